@@ -28,6 +28,8 @@ export function openConfiguration(
 ): Configuration {
   const read = lastRead(load);
   const keys = async (): Promise<MasterKeys> => (await read(null)).masterKeys;
+  const open: Configuration["unseal"] = async (name, { sealed }) =>
+    unseal(openingKeys(await keys()), sealed, associatedData(name, name.field));
   let providers: ReturnType<typeof describeProviders> | null = null;
   return {
     apply,
@@ -36,11 +38,11 @@ export function openConfiguration(
       const key = await ensureMasterKey(await keys());
       return { sealed: seal(key, text, associatedData(name, name.field)) };
     },
-    async reseal(name, { sealed }) {
-      const known = await keys();
-      const associated = associatedData(name, name.field);
-      const text = unseal(openingKeys(known), sealed, associated);
-      return text === null ? null : { sealed: seal(await ensureMasterKey(known), text, associated) };
+    unseal: open,
+    async reseal(name, secret) {
+      const text = await open(name, secret);
+      if (text === null) return null;
+      return { sealed: seal(await ensureMasterKey(await keys()), text, associatedData(name, name.field)) };
     },
     readYaml,
     writeYaml,

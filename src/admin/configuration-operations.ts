@@ -62,7 +62,7 @@ export const configurationOperations = {
     output: z.object({
       resealed: z.int(),
       failed: z
-        .array(z.object({ channel: z.string(), field: z.string() }))
+        .array(z.object({ kind: z.enum(["channel", "model", "member"]), id: z.string(), field: z.string() }))
         .describe("What no key here opens"),
     }),
     run: resealSecrets,

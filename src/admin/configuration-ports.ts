@@ -32,7 +32,7 @@ export interface StoredEntry {
 
 export type EntryValue = Readonly<Record<string, unknown>>;
 
-/** A secret in a stored entry, encrypted with the master key. */
+/** A secret in the database, encrypted with the master key. */
 export interface SealedSecret {
   sealed: string;
 }
@@ -142,8 +142,10 @@ export interface ProviderDescription {
 export interface Configuration {
   /** What the configuration amounts to with these stored entries. Throws when the file itself is not valid. */
   read(stored: readonly StoredEntry[]): Promise<ConfigurationState>;
-  /** Encrypts a secret for one field of one entry; makes the master key where there is none yet. */
+  /** Encrypts a secret for one field of one record; makes the master key where there is none yet. */
   seal(name: SecretName, text: string): Promise<SealedSecret>;
+  /** The secret that `seal` has encrypted; null when no key opens it. */
+  unseal(name: SecretName, secret: SealedSecret): Promise<string | null>;
   /** Encrypts with today's master key what an earlier one has sealed; null when no key opens it. */
   reseal(name: SecretName, secret: SealedSecret): Promise<SealedSecret | null>;
   /** Makes stored changes effective in this process; others notice them within half a second. */
@@ -160,7 +162,9 @@ export interface Configuration {
 }
 
 /** Which secret it is: a sealed one opens nowhere else. */
-export interface SecretName extends Pick<StoredEntry, "kind" | "id"> {
-  /** Below the entry: `credential`, `headers.x-key`. */
+export interface SecretName {
+  kind: ConfigurationKind | "member" | "outcome";
+  id: string;
+  /** Below the record: `credential`, `headers.x-key`. */
   field: string;
 }

@@ -1,4 +1,5 @@
 import type { Actor } from "./actor.ts";
+import type { SealedSecret } from "./configuration-ports.ts";
 import type { Access, Role } from "./roles.ts";
 
 /** Somebody who administers. Times are Unix milliseconds. */
@@ -27,7 +28,7 @@ export interface MemberRecord extends Access {
 /** The second factor of a member. */
 export interface TotpRecord {
   /** Base32. */
-  secret: string;
+  secret: SealedSecret;
   /** False until the first code has shown that the member has the secret. */
   isConfirmed: boolean;
   /** Time step of the last code that was accepted; codes of it and before are refused. */

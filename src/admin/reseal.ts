@@ -1,11 +1,12 @@
 import { isSealed, secretsOf } from "./channel-entry.ts";
 import type { EntryValue, SealedSecret, StoredEntry } from "./configuration-ports.ts";
 import type { OperationContext } from "./context.ts";
+import { secretName } from "./totp.ts";
 
 /** How many secrets were sealed anew, and those that no key here opens. */
 export interface Resealed {
   resealed: number;
-  failed: { channel: string; field: string }[];
+  failed: { kind: "channel" | "model" | "member"; id: string; field: string }[];
 }
 
 /**
@@ -19,7 +20,7 @@ export async function resealSecrets({ store, configuration, by }: OperationConte
     for (const [field, text] of secretsOf(entry.value)) {
       const anew = await configuration.reseal({ kind: entry.kind, id: entry.id, field }, { sealed: text });
       if (anew) sealed.set(text, anew);
-      else result.failed.push({ channel: entry.id, field });
+      else result.failed.push({ kind: entry.kind, id: entry.id, field });
     }
     if (sealed.size === 0) continue;
     // One that was changed meanwhile is not in the map, and stays.
@@ -31,5 +32,28 @@ export async function resealSecrets({ store, configuration, by }: OperationConte
     result.resealed += sealed.size;
   }
   if (result.resealed > 0) await configuration.apply();
+  await resealTotp({ store, configuration, by }, result);
   return result;
+}
+
+async function resealTotp(
+  { store, configuration, by }: Pick<OperationContext, "store" | "configuration" | "by">,
+  result: Resealed,
+): Promise<void> {
+  for (const member of await store.members.list()) {
+    const old = member.totp?.secret;
+    if (!old) continue;
+    const secret = await configuration.reseal(secretName(member), old);
+    if (!secret) {
+      result.failed.push({ kind: "member", id: member.name, field: "totp" });
+      continue;
+    }
+    // One that was changed meanwhile stays.
+    await store.members.update(
+      member.id,
+      ({ totp }) => (totp?.secret.sealed === old.sealed ? { totp: { ...totp, secret } } : {}),
+      { by, action: "update" },
+    );
+    result.resealed += 1;
+  }
 }

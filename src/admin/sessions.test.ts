@@ -4,18 +4,20 @@ import { bootstrap } from "./bootstrap.ts";
 import type { AdminContext } from "./context.ts";
 import { readSession } from "./sessions.ts";
 import { signIn } from "./sign-in.ts";
+import type { TotpOpener } from "./totp.ts";
 
 const MINUTE_MS = 60_000;
 const RIGHT = { name: "admin", password: "a-password-for-tests" };
 const ORIGIN = { address: "192.0.2.1", agent: "a browser" };
 
-let context: AdminContext;
+let context: AdminContext & TotpOpener;
 let now: number;
 
 beforeEach(async () => {
   const made = await adminContext();
   now = NOW;
-  context = { ...made, clock: { now: () => now, monotonic: () => 0 } };
+  const configuration = { unseal: async () => null };
+  context = { ...made, configuration, clock: { now: () => now, monotonic: () => 0 } };
   await bootstrap(context, { key: null, administratorPassword: RIGHT.password });
 });
 

@@ -7,7 +7,7 @@ import { isPassword, triedPasswordSchema } from "./passwords.ts";
 import { openSession } from "./sessions.ts";
 import { countAttempt } from "./sign-in-attempts.ts";
 import type { Origin } from "./signed-in.ts";
-import { acceptCode, codeSchema, isTotpOn, WRONG_CODE } from "./totp.ts";
+import { acceptCode, codeSchema, isTotpOn, openSecret, WRONG_CODE, type TotpOpener } from "./totp.ts";
 
 export const signInSchema = z.strictObject({
   name: z.string().trim().min(1).max(100),
@@ -15,7 +15,10 @@ export const signInSchema = z.strictObject({
   code: codeSchema.optional().describe("Of the authenticator, or a recovery code; where TOTP is on"),
 });
 
-type SignInContext = Pick<AdminContext, "store" | "clock">;
+const NOT_OPENED =
+  "no master key here opens the secret of your authenticator: use a recovery code, or have GATEWAY_MASTER_KEY set as it was";
+
+type SignInContext = Pick<AdminContext, "store" | "clock"> & TotpOpener;
 
 /**
  * Checks a name, a password and, where TOTP is on, a code, and opens a session. Throws 401 without saying which of name
@@ -48,6 +51,7 @@ export async function signIn(
     throw new AdminError(401, "code", "this account needs a code", { type: "code_required" });
   }
   const now = context.clock.now();
+  const opened = isTotpOn(member) ? await openSecret(context, member) : null;
   const accepted = await members
     .update(
       member.id,
@@ -55,8 +59,9 @@ export async function signIn(
         if (passwordHash !== member.passwordHash || isDisabled)
           throw new AdminError(401, null, "the name or the password is wrong");
         if (!totp?.isConfirmed) return {};
-        const after = acceptCode(totp, code ?? "", now);
-        if (!after) throw new AdminError(401, "code", WRONG_CODE, { type: "code_required" });
+        const after = acceptCode(totp, opened, code ?? "", now);
+        if (!after)
+          throw new AdminError(401, "code", opened ? WRONG_CODE : NOT_OPENED, { type: "code_required" });
         return { totp: after };
       },
       { by: { actor: member.name, source }, action: "sign in", detail: { way: "password" } },

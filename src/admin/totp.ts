@@ -2,7 +2,8 @@ import { Secret, TOTP } from "otpauth";
 import { z } from "zod";
 import { hashSecret, randomText } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
-import type { AdminContext } from "./context.ts";
+import type { OperationContext } from "./context.ts";
+import type { Configuration, SecretName } from "./configuration-ports.ts";
 import { readInput } from "./input.ts";
 import type { MemberRecord, TotpRecord } from "./member-ports.ts";
 import { countAttempt } from "./sign-in-attempts.ts";
@@ -21,27 +22,29 @@ export const codeSchema = z.string().trim().min(6).max(40);
 export const codeInputSchema = z.strictObject({ code: codeSchema });
 
 /** Makes a secret, which counts once a code of it has been confirmed. Throws 409 where TOTP is on. */
-export async function beginTotp(context: AdminContext): Promise<{ secret: string; uri: string }> {
+export async function beginTotp(context: OperationContext): Promise<{ secret: string; uri: string }> {
   const { member } = requireSession(context);
   const secret = new Secret({ size: 20 }).base32;
+  const sealed = await context.configuration.seal(secretName(member), secret);
   await context.store.members.update(
     member.id,
     ({ totp }) => {
       if (totp?.isConfirmed) throw new AdminError(409, null, "TOTP is on; turn it off first");
-      return { totp: { secret, isConfirmed: false, lastStep: 0, recoveryHashes: [] } };
+      return { totp: { secret: sealed, isConfirmed: false, lastStep: 0, recoveryHashes: [] } };
     },
     { by: context.by, action: "update" },
   );
-  return { secret, uri: totpOf({ secret }, member.name).toString() };
+  return { secret, uri: totpOf(secret, member.name).toString() };
 }
 
 /** Turns TOTP on by a code and returns recovery codes, which are shown only now. Throws 400 for a wrong code. */
 export async function confirmTotp(
-  context: AdminContext,
+  context: OperationContext,
   input: unknown,
 ): Promise<{ recoveryCodes: string[] }> {
   const { code } = readInput(codeInputSchema, input);
   const { member } = requireSession(context);
+  const opened = await openSecret(context, member);
   const recoveryCodes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
   const recoveryHashes = recoveryCodes.map((each) => hashSecret(plainCode(each)));
   const now = context.clock.now();
@@ -49,7 +52,7 @@ export async function confirmTotp(
     member.id,
     ({ totp }) => {
       if (!totp || totp.isConfirmed) throw new AdminError(409, null, "begin with a new secret");
-      const lastStep = stepOf(totp, code, now);
+      const lastStep = stepOf(totp, opened, code, now);
       if (lastStep === null) throw new AdminError(400, "code", "the code is wrong; is the clock right?");
       return { totp: { ...totp, isConfirmed: true, lastStep, recoveryHashes } };
     },
@@ -59,15 +62,17 @@ export async function confirmTotp(
 }
 
 /** Turns TOTP off by a code or a recovery code. Throws 403 for a wrong one, 429 for too many. */
-export async function removeTotp(context: AdminContext, input: unknown): Promise<void> {
+export async function removeTotp(context: OperationContext, input: unknown): Promise<void> {
   const { code } = readInput(codeInputSchema, input);
   const { member, session } = requireSession(context);
   const attempt = await countAttempt(context, { name: member.name, address: session.origin.address });
   const now = context.clock.now();
+  const opened = await openSecret(context, member);
   await context.store.members.update(
     member.id,
     ({ totp }) => {
-      if (totp?.isConfirmed && !acceptCode(totp, code, now)) throw new AdminError(403, "code", WRONG_CODE);
+      if (totp?.isConfirmed && !acceptCode(totp, opened, code, now))
+        throw new AdminError(403, "code", WRONG_CODE);
       return { totp: null };
     },
     { by: context.by, action: "turn off TOTP" },
@@ -77,9 +82,44 @@ export async function removeTotp(context: AdminContext, input: unknown): Promise
 
 export const WRONG_CODE = "the code is wrong or was used already; wait for the next one";
 
+/** What opens secrets. */
+export interface TotpOpener {
+  configuration: Pick<Configuration, "unseal">;
+}
+
+/** The secret of a second factor, with what it was opened from. */
+export interface OpenedTotp {
+  sealed: string;
+  /** Base32. */
+  secret: string;
+}
+
+/**
+ * The secret of a member's second factor; null where there is none, and where no master key here opens it: then recovery
+ * codes alone are accepted.
+ */
+export async function openSecret(
+  { configuration }: TotpOpener,
+  member: Pick<MemberRecord, "id" | "totp">,
+): Promise<OpenedTotp | null> {
+  if (!member.totp) return null;
+  const secret = await configuration.unseal(secretName(member), member.totp.secret);
+  return secret === null ? null : { sealed: member.totp.secret.sealed, secret };
+}
+
+/** What the secret of a member's second factor is sealed for. */
+export function secretName({ id }: Pick<MemberRecord, "id">): SecretName {
+  return { kind: "member", id, field: "totp" };
+}
+
 /** The second factor once a code has been accepted and is used up; null for a wrong one. */
-export function acceptCode(totp: TotpRecord, code: string, now: number): TotpRecord | null {
-  const lastStep = stepOf(totp, code, now);
+export function acceptCode(
+  totp: TotpRecord,
+  opened: OpenedTotp | null,
+  code: string,
+  now: number,
+): TotpRecord | null {
+  const lastStep = stepOf(totp, opened, code, now);
   if (lastStep !== null) return { ...totp, lastStep };
   const used = hashSecret(plainCode(code));
   const recoveryHashes = totp.recoveryHashes.filter((hash) => hash !== used);
@@ -92,8 +132,10 @@ export function isTotpOn({ totp }: Pick<MemberRecord, "totp">): boolean {
 }
 
 /** The time step of a right code that is newer than the last one used; else null. */
-function stepOf(totp: TotpRecord, code: string, now: number): number | null {
-  const delta = totpOf(totp, "").validate({
+function stepOf(totp: TotpRecord, opened: OpenedTotp | null, code: string, now: number): number | null {
+  // It may have been replaced since it was opened.
+  if (opened?.sealed !== totp.secret.sealed) return null;
+  const delta = totpOf(opened.secret, "").validate({
     token: code.replaceAll(" ", ""),
     timestamp: now,
     window: WINDOW,
@@ -103,7 +145,7 @@ function stepOf(totp: TotpRecord, code: string, now: number): number | null {
   return step > totp.lastStep ? step : null;
 }
 
-function totpOf({ secret }: Pick<TotpRecord, "secret">, label: string): TOTP {
+function totpOf(secret: string, label: string): TOTP {
   return new TOTP({ issuer: ISSUER, label, secret: Secret.fromBase32(secret), period: STEP_SECONDS });
 }
 

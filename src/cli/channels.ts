@@ -36,11 +36,13 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
     });
   channels
     .command("reseal")
-    .description("encrypt stored credentials with the present master key, after it was changed")
+    .description(
+      "encrypt stored credentials and secrets of TOTP with the present master key, after it was changed",
+    )
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
       const result = await cli.run("configuration.reseal", {});
-      const failed = result.failed.map(({ channel, field }) => `${channel}.${field}`);
+      const failed = result.failed.map(({ kind, id, field }) => `${kind} ${id}: ${field}`);
       if (json) cli.print(true, result, []);
       else
         cli.printLine(

@@ -9,9 +9,9 @@ export {
   type Environment,
 } from "./environment.ts";
 export { loadSettings, type LoadedSettings, type LoadOptions } from "./load.ts";
-export { ensureMasterKey, type MasterKeys } from "./master-key.ts";
+export { ensureMasterKey, openingKeys, type MasterKeys } from "./master-key.ts";
 export { isReloadable, mergeReloaded, type Reload } from "./reload.ts";
-export { associatedData, openingKeys } from "./stored-entries.ts";
+export { associatedData } from "./stored-entries.ts";
 export { readYaml, writeYaml } from "./yaml.ts";
 export { fileVersion, watchFile } from "./watch.ts";
 export { ConfigurationError } from "./problems.ts";

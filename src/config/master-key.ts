@@ -67,6 +67,11 @@ export async function ensureMasterKey({ current, path }: MasterKeys): Promise<Ma
   return made;
 }
 
+/** The keys that may open, today's first; also one that another process has generated since these were read. */
+export function openingKeys({ current, previous, path }: MasterKeys): MasterKey[] {
+  return [current ?? readKeyFile(path), previous].filter((key) => key !== null);
+}
+
 /** Null when there is no such file, or no key in it. */
 function readKeyFile(path: string): MasterKey | null {
   try {

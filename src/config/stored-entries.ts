@@ -1,6 +1,6 @@
-import type { EntryProblem, StoredEntry } from "../admin/configuration-ports.ts";
+import type { EntryProblem, StoredEntry, SecretName } from "../admin/configuration-ports.ts";
 import { formatPath, readStrictly } from "../lib/schema-problems.ts";
-import { sealedBy, unseal, type MasterKey } from "../lib/seal.ts";
+import { sealedBy, unseal } from "../lib/seal.ts";
 import {
   channelIdSchema,
   isSealed,
@@ -10,7 +10,7 @@ import {
 } from "./channel-schema.ts";
 import { fileModelSchema, type FileModel } from "./file-schema.ts";
 import { modelIdSchema } from "./model-schema.ts";
-import type { MasterKeys } from "./master-key.ts";
+import { openingKeys, type MasterKeys } from "./master-key.ts";
 import { OpenedSecret } from "./secret-reference.ts";
 
 /** Channels and models of the database that take part, in the order in which they were added. */
@@ -91,14 +91,9 @@ export function pathOf({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {
   return formatPath([`${kind}s`, id]);
 }
 
-/** Associated data of a sealed secret: it opens in this field of this entry and nowhere else. */
-export function associatedData({ kind, id }: Pick<StoredEntry, "kind" | "id">, field: string): string {
+/** Associated data of a sealed secret: it opens in this field of this record and nowhere else. */
+export function associatedData({ kind, id }: Pick<SecretName, "kind" | "id">, field: string): string {
   return `${kind}|${id}|${field}`;
-}
-
-/** The keys that may open, today's first. */
-export function openingKeys({ current, previous }: MasterKeys): MasterKey[] {
-  return [current, previous].filter((key) => key !== null);
 }
 
 function entryName({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {

@@ -1,12 +1,12 @@
 import { AdminError } from "../admin/admin-error.ts";
 import type { SignedIn } from "../admin/signed-in.ts";
-import type { OutcomeStore } from "../gateway/ports.ts";
 import { newId } from "../lib/ids.ts";
 import { every } from "../lib/waiting.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import { idempotencyKeyOf } from "./idempotency.ts";
 import { baseHeaders } from "./respond.ts";
+import type { Administration } from "./signed-in.ts";
 
 const RENEWAL_MS = 20_000;
 
@@ -14,10 +14,10 @@ const RENEWAL_MS = 20_000;
  * Runs an act once for an `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets what the
  * first one returned, secrets included; with another input it is refused, and so it is while the first one runs. Whoever
  * may do something else than the first one, as with a lesser token of the same member, does not get what that returned. What
- * fails is not stored.
+ * fails is not stored. The stored result is encrypted with the master key, as it may have a secret.
  */
 export async function runOnce(
-  outcomes: OutcomeStore,
+  { outcomes, context }: Pick<Administration, "outcomes" | "context">,
   exchange: HttpExchange,
   { signedIn, input }: { signedIn: SignedIn | undefined; input: object },
   act: () => Promise<object>,
@@ -27,7 +27,16 @@ export async function runOnce(
   const claim = { keyId: signedIn?.member.id ?? "", key, id: newId("claim") };
   const fingerprint = await fingerprintOf([exchange.path, input, { access: signedIn?.access }]);
   const claimed = await outcomes.claim(claim, fingerprint);
-  if (claimed.kind === "stored") return replay(exchange, claimed.outcome.body);
+  const { configuration } = context;
+  const name = { kind: "outcome", id: `${claim.keyId}/${key}`, field: "body" } as const;
+  if (claimed.kind === "stored") {
+    const sealed = new TextDecoder().decode(claimed.outcome.body ?? undefined);
+    const body = await configuration.unseal(name, { sealed });
+    if (body !== null) return replay(exchange, body);
+    throw conflict(
+      "the first request with this idempotency key is done; no master key here opens its result",
+    );
+  }
   if (claimed.kind === "other") throw conflict("this idempotency key was used with another request");
   if (claimed.kind === "running")
     throw conflict("the first request with this idempotency key is still running");
@@ -38,7 +47,8 @@ export async function runOnce(
   );
   try {
     const result = await act();
-    const body = new TextEncoder().encode(JSON.stringify(result));
+    const { sealed } = await configuration.seal(name, JSON.stringify(result));
+    const body = new TextEncoder().encode(sealed);
     await outcomes.complete(claim, { status: 200, headers: {}, body, blob: null });
     return result;
   } catch (error) {
@@ -49,7 +59,7 @@ export async function runOnce(
   }
 }
 
-function replay({ requestId }: HttpExchange, body: Uint8Array<ArrayBuffer> | null): Response {
+function replay({ requestId }: HttpExchange, body: string): Response {
   const headers = {
     ...baseHeaders(requestId),
     "content-type": "application/json",

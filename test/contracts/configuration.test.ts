@@ -13,6 +13,7 @@ import { createModel, getModel, listModels, removeModel, updateModel } from "../
 import { createOrganization } from "../../src/admin/organizations.ts";
 import { resealSecrets } from "../../src/admin/reseal.ts";
 import { setRoute } from "../../src/admin/routes.ts";
+import { openSecret, secretName } from "../../src/admin/totp.ts";
 import { newMasterKey } from "../../src/lib/seal.ts";
 import { refusal } from "../support/admin-context.ts";
 import { openAdministration } from "../support/configuration.ts";
@@ -31,6 +32,29 @@ beforeAll(async () => {
 afterAll(() => postgres?.stop());
 
 const untested = (): void => {};
+
+const TOTP_SECRET = "JBSWY3DPEHPK3PXP";
+
+async function memberWithTotp({ store, by, configuration }: OperationContext) {
+  const id = "user_ada";
+  const secret = await configuration.seal(secretName({ id }), TOTP_SECRET);
+  const member = {
+    id,
+    name: "ada",
+    email: null,
+    role: "admin" as const,
+    organizations: "*" as const,
+    isDisabled: false,
+    passwordHash: null,
+    mustChangePassword: false,
+    totp: { secret, isConfirmed: true, lastStep: 0, recoveryHashes: [] },
+    identity: null,
+    lastSeenAt: null,
+    createdAt: 1,
+  };
+  await store.members.create(member, by);
+  return member;
+}
 
 for (const kind of ["sqlite", "postgres"] as const)
   describe.skipIf(kind === "postgres" && "missing" in found)(`stored configuration on ${kind}`, () => {
@@ -141,6 +165,8 @@ for (const kind of ["sqlite", "postgres"] as const)
       await createChannel(await as({ env: { GATEWAY_MASTER_KEY: first } }), OPENAI);
       const changed = await as({ env: { GATEWAY_MASTER_KEY: second } });
       await createChannel(changed, { provider: "gemini", credential: SECRET });
+      const ada = await memberWithTotp(await as({ env: { GATEWAY_MASTER_KEY: first } }));
+      expect(await openSecret(changed, ada)).toBeNull();
       const problem = await getChannel(changed, "openai");
       expect(problem).toMatchObject({ isUsable: false, health: { state: "unknown" } });
       expect(problem.problems[0]).toMatch(
@@ -149,11 +175,16 @@ for (const kind of ["sqlite", "postgres"] as const)
       expect((await getChannel(changed, "gemini")).isUsable).toBe(true);
       expect(await resealSecrets(changed)).toEqual({
         resealed: 1,
-        failed: [{ channel: "openai", field: "credential" }],
+        failed: [
+          { kind: "channel", id: "openai", field: "credential" },
+          { kind: "member", id: "ada", field: "totp" },
+        ],
       });
       const both = await as({ env: { GATEWAY_MASTER_KEY: second, GATEWAY_MASTER_KEY_PREVIOUS: first } });
       expect((await getChannel(both, "openai")).isUsable).toBe(true);
-      expect(await resealSecrets(both)).toEqual({ resealed: 2, failed: [] });
+      expect(await resealSecrets(both)).toEqual({ resealed: 3, failed: [] });
+      const after = await changed.store.members.get(ada.id);
+      expect(await openSecret(changed, after!)).toMatchObject({ secret: TOTP_SECRET });
       expect(
         (await getChannel(await as({ env: { GATEWAY_MASTER_KEY: second } }), "openai")).credentialEnd,
       ).toBe("6789");

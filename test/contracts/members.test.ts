@@ -60,7 +60,7 @@ onEachDatabase("The stores of members", (databases) => {
     in_.members.update(id, () => fields, { by: BY, action: "update" });
 
   test("a member is read as it was written", async () => {
-    const totp = { secret: "ABC", isConfirmed: true, lastStep: 7, recoveryHashes: ["x", "y"] };
+    const totp = { secret: { sealed: "ABC" }, isConfirmed: true, lastStep: 7, recoveryHashes: ["x", "y"] };
     const member = aMember("user_a", {
       email: "a@acme.example",
       role: "billing",
@@ -128,7 +128,7 @@ onEachDatabase("The stores of members", (databases) => {
     const before = await store.members.get("user_a");
     const failing = store.members.update("user_a", () => fail(), { by: BY, action: "update" });
     await expect(failing).rejects.toThrow("refused");
-    const totp = { secret: "ABC", isConfirmed: false, lastStep: 0, recoveryHashes: [] };
+    const totp = { secret: { sealed: "ABC" }, isConfirmed: false, lastStep: 0, recoveryHashes: [] };
     await store.members.update("user_a", () => ({ totp }), { by: BY, action: "sign in" });
     expect(await store.members.get("user_a")).toEqual({ ...before!, totp });
     let last = before!.version;
@@ -216,7 +216,12 @@ onEachDatabase("The stores of members", (databases) => {
   });
 
   test("the audit has who did what, and no secret", async () => {
-    const totp = { secret: "TOTPSECRET", isConfirmed: true, lastStep: 0, recoveryHashes: ["recovery-hash"] };
+    const totp = {
+      secret: { sealed: "TOTPSECRET" },
+      isConfirmed: true,
+      lastStep: 0,
+      recoveryHashes: ["recovery-hash"],
+    };
     await store.members.create(aMember("user_a", { totp }), BY);
     await update("user_a", { passwordHash: "another-hash" });
     await store.members.note("user_a", { by: BY, action: "sign out", detail: { sessions: 2 } });

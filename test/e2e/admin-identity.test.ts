@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
-import { cookieOf, send, signIn, type Administrator } from "../support/administration.ts";
+import { cookieOf, isInDatabase, send, signIn, type Administrator } from "../support/administration.ts";
 import { freePort } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
@@ -203,6 +203,8 @@ test("TOTP: a code turns it on, each code is good once, and recovery codes once"
   const recovery = await Promise.all([1, 2].map(() => tried(recoveryCodes[0].toUpperCase())));
   expect(recovery.map(({ status }) => status).toSorted()).toEqual([200, 401]);
   expect(JSON.stringify(await owner.act("GET", `/audit?subject=${id}&limit=50`))).not.toContain(secret);
+  expect(await isInDatabase(gateway, id)).toBe(true);
+  expect(await isInDatabase(gateway, secret)).toBe(false);
   const session = await signIn(gateway, { ...credentials, code: recoveryCodes[1] });
   expect((await session.send("DELETE", `/session/totp?code=${recoveryCodes[0]}`)).status).toBe(403);
   await session.act("DELETE", `/session/totp?code=${recoveryCodes[2]}`);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { TestGateway } from "./gateway.ts";
 import { checkResponse } from "./openapi.ts";
 
@@ -28,6 +29,13 @@ export async function signIn(
   const reply = await send(gateway.url, "POST", "/session", credentials);
   if (reply.status !== 200) throw new Error(`not signed in: ${reply.status} ${JSON.stringify(reply.body)}`);
   return administrator(gateway, { cookie: cookieOf(reply)! });
+}
+
+/** Whether a text stands in the files of a gateway's SQLite database. */
+export async function isInDatabase({ dataDirectory }: TestGateway, text: string): Promise<boolean> {
+  const files = ["gateway.sqlite", "gateway.sqlite-wal"].map((name) => Bun.file(join(dataDirectory, name)));
+  const contents = await Promise.all(files.map(async (file) => Buffer.from(await file.arrayBuffer())));
+  return contents.some((content) => content.includes(text));
 }
 
 const FIRST = { name: "admin", password: "a-password-for-tests" };

@@ -19,7 +19,7 @@ export function adminRoutes(admin: Administration): Route[] {
       // Before anything is made of it, so that what no operation takes costs nothing more.
       readInput(operation.input, input);
       const { signedIn } = context;
-      return await runOnce(admin.outcomes, exchange, { signedIn, input }, act);
+      return await runOnce(admin, exchange, { signedIn, input }, act);
     }),
   );
   return [...mounted, exportRoute(admin), ...signInRoutes(admin)];
