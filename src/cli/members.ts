@@ -19,26 +19,26 @@ export function addMemberCommands(program: Command, cli: CommandContext): void {
   members
     .command("reset-password")
     .description("give a member a password and show it, this once; it has to be changed")
-    .argument("<id>", "the member's id, as listed")
-    .action(async (id: string) => {
-      const { member, password } = await cli.run("members.resetPassword", { id });
+    .argument("<member>", "the member's id or name")
+    .action(async (named: string) => {
+      const { member, password } = await cli.run("members.resetPassword", { id: await idOf(cli, named) });
       printPassword(cli, member.name, password);
     });
   members
     .command("sign-out")
     .description("end all sessions of a member")
-    .argument("<id>", "the member's id, as listed")
-    .action(async (id: string) => {
-      const { sessions } = await cli.run("members.signOut", { id });
-      cli.printLine(`${sessions} sessions of ${id} ended.`);
+    .argument("<member>", "the member's id or name")
+    .action(async (named: string) => {
+      const { sessions } = await cli.run("members.signOut", { id: await idOf(cli, named) });
+      cli.printLine(`${sessions} sessions of ${named} ended.`);
     });
   members
     .command("remove")
     .description("remove a member with its sessions and tokens")
-    .argument("<id>", "the member's id, as listed")
-    .action(async (id: string) => {
-      await cli.run("members.remove", { id });
-      cli.printLine(`Member ${id} is removed.`);
+    .argument("<member>", "the member's id or name")
+    .action(async (named: string) => {
+      await cli.run("members.remove", { id: await idOf(cli, named) });
+      cli.printLine(`Member ${named} is removed.`);
     });
 }
 
@@ -79,16 +79,16 @@ function addSetCommand(members: Command, cli: CommandContext): void {
   members
     .command("set")
     .description("change a member; changed rights end its sessions")
-    .argument("<id>", "the member's id, as listed")
+    .argument("<member>", "the member's id or name")
     .addOption(roleOption())
     .option("--org <id>", "organization (repeatable); * is all", collect)
     .option("--email <address>", "by which an identity provider's account is recognized")
     .option("--disable", "refuse the member")
     .option("--enable", "accept a disabled member again")
     .option("--no-totp", "ask for no code of an authenticator any more")
-    .action(async (id: string, { role, org, email, disable, enable, totp }: SetOptions) => {
+    .action(async (named: string, { role, org, email, disable, enable, totp }: SetOptions) => {
       const { name } = await cli.run("members.update", {
-        id,
+        id: await idOf(cli, named),
         role,
         email,
         organizations: org?.includes("*") ? "*" : org,
@@ -106,6 +106,12 @@ interface SetOptions {
   disable?: boolean;
   enable?: boolean;
   totp: boolean;
+}
+
+/** The id of a member who is named by it or by the name for signing in; an unknown one is returned as it is. */
+async function idOf(cli: CommandContext, named: string): Promise<string> {
+  const members = await cli.list("members.list", {});
+  return members.find(({ id, name }) => id === named || name === named)?.id ?? named;
 }
 
 function printPassword(cli: CommandContext, name: string, password: string): void {

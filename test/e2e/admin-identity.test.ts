@@ -252,7 +252,7 @@ test("the command line lets in again whoever is locked out", async () => {
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
   await as.act("POST", "/session/totp/confirm", { code });
   await gateway.cli("members", "set", id, "--no-totp");
-  const printed = await gateway.cli("members", "reset-password", id);
+  const printed = await gateway.cli("members", "reset-password", name);
   const password = /^ {2}(\w{20})$/m.exec(printed)![1]!;
   expect((await send(gateway.url, "POST", "/session", credentials)).status).toBe(401);
   const again = await signIn(gateway, { name, password });
