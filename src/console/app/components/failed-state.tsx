@@ -1,6 +1,7 @@
 import { RotateCw } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { ApiError } from "../lib/api.ts";
+import { sentence } from "../lib/format.ts";
 import { Button } from "./button.tsx";
 import { Id } from "./id.tsx";
 import { Time } from "./time.tsx";
@@ -11,8 +12,8 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
   return (
     <div role="alert" className="flex flex-col items-center gap-3 px-6 py-10 text-center">
       <p className="font-medium">{t("failed.title")}</p>
-      <p className="max-w-prose text-muted first-letter:uppercase">
-        {error instanceof Error ? error.message : String(error)}
+      <p className="max-w-prose text-muted">
+        {sentence(error instanceof Error ? error.message : String(error))}
         {at !== undefined && at > 0 && (
           <>
             {" · "}

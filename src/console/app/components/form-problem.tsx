@@ -1,5 +1,6 @@
 import { OctagonX } from "lucide-react";
 import { useFormState } from "react-hook-form";
+import { sentence } from "../lib/format.ts";
 
 /** What the gateway refused and belongs to no field. */
 export function FormProblem() {
@@ -13,7 +14,7 @@ export function Problem({ children }: { children: string }) {
   return (
     <p role="alert" className="flex items-start gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad">
       <OctagonX size={16} aria-hidden className="mt-0.5 shrink-0" />
-      <span className="min-w-0 break-words first-letter:uppercase">{children}</span>
+      <span className="min-w-0 break-words">{sentence(children)}</span>
     </p>
   );
 }

@@ -82,6 +82,11 @@ export function formatAge(at: number, now: number): string {
   );
 }
 
+/** What the gateway says, which begins with a small letter, as a sentence of its own; names in quotes stay. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Date and time with the name of the time zone. */
 export function formatTime(at: number): string {
   return new Intl.DateTimeFormat(i18next.language, {

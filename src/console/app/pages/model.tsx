@@ -82,8 +82,14 @@ function ModelDetail({ model }: { model: ModelRow }) {
         <ModelAccess model={model} />
       </div>
       <div className="order-first flex min-w-0 flex-col gap-6 lg:order-none">
-        <RouteCard model={model} />
-        <SampleRun model={model.id} />
+        {model.route.targets.length > 0 ? (
+          <>
+            <RouteCard model={model} />
+            <SampleRun model={model.id} />
+          </>
+        ) : (
+          <UnservedRoute model={model} />
+        )}
       </div>
     </div>
   );
@@ -119,6 +125,23 @@ function RouteCard({ model }: { model: ModelRow }) {
           />
         )}
         {organizations.length > 0 && !organization && <DefaultRoute model={model} />}
+      </div>
+    </Card>
+  );
+}
+
+/** The default route of a model that no channel serves: there is nothing yet that a request could meet. */
+function UnservedRoute({ model }: { model: ModelRow }) {
+  const { t } = useTranslation("models");
+  const canConnect = useCan()("admin", "installation");
+  return (
+    <Card
+      title={t("route.title")}
+      about={t("route.unserved")}
+      actions={canConnect && <ButtonLink to="/models/providers/add">{t("route.unserved.act")}</ButtonLink>}
+    >
+      <div className="flex flex-col gap-5">
+        <DefaultRoute model={model} />
       </div>
     </Card>
   );

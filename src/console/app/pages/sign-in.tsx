@@ -67,7 +67,7 @@ export default function SignInPage() {
               {t("haveKey")} <TextLink to="/key">{t("haveKey.link")}</TextLink>
             </p>
             <p>
-              {t("forgotten")} <code className="text-xs">members reset-password</code>
+              {t("forgotten")} <code className="text-xs">npm start -- members reset-password NAME</code>
             </p>
           </div>
         )}

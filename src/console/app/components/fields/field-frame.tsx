@@ -4,6 +4,7 @@ import { Label } from "react-aria-components/Label";
 import { Text } from "react-aria-components/Text";
 import { useController, type ControllerRenderProps, type FieldValues } from "react-hook-form";
 import { useTranslation } from "react-i18next";
+import { sentence } from "../../lib/format.ts";
 
 /** What every field takes. `name` is its path in the form's values. */
 export interface FieldProps {
@@ -66,7 +67,7 @@ export function FieldFrame({
           {help}
         </Text>
       )}
-      <FieldError className="text-xs text-bad first-letter:uppercase">{error}</FieldError>
+      <FieldError className="text-xs text-bad">{error && sentence(error)}</FieldError>
     </>
   );
 }

@@ -67,6 +67,8 @@ export const models = {
   "access.disabled": "Disabled for {{organization}}",
   "access.enabled": "Enabled for {{organization}}",
   "route.title": "Route",
+  "route.unserved": "No channel serves it yet. Connect its vendor, or add a channel that there is.",
+  "route.unserved.act": "Connect a vendor",
   "route.of": "Route of",
   "route.default": "Every organization (default)",
   "route.source.default": "This organization follows the default route. Saving gives it one of its own.",
