@@ -67,7 +67,7 @@ export const models = {
   "access.disabled": "Disabled for {{organization}}",
   "access.enabled": "Enabled for {{organization}}",
   "route.title": "Route",
-  "route.unserved": "No channel serves it yet. Connect its vendor, or add a channel that there is.",
+  "route.unserved": "No channel serves it yet. Connect its vendor, or choose a channel below.",
   "route.unserved.act": "Connect a vendor",
   "route.of": "Route of",
   "route.default": "Every organization (default)",

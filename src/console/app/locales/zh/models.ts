@@ -69,7 +69,7 @@ export const models: Record<keyof typeof english, string> = {
   "access.disabled": "已对 {{organization}} 停用",
   "access.enabled": "已对 {{organization}} 启用",
   "route.title": "路由",
-  "route.unserved": "尚无通道提供此模型。请连接其供应商，或添加已有的通道。",
+  "route.unserved": "尚无通道提供此模型。请连接其供应商，或在下方选择通道。",
   "route.unserved.act": "连接供应商",
   "route.of": "路由所属",
   "route.default": "所有组织（默认）",

@@ -3,7 +3,7 @@ import { Disclosure, DisclosurePanel } from "react-aria-components/Disclosure";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
-import { useFormState } from "react-hook-form";
+import { useFormState, useWatch } from "react-hook-form";
 import { LinesField } from "../../components/fields/lines-field.tsx";
 import { NumberField } from "../../components/fields/number-field.tsx";
 import { SelectField } from "../../components/fields/select-field.tsx";
@@ -92,11 +92,14 @@ function CredentialField({
   provider,
   present,
 }: {
-  provider: Pick<Provider, "credential">;
+  provider: Pick<Provider, "credential" | "defaultBaseUrl">;
   present?: { credentialEnd: string | null; hasCredential: boolean };
 }) {
   const { t } = useTranslation("providers");
   const keeps = present?.hasCredential === true;
+  const baseUrl = useWatch<ChannelValues, "baseUrl">({ name: "baseUrl" });
+  // Only a server of one's own may do without.
+  const isVendors = baseUrl.trim() === "" && provider.defaultBaseUrl?.startsWith("https:") === true;
   const help =
     keeps && present.credentialEnd !== null
       ? t("form.credential.keep", { end: present.credentialEnd })
@@ -109,7 +112,7 @@ function CredentialField({
       help={help}
       autoComplete="new-password"
       isMono
-      isRequired={!keeps && provider.credential === "required"}
+      isRequired={!keeps && (provider.credential === "required" || isVendors)}
     />
   );
 }
