@@ -174,6 +174,12 @@ describe("reasoning that another account encrypted", () => {
   });
 });
 
+test("reasoning that is named by an id alone, as clients with a store send it, stops no session", async () => {
+  const reasoning = { type: "reasoning", id: "rs_0123456789", summary: [] };
+  expect((await ask(NATIVE, [userSays("Begin."), reasoning, userSays("Go on.")])).length).toBeGreaterThan(0);
+  expect(fixture.vendor.hits.map(({ status }) => status)).toEqual([404, 200]);
+});
+
 test("signed reasoning of a vendor of another protocol comes back to it through the caller", async () => {
   const history = [userSays("Begin.")];
   const first = await ask(OVER_MESSAGES, history);

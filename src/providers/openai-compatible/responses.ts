@@ -19,7 +19,7 @@ const UNDECRYPTABLE = "invalid_encrypted_content";
 
 /**
  * The responses protocol: the texts of request and response pass unchanged. An account that cannot decrypt the
- * reasoning of another one is asked again without it. An error inside a whole response of success is thrown here; one
+ * reasoning of another one, or has not stored it, is asked again without it. An error inside a whole response of success is thrown here; one
  * inside a stream is left to the reader of the stream.
  */
 export function createOpenAiResponses(connection: OpenAiConnection): TextUpstream {
@@ -27,15 +27,15 @@ export function createOpenAiResponses(connection: OpenAiConnection): TextUpstrea
     dialect: "responses",
     traits: connection.textTraits,
     async send(call) {
-      let isUndecryptable = false;
+      let isUnreadable = false;
       const classify: Classify = (response, bodyText) => {
-        isUndecryptable = errorCode(bodyText) === UNDECRYPTABLE;
+        isUnreadable = cannotReadReasoning(response.status, bodyText);
         return connection.errors.classify(response, bodyText);
       };
       try {
         return await sendOnce(connection, call, classify);
       } catch (error) {
-        const raw = isUndecryptable ? withoutReasoning(call.raw) : call.raw;
+        const raw = isUnreadable ? withoutReasoning(call.raw) : call.raw;
         if (raw === call.raw) throw error;
         return sendOnce(connection, { ...call, raw }, connection.errors.classify);
       }
@@ -61,12 +61,14 @@ async function sendOnce(
   return { kind: "whole", text, parsed, requestId };
 }
 
-function errorCode(bodyText: string): unknown {
+/** Items that are only named by an id, and not stored in this account, are answered with 404 (OpenAI reasoning guide). */
+function cannotReadReasoning(status: number, bodyText: string): boolean {
   try {
     const body: unknown = JSON.parse(bodyText);
     const error: unknown = isObject(body) ? body["error"] : undefined;
-    return isObject(error) ? error["code"] : undefined;
+    if (!isObject(error)) return false;
+    return error["code"] === UNDECRYPTABLE || (status === 404 && error["param"] === "input");
   } catch {
-    return undefined;
+    return false;
   }
 }

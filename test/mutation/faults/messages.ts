@@ -47,8 +47,8 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   {
     name: "the ending goes out before the charge is recorded",
     file: `${FOLDER}/stream.ts`,
-    find: "this.#ending.push(this.#stop(written, event));",
-    replace: "output.push(this.#stop(written, event));",
+    find: "return this.#stop(written, event);",
+    replace: "this.#stop(written, event);\n        return this.#writeEnding(output);",
     tests: stream,
   },
   {
@@ -61,8 +61,8 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   {
     name: "a stream shows other counts than are billed",
     file: `${FOLDER}/stream.ts`,
-    find: "if (isObject(usage) && !isCorrected(billed)) return frame;",
-    replace: "if (isObject(usage)) return frame;",
+    find: '!billed || (usage === "reported" && !isCorrected(billed))',
+    replace: '!billed || usage === "reported"',
     tests: stream,
   },
   {

@@ -155,8 +155,8 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a reported input of zero is billed as zero",
     file: POLICY,
-    find: "report?.hasInput && sumTokens(tokens) > 0",
-    replace: "report?.hasInput",
+    find: "report?.hasInput === true && sumTokens(report.tokens, INPUT_CATEGORIES) > 0",
+    replace: "report?.hasInput === true",
     tests: policy,
   },
   {

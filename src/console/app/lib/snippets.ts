@@ -87,7 +87,7 @@ ${call}`,
 function typescript(base: string, secret: string, call: string): Snippet {
   return {
     label: "TypeScript",
-    code: `import OpenAI from "openai";
+    code: `import OpenAI from "openai-6";
 
 const client = new OpenAI({ baseURL: "${base}", apiKey: "${secret}" });
 ${call}`,
