@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import OpenAI, { AzureOpenAI, toFile } from "openai";
+import OpenAI, { AzureOpenAI, toFile } from "openai-6";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { makePng } from "../support/pictures.ts";
 

@@ -6,7 +6,7 @@ import OpenAI, {
   NotFoundError,
   PermissionDeniedError,
   RateLimitError,
-} from "openai";
+} from "openai-6";
 import { readImageHeader } from "../../src/imaging/sniff.ts";
 import { until } from "../support/gateway.ts";
 import {

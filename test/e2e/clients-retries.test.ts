@@ -4,7 +4,7 @@ import { ChatGoogleGenerativeAI } from "@langchain/google-genai";
 import { ChatOpenAI } from "@langchain/openai";
 import { openai, openaiResponses } from "@llamaindex/openai";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import OpenAI from "openai";
+import OpenAI from "openai-6";
 import { z } from "zod/v3";
 import { until } from "../support/gateway.ts";
 import { openMatrix, type MatrixFixture } from "../support/text-matrix.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import OpenAI, { AzureOpenAI, BadRequestError, NotFoundError } from "openai";
+import OpenAI, { AzureOpenAI, BadRequestError, NotFoundError } from "openai-6";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY as GEMINI_KEY, startGemini } from "../upstreams/gemini.ts";
 import { vectorOf } from "../upstreams/openai/embeddings.ts";

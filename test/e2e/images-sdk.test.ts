@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import OpenAI, { BadRequestError, toFile } from "openai";
+import OpenAI, { BadRequestError, toFile } from "openai-6";
 import { makePng } from "../support/pictures.ts";
 import { openImageFixture, type ImageFixture } from "./images-vendors.ts";
 

@@ -1,6 +1,6 @@
 import createInstructor from "@instructor-ai/instructor";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import OpenAI from "openai";
+import OpenAI from "openai-6";
 import { z } from "zod/v3";
 import { openMatrix, type MatrixFixture, type VendorName } from "../support/text-matrix.ts";
 

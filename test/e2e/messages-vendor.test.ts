@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import OpenAI from "openai";
+import OpenAI from "openai-6";
 import { BUDGET, CLAUDE, openMessagesGateway, type MessagesGateway } from "../support/messages-gateway.ts";
 import { signatureOf } from "../upstreams/anthropic/signatures.ts";
 

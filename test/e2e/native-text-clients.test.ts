@@ -2,7 +2,7 @@ import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import Anthropic from "@anthropic-ai/sdk";
 import { generateText, Output, stepCountIs, streamText, tool } from "ai";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import OpenAI, { BadRequestError } from "openai";
+import OpenAI, { BadRequestError } from "openai-6";
 import { z } from "zod";
 import { BUDGET, LEVEL, openNativeText, type NativeTextFixture } from "../support/native-text.ts";
 import { makePng } from "../support/pictures.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import OpenAI6 from "openai";
-import { zodTextFormat } from "openai/helpers/zod";
-import OpenAI7 from "openai-7";
+import OpenAI6 from "openai-6";
+import { zodTextFormat } from "openai-6/helpers/zod";
+import OpenAI7 from "openai";
 import { z } from "zod";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 import { expectLawfulEvents, responseSchema, type StreamEvent } from "../support/responses-schema.ts";

@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import OpenAI from "openai";
+import OpenAI from "openai-6";
 import { openResponsesFixture, RESPONSES_ONLY, type ResponsesFixture } from "../support/responses-gateway.ts";
 
 /* Callers of other protocols on a vendor that has nothing but responses. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import OpenAI from "openai";
+import OpenAI from "openai-6";
 import { scanObject } from "../../src/lib/json.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { COMPATIBLE_KEY, startCompatible } from "../upstreams/compatible.ts";
