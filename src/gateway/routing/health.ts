@@ -38,22 +38,29 @@ export class Health {
 
   /** Whether the target may be called now. If an ejection has just ended, a true result makes the call its probe. */
   tryCall(target: Target, organization: string): boolean {
-    const states = this.#statesOf(target, organization);
-    if (states.length === 0) return true;
     if (!this.isAvailable(target, organization)) return false;
+    const states = this.#statesOf(target, organization);
     const now = this.#clock.monotonic();
     for (const state of states) if (state.ejectedUntil > 0) state.probeSince = now;
     return true;
   }
 
-  /** Whether `tryCall` would return true now. Asked of every target before a request is sent, so it allocates nothing. */
+  /** Whether `tryCall` would return true now. */
   isAvailable(target: Target, organization: string): boolean {
-    if (this.#targets.size === 0) return true;
-    const health = this.#targets.get(targetName(target));
-    if (!health) return true;
-    if (!this.#isCallable(health.everyone)) return false;
-    const own = health.own.get(organization);
-    return own === undefined || this.#isCallable(own);
+    return this.firstAvailable([target], organization) === 0;
+  }
+
+  /** Index of the first target that is available; -1 without one. It may have to pass over dozens for each request. */
+  firstAvailable(targets: readonly Target[], organization: string): number {
+    if (this.#targets.size === 0) return targets.length > 0 ? 0 : -1;
+    const now = this.#clock.monotonic();
+    return targets.findIndex((target) => {
+      const health = this.#targets.get(targetName(target));
+      if (!health) return true;
+      if (!isCallable(health.everyone, now)) return false;
+      const own = health.own.get(organization);
+      return own === undefined || isCallable(own, now);
+    });
   }
 
   /** Whether its last call failed. */
@@ -175,12 +182,6 @@ export class Health {
     this.#announce({ target: health.name, organization, reason, durationMs });
   }
 
-  #isCallable({ ejectedUntil, probeSince }: State): boolean {
-    if (ejectedUntil === 0) return true;
-    const now = this.#clock.monotonic();
-    return now >= ejectedUntil && !(probeSince > 0 && now - probeSince < PROBE_MS);
-  }
-
   /** What decides on a call: nothing for a target without recent failures. */
   #statesOf(target: Target, organization: string): readonly State[] {
     if (this.#targets.size === 0) return NO_STATES;
@@ -232,6 +233,10 @@ interface State {
 }
 
 const NO_STATES: readonly State[] = [];
+
+function isCallable({ ejectedUntil, probeSince }: State, now: number): boolean {
+  return ejectedUntil === 0 || (now >= ejectedUntil && !(probeSince > 0 && now - probeSince < PROBE_MS));
+}
 
 function newState(): State {
   return { failures: 0, ejections: 0, ejectedUntil: 0, ejectedAt: 0, probeSince: 0, reason: "overload" };

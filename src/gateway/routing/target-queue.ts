@@ -39,7 +39,7 @@ export class TargetQueue {
     if (callsLeft <= 0) return undefined;
     // A request with a single call keeps to the order: otherwise a target that failed once would never be called again.
     const sound = callsLeft === 1 && this.#called.length > 0 ? this.#findSound() : -1;
-    const index = sound >= 0 ? sound : this.#queue.findIndex((target) => this.#isAvailable(target));
+    const index = sound >= 0 ? sound : this.#health.firstAvailable(this.#queue, this.#organization);
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;
   }
 
@@ -83,12 +83,8 @@ export class TargetQueue {
   #isUnusedAndFree(target: Target): boolean {
     return (
       !this.#called.includes(target) &&
-      this.#isAvailable(target) &&
+      this.#health.isAvailable(target, this.#organization) &&
       this.#concurrency.hasSlot(target.channel, this.#organization)
     );
-  }
-
-  #isAvailable(target: Target): boolean {
-    return this.#health.isAvailable(target, this.#organization);
   }
 }
