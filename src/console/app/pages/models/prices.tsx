@@ -1,14 +1,22 @@
 import { useTranslation } from "react-i18next";
 import { Money } from "../../components/money.tsx";
+import { CATEGORIES } from "../prices/cells.ts";
 import type { ModelRow } from "./model-state.tsx";
+
+const NAMES = Object.values(CATEGORIES);
 
 /** A model's default price in force, cell by cell. */
 export function Prices({ price }: { price: ModelRow["price"] }) {
   const { t } = useTranslation("models");
+  const { t: money } = useTranslation("money");
+  const titleOf = (part: string) => {
+    const category = NAMES.find((name) => name === part);
+    return category ? money(`token.${category}`) : part;
+  };
   if (!price) return <p className="text-muted">{t("why.no_price")}</p>;
   const { currency, perMillion, perImage } = price;
   const cells = perMillion
-    ? Object.entries(perMillion)
+    ? Object.entries(perMillion).map(([name, amount]) => [titleOf(name), amount] as const)
     : Object.entries(perImage ?? {}).flatMap(([tier, amounts]) =>
         Object.entries(amounts).map(
           ([quality, amount]) => [`${tier} ${quality === "*" ? "" : quality}`, amount] as const,
