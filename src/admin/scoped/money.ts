@@ -1,7 +1,7 @@
 import type { LedgerAdminStore } from "../ledger-ports.ts";
 import type { BudgetAdminStore } from "../budget-ports.ts";
 import type { PriceStore } from "../ports.ts";
-import { isWithin, listOwn, ownFilter, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
+import { isWithin, listOwn, filteredOwn, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
 
 /**
  * Prices, budgets and the ledger. Default prices are everybody's to read. What an organization pays is set and corrected by
@@ -26,10 +26,7 @@ export const scopedMoney = {
       },
       get,
       list: (organizationId) => listOwn(scope, organizationId, (id) => store.list(id)),
-      async page(page) {
-        const own = ownFilter(scope, page);
-        return own ? await store.page(own) : [];
-      },
+      page: filteredOwn(scope, (page) => store.page(page)),
       ofKeys: async (ids) =>
         (await store.ofKeys(ids)).filter(({ organizationId }) => isWithin(scope, organizationId)),
       update: async (id, ...change) => ((await get(id)) ? await store.update(id, ...change) : null),
@@ -45,10 +42,7 @@ export const scopedMoney = {
       return found && isWithin(scope, found.charge.organizationId) ? found : null;
     };
     return {
-      async list(page) {
-        const own = ownFilter(scope, page);
-        return own ? await store.list(own) : [];
-      },
+      list: filteredOwn(scope, (page) => store.list(page)),
       position: (id) => store.position(id, scope.organizations),
       history,
       charges: async (page) =>

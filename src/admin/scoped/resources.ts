@@ -3,7 +3,7 @@ import type { ConfigurationStore } from "../configuration-ports.ts";
 import type { AuditStore, KeyStore, LinkSecretStore, OrganizationStore } from "../ports.ts";
 import type { JobAdminStore } from "../job-ports.ts";
 import type { WebhookStore } from "../webhook-ports.ts";
-import { isWithin, listOwn, ownFilter, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
+import { isWithin, listOwn, filteredOwn, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
 
 /** Organizations and what they own besides money. */
 export const scopedResources = {
@@ -26,10 +26,7 @@ export const scopedResources = {
       findByHash: async (hash) => ownOrNull(scope, await store.findByHash(hash)),
       isRetired: refused,
       list: (organizationId) => listOwn(scope, organizationId, (id) => store.list(id)),
-      async page(page) {
-        const own = ownFilter(scope, page);
-        return own ? await store.page(own) : [];
-      },
+      page: filteredOwn(scope, (page) => store.page(page)),
       count: async (organizationId, most) =>
         isWithin(scope, organizationId) ? await store.count(organizationId, most) : 0,
       names: (ids) => store.names(ids, scope.organizations),
@@ -54,10 +51,7 @@ export const scopedResources = {
       list: (organizationId) => listOwn(scope, organizationId, (id) => store.list(id)),
       remove: async (id, by) => (await isOwn(id)) && (await store.remove(id, by)),
       rotate: async (id, ...rotation) => (await isOwn(id)) && (await store.rotate(id, ...rotation)),
-      async deliveries(filter) {
-        const own = ownFilter(scope, filter);
-        return own ? await store.deliveries(own) : [];
-      },
+      deliveries: filteredOwn(scope, (filter) => store.deliveries(filter)),
       redeliver: (id, by) => store.redeliver(id, by, scope.organizations),
     };
   },
@@ -70,25 +64,16 @@ export const scopedResources = {
         return await store.create(rule, by);
       },
       get,
-      async page(page) {
-        const own = ownFilter(scope, page);
-        return own ? await store.page(own) : [];
-      },
+      page: filteredOwn(scope, (page) => store.page(page)),
       update: async (id, ...change) => ((await get(id)) ? await store.update(id, ...change) : null),
       remove: async (id, by) => (await get(id)) !== null && (await store.remove(id, by)),
-      async events(page) {
-        const own = ownFilter(scope, page);
-        return own ? await store.events(own) : [];
-      },
+      events: filteredOwn(scope, (page) => store.events(page)),
     };
   },
 
   jobs: (store: JobAdminStore, scope: Scope): JobAdminStore => ({
     get: async (id) => ownOrNull(scope, await store.get(id)),
-    async list(page) {
-      const own = ownFilter(scope, page);
-      return own ? await store.list(own) : [];
-    },
+    list: filteredOwn(scope, (page) => store.list(page)),
   }),
 
   /** Every model is listed to every member; only what is shared is changed here. */

@@ -45,11 +45,14 @@ export async function listOwn<Record extends { createdAt: number }>(
   return lists.flat().toSorted((one, other) => one.createdAt - other.createdAt);
 }
 
-/** A filter by organization, narrowed to those of the member; null where it names another. */
-export function ownFilter<Filter extends { organizationId?: string }>(
+/** A list whose filter is narrowed to the member's organizations; empty where it names another. */
+export function filteredOwn<Filter extends { organizationId?: string }, Item>(
   scope: Scope,
-  filter: Filter,
-): (Filter & { organizationIds?: readonly string[] }) | null {
-  if (filter.organizationId === undefined) return { ...filter, organizationIds: scope.organizations };
-  return isWithin(scope, filter.organizationId) ? filter : null;
+  list: (filter: Filter & { organizationIds?: readonly string[] }) => Promise<Item[]>,
+): (filter: Filter) => Promise<Item[]> {
+  return async (filter) => {
+    if (filter.organizationId === undefined)
+      return await list({ ...filter, organizationIds: scope.organizations });
+    return isWithin(scope, filter.organizationId) ? await list(filter) : [];
+  };
 }

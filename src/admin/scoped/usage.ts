@@ -1,4 +1,3 @@
-import type { LedgerPosition } from "../ledger-ports.ts";
 import type { PromptStore } from "../prompt-ports.ts";
 import type { ListedRequest, PictureStore, RequestStore, UsageStore } from "../usage-ports.ts";
 import { isWithin, refused, type Scope } from "./scope.ts";
@@ -6,22 +5,10 @@ import { isWithin, refused, type Scope } from "./scope.ts";
 /** Sums, requests and pictures. What belongs to no organization, such as a request without a key, is not shown. */
 export const scopedUsage = {
   usage: (store: UsageStore, scope: Scope): UsageStore => ({
-    async sums(range, by) {
-      const own = narrowed(scope, range);
-      return own ? await store.sums(own, by) : [];
-    },
-    async spending(range, by) {
-      const own = narrowed(scope, range);
-      return own ? await store.spending(own, by) : [];
-    },
-    async errors(range, by) {
-      const own = narrowed(scope, range);
-      return own ? await store.errors(own, by) : [];
-    },
-    async traffic(range, by) {
-      const own = narrowed(scope, range);
-      return own ? await store.traffic(own, by) : [];
-    },
+    sums: narrowed(scope, (range, by) => store.sums(range, by)),
+    spending: narrowed(scope, (range, by) => store.spending(range, by)),
+    errors: narrowed(scope, (range, by) => store.errors(range, by)),
+    traffic: narrowed(scope, (range, by) => store.traffic(range, by)),
     addTraffic: refused,
     backfilledUntil: () => store.backfilledUntil(),
     backfill: refused,
@@ -31,20 +18,14 @@ export const scopedUsage = {
 
   requests: (store: RequestStore, scope: Scope): RequestStore => ({
     add: refused,
-    async list(filter, page) {
-      const own = narrowed(scope, filter);
-      return own ? await store.list(own, page) : [];
-    },
+    list: narrowed(scope, (filter, page) => store.list(filter, page)),
     find: async (id) => (await store.find(id)).filter((request) => isOwn(scope, request)),
     sweep: refused,
   }),
 
   pictures: (store: PictureStore, scope: Scope): PictureStore => ({
     add: refused,
-    async list(filter, page: { since: number; below: LedgerPosition | null; limit: number }) {
-      const own = narrowed(scope, filter);
-      return own ? await store.list(own, page) : [];
-    },
+    list: narrowed(scope, (filter, page) => store.list(filter, page)),
     sweep: refused,
   }),
 
@@ -60,13 +41,15 @@ export const scopedUsage = {
   }),
 };
 
-/** A filter by organizations, narrowed to those of the member; null where it names none of them. */
-function narrowed<Filter extends { organizations?: readonly string[] }>(
+/** A reading whose filter is narrowed to the member's organizations; empty where it names none of them. */
+function narrowed<Filter extends { organizations?: readonly string[] }, Second, Item>(
   scope: Scope,
-  filter: Filter,
-): Filter | null {
-  const organizations = (filter.organizations ?? scope.organizations).filter((id) => isWithin(scope, id));
-  return organizations.length === 0 ? null : { ...filter, organizations };
+  read: (filter: Filter, second: Second) => Promise<Item[]>,
+): (filter: Filter, second: Second) => Promise<Item[]> {
+  return async (filter, second) => {
+    const organizations = (filter.organizations ?? scope.organizations).filter((id) => isWithin(scope, id));
+    return organizations.length === 0 ? [] : await read({ ...filter, organizations }, second);
+  };
 }
 
 function isOwn(scope: Scope, { record, charge }: ListedRequest): boolean {
