@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { readInput, timeSchema } from "./input.ts";
+import { queryTimeSchema, readInput } from "./input.ts";
 import { pageFields, type Page } from "./paging.ts";
 import type { AuditAction, AuditRecord, ChangeKind } from "./ports.ts";
 
@@ -28,8 +28,8 @@ const auditFilterSchema = z.strictObject({
   kind: wordSchema.transform((kind) => kind as ChangeKind).optional(),
   action: wordSchema.transform((action) => action as AuditAction).optional(),
   actor: z.string().optional(),
-  from: timeSchema.optional(),
-  to: timeSchema.optional(),
+  from: queryTimeSchema.optional(),
+  to: queryTimeSchema.optional(),
 });
 
 export const auditListSchema = auditFilterSchema.extend(pageFields);

@@ -10,14 +10,13 @@ import {
 } from "./channel-schemas.ts";
 import { testChannel } from "./channel-test.ts";
 import { createChannel, getChannel, listChannels, removeChannel, updateChannel } from "./channels.ts";
-import { readInput } from "./input.ts";
+import { flagSchema, readInput } from "./input.ts";
 import { operation } from "./operation.ts";
 import { doneSchema, pageOf } from "./output.ts";
 import { listProviders } from "./providers.ts";
-import { queryFlagSchema } from "./query-input.ts";
 
 const idSchema = z.strictObject({ id: z.string() });
-const removalSchema = idSchema.extend({ force: queryFlagSchema });
+const removalSchema = idSchema.extend({ force: flagSchema.optional() });
 
 export const channelOperations = {
   "providers.list": operation({

@@ -47,6 +47,12 @@ export const timeSchema = z.union(
   { error: "must be a time such as 2026-01-31T00:00:00Z" },
 );
 
+/** The same in a query, where every value is text. */
+export const queryTimeSchema = z.preprocess(
+  (value) => (typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value),
+  timeSchema,
+);
+
 /** A limit's number, null to lift it, or `default` to have none of one's own. */
 const limitSchema = z
   .union([z.int().min(0), z.null(), z.literal("default")], {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { hasEnded, JOB_STATUSES } from "../domain/job.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireRunning, type AdminContext } from "./context.ts";
-import { readInput, timeSchema } from "./input.ts";
+import { queryTimeSchema, readInput } from "./input.ts";
 import type { JobRecord } from "./job-ports.ts";
 import { getOrganization } from "./organizations.ts";
 import { pageFields, readCursor, toPage, type Page } from "./paging.ts";
@@ -43,8 +43,8 @@ const jobFilterSchema = z.strictObject({
     .pipe(z.array(statusSchema))
     .optional()
     .describe("One or more of them, separated by commas"),
-  from: timeSchema.optional(),
-  to: timeSchema.optional(),
+  from: queryTimeSchema.optional(),
+  to: queryTimeSchema.optional(),
 });
 
 export const jobListSchema = jobFilterSchema.extend(pageFields);

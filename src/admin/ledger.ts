@@ -3,7 +3,7 @@ import type { LedgerEntry } from "../domain/ledger.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { amountSchema, readInput, reasonSchema, timeSchema } from "./input.ts";
+import { amountSchema, queryTimeSchema, readInput, reasonSchema } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { pageFields } from "./paging.ts";
@@ -121,8 +121,8 @@ const ledgerFilterSchema = z.strictObject({
   keyId: z.string().optional(),
   model: z.string().optional(),
   requestId: z.string().optional(),
-  from: timeSchema.optional(),
-  to: timeSchema.optional(),
+  from: queryTimeSchema.optional(),
+  to: queryTimeSchema.optional(),
 });
 
 export const ledgerListSchema = ledgerFilterSchema.extend(pageFields);

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { queryFlagSchema, queryLimitSchema } from "./query-input.ts";
+import { flagSchema } from "./input.ts";
+import { pageFields } from "./paging.ts";
 
 /** How models are written and read in administration. */
 
@@ -54,9 +55,9 @@ export const modelsInputSchema = z.strictObject({
   search: z.string().max(200).optional().describe("A part of the id, the name or the owner"),
   type: z.enum(["image", "chat", "messages", "embedding"]).optional(),
   origin: z.enum(["file", "database", "catalogue"]).optional(),
-  isRoutable: queryFlagSchema,
+  isRoutable: flagSchema.optional(),
   cursor: z.string().max(200).optional(),
-  limit: queryLimitSchema,
+  limit: pageFields.limit,
 });
 
 const amounts = z.record(z.string(), z.string());

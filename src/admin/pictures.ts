@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { requireRunning, type AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
+import { queryTimeSchema, readInput } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { isoTime } from "./output.ts";
 import { pageFields, readCursor, type Page } from "./paging.ts";
-import { queryTimeSchema } from "./query-input.ts";
 import type { PictureRecord } from "./usage-ports.ts";
 import type { pictureSchema } from "./usage-schemas.ts";
 

@@ -2,12 +2,11 @@ import { z } from "zod";
 import { sumTokens } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
+import { queryTimeSchema, readInput } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { isoTime } from "./output.ts";
 import { pageFields, readCursor, type Page } from "./paging.ts";
-import { queryTimeSchema } from "./query-input.ts";
 import type { ListedRequest, RequestFilter } from "./usage-ports.ts";
 import type { requestRowSchema } from "./usage-schemas.ts";
 

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import type { AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
+import { queryTimeSchema, readInput } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { nameOf, type Group } from "./overview-top.ts";
 import { isoTime } from "./output.ts";
-import { queryTimeSchema } from "./query-input.ts";
 import { chooseCurrency, readSeries, type Series } from "./usage-range.ts";
 import type { SpendingSum, UsageRange, UsageSum } from "./usage-ports.ts";
 import type { usageSchema } from "./usage-schemas.ts";

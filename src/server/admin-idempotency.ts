@@ -4,7 +4,6 @@ import { newId } from "../lib/ids.ts";
 import { every } from "../lib/waiting.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { HttpExchange } from "./http-exchange.ts";
-import { idempotencyKeyOf } from "./idempotency.ts";
 import { baseHeaders } from "./respond.ts";
 import type { Administration } from "./signed-in.ts";
 
@@ -19,11 +18,9 @@ const RENEWAL_MS = 20_000;
 export async function runOnce(
   { outcomes, context }: Pick<Administration, "outcomes" | "context">,
   exchange: HttpExchange,
-  { signedIn, input }: { signedIn: SignedIn | undefined; input: object },
+  { key, signedIn, input }: { key: string; signedIn: SignedIn | undefined; input: object },
   act: () => Promise<object>,
 ): Promise<object> {
-  const key = idempotencyKeyOf(exchange.request);
-  if (key === null) return await act();
   const claim = { keyId: signedIn?.member.id ?? "", key, id: newId("claim") };
   const fingerprint = await fingerprintOf([exchange.path, input, { access: signedIn?.access }]);
   const claimed = await outcomes.claim(claim, fingerprint);

@@ -2,6 +2,7 @@ import { readInput } from "../../admin/input.ts";
 import { runOperation, type Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
 import { runOnce } from "../admin-idempotency.ts";
+import { idempotencyKeyOf } from "../idempotency.ts";
 import type { Route } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";
 import { exportRoute } from "./admin-export.ts";
@@ -15,11 +16,12 @@ export function adminRoutes(admin: Administration): Route[] {
     memberRoute(admin, `admin.${name}`, operation, async (context, exchange) => {
       const input = await readInputOf(exchange, operation);
       const act = () => runOperation(operation, context, input);
-      if (operation.method !== "POST") return await act();
+      const key = operation.method === "POST" ? idempotencyKeyOf(exchange.request) : null;
+      if (key === null) return await act();
       // Before anything is made of it, so that what no operation takes costs nothing more.
       readInput(operation.input, input);
       const { signedIn } = context;
-      return await runOnce(admin, exchange, { signedIn, input }, act);
+      return await runOnce(admin, exchange, { key, signedIn, input }, act);
     }),
   );
   return [...mounted, exportRoute(admin), ...signInRoutes(admin)];
