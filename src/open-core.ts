@@ -8,6 +8,7 @@ import { ConcurrencyLimiter } from "./gateway/routing/concurrency-limiter.ts";
 import { RetryBudget } from "./gateway/routing/retry-budget.ts";
 import { systemClock } from "./lib/clock.ts";
 import { DeadlineTimer } from "./lib/deadline-timer.ts";
+import type { SafeFetch } from "./lib/safe-fetch.ts";
 import { type FairSemaphore } from "./lib/semaphore.ts";
 import { TokenCounter } from "./lib/token-counter/index.ts";
 import { openUpstreams, type OpenedUpstreams } from "./providers/registry.ts";
@@ -23,6 +24,7 @@ export const DEADLINE_TICK_MS = 25;
 interface CoreParts {
   storage: Storage;
   codecSlots: FairSemaphore;
+  safeFetch: SafeFetch;
   processId: string;
   onProblem: SystemLog;
 }
@@ -39,7 +41,7 @@ interface OpenedCore {
 export async function openCore(
   live: LiveSettings,
   supervisor: SupervisorLink | null,
-  { storage, codecSlots, processId, onProblem }: CoreParts,
+  { storage, codecSlots, safeFetch, processId, onProblem }: CoreParts,
 ): Promise<OpenedCore> {
   const clock = systemClock;
   const settings = live.current;
@@ -75,6 +77,7 @@ export async function openCore(
       maxAttempts: settings.routing.maxAttempts,
     },
     detachedCalls: new DetachedCalls(),
+    safeFetch,
     tokenCounter: new TokenCounter(),
     clock,
     timeouts: live.timeouts,

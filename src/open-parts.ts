@@ -49,7 +49,10 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const blobs = await openBlobsOf(settings, storage, onProblem);
   const codecSlots = createCodecSlots(availableParallelism());
   const live = new LiveSettings(settings);
-  const opened = await openCore(live, supervisor, { storage, codecSlots, processId, onProblem });
+  const address = await serverSettings(settings);
+  const { safeFetch } = address;
+  const coreParts = { storage, codecSlots, safeFetch, processId, onProblem };
+  const opened = await openCore(live, supervisor, coreParts);
   const { core, health, counters } = opened;
   const overload = openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
@@ -57,9 +60,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const observers = openObservers(observed, live, onProblem);
   const { metrics, jobMetrics, recording } = observers;
   const listeners = [log.listener, ...observers.observing];
-  const address = await serverSettings(settings);
-  const { safeFetch } = address;
-  const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots, safeFetch };
+  const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
   const forJobs = { live, storage, core: imageCore, safeFetch, processId, listeners, onProblem };
   const jobs = openJobs({ ...forJobs, metrics: jobMetrics });
   const alerts = openAlerts(settings, { storage, health, processId, onProblem });

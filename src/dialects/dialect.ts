@@ -131,6 +131,8 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   /** Features whose uses a vendor of this dialect reports in its usage; none where absent. */
   readonly countedFeatures?: readonly Feature[];
 
+  /** The same request with another text. */
+  withRaw(payload: TextPayload<Request>, raw: string): TextPayload<Request>;
   /** The text for a vendor of this dialect: its model name and what must be set; all else as the caller wrote it. */
   forVendor(payload: TextPayload<Request>, terms: VendorTerms): string;
   /** Reads a vendor's reply of this dialect; its text stays as it is but for what names the vendor or is billed otherwise. */

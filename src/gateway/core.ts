@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { TokenCounter } from "../lib/token-counter/index.ts";
 import type { LimitSettings, Limiter } from "./admission/limits.ts";
 import type { Billing } from "./metering/billing.ts";
@@ -18,6 +19,8 @@ export interface Core {
   orphanCosts: OrphanCosts;
   failover: Failover;
   detachedCalls: DetachedCalls;
+  /** Fetches what callers link to. */
+  safeFetch: Pick<SafeFetch, "download">;
   tokenCounter: Pick<TokenCounter, "count" | "close">;
   clock: Clock;
   /** Default timeouts of each pipeline; a channel may have its own. */

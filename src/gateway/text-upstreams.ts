@@ -66,12 +66,17 @@ export function ownProtocolFirst(
 }
 
 /**
- * Throws where a request has a link, in the field `param`, that the target does not fetch; another one may. An own
- * server must not: it is inside the operator's network, where a caller's link could reach internal services (SSRF).
+ * Whether the target can do with the links of a request, of which `param` is the first. An own server must fetch none:
+ * it is inside the operator's network, where a caller's link could reach internal services (SSRF).
  */
-export function requireFetchable(param: string | null, { channel }: Target, { traits }: TextUpstream): void {
-  if (param === null || (!channel.isOwnServer && !traits?.fetchesNoLinks)) return;
+export function fetchesLinks(param: string | null, { channel }: Target, { traits }: TextUpstream): boolean {
+  return param === null || (!channel.isOwnServer && !traits?.fetchesNoLinks);
+}
+
+/** Throws where a request has a link, in the field `param`, that the target does not fetch; another one may. */
+export function requireFetchable(param: string | null, target: Target, upstream: TextUpstream): void {
+  if (fetchesLinks(param, target, upstream)) return;
   const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;
-  const detail = { publicMessage, param, isUnsent: true, isByRequest: true };
+  const detail = { publicMessage, param: param ?? undefined, isUnsent: true, isByRequest: true };
   throw new UpstreamError("rejected", "a link for a server that fetches none", detail);
 }

@@ -2,7 +2,6 @@ import type { TextPayload, TextRequest, VendorTraits } from "../dialects/dialect
 import { forward, translate } from "../dialects/passage.ts";
 import { promptText } from "../dialects/prompt-text.ts";
 import { textDialect } from "../dialects/text.ts";
-import type { TokenPrice } from "../domain/price.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
@@ -10,6 +9,7 @@ import type { ObservedUsage, TokenUsage } from "../domain/usage.ts";
 import { admit, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
+import { withReadableLinks } from "./inline-pictures.ts";
 import { openStream, openWhole, relayStream, type OpenedStream, type RelayedStream } from "./text-stream.ts";
 import type { Core } from "./core.ts";
 import { coveredOutput, textCeiling } from "./metering/estimate.ts";
@@ -20,7 +20,7 @@ import { noteContent, type RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { callTargets, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
-import { ownProtocolFirst, requireCounts, requireFetchable, textUpstreamFor } from "./text-upstreams.ts";
+import { ownProtocolFirst, requireCounts, textUpstreamFor } from "./text-upstreams.ts";
 
 /** What the headers say of an admitted request. */
 interface TextTerms {
@@ -135,7 +135,7 @@ async function callRoute(
   payload: TextPayload,
   coveredTokens: number | null,
 ): Promise<Committed<TargetReply>> {
-  const { context, model, price, signal } = admitted;
+  const { context, signal } = admitted;
   const { organization } = context.principal;
   const { failOverRefusals } = organization.settings;
   const running: { sent: SentCall | null } = { sent: null };
@@ -151,7 +151,7 @@ async function callRoute(
       callTarget: (target, call) => {
         running.sent = null;
         const onSent = (sent: Omit<SentCall, "target">) => (running.sent = { target, ...sent });
-        return callTarget(core, { payload, coveredTokens, model, price, onSent }, target, call);
+        return callTarget(core, { payload, coveredTokens, admitted, onSent }, target, call);
       },
     });
   } catch (error) {
@@ -169,20 +169,22 @@ interface TargetCall {
   payload: TextPayload;
   /** The maximum that the vendor is told in place of the caller, if any. */
   coveredTokens: number | null;
-  model: TextModel;
-  price: TokenPrice;
+  admitted: AdmittedText;
   onSent(sent: Omit<SentCall, "target">): void;
 }
 
 async function callTarget(
   core: Core,
-  { payload, coveredTokens, model, price, onSent }: TargetCall,
+  { payload: requested, coveredTokens, admitted, onSent }: TargetCall,
   target: Target,
   call: Call,
 ): Promise<TargetReply> {
-  const { isStream, maxTokens, linkParam } = payload.parsed;
-  const upstream = textUpstreamFor(core.upstreams, target, payload.dialect);
-  requireFetchable(linkParam, target, upstream);
+  const { model, price, context } = admitted;
+  const upstream = textUpstreamFor(core.upstreams, target, requested.dialect);
+  const organization = context.principal.organization.id;
+  const fetching = { safeFetch: core.safeFetch, organization, signal: call.signal };
+  const payload = await withReadableLinks(requested, { target, upstream }, fetching);
+  const { isStream, maxTokens } = payload.parsed;
   const { reportsCost = false } = upstream.traits ?? NO_TRAITS;
   const largest = maxTokens ?? coveredTokens ?? model.maxOutputTokens;
   const bounds = { ...usageBounds(payload.parsed, largest), reportsCost };

@@ -98,6 +98,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
       maxAttempts: 3,
     },
     detachedCalls: new DetachedCalls(),
+    safeFetch: { download: () => Promise.reject(new Error("nothing is fetched")) },
     tokenCounter: { count: async () => null, close() {} },
     clock: systemClock,
     timeouts: {

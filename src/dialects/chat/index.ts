@@ -4,7 +4,7 @@ import { parseReply } from "./parse-reply.ts";
 import { readConversation } from "./read-conversation.ts";
 import { ChatReplyReader } from "./read-stream.ts";
 import { readReply } from "./reply.ts";
-import type { ChatRequest } from "./request.ts";
+import { readRequest, type ChatRequest } from "./request.ts";
 import { ChatStream, KEEP_ALIVE_FRAME } from "./stream.ts";
 import { writeConversation } from "./write-conversation.ts";
 import { writeReply } from "./write-reply.ts";
@@ -17,6 +17,7 @@ export { readRequest, type ChatPayload, type ChatRequest } from "./request.ts";
 export const chat: TextDialect<ChatRequest> = {
   name: "chat",
   keepAliveFrame: KEEP_ALIVE_FRAME,
+  withRaw: (_payload, raw) => readRequest(Buffer.from(raw)),
   forVendor,
   readReply,
   openStream: (_payload, publicModel, policy) => new ChatStream(publicModel, policy),

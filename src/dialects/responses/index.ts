@@ -4,7 +4,7 @@ import { readConversation } from "./read-conversation.ts";
 import { readReply } from "./reply.ts";
 import { parseReply, ResponsesReader } from "./reply-reader.ts";
 import { ResponsesWriter, writeReply } from "./reply-writer.ts";
-import { forVendor, type ResponsesRequest } from "./request.ts";
+import { forVendor, readRequest, type ResponsesRequest } from "./request.ts";
 import { ResponsesStream } from "./stream.ts";
 import { writeConversation } from "./write-conversation.ts";
 
@@ -15,6 +15,7 @@ export { readRequest, type ResponsesPayload, type ResponsesRequest } from "./req
 export const responses: TextDialect<ResponsesRequest> = {
   name: "responses",
   keepAliveFrame: KEEP_ALIVE_FRAME,
+  withRaw: (_payload, raw) => readRequest(Buffer.from(raw)),
   forVendor,
   readReply,
   openStream: (_payload, publicModel, policy) => new ResponsesStream(publicModel, policy),

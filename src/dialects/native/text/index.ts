@@ -3,7 +3,7 @@ import { readConversation } from "./conversation.ts";
 import { forVendor } from "./forward.ts";
 import { NativeReader, parseReply } from "./reader.ts";
 import { readReply } from "./reply.ts";
-import type { NativeRequest } from "./request.ts";
+import { readRequest, type NativeRequest } from "./request.ts";
 import { KEEP_ALIVE_FRAME, NativeStream } from "./stream.ts";
 import { writeConversation } from "./vendor-request.ts";
 import { NativeWriter, writeReply } from "./writer.ts";
@@ -15,6 +15,7 @@ export { readCountRequest, readRequest } from "./request.ts";
 export const native: TextDialect<NativeRequest> = {
   name: "native",
   keepAliveFrame: KEEP_ALIVE_FRAME,
+  withRaw: ({ parsed }, raw) => readRequest(Buffer.from(raw), parsed),
   forVendor,
   readReply,
   openStream: (_payload, publicModel, policy) => new NativeStream(publicModel, policy),

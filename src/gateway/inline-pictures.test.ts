@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { makePng } from "../../test/support/pictures.ts";
+import { plainCore } from "../../test/support/plain-core.ts";
+import { MODEL, payload, PRICE, whole } from "../../test/support/plain-text.ts";
+import type { VendorTraits } from "../dialects/dialect.ts";
+import { SafeFetchError } from "../lib/safe-fetch.ts";
+import type { TextUpstream } from "./ports.ts";
+import { handleText } from "./text.ts";
+
+const LINK = "https://pictures.example/a.png";
+const PNG = makePng(4, 4);
+const asked = (part: object = { type: "image_url", image_url: { url: LINK } }) =>
+  payload({ messages: [{ role: "user", content: [{ type: "text", text: "Where?" }, part] }] });
+
+function open(upstreamTraits: readonly VendorTraits[], bytes: Buffer | SafeFetchError = PNG) {
+  const sent: string[] = [];
+  const fetched: string[] = [];
+  const text = upstreamTraits.map((traits): TextUpstream => ({
+    ...whole(),
+    traits,
+    send: (call) => {
+      sent.push(call.raw);
+      return whole().send(call);
+    },
+  }));
+  const plain = plainCore({ model: MODEL, price: PRICE, text });
+  plain.core.safeFetch = {
+    async download(link, sink, { tenant }) {
+      fetched.push(`${tenant} ${link}`);
+      if (bytes instanceof SafeFetchError) throw bytes;
+      await sink(bytes);
+      return bytes.length;
+    },
+  };
+  return { ...plain, sent, fetched };
+}
+
+test("a vendor that fetches no links gets the picture, which is fetched for the organization", async () => {
+  const { core, request, principal, sent, fetched } = open([{ fetchesNoLinks: true }]);
+  await handleText(core, request(), asked());
+  expect(fetched).toEqual([`${principal.organization.id} ${LINK}`]);
+  const [{ content }] = JSON.parse(sent[0]!).messages;
+  expect(content[1].image_url.url).toBe(`data:image/png;base64,${PNG.toString("base64")}`);
+});
+
+test("an own server gets the picture, and never the link", async () => {
+  const { core, request, sent } = open([{}]);
+  const directory = core.snapshot.directory();
+  for (const { targets } of directory.routes.values())
+    for (const { channel } of targets) Object.assign(channel, { isOwnServer: true });
+  await handleText(core, request(), asked());
+  expect(sent[0]).not.toContain(LINK);
+});
+
+test("a vendor that fetches links gets the link", async () => {
+  const { core, request, sent, fetched } = open([{}]);
+  await handleText(core, request(), asked());
+  expect([fetched, sent[0]!.includes(LINK)]).toEqual([[], true]);
+});
+
+test.each([
+  ["no picture", Buffer.from("<html>"), "PNG, JPEG, GIF or WebP"],
+  ["a private address", new SafeFetchError("not_allowed", "private"), "is not public"],
+  ["an error", new SafeFetchError("failed", "500"), "cannot be fetched"],
+] as const)(
+  "a link to %s is told to the caller, and another target may serve it",
+  async (_, bytes, advice) => {
+    const alone = open([{ fetchesNoLinks: true }], bytes);
+    const error = await handleText(alone.core, alone.request(), asked()).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: "rejected", publicMessage: expect.stringContaining(advice) });
+    expect([alone.sent, alone.charges()]).toEqual([[], []]);
+    const both = open([{ fetchesNoLinks: true }, {}], bytes);
+    await handleText(both.core, both.request(), asked());
+    expect(both.sent).toEqual([expect.stringContaining(LINK)]);
+  },
+);
+
+test("a link to a document is still refused by its name", async () => {
+  const { core, request, sent } = open([{ fetchesNoLinks: true }]);
+  const file = { type: "file", file: { file_url: "https://documents.example/a.pdf" } };
+  const error = await handleText(core, request(), asked(file)).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ param: "messages[0].content[1].file.file_url" });
+  expect(sent).toEqual([]);
+});
