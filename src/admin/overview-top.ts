@@ -67,19 +67,31 @@ async function topOf(
       other.total.requests - one.total.requests ||
       other.errors - one.errors,
   );
-  const view = async ({ id, total, errors }: (typeof rows)[number]): Promise<Top["models"][number]> => ({
+  const top = dearest.slice(0, MAX_TOP);
+  const names = await namesOf(
+    context,
+    by,
+    top.map(({ id }) => id),
+  );
+  const view = ({ id, total, errors }: (typeof rows)[number]): Top["models"][number] => ({
     id,
-    name: await nameOf(context, by, id),
+    name: names.get(id) ?? id,
     ...spendView(total),
     errors,
     share: shareOf(total.amount, whole),
   });
-  return await Promise.all(dearest.slice(0, MAX_TOP).map(view));
+  return top.map(view);
 }
 
-/** What people call a key, an organization, a model or a channel; its id where it has no name. */
-export async function nameOf({ store, catalogue }: AdminContext, by: Group, id: string): Promise<string> {
-  if (by === "keyId") return (await store.keys.get(id))?.name ?? id;
-  if (by === "organizationId") return (await store.organizations.get(id))?.name ?? id;
-  return by === "model" ? (catalogue.models.get(id)?.displayName ?? id) : id;
+/** What people call some keys, organizations, models or channels; those without a name are left out. */
+export async function namesOf(
+  { store, catalogue }: AdminContext,
+  by: Group,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string | undefined>> {
+  if (by === "keyId") return await store.keys.names(ids);
+  if (by === "channel") return new Map();
+  if (by === "model") return new Map(ids.map((id) => [id, catalogue.models.get(id)?.displayName]));
+  const organizations = await Promise.all(ids.map((id) => store.organizations.get(id)));
+  return new Map(organizations.map((organization, index) => [ids[index] ?? "", organization?.name]));
 }

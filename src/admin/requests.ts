@@ -53,14 +53,12 @@ export async function requestFilter(
   return { ...filter, ...(organizationId !== undefined && { organizations: [organizationId] }) };
 }
 
-/** Names of the keys of some requests; a deleted key has none. */
+/** Names of the keys of some requests, of deleted ones, too. */
 export async function keyNames(
   { store }: AdminContext,
   requests: readonly ListedRequest[],
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = new Set(requests.flatMap((request) => keyOf(request) ?? []));
-  const keys = await Promise.all([...ids].map((id) => store.keys.get(id)));
-  return new Map(keys.flatMap((key) => (key ? [[key.id, key.name] as const] : [])));
+  return await store.keys.names([...new Set(requests.flatMap((request) => keyOf(request) ?? []))]);
 }
 
 function keyOf({ record, charge }: ListedRequest): string | null {

@@ -3,7 +3,7 @@ import type { AdminContext } from "./context.ts";
 import { queryTimeSchema, readInput } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
-import { nameOf, type Group } from "./overview-top.ts";
+import { namesOf, type Group } from "./overview-top.ts";
 import { isoTime } from "./output.ts";
 import { chooseCurrency, readSeries, type Series } from "./usage-range.ts";
 import type { SpendingSum, UsageRange, UsageSum } from "./usage-ports.ts";
@@ -54,9 +54,14 @@ export async function readUsage(context: AdminContext, input: unknown): Promise<
   const points =
     withPoints.length === 0 ? [] : await usage.spending({ ...range, [some]: withPoints }, ["at", by]);
   const pointsOfGroup = Map.groupBy(points, (sum) => sum[by]);
-  const groupView = async ({ id, total: own }: (typeof groups)[number]) => ({
+  const names = await namesOf(
+    context,
+    by,
+    groups.map(({ id }) => id),
+  );
+  const groupView = ({ id, total: own }: (typeof groups)[number]) => ({
     id,
-    name: await nameOf(context, by, id),
+    name: names.get(id) ?? id,
     ...usageView(own),
     share: shareOf(own.amount, total.amount),
     points: withPoints.includes(id) ? pointsOf(pointsOfGroup.get(id) ?? [], series, currency) : [],
@@ -73,7 +78,7 @@ export async function readUsage(context: AdminContext, input: unknown): Promise<
     currencies,
     totals: usageView(total),
     series: series.points.map(pointAt),
-    groups: await Promise.all(groups.map(groupView)),
+    groups: groups.map(groupView),
   };
 }
 
