@@ -52,6 +52,7 @@ export const overview = {
   "period.day": "Per day",
   "period.month": "Per month",
   channels: "Channels",
+  "channels.about": "Calls of the last 15 minutes",
   "channels.all": "All channels",
   "channels.none": "No vendor is connected yet.",
   channel: "Channel",
@@ -59,5 +60,5 @@ export const overview = {
   "state.ok": "Working",
   "state.failing": "Every call failed",
   "state.ejected": "Taken out",
-  "state.unknown": "Not used yet",
+  "state.unknown": "No call",
 };

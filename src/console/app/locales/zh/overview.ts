@@ -53,6 +53,7 @@ export const overview: Record<keyof typeof english, string> = {
   "period.day": "每日",
   "period.month": "每月",
   channels: "通道",
+  "channels.about": "最近 15 分钟的调用",
   "channels.all": "全部通道",
   "channels.none": "尚未连接任何供应商。",
   channel: "通道",
@@ -60,5 +61,5 @@ export const overview: Record<keyof typeof english, string> = {
   "state.ok": "正常",
   "state.failing": "调用全部失败",
   "state.ejected": "已移出",
-  "state.unknown": "尚未使用",
+  "state.unknown": "无调用",
 };

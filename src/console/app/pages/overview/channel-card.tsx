@@ -11,13 +11,14 @@ type Channel = Overview["channels"][number];
 
 const LEVELS: Record<Channel["state"], StatusLevel> = { ok: "good", ejected: "bad", unknown: "unknown" };
 
-/** Whether each channel works, and how well it did in the range. */
+/** Whether each channel works, and how well it did in the last quarter of an hour. */
 export function ChannelCard({ channels }: { channels: readonly Channel[] }) {
   const { t } = useTranslation("overview");
   const head = "px-4 py-2 text-xs font-medium whitespace-nowrap text-muted";
   return (
     <Card
       title={t("channels")}
+      about={t("channels.about")}
       isFlush
       actions={<TextLink to="/models/providers">{t("channels.all")}</TextLink>}
     >
