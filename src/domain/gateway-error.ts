@@ -1,3 +1,4 @@
+import { ExpectedError } from "./expected-error.ts";
 import type { RateState } from "./limits.ts";
 
 /**
@@ -71,7 +72,7 @@ interface ErrorDetail {
   cause?: unknown;
 }
 
-export class GatewayError extends Error {
+export class GatewayError extends ExpectedError {
   readonly status: number;
   readonly kind: ErrorKind;
   readonly param: string | null;
@@ -86,7 +87,7 @@ export class GatewayError extends Error {
     message: string,
     detail: ErrorDetail = {},
   ) {
-    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    super(message, detail.cause);
     this.name = "GatewayError";
     this.status = ERROR_CODES[code].status;
     this.kind = ERROR_CODES[code].kind;

@@ -1,3 +1,5 @@
+import { ExpectedError } from "./expected-error.ts";
+
 /**
  * A failed call to a vendor, classified where status and body are known. Failover, health and the response to the
  * caller depend on `kind` alone.
@@ -38,7 +40,7 @@ interface UpstreamErrorDetail {
   cause?: unknown;
 }
 
-export class UpstreamError extends Error {
+export class UpstreamError extends ExpectedError {
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly isAmbiguous: boolean;
@@ -57,7 +59,7 @@ export class UpstreamError extends Error {
     message: string,
     detail: UpstreamErrorDetail = {},
   ) {
-    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    super(message, detail.cause);
     this.name = "UpstreamError";
     this.status = detail.status;
     this.retryAfterSeconds = detail.retryAfterSeconds;
