@@ -25,17 +25,18 @@ const FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "gif", "webp"]);
 /**
  * The request as a target can read it: for one that fetches no links, with its pictures, which the guarded client
  * fetches. Throws an `UpstreamError` that leaves the request to another target for links that are not of pictures, or
- * cannot be fetched.
+ * cannot be fetched. A promise only where something is fetched.
  */
-export async function withReadableLinks(
+export function withReadableLinks(
   payload: TextPayload,
   { target, upstream }: { target: Target; upstream: TextUpstream },
   surroundings: Surroundings,
-): Promise<TextPayload> {
+): TextPayload | Promise<TextPayload> {
   if (fetchesLinks(payload.parsed.linkParam, target, upstream)) return payload;
-  const inlined = await inlinePictures(payload, surroundings);
-  requireFetchable(inlined.parsed.linkParam, target, upstream);
-  return inlined;
+  return inlinePictures(payload, surroundings).then((inlined) => {
+    requireFetchable(inlined.parsed.linkParam, target, upstream);
+    return inlined;
+  });
 }
 
 async function inlinePictures(payload: TextPayload, surroundings: Surroundings): Promise<TextPayload> {

@@ -183,7 +183,8 @@ async function callTarget(
   const upstream = textUpstreamFor(core.upstreams, target, requested.dialect);
   const organization = context.principal.organization.id;
   const fetching = { safeFetch: core.safeFetch, organization, signal: call.signal };
-  const payload = await withReadableLinks(requested, { target, upstream }, fetching);
+  const readable = withReadableLinks(requested, { target, upstream }, fetching);
+  const payload = readable instanceof Promise ? await readable : readable;
   const { isStream, maxTokens } = payload.parsed;
   const { reportsCost = false } = upstream.traits ?? NO_TRAITS;
   const largest = maxTokens ?? coveredTokens ?? model.maxOutputTokens;
