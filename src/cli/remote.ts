@@ -54,12 +54,6 @@ async function send(
 function queryOf(fields: Record<string, unknown>): string {
   const query = new URLSearchParams();
   for (const [field, value] of Object.entries(fields))
-    if (value !== undefined && value !== null) query.set(field, String(timeOf(field, value)));
+    if (value !== undefined && value !== null) query.set(field, String(value));
   return query.size === 0 ? "" : `?${query}`;
-}
-
-/** Options give times in Unix milliseconds, which a query has as ISO 8601. */
-function timeOf(field: string, value: unknown): unknown {
-  const isTime = (field === "from" || field === "to") && typeof value === "number";
-  return isTime ? new Date(value).toISOString() : value;
 }
