@@ -211,3 +211,27 @@ test.each(["gzip", "br", "deflate", "zstd"] as const)("a body encoded with %s is
   expect(refused.status).toBe(413);
   expect(await refused.json()).toMatchObject({ error: { code: "payload_too_large" } });
 });
+
+// Last, because an account that fails is not called for a while.
+test("a session of twenty turns goes on at another account when its own ends in the middle", async () => {
+  const history: Item[] = [];
+  for (let turn = 0; turn < 20; turn += 1) {
+    if (turn === 10) fixture.other.respondBy(() => ({ fault: "error-status", status: 503 }));
+    const served = turn < 10 ? fixture.other : fixture.vendor;
+    history.push(userSays(`Step ${turn}: change the file é.`));
+    const first = await ask(FALLBACK, history, turn);
+    expect(served.hits.at(-1)!.status).toBe(200);
+    const calls = first.filter(isCall);
+    expect(calls.length).toBeGreaterThan(0);
+    history.push(...first, ...calls.map(resultOf));
+    const second = await ask(FALLBACK, history, turn);
+    expect(second.at(-1)).toMatchObject({ type: "message", role: "assistant" });
+    history.push(...second);
+  }
+  fixture.other.respondBy(() => undefined);
+  // What the first account encrypted, the second cannot decrypt; everything else is still there.
+  const sent = fixture.vendor.hits.at(-1)!.json()["input"] as Item[];
+  expect(sent.filter(({ role }) => role === "user")).toHaveLength(20);
+  const foreign = sent.filter(({ encrypted_content: text }) => String(text).startsWith("enc-two-"));
+  expect(foreign).toEqual([]);
+});
