@@ -33,7 +33,7 @@ interface UpstreamErrorDetail {
   param?: string;
   /** For `rejected`: the input is longer than the model's context. */
   isContextExceeded?: boolean;
-  /** For `rejected`: found before anything was sent, and of this vendor alone; another may accept the request. */
+  /** For `rejected`: found before any work was done, and of this vendor alone; another may accept the request. */
   isUnsent?: boolean;
   /** True when the request may be the cause, so that the target's health is not affected. */
   isByRequest?: boolean;

@@ -366,6 +366,14 @@ test("models say where they can be called, and have the protocol's shape for its
   });
 });
 
+test("a value of `anthropic-beta` that no account knows is named, and nothing is left out in silence", async () => {
+  const { status, json } = await send({}, { headers: { "anthropic-beta": "unknown-feature-2026-01-01, b" } });
+  expect([status, json["error"].type]).toEqual([400, "invalid_request_error"]);
+  expect(json["error"].message).toStartWith(
+    "Leave `unknown-feature-2026-01-01` out of the header `anthropic-beta`",
+  );
+});
+
 // Last, because it ejects the vendor.
 test("an error of the vendor's account is neither the caller's nor told in the vendor's words", async () => {
   fixture.vendor.respondBy(() => ({ fault: "insufficient-quota" }));

@@ -3,6 +3,7 @@ import { removeMembers } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import { writeCloudBody } from "../messages-compatible/cloud-body.ts";
 import { readMessage } from "../messages-compatible/text.ts";
+import { tellingUnknownBetas } from "../messages-compatible/unknown-betas.ts";
 import { openEvents } from "../transport/event-stream.ts";
 import { post, requestIdOf } from "../transport/http.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
@@ -20,7 +21,8 @@ export function createBedrockText({ baseUrl, authenticate }: BedrockConnection):
   return {
     dialect: "messages",
     traits: { fetchesNoLinks: true },
-    async send({ raw, upstreamModel, isStream, headers, signal }: TextCall): Promise<TextResponse> {
+    async send(call: TextCall): Promise<TextResponse> {
+      const { raw, upstreamModel, isStream, headers, signal } = call;
       const operation = isStream ? "invoke-with-response-stream" : "invoke";
       const url = `${baseUrl}/model/${encodeURIComponent(upstreamModel)}/${operation}`;
       const betas = headers["anthropic-beta"];
@@ -31,7 +33,8 @@ export function createBedrockText({ baseUrl, authenticate }: BedrockConnection):
       const errors = createVendorErrors({ secret, otherSecrets, baseUrl }, readBedrockFailure);
       // With the library for frames, which is large and which few channels need.
       const events = isStream ? await import("./events.ts") : null;
-      const response = await post({ url, headers: authenticated.headers, body, signal }, errors.classify);
+      const request = { url, headers: authenticated.headers, body, signal };
+      const response = await post(request, tellingUnknownBetas(errors.classify, call));
       const requestId = requestIdOf(response);
       const stream = events && openEvents(response);
       if (stream) return { kind: "stream", stream: events.toServerSentEvents(stream, errors), requestId };

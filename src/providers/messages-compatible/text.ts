@@ -11,6 +11,7 @@ import {
   type Classify,
 } from "../transport/http.ts";
 import type { MessagesConnection } from "./connection.ts";
+import { tellingUnknownBetas } from "./unknown-betas.ts";
 
 /**
  * The messages protocol: the texts of request and response pass unchanged, and the caller's headers of the protocol
@@ -21,10 +22,11 @@ export function createMessagesText(connection: MessagesConnection): TextUpstream
   const { url, jsonHeaders, streamHeaders, errors, countsTokens } = connection;
   return {
     dialect: "messages",
-    async send({ raw, isStream, headers, signal }: TextCall): Promise<TextResponse> {
+    async send(call: TextCall): Promise<TextResponse> {
+      const { raw, isStream, headers, signal } = call;
       const common = isStream ? streamHeaders : jsonHeaders;
       const request = { url, headers: { ...common, ...headers }, body: raw, signal };
-      const response = await post(request, errors.classify);
+      const response = await post(request, tellingUnknownBetas(errors.classify, call));
       const requestId = requestIdOf(response);
       const stream = isStream ? openEvents(response) : null;
       if (stream) return { kind: "stream", stream, requestId };
@@ -49,10 +51,11 @@ export async function readMessage(
 
 async function countTokens(
   { url, jsonHeaders, errors }: MessagesConnection,
-  { raw, headers, signal }: TextCall,
+  call: TextCall,
 ): Promise<string> {
+  const { raw, headers, signal } = call;
   const request = { url: `${url}/count_tokens`, headers: { ...jsonHeaders, ...headers }, body: raw, signal };
-  const response = await post(request, errors.classify);
+  const response = await post(request, tellingUnknownBetas(errors.classify, call));
   return readCount(response, signal);
 }
 

@@ -4,6 +4,7 @@ import { readTextFailure } from "../generate-content/errors.ts";
 import { writeCloudBody } from "../messages-compatible/cloud-body.ts";
 import { readMessagesFailure } from "../messages-compatible/errors.ts";
 import { readCount, readMessage } from "../messages-compatible/text.ts";
+import { tellingUnknownBetas } from "../messages-compatible/unknown-betas.ts";
 import { withCredential, type Authenticate, type Credential } from "../transport/credential.ts";
 import { openEvents } from "../transport/event-stream.ts";
 import { post, requestIdOf, type Classify } from "../transport/http.ts";
@@ -44,11 +45,12 @@ const WHOLE_HEADERS = { ...JSON_HEADERS, "content-type": "application/json" };
 const STREAM_HEADERS = { ...WHOLE_HEADERS, accept: "text/event-stream" };
 
 async function send(
-  { raw, upstreamModel, isStream, headers, signal }: TextCall,
+  call: TextCall,
   { modelsUrl, baseUrl }: VertexMessagesConnection,
   credential: Credential,
 ): Promise<TextResponse> {
-  const classify = classifier(baseUrl, credential);
+  const { raw, upstreamModel, isStream, headers, signal } = call;
+  const classify = tellingUnknownBetas(classifier(baseUrl, credential), call);
   // Ids with a date have an `@`, which the documented addresses keep.
   const model = encodeURIComponent(upstreamModel).replaceAll("%40", "@");
   const request = {
@@ -66,17 +68,19 @@ async function send(
 
 /** Counting has an address of its own, and the model in the body. */
 async function countTokens(
-  { raw, headers, signal }: TextCall,
+  call: TextCall,
   { modelsUrl, baseUrl }: VertexMessagesConnection,
   credential: Credential,
 ): Promise<string> {
+  const { raw, headers, signal } = call;
   const request = {
     url: `${modelsUrl}/count-tokens:rawPredict`,
     headers: { ...WHOLE_HEADERS, ...betasOf(headers), ...credential.headers },
     body: writeCloudBody(raw, { version: VERSION, addressed: [] }),
     signal,
   };
-  return readCount(await post(request, classifier(baseUrl, credential)), signal);
+  const classify = tellingUnknownBetas(classifier(baseUrl, credential), call);
+  return readCount(await post(request, classify), signal);
 }
 
 /** The version goes in the body; what is in trial keeps its header. */

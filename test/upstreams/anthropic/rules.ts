@@ -33,6 +33,9 @@ export function findFault(
   if (!VERSIONS.has(version)) return invalid(`anthropic-version: "${version}" is not a valid version`);
   if (headers["content-type"] !== "application/json" || !body)
     return invalid("The request body is not valid JSON");
+  const beta = /(?:^|[ ,])(unknown-[\w-]+)/.exec(String(headers["anthropic-beta"]))?.[1];
+  if (beta !== undefined)
+    return invalid(`Unexpected value(s) \`${beta}\` for the \`anthropic-beta\` header.`);
   const known = new Set(FIELDS);
   if (isCount) for (const name of ["max_tokens", "stream"]) known.delete(name);
   if (version === "2026-10-21") for (const name of SAMPLING) known.delete(name);

@@ -1,0 +1,26 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { TextCall } from "../../gateway/ports.ts";
+import type { Classify } from "../transport/http.ts";
+
+/** The vendor's words for values of `anthropic-beta` that an account or a cloud does not know. */
+const UNKNOWN_BETAS = /unexpected value\(s\) (.+) for the .?anthropic-beta/i;
+
+/**
+ * Classifies a refusal of features in trial: header and fields belong together, so none is left out here. The caller
+ * is told which of its values to leave out, unless another target knows them.
+ */
+export function tellingUnknownBetas(classify: Classify, { headers }: Pick<TextCall, "headers">): Classify {
+  return (response, bodyText) => {
+    const error = classify(response, bodyText);
+    const listed = UNKNOWN_BETAS.exec(error.vendorMessage ?? "")?.[1];
+    if (error.kind !== "rejected" || listed === undefined) return error;
+    const named = new Set(listed.split(/[\s,`'"]+/));
+    const sent = (headers["anthropic-beta"] ?? "").split(",").map((beta) => beta.trim());
+    const unknown = sent.filter((beta) => named.has(beta)).map((beta) => `\`${beta}\``);
+    if (unknown.length === 0) return error;
+    const publicMessage = `Leave ${unknown.join(", ")} out of the header \`anthropic-beta\`, and the fields that need it: this model does not know it.`;
+    const { status, vendorMessage } = error;
+    const detail = { status, vendorMessage, publicMessage, param: "anthropic-beta" };
+    return new UpstreamError("rejected", error.message, { ...detail, isUnsent: true, isByRequest: true });
+  };
+}
