@@ -103,7 +103,7 @@ async function ensureKey(context: AdminContext, fixed: string | null): Promise<B
       await unlessDoneByAnother(isThere, () => createKey(context, { ...fields, secret: fixed }));
     return { secret: null, prefix: secretPrefix(fixed) };
   }
-  const [first] = await context.store.keys.page({ organizationId: ORGANIZATION_ID, limit: 1 });
+  const [first] = await context.store.keys.list(ORGANIZATION_ID, 1);
   if (first) return { secret: null, prefix: first.prefix };
   const { secret, key } = await createKey(context, fields);
   return { secret, prefix: key.prefix };

@@ -127,7 +127,8 @@ export interface KeyStore {
   findByHash(hash: string): Promise<KeyRecord | null>;
   /** Whether a rotated or deleted key once had this secret, whether or not it is still accepted. */
   isRetired(hash: string): Promise<boolean>;
-  list(organizationId?: string): Promise<KeyRecord[]>;
+  /** Oldest first, of one organization when named; at most so many where a number is given. */
+  list(organizationId?: string, most?: number): Promise<KeyRecord[]>;
   /** Oldest first; `search` is a part of the id, the name or the beginning of the secret. */
   page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;
   /** How many keys an organization has, counted up to `most`. */

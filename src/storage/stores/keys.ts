@@ -64,11 +64,11 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
       const rows = await database.read((sql) => sql`SELECT hash FROM retired_secrets WHERE hash = ${hash}`);
       return rows.length > 0;
     },
-    async list(organizationId) {
+    async list(organizationId, most) {
       const rows = await database.read(
         (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
           ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
-          ORDER BY created_at, id`,
+          ORDER BY created_at, id ${most === undefined ? sql`` : sql`LIMIT ${most}`}`,
       );
       return rows.map(readKeyRow);
     },
