@@ -12,8 +12,11 @@ import {
 } from "./decoded-body.ts";
 import type { QuotaShare } from "./resource-quota.ts";
 
-/** Larger bodies are read piece by piece, so that a slow one is noticed before its end. */
-const MAX_SMALL_BYTES = 256 * 1024;
+/**
+ * Larger bodies are read piece by piece, so that a slow one is noticed before its end. That costs as much as all else
+ * that is done with a prompt of a megabyte, and few are larger.
+ */
+const MAX_SMALL_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16 * 1024;
 
 /** The bytes of a JSON body, decoded, at most `maxBytes` before and after decoding. */
