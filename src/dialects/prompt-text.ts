@@ -90,11 +90,11 @@ const NO_TEXT: ReadonlySet<string> = new Set([
 /** Collects texts, up to a number of UTF-16 code units. */
 class PromptReader {
   readonly pieces: string[] = [];
-  #room: number;
+  #space: number;
   isCut = false;
 
   constructor(maxUnits: number) {
-    this.#room = maxUnits;
+    this.#space = maxUnits;
   }
 
   read(value: unknown, name: string): void {
@@ -109,9 +109,9 @@ class PromptReader {
 
   #add(text: string): void {
     // The line between two pieces counts too.
-    const piece = text.length < this.#room ? text : text.slice(0, Math.max(0, this.#room - 1));
+    const piece = text.length < this.#space ? text : text.slice(0, Math.max(0, this.#space - 1));
     this.isCut = piece.length < text.length;
-    this.#room -= piece.length + 1;
+    this.#space -= piece.length + 1;
     this.pieces.push(piece);
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { SizedText } from "./sized-text.ts";
-import { tokenEighths } from "./token-estimate.ts";
+import { SizedText, wholeText } from "./sized-text.ts";
+import { tokenEighths, wholeTokens } from "./token-estimate.ts";
 
 const TEXT = "Grüße aus dem Hafen, 世界 🌍. ".repeat(20);
 
@@ -32,4 +32,15 @@ test("media count beside the text", () => {
   sized.addTokens(1_290);
   sized.add("four");
   expect([sized.tokens, sized.otherTokens, sized.text]).toEqual([1_291, 1_290, "four"]);
+});
+
+test("a whole reply is read once to be sized, and once more to be counted", () => {
+  let readings = 0;
+  const whole = wholeText((sized) => {
+    readings += 1;
+    sized.add(TEXT);
+    sized.addTokens(10);
+  });
+  expect([whole.tokens, readings]).toEqual([wholeTokens(tokenEighths(TEXT) + 80), 1]);
+  expect([whole.text, whole.share, whole.otherTokens, readings]).toEqual([TEXT, 1, 10, 2]);
 });

@@ -18,7 +18,12 @@ export class SizedText implements CountableText {
   #keptEighths = 0;
   #textEighths = 0;
   #otherEighths = 0;
-  #isFull = false;
+  #isFull: boolean;
+
+  /** With `isKept` false the text is sized only. */
+  constructor({ isKept = true } = {}) {
+    this.#isFull = !isKept;
+  }
 
   /** Estimated size of everything so far, in eighths of a token. */
   get eighths(): number {
@@ -45,7 +50,7 @@ export class SizedText implements CountableText {
     if (text === "") return;
     this.#textEighths += tokenEighths(text);
     if (this.#isFull) return;
-    const { read, written } = encoder.encodeInto(text, this.#room(3 * text.length));
+    const { read, written } = encoder.encodeInto(text, this.#space(3 * text.length));
     this.#keep(written, read, read === text.length);
   }
 
@@ -54,9 +59,9 @@ export class SizedText implements CountableText {
     if (bytes.length === 0) return;
     this.#textEighths += eighthsOf(bytes.length, units);
     if (this.#isFull) return;
-    const room = this.#room(bytes.length);
-    const fits = bytes.length <= room.length;
-    if (fits) room.set(bytes);
+    const space = this.#space(bytes.length);
+    const fits = bytes.length <= space.length;
+    if (fits) space.set(bytes);
     this.#keep(fits ? bytes.length : 0, fits ? units : 0, fits);
   }
 
@@ -72,7 +77,7 @@ export class SizedText implements CountableText {
   }
 
   /** Where the next bytes are kept, as many as may be. */
-  #room(bytes: number): Uint8Array<ArrayBuffer> {
+  #space(bytes: number): Uint8Array<ArrayBuffer> {
     const needed = Math.min(this.#keptBytes + bytes, MAX_KEPT_BYTES);
     if (this.#kept.length < needed) {
       const doubled = Math.max(needed, 2 * this.#kept.length, FIRST_BYTES);
@@ -82,4 +87,30 @@ export class SizedText implements CountableText {
     }
     return this.#kept.subarray(this.#keptBytes);
   }
+}
+
+/**
+ * The text of a whole reply, which `add` gives piece by piece. It is sized now, and read once more only where a
+ * tokenizer counts it: nearly every vendor reports its usage.
+ */
+export function wholeText(add: (sized: SizedText) => void): CountableText & { tokens: number } {
+  const size = new SizedText({ isKept: false });
+  add(size);
+  let kept: SizedText | null = null;
+  const keep = (): SizedText => {
+    if (!kept) add((kept = new SizedText()));
+    return kept;
+  };
+  return {
+    tokens: size.tokens,
+    get text() {
+      return keep().text;
+    },
+    get share() {
+      return keep().share;
+    },
+    get otherTokens() {
+      return keep().otherTokens;
+    },
+  };
 }

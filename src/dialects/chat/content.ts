@@ -24,7 +24,7 @@ export function addContent(sized: SizedText, message: Record<string, unknown>): 
 export function isTextDelta(delta: Record<string, unknown>): boolean {
   const { tool_calls: calls, function_call: call, audio, images } = delta;
   if (calls || call || audio || images) return false;
-  const sized = new SizedText();
+  const sized = new SizedText({ isKept: false });
   addContent(sized, delta);
   return sized.eighths > 0;
 }

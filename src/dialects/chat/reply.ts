@@ -2,7 +2,7 @@ import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { SizedText } from "../sized-text.ts";
+import { wholeText, type SizedText } from "../sized-text.ts";
 import { addContent } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
@@ -19,7 +19,7 @@ import { vendorFields, withoutFields } from "./vendor-words.ts";
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseCompletion(reply);
   for (const choice of body.choices) if (isObject(choice)) refuseFailure(choice["finish_reason"]);
-  const delivered = deliveredOf(body.choices);
+  const delivered = wholeText((sized) => addChoices(sized, body.choices));
   const usage = policy({
     report: readUsage(body["usage"]),
     deliveredTokens: delivered.tokens,
@@ -38,11 +38,9 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   return { text: edited, usage };
 }
 
-function deliveredOf(choices: readonly unknown[]): SizedText {
-  const delivered = new SizedText();
+function addChoices(sized: SizedText, choices: readonly unknown[]): void {
   for (const choice of choices) {
     const message = isObject(choice) ? (choice["message"] ?? choice["delta"]) : undefined;
-    if (isObject(message)) addContent(delivered, message);
+    if (isObject(message)) addContent(sized, message);
   }
-  return delivered;
 }
