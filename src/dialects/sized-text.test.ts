@@ -10,7 +10,7 @@ test("pieces have the size and the text of the whole, as strings and as bytes", 
   const pieces = new SizedText();
   for (const [index, piece] of [...TEXT].entries()) {
     if (index % 2 === 0) pieces.add(piece);
-    else pieces.addUtf8(Buffer.from(piece), piece.length);
+    else pieces.addUtf8(Buffer.from(`<${piece}>`), 1, 1 + Buffer.byteLength(piece), piece.length);
   }
   for (const sized of [whole, pieces]) {
     expect([sized.text, sized.eighths, sized.share]).toEqual([TEXT, tokenEighths(TEXT), 1]);

@@ -50,19 +50,24 @@ export class SizedText implements CountableText {
     if (text === "") return;
     this.#textEighths += tokenEighths(text);
     if (this.#isFull) return;
-    const { read, written } = encoder.encodeInto(text, this.#space(3 * text.length));
-    this.#keep(written, read, read === text.length);
+    this.#makeSpace(3 * text.length);
+    const { read, written } = encoder.encodeInto(text, this.#kept.subarray(this.#keptBytes));
+    this.#keptBytes += written;
+    this.#keptEighths += eighthsOf(written, read);
+    this.#isFull = read < text.length;
   }
 
-  /** The same for text in UTF-8 that has so many UTF-16 code units. */
-  addUtf8(bytes: Uint8Array, units: number): void {
-    if (bytes.length === 0) return;
-    this.#textEighths += eighthsOf(bytes.length, units);
+  /** The same for text in UTF-8, from one byte up to another, that has so many UTF-16 code units. */
+  addUtf8(bytes: Uint8Array, from: number, to: number, units: number): void {
+    const eighths = eighthsOf(to - from, units);
+    this.#textEighths += eighths;
     if (this.#isFull) return;
-    const space = this.#space(bytes.length);
-    const fits = bytes.length <= space.length;
-    if (fits) space.set(bytes);
-    this.#keep(fits ? bytes.length : 0, fits ? units : 0, fits);
+    this.#isFull = this.#keptBytes + to - from > MAX_KEPT_BYTES;
+    if (this.#isFull) return;
+    this.#makeSpace(to - from);
+    // A piece is a few bytes, for which a view costs more than the copy.
+    for (let at = from; at < to; at += 1) this.#kept[this.#keptBytes++] = bytes[at] ?? 0;
+    this.#keptEighths += eighths;
   }
 
   /** Counts what is no text. */
@@ -70,22 +75,13 @@ export class SizedText implements CountableText {
     this.#otherEighths += 8 * tokens;
   }
 
-  #keep(bytes: number, units: number, isAll: boolean): void {
-    this.#keptBytes += bytes;
-    this.#keptEighths += eighthsOf(bytes, units);
-    this.#isFull = !isAll;
-  }
-
-  /** Where the next bytes are kept, as many as may be. */
-  #space(bytes: number): Uint8Array<ArrayBuffer> {
+  #makeSpace(bytes: number): void {
     const needed = Math.min(this.#keptBytes + bytes, MAX_KEPT_BYTES);
-    if (this.#kept.length < needed) {
-      const doubled = Math.max(needed, 2 * this.#kept.length, FIRST_BYTES);
-      const larger = new Uint8Array(Math.min(doubled, MAX_KEPT_BYTES));
-      larger.set(this.#kept.subarray(0, this.#keptBytes));
-      this.#kept = larger;
-    }
-    return this.#kept.subarray(this.#keptBytes);
+    if (this.#kept.length >= needed) return;
+    const doubled = Math.max(needed, 2 * this.#kept.length, FIRST_BYTES);
+    const larger = new Uint8Array(Math.min(doubled, MAX_KEPT_BYTES));
+    larger.set(this.#kept.subarray(0, this.#keptBytes));
+    this.#kept = larger;
   }
 }
 

@@ -24,7 +24,7 @@ interface Repetition {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
-const NOTHING: Uint8Array = new Uint8Array(0);
+const NOTHING = new Uint8Array(0);
 const { compare } = Buffer.prototype;
 
 /** Names of streamed text in chat completions. */
@@ -60,7 +60,8 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
   frames: while (chunk.length - readBytes >= upstreamBytes) {
     let from = readBytes;
     let to = writtenBytes;
-    let text = NOTHING;
+    let textFrom = 0;
+    let textTo = 0;
     let textUnits = 0;
     for (let index = 0; index < upstreamParts.length; index++) {
       const upstreamPart = upstreamParts[index] ?? NOTHING;
@@ -74,7 +75,8 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
           if (byte >= 0x80) units -= extraBytes(byte);
         }
         if (index === 1) {
-          text = chunk.subarray(end - bytes, end);
+          textFrom = end - bytes;
+          textTo = end;
           textUnits = units;
         }
       }
@@ -88,7 +90,7 @@ export function repeatFrames(template: FrameTemplate, chunk: Uint8Array, deliver
     }
     readBytes = from;
     writtenBytes = to;
-    delivered.addUtf8(text, textUnits);
+    delivered.addUtf8(chunk, textFrom, textTo, textUnits);
   }
   const isExact = writtenBytes === output.length;
   return { output: isExact ? output : output.subarray(0, writtenBytes), readBytes };
