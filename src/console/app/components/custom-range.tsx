@@ -38,26 +38,8 @@ export function CustomRange({
     >
       <AriaDialog aria-label={t("range.custom")} className="p-4 outline-none">
         <div className="flex w-60 flex-col gap-3">
-          <label className="flex flex-col gap-1 font-medium">
-            {t("range.from")}
-            <input
-              type="date"
-              value={from}
-              max={to}
-              onChange={(event) => setFrom(event.target.value)}
-              className={INPUT}
-            />
-          </label>
-          <label className="flex flex-col gap-1 font-medium">
-            {t("range.to")}
-            <input
-              type="date"
-              value={to}
-              min={from}
-              onChange={(event) => setTo(event.target.value)}
-              className={INPUT}
-            />
-          </label>
+          <Day label={t("range.from")} value={from} max={to} onChange={setFrom} />
+          <Day label={t("range.to")} value={to} min={from} onChange={setTo} />
           <p className="text-xs text-muted">UTC</p>
           <Button kind="primary" isDisabled={!isRight} onPress={apply}>
             {t("apply")}
@@ -65,5 +47,24 @@ export function CustomRange({
         </div>
       </AriaDialog>
     </Popover>
+  );
+}
+
+function Day({
+  label,
+  onChange,
+  ...range
+}: {
+  label: string;
+  value: string;
+  min?: string;
+  max?: string;
+  onChange(day: string): void;
+}) {
+  return (
+    <label className="flex flex-col gap-1 font-medium">
+      {label}
+      <input type="date" {...range} onChange={(event) => onChange(event.target.value)} className={INPUT} />
+    </label>
   );
 }

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { formatDay } from "../lib/format.ts";
 import { RANGES, useRange, type RangeName } from "../lib/range.ts";
 import { useFilters } from "../lib/search.ts";
+import { SEGMENT, Segments } from "./segments.tsx";
 
 const CustomRange = lazy(async () => ({ default: (await import("./custom-range.tsx")).CustomRange }));
 
@@ -15,31 +16,21 @@ export function RangePicker({ usual = "24h" }: { usual?: RangeName }) {
   const range = useRange(usual);
   const trigger = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
-  const choice =
-    "rounded px-2.5 py-1 text-xs font-medium whitespace-nowrap text-muted hover:text-text aria-pressed:bg-surface aria-pressed:text-text aria-pressed:shadow-sm max-sm:py-2";
   return (
-    <div
-      role="group"
-      aria-label={t("range")}
-      className="flex max-w-full gap-1 overflow-x-auto rounded-md bg-sunken p-1"
+    <Segments
+      label={t("range")}
+      segments={RANGES.map((id) => ({ id, label: t(`range.${id}`) }))}
+      chosen={range.name}
+      onChoose={(name) =>
+        change({ range: name === usual ? undefined : name, from: undefined, to: undefined })
+      }
     >
-      {RANGES.map((name) => (
-        <button
-          key={name}
-          type="button"
-          aria-pressed={range.name === name}
-          className={choice}
-          onClick={() => change({ range: name === usual ? undefined : name, from: undefined, to: undefined })}
-        >
-          {t(`range.${name}`)}
-        </button>
-      ))}
       <AriaButton
         ref={trigger}
         aria-haspopup="dialog"
         aria-pressed={range.name === "custom"}
         onPress={() => setOpen(true)}
-        className={`${choice} inline-flex items-center gap-1.5`}
+        className={`${SEGMENT} inline-flex items-center gap-1.5`}
       >
         <CalendarRange size={14} aria-hidden />
         {range.name === "custom"
@@ -51,6 +42,6 @@ export function RangePicker({ usual = "24h" }: { usual?: RangeName }) {
           <CustomRange trigger={trigger} range={range} onClose={() => setOpen(false)} />
         </Suspense>
       )}
-    </div>
+    </Segments>
   );
 }

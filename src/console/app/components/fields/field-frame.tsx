@@ -2,9 +2,10 @@ import type { ReactNode } from "react";
 import { FieldError } from "react-aria-components/FieldError";
 import { Label } from "react-aria-components/Label";
 import { Text } from "react-aria-components/Text";
-import { useController, type ControllerRenderProps, type FieldValues } from "react-hook-form";
+import { useController } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { sentence } from "../../lib/format.ts";
+import { FIELD } from "./field-class.ts";
 
 /** What every field takes. `name` is its path in the form's values. */
 export interface FieldProps {
@@ -16,17 +17,26 @@ export interface FieldProps {
   isDisabled?: boolean;
 }
 
-/** The field's value in the form around it, and the error that stands beside it. */
-export function useField({ name, isRequired = false }: FieldProps): {
-  field: ControllerRenderProps<FieldValues, string>;
-  error: string | undefined;
-} {
+/**
+ * The field's value in the form around it, the error that stands beside it, and what every field of React Aria takes for
+ * the two.
+ */
+export function useField({ name, isRequired = false, isDisabled = false }: Omit<FieldProps, "label">) {
   const { t } = useTranslation();
   const { field, fieldState } = useController({
     name,
     rules: { validate: (value) => !isRequired || !isBlank(value) || t("required") },
   });
-  return { field, error: messageOf(fieldState.error) };
+  const error = messageOf(fieldState.error);
+  const shared = {
+    onBlur: field.onBlur,
+    isInvalid: error !== undefined,
+    isRequired,
+    isDisabled,
+    validationBehavior: "aria",
+    className: FIELD,
+  } as const;
+  return { field, error, shared };
 }
 
 function isBlank(value: unknown): boolean {
@@ -36,7 +46,7 @@ function isBlank(value: unknown): boolean {
 }
 
 /** The first message of an error, or of those of its parts. */
-function messageOf(error: unknown): string | undefined {
+export function messageOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   if ("message" in error && typeof error.message === "string") return error.message;
   return Object.values(error).map(messageOf).find(Boolean);

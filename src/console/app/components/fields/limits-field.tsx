@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { Input } from "react-aria-components/Input";
 import { TextField } from "react-aria-components/TextField";
-import { FIELD, INPUT } from "./field-class.ts";
+import { INPUT } from "./field-class.ts";
 import { useField, FieldFrame } from "./field-frame.tsx";
 
 const LIMITS = [
@@ -44,17 +44,14 @@ export function LimitsField({
 }
 
 function LimitField({ usual, ...props }: { name: string; label: string; usual: number | null | undefined }) {
-  const { field, error } = useField(props);
+  const { field, error, shared } = useField(props);
   return (
     <TextField
+      {...shared}
       value={field.value === null ? "∞" : String(field.value ?? "")}
       onChange={(text) => field.onChange(parse(text))}
-      onBlur={field.onBlur}
-      isInvalid={error !== undefined}
-      validationBehavior="aria"
       inputMode="numeric"
       autoComplete="off"
-      className={FIELD}
     >
       <FieldFrame label={props.label} error={error}>
         <Input

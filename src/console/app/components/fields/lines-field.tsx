@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { TextArea } from "react-aria-components/TextArea";
 import { TextField } from "react-aria-components/TextField";
-import { FIELD, INPUT } from "./field-class.ts";
+import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface LinesFieldProps extends FieldProps {
@@ -12,24 +12,19 @@ interface LinesFieldProps extends FieldProps {
 
 /** A list of texts, one on each line, such as addresses `10.0.0.0/8`. */
 export function LinesField({ placeholder, whenEmpty, ...props }: LinesFieldProps) {
-  const { field, error } = useField(props);
+  const { field, error, shared } = useField(props);
   const kept = (Array.isArray(field.value) ? field.value : []).join("\n");
   const [typed, setTyped] = useState(kept);
   const shown = linesOf(typed).join("\n") === kept ? typed : kept;
   return (
     <TextField
+      {...shared}
       value={shown}
       onChange={(text) => {
         const lines = linesOf(text);
         setTyped(text);
         field.onChange(lines.length === 0 && whenEmpty === null ? null : lines);
       }}
-      onBlur={field.onBlur}
-      isInvalid={error !== undefined}
-      isRequired={props.isRequired ?? false}
-      isDisabled={props.isDisabled ?? false}
-      validationBehavior="aria"
-      className={FIELD}
     >
       <FieldFrame {...props} error={error}>
         <TextArea

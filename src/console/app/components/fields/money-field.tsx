@@ -1,26 +1,21 @@
 import { Group } from "react-aria-components/Group";
 import { Input } from "react-aria-components/Input";
 import { TextField } from "react-aria-components/TextField";
-import { FIELD, INPUT } from "./field-class.ts";
+import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { Unit } from "./number-field.tsx";
 
 /** An amount as a decimal text, as it is typed: no digit of it passes through a floating-point number. */
 export function MoneyField({ currency, ...props }: FieldProps & { currency: string }) {
-  const { field, error } = useField(props);
+  const { field, error, shared } = useField(props);
   return (
     <TextField
+      {...shared}
       name={props.name}
       value={String(field.value ?? "")}
       onChange={(text) => field.onChange(text.replace(",", ".").replace(/[^\d.-]/g, ""))}
-      onBlur={field.onBlur}
-      isInvalid={error !== undefined}
-      isRequired={props.isRequired ?? false}
-      isDisabled={props.isDisabled ?? false}
-      validationBehavior="aria"
       inputMode="decimal"
       autoComplete="off"
-      className={FIELD}
     >
       <FieldFrame {...props} error={error}>
         <Group className="relative">

@@ -1,7 +1,7 @@
 import { Group } from "react-aria-components/Group";
 import { Input } from "react-aria-components/Input";
 import { NumberField as AriaNumberField } from "react-aria-components/NumberField";
-import { FIELD, INPUT } from "./field-class.ts";
+import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface NumberFieldProps extends FieldProps {
@@ -14,20 +14,15 @@ interface NumberFieldProps extends FieldProps {
 
 /** A number; null where there is none. */
 export function NumberField({ minimum, maximum, unit, placeholder, ...props }: NumberFieldProps) {
-  const { field, error } = useField(props);
+  const { field, error, shared } = useField(props);
   return (
     <AriaNumberField
+      {...shared}
       value={typeof field.value === "number" ? field.value : Number.NaN}
       onChange={(value) => field.onChange(Number.isNaN(value) ? null : value)}
-      onBlur={field.onBlur}
       {...(minimum !== undefined && { minValue: minimum })}
       {...(maximum !== undefined && { maxValue: maximum })}
-      isInvalid={error !== undefined}
-      isRequired={props.isRequired ?? false}
-      isDisabled={props.isDisabled ?? false}
-      validationBehavior="aria"
       formatOptions={{ maximumFractionDigits: 6 }}
-      className={FIELD}
     >
       <FieldFrame {...props} error={error}>
         <Group className="relative">

@@ -3,7 +3,7 @@ import { Button } from "react-aria-components/Button";
 import { Select, SelectValue } from "react-aria-components/Select";
 import { useTranslation } from "react-i18next";
 import type { Option } from "../../lib/options.ts";
-import { FIELD, INPUT } from "./field-class.ts";
+import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { OptionsList } from "./options-list.tsx";
 
@@ -17,18 +17,13 @@ const TRIGGER = `${INPUT} flex items-center gap-2 text-left`;
 /** One of several: the id of the option, or null. */
 export function SelectField({ options, placeholder, ...props }: SelectFieldProps) {
   const { t } = useTranslation();
-  const { field, error } = useField(props);
+  const { field, error, shared } = useField(props);
   return (
     <Select
+      {...shared}
       value={(field.value as string | null | undefined) ?? null}
       onChange={(id) => field.onChange(id)}
-      onBlur={field.onBlur}
-      isInvalid={error !== undefined}
-      isRequired={props.isRequired ?? false}
-      isDisabled={props.isDisabled ?? false}
-      validationBehavior="aria"
       placeholder={placeholder ?? t("choose")}
-      className={FIELD}
     >
       <FieldFrame {...props} error={error}>
         <SelectTrigger inputRef={field.ref} />
@@ -41,19 +36,14 @@ export function SelectField({ options, placeholder, ...props }: SelectFieldProps
 /** Some of several: a list of ids. */
 export function MultiSelectField({ options, placeholder, ...props }: SelectFieldProps) {
   const { t } = useTranslation();
-  const { field, error } = useField(props);
+  const { field, error, shared } = useField(props);
   return (
     <Select
+      {...shared}
       selectionMode="multiple"
       value={(field.value as string[] | null | undefined) ?? []}
       onChange={(ids) => field.onChange([...ids].map(String))}
-      onBlur={field.onBlur}
-      isInvalid={error !== undefined}
-      isRequired={props.isRequired ?? false}
-      isDisabled={props.isDisabled ?? false}
-      validationBehavior="aria"
       placeholder={placeholder ?? t("chooseSome")}
-      className={FIELD}
     >
       <FieldFrame {...props} error={error}>
         <SelectTrigger inputRef={field.ref} />

@@ -2,7 +2,7 @@ import type { HTMLInputTypeAttribute } from "react";
 import { Input } from "react-aria-components/Input";
 import { TextArea } from "react-aria-components/TextArea";
 import { TextField as AriaTextField } from "react-aria-components/TextField";
-import { FIELD, INPUT } from "./field-class.ts";
+import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface TextFieldProps extends FieldProps {
@@ -18,23 +18,18 @@ interface TextFieldProps extends FieldProps {
 
 /** A text. An empty one is `""`. */
 export function TextField({ type, placeholder, isMono, lines, ...props }: TextFieldProps) {
-  const { field, error } = useField(props);
+  const { field, error, shared } = useField(props);
   const look = isMono === true ? " font-mono" : "";
   return (
     <AriaTextField
+      {...shared}
       {...(type !== undefined && { type: type as "text" })}
       name={props.name}
       value={String(field.value ?? "")}
       onChange={field.onChange}
-      onBlur={field.onBlur}
-      isInvalid={error !== undefined}
-      isRequired={props.isRequired ?? false}
-      isDisabled={props.isDisabled ?? false}
-      validationBehavior="aria"
       autoFocus={props.autoFocus ?? false}
       autoComplete={props.autoComplete ?? "off"}
       inputMode={props.inputMode ?? "text"}
-      className={FIELD}
     >
       <FieldFrame {...props} error={error}>
         {lines === undefined ? (

@@ -1,23 +1,18 @@
 import { Input } from "react-aria-components/Input";
 import { TextField } from "react-aria-components/TextField";
-import { FIELD, INPUT } from "./field-class.ts";
+import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 /** A moment: ISO 8601 in UTC, or null. It is typed in the reader's time zone, which stands below. */
 export function TimeField(props: FieldProps) {
-  const { field, error } = useField(props);
+  const { field, error, shared } = useField(props);
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return (
     <TextField
+      {...shared}
       type={"datetime-local" as "text"}
       value={toLocal(field.value)}
       onChange={(text) => field.onChange(text === "" ? null : new Date(text).toISOString())}
-      onBlur={field.onBlur}
-      isInvalid={error !== undefined}
-      isRequired={props.isRequired ?? false}
-      isDisabled={props.isDisabled ?? false}
-      validationBehavior="aria"
-      className={FIELD}
     >
       <FieldFrame {...props} help={props.help ?? zone} error={error}>
         <Input ref={field.ref} className={INPUT} />

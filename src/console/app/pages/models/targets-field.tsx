@@ -8,6 +8,7 @@ import { useController, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../../components/button.tsx";
 import { INPUT } from "../../components/fields/field-class.ts";
+import { messageOf } from "../../components/fields/field-frame.tsx";
 import { formatShare } from "../../lib/format.ts";
 import {
   reordered,
@@ -180,10 +181,4 @@ function TargetsProblem({ error }: { error: unknown }) {
       {message}
     </p>
   );
-}
-
-function messageOf(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null) return undefined;
-  if ("message" in error && typeof error.message === "string") return error.message;
-  return Object.values(error).map(messageOf).find(Boolean);
 }

@@ -3,6 +3,7 @@ import { BarList } from "../../components/bar-list.tsx";
 import { Card } from "../../components/card.tsx";
 import { TextLink } from "../../components/link.tsx";
 import { Money } from "../../components/money.tsx";
+import { Segments } from "../../components/segments.tsx";
 import { formatShare, formatShortCount } from "../../lib/format.ts";
 import { useFilters } from "../../lib/search.ts";
 import type { Overview } from "./overview.ts";
@@ -22,23 +23,12 @@ export function TopCard({ overview: { top, currency } }: { overview: Overview })
     <Card
       title={t("top")}
       actions={
-        <div
-          role="group"
-          aria-label={t("top")}
-          className="flex max-w-full gap-1 overflow-x-auto rounded-md bg-sunken p-1"
-        >
-          {GROUPS.map((id) => (
-            <button
-              key={id}
-              type="button"
-              aria-pressed={id === group}
-              onClick={() => change({ by: id === "models" ? undefined : id })}
-              className="rounded px-2 py-0.5 text-xs font-medium whitespace-nowrap text-muted hover:text-text aria-pressed:bg-surface aria-pressed:text-text aria-pressed:shadow-sm"
-            >
-              {t(`top.${id}`)}
-            </button>
-          ))}
-        </div>
+        <Segments
+          label={t("top")}
+          segments={GROUPS.map((id) => ({ id, label: t(`top.${id}`) }))}
+          chosen={group}
+          onChoose={(id) => change({ by: id === "models" ? undefined : id })}
+        />
       }
     >
       {shares.length === 0 ? (
