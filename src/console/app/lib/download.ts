@@ -1,9 +1,14 @@
-/** Saves a text as a file. */
-export function download(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+/** Saves what an address leads to as a file. */
+export function download(name: string, url: string): void {
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
+}
+
+/** Saves a text as a file. */
+export function downloadText(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  download(name, url);
   URL.revokeObjectURL(url);
 }

@@ -8,10 +8,3 @@ export function ownPath(url: string): string {
 export function fileNameOf(url: string): string {
   return url.startsWith("data:") ? "picture" : (/([^/?]+)(?:\?|$)/.exec(url)?.[1] ?? "picture");
 }
-
-export function download(url: string): void {
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = fileNameOf(url);
-  link.click();
-}

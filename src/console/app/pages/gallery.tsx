@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { AreaTabs } from "../components/area-tabs.tsx";
 import { FilterSelect } from "../components/filter-select.tsx";
 import { Page } from "../components/page.tsx";
-import { Gallery } from "../images/gallery.tsx";
+import { Gallery } from "./images/gallery.tsx";
 import { useKeyOptions, useModelOptions } from "../lib/options.ts";
 import { useOrganization } from "../lib/organization.ts";
 import { useFilters } from "../lib/search.ts";

@@ -6,7 +6,7 @@ import { EmptyState } from "../components/empty-state.tsx";
 import { Page } from "../components/page.tsx";
 import { ReadingState } from "../components/reading-state.tsx";
 import { Skeleton } from "../components/skeleton.tsx";
-import { ControlForm } from "../images/control-form.tsx";
+import { ControlForm } from "./images/control-form.tsx";
 import { useOrganizationOptions } from "../lib/options.ts";
 import { useOrganization } from "../lib/organization.ts";
 import { useReading } from "../lib/queries.ts";

@@ -1,5 +1,5 @@
-import { PlaygroundFrame } from "../playground/frame.tsx";
-import { TextBench } from "../playground/text-bench.tsx";
+import { PlaygroundFrame } from "./playground/frame.tsx";
+import { TextBench } from "./playground/text-bench.tsx";
 
 export default function PlaygroundMessagesPage() {
   return (

@@ -1,5 +1,5 @@
-import { PlaygroundFrame } from "../playground/frame.tsx";
-import { ImageBench } from "../playground/image-bench.tsx";
+import { PlaygroundFrame } from "./playground/frame.tsx";
+import { ImageBench } from "./playground/image-bench.tsx";
 
 export default function PlaygroundPage() {
   return (

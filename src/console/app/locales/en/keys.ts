@@ -36,9 +36,6 @@ export const keys = {
   "form.scopes": "May call",
   "form.models": "Models",
   "form.models.all": "All models of the organization, later ones too",
-  "form.models.some": "Only chosen models",
-  "form.models.search": "Find a model",
-  "form.models.none": "Choose at least one model.",
   "form.addresses": "Addresses",
   "form.addresses.help":
     "One address or network a line, such as 203.0.113.7 or 10.0.0.0/8. Empty: from anywhere.",
@@ -47,7 +44,6 @@ export const keys = {
   "form.expiry.days": "In {{count}} days",
   "form.expiry.at": "On a date",
   "form.expiry.date": "Date",
-  "form.bounds": "Limits and budget",
   "form.budget": "Budget",
   "form.budget.help": "A hard stop. Empty: only the budgets of the organization hold.",
   "form.budget.period": "Renewed",

@@ -57,8 +57,6 @@ export const settings = {
   "role.viewer.help": "Reads only",
   "member.organizations": "Organizations",
   "member.organizations.all": "All, later ones too",
-  "member.organizations.some": "Only chosen ones",
-  "member.organizations.none": "Choose at least one organization.",
   "member.password": "Password",
   "member.password.help": "At least 12 characters. Empty: one is generated and shown to you once.",
   "member.totp": "Second factor",

@@ -26,7 +26,6 @@ export const shell = {
   "tab.configuration": "Configuration",
   account: "Account",
   signOut: "Sign out",
-  "ownKey.title": "Your key",
   "role.viewer": "Viewer",
   "role.billing": "Billing",
   "role.admin": "Administrator",

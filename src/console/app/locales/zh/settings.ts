@@ -55,8 +55,6 @@ export const settings: Record<keyof typeof english, string> = {
   "role.viewer.help": "仅查看",
   "member.organizations": "组织",
   "member.organizations.all": "全部，包括以后新增的",
-  "member.organizations.some": "仅选定的组织",
-  "member.organizations.none": "请至少选择一个组织。",
   "member.password": "密码",
   "member.password.help": "至少 12 个字符。留空则自动生成，并仅向你显示一次。",
   "member.totp": "第二因素",

@@ -27,7 +27,6 @@ export const shell: Record<keyof typeof english, string> = {
   "tab.configuration": "配置",
   account: "账户",
   signOut: "退出登录",
-  "ownKey.title": "我的密钥",
   "role.viewer": "只读",
   "role.billing": "财务",
   "role.admin": "管理员",

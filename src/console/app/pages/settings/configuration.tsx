@@ -10,7 +10,7 @@ import { FilterSelect } from "../../components/filter-select.tsx";
 import { Page } from "../../components/page.tsx";
 import { showProblem } from "../../components/toast.tsx";
 import { call } from "../../lib/api.ts";
-import { download } from "../../lib/download.ts";
+import { downloadText } from "../../lib/download.ts";
 import { useList } from "../../lib/queries.ts";
 import { useFilters } from "../../lib/search.ts";
 import { useCan } from "../../lib/session.ts";
@@ -65,7 +65,7 @@ function ConfigurationActs() {
   const exportAll = async () => {
     try {
       const { yaml } = await call("configuration.export", {});
-      download("gateway.yaml", "application/yaml", yaml);
+      downloadText("gateway.yaml", "application/yaml", yaml);
     } catch (error) {
       showProblem(error);
     }

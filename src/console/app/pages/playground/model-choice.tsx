@@ -1,9 +1,9 @@
 import { Columns2 } from "lucide-react";
 import { ToggleButton } from "react-aria-components/ToggleButton";
 import { useTranslation } from "react-i18next";
-import { buttonClass } from "../components/button.tsx";
-import { ChoiceSelect } from "../components/choice-select.tsx";
-import { useFilters } from "../lib/search.ts";
+import { buttonClass } from "../../components/button.tsx";
+import { ChoiceSelect } from "../../components/choice-select.tsx";
+import { useFilters } from "../../lib/search.ts";
 import type { PlaygroundModel } from "./models.ts";
 
 /** The models that are tried, as the address has them: one, or two side by side. */

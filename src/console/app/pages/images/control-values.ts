@@ -1,4 +1,4 @@
-import type { Output } from "../lib/api.ts";
+import type { Output } from "../../lib/api.ts";
 
 type Organization = Output<"organizations.get">;
 type Settings = Organization["settings"];

@@ -1,8 +1,8 @@
 import { Code } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../components/button.tsx";
-import { CodeSnippet } from "../components/code-snippet.tsx";
+import { Button } from "../../components/button.tsx";
+import { CodeSnippet } from "../../components/code-snippet.tsx";
 import type { GatewayCall } from "./gateway.ts";
 import { snippetsOf } from "./snippets.ts";
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { call } from "../lib/api.ts";
+import { call } from "../../lib/api.ts";
 
 const POLL_MS = 500;
 const MAX_POLLS = 30;

@@ -2,10 +2,10 @@ import { Trash2, X } from "lucide-react";
 import { useState } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { useTranslation } from "react-i18next";
-import { Button, IconButton } from "../components/button.tsx";
-import { Card } from "../components/card.tsx";
-import { ConfirmDialog } from "../components/confirm-dialog.tsx";
-import { Time } from "../components/time.tsx";
+import { Button, IconButton } from "../../components/button.tsx";
+import { Card } from "../../components/card.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { Time } from "../../components/time.tsx";
 import type { HistoryEntry, useHistory } from "./history.ts";
 
 interface HistoryPanelProps {

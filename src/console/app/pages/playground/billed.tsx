@@ -1,5 +1,5 @@
 import { useTranslation } from "react-i18next";
-import { Money } from "../components/money.tsx";
+import { Money } from "../../components/money.tsx";
 import { useBill } from "./bill.ts";
 
 /** What a request was charged, once the ledger has it. */

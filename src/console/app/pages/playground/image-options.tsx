@@ -1,10 +1,10 @@
 import { useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { NumberField } from "../components/fields/number-field.tsx";
-import { SelectField } from "../components/fields/select-field.tsx";
-import { SwitchField } from "../components/fields/switch-field.tsx";
-import { TextField } from "../components/fields/text-field.tsx";
-import type { Option } from "../lib/options.ts";
+import { NumberField } from "../../components/fields/number-field.tsx";
+import { SelectField } from "../../components/fields/select-field.tsx";
+import { SwitchField } from "../../components/fields/switch-field.tsx";
+import { TextField } from "../../components/fields/text-field.tsx";
+import type { Option } from "../../lib/options.ts";
 import { EXACT, hasCompression, type ImageForm } from "./image-call.ts";
 import type { ImageOptions as Options } from "./models.ts";
 

@@ -1,6 +1,6 @@
 import { useCallback, useRef, useState } from "react";
-import { showProblem } from "../components/toast.tsx";
-import { newLocalId } from "../lib/local-id.ts";
+import { showProblem } from "../../components/toast.tsx";
+import { newLocalId } from "../../lib/local-id.ts";
 import type { ImageEntry } from "./history.ts";
 import { imageCall, type ImageForm, type Reference } from "./image-call.ts";
 import { cancelJob, newRun, resumeJob, runImages, type ImageRun } from "./image-run.ts";

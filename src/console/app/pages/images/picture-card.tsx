@@ -2,13 +2,14 @@ import { Download, ImageOff, Link2, ScrollText } from "lucide-react";
 import { useState } from "react";
 import { GridListItem } from "react-aria-components/GridList";
 import { useTranslation } from "react-i18next";
-import { IconButton } from "../components/button.tsx";
-import { Time } from "../components/time.tsx";
-import { showProblem, showToast } from "../components/toast.tsx";
-import type { Output } from "../lib/api.ts";
-import { copyText } from "../lib/copy.ts";
-import { formatBytes } from "../lib/format.ts";
-import { download, ownPath } from "../lib/pictures.ts";
+import { IconButton } from "../../components/button.tsx";
+import { Time } from "../../components/time.tsx";
+import { showProblem, showToast } from "../../components/toast.tsx";
+import type { Output } from "../../lib/api.ts";
+import { copyText } from "../../lib/copy.ts";
+import { formatBytes } from "../../lib/format.ts";
+import { download } from "../../lib/download.ts";
+import { fileNameOf, ownPath } from "../../lib/pictures.ts";
 import { useNavigate } from "@tanstack/react-router";
 
 type Picture = Output<"pictures.list">["data"][number];
@@ -78,7 +79,11 @@ function Acts({ picture: { url, ledgerId } }: { picture: Picture }) {
         onPress={() => void navigate({ to: "/requests/$id", params: { id: ledgerId } })}
       />
       <IconButton icon={Link2} label={t("picture.copyLink")} onPress={() => void copy().catch(showProblem)} />
-      <IconButton icon={Download} label={t("picture.download")} onPress={() => download(ownPath(url))} />
+      <IconButton
+        icon={Download}
+        label={t("picture.download")}
+        onPress={() => download(fileNameOf(url), ownPath(url))}
+      />
     </div>
   );
 }

@@ -1,17 +1,17 @@
 import { KeyRound, ShieldAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { ChoiceSelect } from "../components/choice-select.tsx";
-import { EmptyState } from "../components/empty-state.tsx";
-import { ButtonLink } from "../components/link.tsx";
-import { Page } from "../components/page.tsx";
-import { ReadingState } from "../components/reading-state.tsx";
-import { RouteTabs } from "../components/route-tabs.tsx";
-import { Skeleton } from "../components/skeleton.tsx";
-import { useOrganization } from "../lib/organization.ts";
-import { useReading } from "../lib/queries.ts";
-import { useFilters } from "../lib/search.ts";
-import { useCan } from "../lib/session.ts";
+import { ChoiceSelect } from "../../components/choice-select.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ButtonLink } from "../../components/link.tsx";
+import { Page } from "../../components/page.tsx";
+import { ReadingState } from "../../components/reading-state.tsx";
+import { RouteTabs } from "../../components/route-tabs.tsx";
+import { Skeleton } from "../../components/skeleton.tsx";
+import { useOrganization } from "../../lib/organization.ts";
+import { useReading } from "../../lib/queries.ts";
+import { useFilters } from "../../lib/search.ts";
+import { useCan } from "../../lib/session.ts";
 import { usePlaygroundModels, type PlaygroundModel } from "./models.ts";
 
 interface PlaygroundFrameProps {

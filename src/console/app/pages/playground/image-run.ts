@@ -1,5 +1,5 @@
-import { newLocalId } from "../lib/local-id.ts";
-import { ownPath } from "../lib/pictures.ts";
+import { newLocalId } from "../../lib/local-id.ts";
+import { ownPath } from "../../lib/pictures.ts";
 import { callGateway, GatewayFailure, requestIdOf, type GatewayCall } from "./gateway.ts";
 
 /** One request for pictures and what has become of it; it is kept in the history as it is. */

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useSession } from "../lib/session.ts";
+import { useSession } from "../../lib/session.ts";
 import type { Protocol, TextForm, Turn } from "./conversation.ts";
 import type { ImageForm, Reference } from "./image-call.ts";
 import type { ImageRun } from "./image-run.ts";

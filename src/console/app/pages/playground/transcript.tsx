@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import { Problem } from "../components/form-problem.tsx";
-import { Id } from "../components/id.tsx";
-import { Status, type StatusLevel } from "../components/status.tsx";
-import { formatCount, formatDuration } from "../lib/format.ts";
+import { Problem } from "../../components/form-problem.tsx";
+import { Id } from "../../components/id.tsx";
+import { Status, type StatusLevel } from "../../components/status.tsx";
+import { formatCount, formatDuration } from "../../lib/format.ts";
 import { Billed } from "./billed.tsx";
 import type { Turn } from "./conversation.ts";
 import { Elapsed } from "./elapsed.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { formatDuration } from "../lib/format.ts";
+import { formatDuration } from "../../lib/format.ts";
 
 const TICK_MS = 1_000;
 

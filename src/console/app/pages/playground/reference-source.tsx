@@ -4,8 +4,8 @@ import { DropZone } from "react-aria-components/DropZone";
 import { FileTrigger } from "react-aria-components/FileTrigger";
 import { Text } from "react-aria-components/Text";
 import { useTranslation } from "react-i18next";
-import { Button } from "../components/button.tsx";
-import { newLocalId } from "../lib/local-id.ts";
+import { Button } from "../../components/button.tsx";
+import { newLocalId } from "../../lib/local-id.ts";
 import type { Reference } from "./image-call.ts";
 
 interface ReferenceSourceProps {

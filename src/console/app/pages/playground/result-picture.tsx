@@ -1,10 +1,11 @@
 import { Download, ExternalLink, ImageOff, Link2, Pencil } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { IconButton } from "../components/button.tsx";
-import { showProblem, showToast } from "../components/toast.tsx";
-import { copyText } from "../lib/copy.ts";
-import { download, fileNameOf } from "../lib/pictures.ts";
+import { IconButton } from "../../components/button.tsx";
+import { showProblem, showToast } from "../../components/toast.tsx";
+import { copyText } from "../../lib/copy.ts";
+import { download } from "../../lib/download.ts";
+import { fileNameOf } from "../../lib/pictures.ts";
 import type { Reference } from "./image-call.ts";
 import { newReference } from "./reference-source.tsx";
 
@@ -51,7 +52,11 @@ export function ResultPicture({ url, name, onEdit }: ResultPictureProps) {
           label={t("picture.copyLink")}
           onPress={() => void copy().catch(showProblem)}
         />
-        <IconButton icon={Download} label={t("picture.download")} onPress={() => download(url)} />
+        <IconButton
+          icon={Download}
+          label={t("picture.download")}
+          onPress={() => download(fileNameOf(url), url)}
+        />
         <IconButton
           icon={ExternalLink}
           label={t("picture.open")}

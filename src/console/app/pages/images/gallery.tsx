@@ -2,12 +2,12 @@ import { Images } from "lucide-react";
 import { Collection, GridList, GridListLoadMoreItem } from "react-aria-components/GridList";
 import { GridLayout, Size, Virtualizer } from "react-aria-components/Virtualizer";
 import { useTranslation } from "react-i18next";
-import { EmptyState } from "../components/empty-state.tsx";
-import { FailedState } from "../components/failed-state.tsx";
-import { ButtonLink } from "../components/link.tsx";
-import { Skeleton } from "../components/skeleton.tsx";
-import type { Input } from "../lib/api.ts";
-import { useList } from "../lib/queries.ts";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { FailedState } from "../../components/failed-state.tsx";
+import { ButtonLink } from "../../components/link.tsx";
+import { Skeleton } from "../../components/skeleton.tsx";
+import type { Input } from "../../lib/api.ts";
+import { useList } from "../../lib/queries.ts";
 import { PictureCard } from "./picture-card.tsx";
 
 /** The card's picture is square; below it stands a line of facts and one of acts. */

@@ -4,7 +4,7 @@ import { Button as AriaButton } from "react-aria-components/Button";
 import { GridList, GridListItem } from "react-aria-components/GridList";
 import { DropIndicator, useDragAndDrop } from "react-aria-components/useDragAndDrop";
 import { useTranslation } from "react-i18next";
-import { IconButton } from "../components/button.tsx";
+import { IconButton } from "../../components/button.tsx";
 import type { Reference } from "./image-call.ts";
 import { MaskDialog } from "./mask-dialog.tsx";
 import { useObjectUrl } from "./object-url.ts";

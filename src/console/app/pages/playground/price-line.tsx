@@ -1,5 +1,5 @@
 import { useTranslation } from "react-i18next";
-import { Money } from "../components/money.tsx";
+import { Money } from "../../components/money.tsx";
 import type { PlaygroundModel, PlaygroundPrice } from "./models.ts";
 import { usePlaygroundPrice } from "./models.ts";
 

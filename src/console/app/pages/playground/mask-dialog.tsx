@@ -5,8 +5,8 @@ import { Slider, SliderOutput, SliderThumb, SliderTrack } from "react-aria-compo
 import { ToggleButton } from "react-aria-components/ToggleButton";
 import { ToggleButtonGroup } from "react-aria-components/ToggleButtonGroup";
 import { useTranslation } from "react-i18next";
-import { Button } from "../components/button.tsx";
-import { Dialog } from "../components/dialog.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import type { Reference } from "./image-call.ts";
 import { MaskCanvas } from "./mask-canvas.tsx";
 import { exportMask, type Stroke } from "./mask-painting.ts";

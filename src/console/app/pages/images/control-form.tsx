@@ -1,16 +1,16 @@
 import { useForm, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { Card } from "../components/card.tsx";
-import { ChoiceField, ThreeStateField } from "../components/fields/choice-field.tsx";
-import { NumberField } from "../components/fields/number-field.tsx";
-import { SelectField } from "../components/fields/select-field.tsx";
-import { SwitchField } from "../components/fields/switch-field.tsx";
-import { Form } from "../components/form.tsx";
-import { showToast } from "../components/toast.tsx";
-import type { Output } from "../lib/api.ts";
-import { useChannelOptions } from "../lib/options.ts";
-import { useActing } from "../lib/queries.ts";
-import { useCan } from "../lib/session.ts";
+import { Card } from "../../components/card.tsx";
+import { ChoiceField, ThreeStateField } from "../../components/fields/choice-field.tsx";
+import { NumberField } from "../../components/fields/number-field.tsx";
+import { SelectField } from "../../components/fields/select-field.tsx";
+import { SwitchField } from "../../components/fields/switch-field.tsx";
+import { Form } from "../../components/form.tsx";
+import { showToast } from "../../components/toast.tsx";
+import type { Output } from "../../lib/api.ts";
+import { useChannelOptions } from "../../lib/options.ts";
+import { useActing } from "../../lib/queries.ts";
+import { useCan } from "../../lib/session.ts";
 import { toSettings, toValues, type ControlValues } from "./control-values.ts";
 import { DeliveryTable } from "./delivery-table.tsx";
 

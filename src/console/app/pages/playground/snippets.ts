@@ -1,4 +1,4 @@
-import type { Snippet } from "../components/code-snippet.tsx";
+import type { Snippet } from "../../components/code-snippet.tsx";
 import type { FormField, GatewayCall } from "./gateway.ts";
 
 /** A call as a program would make it, with a key from the environment. */
