@@ -17,9 +17,17 @@ const STALE_MS = 60_000;
 /** The longest page that a list gives. */
 const MAX_OPTIONS = 1_000;
 
+const ORGANIZATIONS = { limit: MAX_OPTIONS };
+
 /** Organizations that the member may see. */
 export function useOrganizationOptions(): readonly Option[] {
-  return useOptions("organizations.list", { limit: MAX_OPTIONS }, organizationOption);
+  return useOptions("organizations.list", ORGANIZATIONS, organizationOption);
+}
+
+/** The currency of an organization that the member may see; undefined while that is not known. */
+export function useCurrency(organizationId: string | null): string | undefined {
+  const { data } = useQuery({ ...reading("organizations.list", ORGANIZATIONS), staleTime: STALE_MS });
+  return data?.data.find(({ id }) => id === organizationId)?.currency;
 }
 
 /** Models of the installation that a channel serves. */

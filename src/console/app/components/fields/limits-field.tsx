@@ -1,17 +1,9 @@
 import { useTranslation } from "react-i18next";
 import { Input } from "react-aria-components/Input";
 import { TextField } from "react-aria-components/TextField";
+import { LIMITS } from "../../lib/limits.ts";
 import { INPUT } from "./field-class.ts";
 import { useField, FieldFrame } from "./field-frame.tsx";
-
-const LIMITS = [
-  "requestsPerMinute",
-  "tokensPerMinute",
-  "imagesPerMinute",
-  "concurrentImages",
-  "queuedJobs",
-  "runningJobs",
-] as const;
 
 /**
  * Limits by name below `name`: a number, null for unlimited, or undefined for the default. An empty field is the

@@ -2,8 +2,8 @@ import { useTranslation } from "react-i18next";
 import { BudgetBar } from "../../components/budget-bar.tsx";
 import { Card } from "../../components/card.tsx";
 import { TextLink } from "../../components/link.tsx";
-import { Money } from "../../components/money.tsx";
 import { ReadingState } from "../../components/reading-state.tsx";
+import { SpentOf } from "../../components/spent-of.tsx";
 import { useReading } from "../../lib/queries.ts";
 import { useCan } from "../../lib/session.ts";
 import type { Key } from "./key-view.tsx";
@@ -33,12 +33,7 @@ export function KeyBudgets({ view }: { view: Key }) {
               {data.map((budget) => (
                 <li key={budget.id} className="flex flex-col gap-2">
                   <p className="flex flex-wrap justify-between gap-2">
-                    <span>
-                      <Money amount={budget.spent} currency={budget.currency} isShort />{" "}
-                      <span className="text-muted">
-                        / <Money amount={budget.amount} currency={budget.currency} isShort />
-                      </span>
-                    </span>
+                    <SpentOf {...budget} />
                     <span className="text-muted">{t(`money:period.${budget.period}`)}</span>
                   </p>
                   <BudgetBar budget={budget} />

@@ -12,7 +12,8 @@ import { showProblem } from "../../components/toast.tsx";
 import type { Output } from "../../lib/api.ts";
 import { requireAmount } from "../../lib/amount.ts";
 import { useOrganization } from "../../lib/organization.ts";
-import { useActing, useReading } from "../../lib/queries.ts";
+import { useCurrency } from "../../lib/options.ts";
+import { useActing } from "../../lib/queries.ts";
 import { KeyFields, NameField, NEW_KEY, toInput, type KeyValues } from "./key-fields.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
@@ -93,8 +94,7 @@ function useCreation() {
 
 function BudgetFields({ organizationId }: { organizationId: string | null }) {
   const { t } = useTranslation(["keys", "money"]);
-  const organizations = useReading("organizations.list", {});
-  const currency = organizations.data?.data.find(({ id }) => id === organizationId)?.currency ?? "";
+  const currency = useCurrency(organizationId) ?? "";
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <MoneyField name="amount" label={t("form.budget")} help={t("form.budget.help")} currency={currency} />

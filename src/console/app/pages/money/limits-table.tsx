@@ -6,6 +6,7 @@ import { DataTable, type Column } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { TextLink } from "../../components/link.tsx";
 import { formatCount } from "../../lib/format.ts";
+import { LIMITS } from "../../lib/limits.ts";
 import { useOrganization } from "../../lib/organization.ts";
 import { useList, useReading } from "../../lib/queries.ts";
 import { useCan } from "../../lib/session.ts";
@@ -13,15 +14,6 @@ import { LimitsDialog } from "./limits-dialog.tsx";
 import type { Limits, LimitsOwner } from "./views.ts";
 
 type LimitName = keyof Limits;
-
-const NAMES: readonly LimitName[] = [
-  "requestsPerMinute",
-  "tokensPerMinute",
-  "imagesPerMinute",
-  "concurrentImages",
-  "queuedJobs",
-  "runningJobs",
-];
 
 /** Limits of organizations and keys beside the defaults that they replace. */
 export function LimitsTable() {
@@ -85,7 +77,7 @@ function useColumns(edit: (owner: LimitsOwner) => void): Column<LimitsOwner>[] {
   const can = useCan();
   return [
     { id: "of", header: t("limits.of"), cell: (owner) => <OwnerName owner={owner} /> },
-    ...NAMES.map((name) => ({
+    ...LIMITS.map((name) => ({
       id: name,
       header: t(`shell:limit.${name}`),
       isNumber: true,

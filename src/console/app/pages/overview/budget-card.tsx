@@ -4,6 +4,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ButtonLink, TextLink } from "../../components/link.tsx";
 import { Money } from "../../components/money.tsx";
 import { Progress } from "../../components/progress.tsx";
+import { SpentOf } from "../../components/spent-of.tsx";
 import { Time } from "../../components/time.tsx";
 import { useOrganizationOptions } from "../../lib/options.ts";
 import type { Overview } from "./overview.ts";
@@ -42,12 +43,7 @@ function BudgetBar({ budget }: { budget: Budget }) {
     <li className="flex flex-col gap-1.5">
       <div className="flex flex-wrap items-baseline gap-x-3">
         <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
-        <span className="whitespace-nowrap">
-          <Money amount={spent} currency={currency} isShort />{" "}
-          <span className="text-muted">
-            / <Money amount={amount} currency={currency} isShort />
-          </span>
-        </span>
+        <SpentOf spent={spent} amount={amount} currency={currency} />
       </div>
       <Progress
         label={t("budgets.used", { name })}

@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { Card } from "../../components/card.tsx";
-import { Money } from "../../components/money.tsx";
 import { Progress } from "../../components/progress.tsx";
+import { SpentOf } from "../../components/spent-of.tsx";
 import { Time } from "../../components/time.tsx";
 import { formatCount } from "../../lib/format.ts";
 import type { OwnBudget, OwnLimit } from "../../lib/own-key.ts";
@@ -61,12 +61,7 @@ function BudgetBar({ budget }: { budget: OwnBudget }) {
         <span className="flex-1">
           {t(`period.${period}`)} <span className="text-xs text-muted">{t(`scope.${scope}`)}</span>
         </span>
-        <span className="whitespace-nowrap">
-          <Money amount={spent} currency={currency} isShort />{" "}
-          <span className="text-muted">
-            / <Money amount={amount} currency={currency} isShort />
-          </span>
-        </span>
+        <SpentOf spent={spent} amount={amount} currency={currency} />
       </div>
       <Progress label={t(`period.${period}`)} share={whole > 0 ? Number(spent) / whole : 1} />
       {end !== null && (

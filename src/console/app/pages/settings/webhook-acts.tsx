@@ -4,16 +4,12 @@ import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { ActionMenu } from "../../components/action-menu.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
-import { SelectField } from "../../components/fields/select-field.tsx";
+import { OverlapField, USUAL_OVERLAP } from "../../components/fields/overlap-field.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { showToast } from "../../components/toast.tsx";
 import { useActing } from "../../lib/queries.ts";
 import { useCan } from "../../lib/session.ts";
 import type { Endpoint } from "./views.ts";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const OVERLAPS = [0, HOUR_MS, DAY_MS, 7 * DAY_MS];
 
 interface WebhookActsProps {
   view: Endpoint;
@@ -65,14 +61,8 @@ function RotateDialog({
   onClose,
 }: WebhookActsProps & { isOpen: boolean; onClose(): void }) {
   const { t } = useTranslation("settings");
-  const form = useForm({ defaultValues: { overlap: String(DAY_MS) } });
+  const form = useForm({ defaultValues: { overlap: USUAL_OVERLAP } });
   const rotate = useActing("webhooks.rotate", ["webhooks"]);
-  const nameOf = (ms: number) => {
-    if (ms === 0) return t("overlap.none");
-    return ms < DAY_MS
-      ? t("overlap.hours", { count: ms / HOUR_MS })
-      : t("overlap.days", { count: ms / DAY_MS });
-  };
   return (
     <FormDialog
       title={t("webhook.rotate.title")}
@@ -88,10 +78,11 @@ function RotateDialog({
       }}
     >
       <p className="text-muted">{t("webhook.rotate.what")}</p>
-      <SelectField
+      <OverlapField
         name="overlap"
         label={t("webhook.rotate.overlap")}
-        options={OVERLAPS.map((ms) => ({ id: String(ms), label: nameOf(ms) }))}
+        mostDays={7}
+        none={t("webhook.rotate.overlap.none")}
       />
     </FormDialog>
   );
