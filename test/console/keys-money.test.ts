@@ -81,7 +81,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await console.see(MODEL);
     expect(await console.accessibilityFindings()).toEqual([]);
     await console.open(`/money/ledger?entry=${entry.id}`);
-    await console.see("1K:low");
+    await console.see("Pictures, 1K low");
     await console.press("button", "Refund");
     await console.fill("Reason", "Not what was wanted");
     const dialog = await console.find("dialog", "Refund this charge");

@@ -11,8 +11,8 @@ import { Skeleton } from "../../components/skeleton.tsx";
 import { Time } from "../../components/time.tsx";
 import { useReading } from "../../lib/queries.ts";
 import { useCan } from "../../lib/session.ts";
-import { CostLines } from "./cost-lines.tsx";
-import { EntryKind, useNames } from "./ledger-columns.tsx";
+import { CostTable } from "../requests/cost-lines.tsx";
+import { EntryKind, UsageText, useNames } from "./ledger-columns.tsx";
 import { RefundDialog } from "./refund-dialog.tsx";
 import type { Charge } from "./views.ts";
 
@@ -54,7 +54,7 @@ function Parts({ view }: { view: Charge }) {
         <Origin view={view} />
         <Amounts view={view} />
       </div>
-      <CostLines id={view.charge.id} usage={view.charge.usage} />
+      <Usage charge={view.charge} />
       <section>
         <h3 className="font-semibold">{t("entry.corrections")}</h3>
         {view.corrections.length === 0 ? (
@@ -77,6 +77,28 @@ function Parts({ view }: { view: Charge }) {
         )}
       </section>
     </div>
+  );
+}
+
+/** What was used and what it cost, line by line where that is known. */
+function Usage({ charge }: Pick<Charge, "charge">) {
+  const { t } = useTranslation("money");
+  const request = useReading("requests.get", { id: charge.id });
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="font-semibold">{t("entry.usage")}</h3>
+      <ReadingState query={request} skeleton={<Skeleton className="h-24 w-full" />}>
+        {({ cost }) =>
+          cost === null ? (
+            <p>
+              <UsageText usage={charge.usage} />
+            </p>
+          ) : (
+            <CostTable cost={cost} charge={charge} />
+          )
+        }
+      </ReadingState>
+    </section>
   );
 }
 

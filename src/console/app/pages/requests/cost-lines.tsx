@@ -9,13 +9,31 @@ import { useLineName } from "./line-name.ts";
 type Detail = Output<"requests.get">;
 type Line = NonNullable<Detail["cost"]>["lines"][number];
 
-/** What was charged, line by line; the sum is the amount in the ledger, or it says why it is not. */
+/** What was charged, line by line, with what is to be known of it. */
 export function CostLines({ detail: { cost, ledger, request } }: { detail: Detail }) {
   const { t } = useTranslation("requests");
   const charge = ledger.find(({ kind }) => kind === "charge");
   if (!cost || !charge) return <p className="text-muted">{t("cost.none")}</p>;
   return (
     <div className="flex flex-col gap-3">
+      <CostTable cost={cost} charge={charge} />
+      <CostNotes charge={charge} flags={request.flags} />
+      <PriceRows lines={cost.lines} />
+    </div>
+  );
+}
+
+/** The lines of a charge; their sum is the amount in the ledger, or it says why it is not. */
+export function CostTable({
+  cost,
+  charge,
+}: {
+  cost: NonNullable<Detail["cost"]>;
+  charge: Pick<Detail["ledger"][number], "amount" | "currency">;
+}) {
+  const { t } = useTranslation("requests");
+  return (
+    <>
       <div role="region" aria-label={t("cost.title")} tabIndex={0} className="overflow-x-auto">
         <table className="w-full min-w-110 text-right">
           <thead className="text-xs text-muted">
@@ -49,9 +67,7 @@ export function CostLines({ detail: { cost, ledger, request } }: { detail: Detai
         </table>
       </div>
       {!cost.isExact && <Status level="warn">{t("cost.inexact")}</Status>}
-      <CostNotes charge={charge} flags={request.flags} />
-      <PriceRows lines={cost.lines} />
-    </div>
+    </>
   );
 }
 
