@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 const OVERLAPS = [0, HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
 
 /** A day, which `OverlapField` offers. */
-export const USUAL_OVERLAP = String(DAY_MS);
+export const DEFAULT_OVERLAP = String(DAY_MS);
 
 /** For how long a secret that is replaced stays valid: milliseconds as a text, at most `mostDays`. */
 export function OverlapField({ mostDays, none, ...props }: FieldProps & { mostDays: number; none: string }) {

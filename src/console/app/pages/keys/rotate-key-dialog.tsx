@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { OverlapField, USUAL_OVERLAP } from "../../components/fields/overlap-field.tsx";
+import { OverlapField, DEFAULT_OVERLAP } from "../../components/fields/overlap-field.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import type { Output } from "../../lib/api.ts";
 import { useActing } from "../../lib/queries.ts";
@@ -11,7 +11,7 @@ import { NewSecret } from "./new-secret.tsx";
 /** Gives a key another secret; the present one stays valid for a time. */
 export function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean; onClose(): void }) {
   const { t } = useTranslation("keys");
-  const form = useForm({ defaultValues: { overlap: USUAL_OVERLAP } });
+  const form = useForm({ defaultValues: { overlap: DEFAULT_OVERLAP } });
   const rotate = useActing("keys.rotate", ["keys"]);
   const [made, setMade] = useState<Output<"keys.rotate"> | null>(null);
   return (

@@ -4,7 +4,7 @@ import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { ActionMenu } from "../../components/action-menu.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
-import { OverlapField, USUAL_OVERLAP } from "../../components/fields/overlap-field.tsx";
+import { OverlapField, DEFAULT_OVERLAP } from "../../components/fields/overlap-field.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { showToast } from "../../components/toast.tsx";
 import { useActing } from "../../lib/queries.ts";
@@ -61,7 +61,7 @@ function RotateDialog({
   onClose,
 }: WebhookActsProps & { isOpen: boolean; onClose(): void }) {
   const { t } = useTranslation("settings");
-  const form = useForm({ defaultValues: { overlap: USUAL_OVERLAP } });
+  const form = useForm({ defaultValues: { overlap: DEFAULT_OVERLAP } });
   const rotate = useActing("webhooks.rotate", ["webhooks"]);
   return (
     <FormDialog
