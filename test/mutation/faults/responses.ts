@@ -29,7 +29,7 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
   {
     name: "an account is not asked again without the reasoning of another one",
     file: "src/providers/openai-compatible/responses.ts",
-    find: "isUndecryptable ? withoutReasoning(call.raw) : call.raw",
+    find: "isUnreadable ? withoutReasoning(call.raw) : call.raw",
     replace: "call.raw",
     tests: vendor,
   },
