@@ -181,6 +181,7 @@ async function dragToTheEnd({ page }: TestConsole): Promise<void> {
   await page.mouse.down();
   await page.mouse.move(to.x + to.width / 2, y, { steps: 6 });
   await page.mouse.move(to.x + to.width - 8, y, { steps: 3 });
+  await page.waitForSelector("[data-drop-target]");
   await page.mouse.up();
 }
 

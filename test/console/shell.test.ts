@@ -123,6 +123,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
   });
 
   test("someone signs in and is led to the address they came for", async () => {
+    await shown.endSession();
     await shown.open("/jobs?status=failed");
     expect(path()).toBe("/console/sign-in");
     expect(await shown.accessibilityFindings()).toEqual([]);
@@ -150,6 +151,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
   });
 
   test("the palette leads to a page, and to a request by its id", async () => {
+    await shown.open("/settings");
     await palette("ledger");
     await shown.page.waitForFunction(`location.pathname === "/console/money/ledger"`);
     await palette("req_0123456789abcdef0123456789abcdef");

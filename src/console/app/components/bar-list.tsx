@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { seriesColour } from "../lib/series-colours.ts";
 
-export interface Bar {
+interface Bar {
   /** Decides the colour. */
   name: string;
   label: ReactNode;

@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 import { formatMoney } from "../lib/format.ts";
 
 /** What a budget allows and what of it is gone; decimal texts of one currency. */
-export interface BudgetUse {
+interface BudgetUse {
   amount: string;
   spent: string;
   held: string;

@@ -5,7 +5,7 @@ import { Tooltip } from "./tooltip.tsx";
 
 export type ButtonKind = "primary" | "plain" | "quiet" | "danger";
 
-export interface ButtonProps extends Omit<AriaButtonProps, "children" | "className"> {
+interface ButtonProps extends Omit<AriaButtonProps, "children" | "className"> {
   kind?: ButtonKind;
   icon?: LucideIcon;
   children: ReactNode;

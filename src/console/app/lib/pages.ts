@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { AREAS } from "../components/navigation.tsx";
-import { MODEL_PAGES, MONEY_PAGES, SETTING_PAGES, useReadable } from "./area-pages.ts";
+import { IMAGE_PAGES, MODEL_PAGES, MONEY_PAGES, SETTING_PAGES, useReadable } from "./area-pages.ts";
 
 /** Every page that has an address of its own, by its name. */
 export function usePages() {
@@ -13,6 +13,7 @@ export function usePages() {
   return [
     ...areas,
     ...models.map(({ to, label }) => ({ to, label: t(label), icon: iconOf("/models") })),
+    ...IMAGE_PAGES.slice(1).map(({ to, label }) => ({ to, label: t(label), icon: iconOf("/images") })),
     ...MONEY_PAGES.slice(1).map(({ to, label }) => ({ to, label: t(label), icon: iconOf("/money") })),
     ...settings.map(({ to, label }) => ({ to, label: t(label), icon: iconOf("/settings") })),
   ];

@@ -2,7 +2,7 @@ import type { FieldValues, Path, UseFormReturn } from "react-hook-form";
 import { ApiError } from "./api.ts";
 
 /** Where a form keeps what belongs to no field of it. */
-export const FORM_PROBLEM = "root.server";
+const FORM_PROBLEM = "root.server";
 
 /**
  * The handler of a form's submission. What the gateway refuses is put beside the field that it names, and above the form

@@ -5,7 +5,7 @@ import type { Output } from "../../lib/api.ts";
 export type ModelRow = Output<"models.list">["data"][number];
 export type ModelSet = Output<"organizations.get">["models"];
 
-export type ModelState = "callable" | "disabled" | "retired" | "no_channel" | "no_price" | "not_enabled";
+type ModelState = "callable" | "disabled" | "retired" | "no_channel" | "no_price" | "not_enabled";
 
 const LEVELS: Readonly<Record<ModelState, StatusLevel>> = {
   callable: "good",

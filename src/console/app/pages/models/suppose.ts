@@ -1,5 +1,5 @@
 /** What of a dry run's target decides who is called. */
-export interface RouteTarget {
+interface RouteTarget {
   /** `channel/upstream-model`. */
   name: string;
   weight: number;

@@ -1,5 +1,5 @@
 /** One server-sent event. */
-export interface StreamEvent {
+interface StreamEvent {
   /** Empty where the event has no name. */
   name: string;
   data: string;

@@ -19,7 +19,7 @@ import { useTalks, type Talk } from "./talk.ts";
 import { Transcript } from "./transcript.tsx";
 
 /** The form of the page: what is sent once, and the message that is sent next. */
-export type TextBenchForm = TextForm & { message: string };
+type TextBenchForm = TextForm & { message: string };
 
 interface TextBenchProps {
   keyId: string;

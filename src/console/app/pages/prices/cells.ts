@@ -44,7 +44,7 @@ export const CATEGORIES = {
 export type Category = (typeof CATEGORIES)[keyof typeof CATEGORIES];
 
 /** What a cell's name says: an image, tokens (of requests above a length), or a use. */
-export type CellName =
+type CellName =
   | { kind: "image"; tier: string; quality: string }
   | { kind: "token"; category: Category; above: number | null }
   | { kind: "use"; feature: string };

@@ -15,7 +15,7 @@ export const OUTCOMES = {
   rejected: "warn",
 } as const satisfies Record<string, StatusLevel>;
 
-export type Outcome = keyof typeof OUTCOMES;
+type Outcome = keyof typeof OUTCOMES;
 
 /** The outcome of a name; null for one of a later version. */
 export function outcomeOf(name: string): Outcome | null {
