@@ -150,10 +150,14 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     expect(await shown.page.$eval(`nav a[aria-current=page]`, (link) => link.textContent)).toBe("Settings");
   });
 
-  test("the palette leads to a page, and to a request by its id", async () => {
+  test("the palette leads to a page, to a model, and to a request by its id", async () => {
     await shown.open("/settings");
     await palette("ledger");
     await shown.page.waitForFunction(`location.pathname === "/console/money/ledger"`);
+    await palette("sandbox-b-lite");
+    await shown.page.waitForFunction(
+      `location.pathname === "/console/models/detail" && location.search === "?model=sandbox-b-lite"`,
+    );
     await palette("req_0123456789abcdef0123456789abcdef");
     await shown.page.waitForFunction(
       `location.pathname === "/console/requests/req_0123456789abcdef0123456789abcdef"`,

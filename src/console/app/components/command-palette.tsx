@@ -132,7 +132,7 @@ function useEntries(typed: string): Entry[] {
       icon: Boxes,
       label,
       detail: id === label ? t("nav.models") : id,
-      go: () => void navigate({ to: "/models", search: { model: id } }),
+      go: () => void navigate({ to: "/models/detail", search: { model: id } }),
     })),
   ];
   const wanted = typed.toLocaleLowerCase();
