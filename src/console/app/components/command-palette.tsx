@@ -19,7 +19,7 @@ interface Entry {
   go(): void;
 }
 
-/** Enough of an id that it is one. */
+/** Enough of an id that it is one, where it is nothing else. */
 const REQUEST_ID = /^[\w-]{12,128}$/;
 const MAX_ENTRIES = 50;
 
@@ -139,5 +139,6 @@ function useEntries(typed: string): Entry[] {
   const matching = found.filter(({ label, detail }) =>
     `${label} ${detail}`.toLocaleLowerCase().includes(wanted),
   );
-  return [...(REQUEST_ID.test(typed) ? [request] : []), ...matching.slice(0, MAX_ENTRIES)];
+  if (matching.length === 0 && REQUEST_ID.test(typed)) return [request];
+  return matching.slice(0, MAX_ENTRIES);
 }
