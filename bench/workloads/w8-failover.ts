@@ -7,7 +7,7 @@ import { expectEqual } from "../equivalence.ts";
 import { type Gateway, launchGateway } from "../gateway.ts";
 import { startClosedLoop } from "../load.ts";
 import { LOAD_CORE, SERVER_CORE } from "../machine.ts";
-import { interleave, measure, type Sample } from "../measure.ts";
+import { interleave, measure, type Sample, warmUp } from "../measure.ts";
 import { startScript, type ServerProcess } from "../processes.ts";
 import { ratioRow, type Row } from "../report.ts";
 import type { Stage } from "../stage.ts";
@@ -19,8 +19,9 @@ import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
 const TARGETS = 50;
 /** A target is ejected at its fifth consecutive failure, so all targets of a model can be called four times. */
 const WALKS = 4;
-/** Models of the cold runs, each with targets of its own; the first one warms up and does not count. */
-const MODELS = 11;
+/** Models whose targets are all called, each with targets of its own; the first ones warm up and do not count. */
+const MODELS = 240;
+const UNCOUNTED_MODELS = 180;
 const WARM_MODEL = "bench-warm";
 const CONNECTIONS = 64;
 const WALK_BAR = 1.3;
@@ -115,7 +116,7 @@ async function measureWalks(gateway: Gateway, bareWalk: ServerProcess): Promise<
     for (let walk = 0; walk < WALKS; walk += 1) {
       const bare = await timed(() => call(bareWalk.address, requestFor(gateway, UPSTREAM_MODEL)));
       const through = await timed(() => call(gateway.address, requestFor(gateway, `bench-walk-${model}`)));
-      if (model > 0) rounds.push({ bare, through });
+      if (model >= UNCOUNTED_MODELS) rounds.push({ bare, through });
     }
   }
   return ratioRow(
@@ -140,15 +141,13 @@ async function measureWarm(stage: Stage, gateway: Gateway): Promise<Record<"floo
   const window = { warmUpMs: 300, durationMs: stage.options.seconds * 1000 };
   const servers = (measured: ServerProcess) => ({ measured, mock: stage.mock });
   const warm = { address: gateway.address, requests: [requestFor(gateway, WARM_MODEL)], expectedStatus: 200 };
+  const chat = { ...chatPlan(stage, stage.gateway), requests: [requestFor(stage.gateway, "bench-chat")] };
+  const startOn = (plan: typeof warm) => () => startClosedLoop({ ...plan, connections: CONNECTIONS });
+  await warmUp(stage.gateway, startOn(chat));
+  await warmUp(gateway, startOn(warm));
   const turn = (server: ServerProcess, plan: typeof warm) => () =>
-    measure(servers(server), () => startClosedLoop({ ...plan, connections: CONNECTIONS }), window);
-  return interleave(stage.options.rounds, {
-    floor: turn(stage.gateway, {
-      ...chatPlan(stage, stage.gateway),
-      requests: [requestFor(stage.gateway, "bench-chat")],
-    }),
-    gateway: turn(gateway, warm),
-  });
+    measure(servers(server), startOn(plan), window);
+  return interleave(stage.options.rounds, { floor: turn(stage.gateway, chat), gateway: turn(gateway, warm) });
 }
 
 function requestFor(gateway: Gateway, model: string): Buffer {
