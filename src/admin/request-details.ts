@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import { chargeLines, type ChargeLine } from "../domain/charge.ts";
 import { priceStart } from "../domain/price.ts";
-import { TOKEN_CATEGORY_NAMES, type TokenCategory, type Usage } from "../domain/usage.ts";
+import { TOKEN_CATEGORY_NAMES, type Usage } from "../domain/usage.ts";
 import { divideHalfUp, formatMillionths, formatNanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
@@ -11,6 +11,7 @@ import { priceIndex } from "./price-index.ts";
 import { keyNames, rowOf } from "./requests.ts";
 import { decidesForAll } from "./signed-in.ts";
 import type { requestDetailSchema } from "./usage-schemas.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 type Detail = z.input<typeof requestDetailSchema>;
 
@@ -102,7 +103,7 @@ async function costOf({ store, catalogue }: AdminContext, charge: LedgerEntry): 
 function lineView(line: ChargeLine, usage: Usage): NonNullable<Detail["cost"]>["lines"][number] {
   const { what, quantity, rate, unitPrice, per, millionths } = line;
   return {
-    what: Object.hasOwn(TOKEN_CATEGORY_NAMES, what) ? TOKEN_CATEGORY_NAMES[what as TokenCategory] : what,
+    what: ownValue(TOKEN_CATEGORY_NAMES, what) ?? what,
     detail: detailOf(line, usage),
     quantity,
     unitPrice: formatNanos(unitPrice),

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DIRECTORY, readManifest, versionOfSources, type Manifest } from "./manifest.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 /** A gateway that has just started has more urgent work than looking for a build. */
 const WARM_UP_MS = 5_000;
@@ -36,8 +37,7 @@ export function openConsole(onProblem: (error: unknown) => void) {
     /** A file that the page loads; null where there is none of the name. */
     async file(name: string, acceptsGzip: boolean) {
       const found = await find();
-      const known =
-        found && Object.hasOwn(found.manifest.files, name) ? found.manifest.files[name] : undefined;
+      const known = found ? ownValue(found.manifest.files, name) : undefined;
       if (!found || !known) return null;
       const path = join(found.folder, name);
       return acceptsGzip

@@ -1,4 +1,5 @@
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 /** The code of an input that is longer than the model's context (OpenAI error codes). */
 export const CONTEXT_EXCEEDED = "context_length_exceeded";
@@ -9,7 +10,7 @@ export const CONTEXT_EXCEEDED = "context_length_exceeded";
  */
 export function kindOfCode(code: string): UpstreamErrorKind | undefined {
   const key = code.toLowerCase();
-  return Object.hasOwn(KIND_BY_CODE, key) ? KIND_BY_CODE[key] : undefined;
+  return ownValue(KIND_BY_CODE, key);
 }
 
 /** The kind that a vendor's sentence stands for where it has no code; undefined for any other. */

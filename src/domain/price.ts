@@ -1,6 +1,7 @@
 import type { Nanos } from "../lib/money.ts";
 import type { Feature } from "./feature.ts";
 import { TOKEN_CATEGORIES, type SizeTier, type TokenCategory } from "./usage.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 /** Whose row a price comes from: the organization's own, or a default of all (stored or configured). */
 export type PriceSource = "organization" | "default";
@@ -97,7 +98,7 @@ export function resolvePrice(unit: Price["unit"], currency: string, rows: readon
 /** The rate of one image, or undefined when no row covers this tier and quality. */
 export function imageRate(price: ImagePrice, tier: SizeTier, quality: string): Rate | undefined {
   const row = price.perImage[tier];
-  return row && (Object.hasOwn(row, quality) ? row[quality] : row["*"]);
+  return row && (ownValue(row, quality) ?? row["*"]);
 }
 
 /** The rate of a million tokens of a category, following the documented fallbacks. */

@@ -2,6 +2,7 @@ import { nearestLegalSize, type Pixels } from "./pixel-grid.ts";
 import type { ResolvedSize, RequestedSize } from "./image.ts";
 import type { ImageCapability } from "./model.ts";
 import type { SizeTier } from "./usage.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 /**
  * Parses `size` and the aspect ratio of a request. Unknown values are read as unset, because an unsupported size is
@@ -167,7 +168,7 @@ function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability
 /** Pixels of a model's tier and ratio: from its table, else computed from the tier's area. */
 function pixelsOf(tier: SizeTier, ratio: string, capability: ImageCapability): Pixels {
   const row = capability.sizes[tier];
-  const listed = EXACT.exec((row && Object.hasOwn(row, ratio) && row[ratio]) || "");
+  const listed = EXACT.exec((row && ownValue(row, ratio)) || "");
   const size = listed
     ? { width: Number(listed[1]), height: Number(listed[2]) }
     : ofArea(tierArea(tier, capability), ratioValue(ratio) ?? 1);

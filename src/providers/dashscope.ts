@@ -26,6 +26,7 @@ import { callJson } from "./transport/json-call.ts";
 import { readJobId, RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
 import { fetchEach } from "./transport/result-link.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 const settings = z.object({
   region: z.enum(["cn", "global"]).default("cn").describe("Region of the key"),
@@ -102,7 +103,7 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
 function readFailure(body: Record<string, unknown>): FailureReading {
   const code = textOf(body["code"]);
   const [head = ""] = code.split(".");
-  const kind = Object.hasOwn(KIND_BY_CODE, head) ? KIND_BY_CODE[head] : undefined;
+  const kind = ownValue(KIND_BY_CODE, head);
   return { code, message: textOf(body["message"]), kind };
 }
 

@@ -16,6 +16,7 @@ import { callJson } from "./transport/json-call.ts";
 import { probeByRefusal } from "./transport/probe.ts";
 import { readJobId, RUNNING, type JobStatus, type VendorJob } from "./transport/polling.ts";
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 /** The queue of fal: a job is submitted, polled until it has completed, and its result fetched by another call. */
 export const fal: Provider<HostedSettings> = {
@@ -72,7 +73,7 @@ const LOCKED_ACCOUNT = /^User is locked\b/;
 function readFailure(body: Record<string, unknown>): FailureReading {
   const reading = readDetail(body);
   if (LOCKED_ACCOUNT.test(reading.message)) return { ...reading, kind: "account" };
-  const kind = Object.hasOwn(KIND_BY_TYPE, reading.code) ? KIND_BY_TYPE[reading.code] : undefined;
+  const kind = ownValue(KIND_BY_TYPE, reading.code);
   return { ...reading, kind };
 }
 

@@ -9,6 +9,7 @@ import {
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { BodyLimits } from "./body-limits.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 const MIB = 1024 * 1024;
 
@@ -77,7 +78,7 @@ export async function* decodedBody(exchange: BodyExchange, limits: BodyLimits): 
 
 function requireDecoder({ headers }: Request): Decoder {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
-  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  const decoder = ownValue(DECODERS, encoding);
   if (decoder) return decoder;
   const message = "Send the body without Content-Encoding, or with gzip, deflate, br or zstd.";
   throw new GatewayError("unsupported_media_type", message);

@@ -1,5 +1,6 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Finish, FinishReason } from "../conversation/reply.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /** Vendors' own words beside OpenAI's: DeepSeek, Mistral, Zhipu, SGLang, OpenRouter. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
@@ -32,7 +33,7 @@ export function readFinish(value: unknown, hasCalls: boolean): Finish | null {
   // DashScope has the word in its place.
   if (typeof value !== "string" || value === "null") return null;
   refuseFailure(value);
-  const reason = Object.hasOwn(REASONS, value) ? (REASONS[value] ?? "stop") : "stop";
+  const reason = ownValue(REASONS, value) ?? "stop";
   // Many servers say `stop` after calls.
   return { reason: reason === "stop" && hasCalls ? "tool_calls" : reason, stopSequence: null };
 }

@@ -5,6 +5,7 @@ import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversati
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { readMessages } from "./read-messages.ts";
 import type { ChatPayload } from "./request.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -91,7 +92,7 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
 function refuseOthers(body: Body): void {
   for (const name in body) {
     const value = body[name];
-    if (!isSet(value) || KNOWN.has(name) || NEUTRAL[name]?.(value)) continue;
+    if (!isSet(value) || KNOWN.has(name) || ownValue(NEUTRAL, name)?.(value)) continue;
     throw untranslatable(name);
   }
 }

@@ -1,4 +1,5 @@
 import type { Finish } from "../conversation/reply.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /** Why a reply ended, by the protocol's words (Anthropic API, "Handling stop reasons"). */
 const REASONS: Readonly<Record<string, Finish["reason"]>> = {
@@ -15,7 +16,7 @@ export function readFinish({
   stop_reason: reason,
   stop_sequence: sequence,
 }: Record<string, unknown>): Finish {
-  const known = typeof reason === "string" && Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
+  const known = typeof reason === "string" ? ownValue(REASONS, reason) : undefined;
   return { reason: known ?? "stop", stopSequence: typeof sequence === "string" ? sequence : null };
 }
 

@@ -1,5 +1,6 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /** What the types of the protocol's errors mean (Anthropic API, "Errors"). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
@@ -17,7 +18,7 @@ const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
 
 /** The kind of a failure by its type; undefined for an unknown one. */
 export function kindOfType(type: unknown): UpstreamErrorKind | undefined {
-  return typeof type === "string" && Object.hasOwn(KIND_BY_TYPE, type) ? KIND_BY_TYPE[type] : undefined;
+  return typeof type === "string" ? ownValue(KIND_BY_TYPE, type) : undefined;
 }
 
 /** The failure that a vendor reports in a response of success, or inside of a running stream. */

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { snakeCase } from "../../lib/casing.ts";
 import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /** A field that is present, and its name in the body. */
 export interface Field<Value extends StreamedJson = StreamedJson> {
@@ -19,7 +20,7 @@ export function findField(object: StreamedObject, name: string): Field | undefin
     throw invalid(name, `stands there twice, also as \`${other}\``);
   }
   const key = isPresent ? name : other;
-  const value = Object.hasOwn(object, key) ? object[key] : undefined;
+  const value = ownValue(object, key);
   return value === undefined || value === null ? undefined : { key, value };
 }
 

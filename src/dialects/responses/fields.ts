@@ -16,6 +16,7 @@ import {
 } from "../field-checks.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
 import { FEATURE_FIELDS } from "../vendor-features.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 const textOrList: Check = {
   holds: (value) => text.holds(value) || list.holds(value),
@@ -116,7 +117,7 @@ function checkItem(item: unknown, path: string): void {
   }
   if (type === undefined || type === null || type === "message") return checkMessage(item, path);
   if (type !== undefined && !text.holds(type)) throw wrongType(`${path}.type`, text.must);
-  const fields = ITEM_FIELDS[String(type)];
+  const fields = ownValue(ITEM_FIELDS, String(type));
   if (!fields) return;
   for (const [name, check] of fields)
     if (!check.holds(item[name])) throw wrongType(`${path}.${name}`, check.must);

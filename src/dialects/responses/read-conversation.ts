@@ -6,6 +6,7 @@ import { untranslatable } from "../conversation/untranslatable.ts";
 import { readItems } from "./read-items.ts";
 import { readToolChoice, readTools } from "./read-tools.ts";
 import type { ResponsesPayload } from "./request.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -94,7 +95,8 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
 function refuseOthers(body: Body): void {
   for (const name in body) {
     const value = body[name];
-    if (value === undefined || value === null || KNOWN.has(name) || NEUTRAL[name]?.(value)) continue;
+    if (value === undefined || value === null || KNOWN.has(name) || ownValue(NEUTRAL, name)?.(value))
+      continue;
     throw untranslatable(name);
   }
   const { include } = body;

@@ -13,6 +13,7 @@ import { parseResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject } from "../vendor-frames.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -88,7 +89,7 @@ export class ResponsesReader implements ReplyReader {
   }
 
   *#readDelta(type: string, event: Fields, delta: string): Generator<ReplyEvent, void> {
-    const kind = KIND_BY_DELTA[type];
+    const kind = ownValue(KIND_BY_DELTA, type);
     if (kind === undefined) return;
     // Without its item nobody knows what is called; the item comes whole at its end.
     if (kind === "arguments" && !this.#items.has(event["output_index"])) return;

@@ -4,6 +4,7 @@ import type { ImageRequest, ResolvedSize } from "../../domain/image.ts";
 import { referenceLimit, type ImageModel } from "../../domain/model.ts";
 import { resolveSize, priceTier } from "../../domain/size.ts";
 import type { SizeTier } from "../../domain/usage.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /** An image request fitted to its model: what a vendor is sent, and what it is billed as. */
 export interface FittedImageRequest {
@@ -57,9 +58,7 @@ export function fitToModel(request: ImageRequest, model: ImageModel): FittedImag
 }
 
 function currentWord(quality: string | undefined): string | undefined {
-  return quality !== undefined && Object.hasOwn(OLDER_QUALITIES, quality)
-    ? OLDER_QUALITIES[quality]
-    : quality;
+  return quality !== undefined ? (ownValue(OLDER_QUALITIES, quality) ?? quality) : undefined;
 }
 
 function oneOf(name: string, value: string | undefined, words: readonly string[]): string | undefined {

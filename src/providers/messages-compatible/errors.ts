@@ -2,6 +2,7 @@ import { kindOfType } from "../../dialects/messages/index.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /** Codes of limits that no waiting lifts (Anthropic API, "Errors"): they come with the type of a mere rate limit. */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
@@ -23,7 +24,7 @@ export function readMessagesFailure(body: Record<string, unknown>, httpStatus: n
   const code = isObject(details) ? textOf(details["error_code"]) : "";
   const sentence = textOf(message);
   const bySentence = KIND_BY_SENTENCE.find(([words]) => words.test(sentence))?.[1];
-  const byCode = Object.hasOwn(KIND_BY_CODE, code) ? KIND_BY_CODE[code] : undefined;
+  const byCode = ownValue(KIND_BY_CODE, code);
   const kind = byCode ?? bySentence ?? kindOfType(type);
   return {
     code: [textOf(type), code].filter(Boolean).join("/"),

@@ -7,6 +7,7 @@ import { countTokens } from "../text/tokens.ts";
 import { encodePicture } from "./codec.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
 import { detailOf, effectiveQuality } from "./quality.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /**
  * Generates pictures that show their prompt: the same order always gives the same bytes, at exactly its size.
@@ -69,7 +70,7 @@ const DEFAULT_PATCHES = 32;
 /** The true tokens of the prompt, and an output that grows with size and quality. */
 function countImageTokens(order: ImageOrder, quality: string | undefined, count: number): ImageTokens {
   const { width, height } = order.size;
-  const longPatches = (quality !== undefined && PATCHES[quality]) || DEFAULT_PATCHES;
+  const longPatches = (quality !== undefined && ownValue(PATCHES, quality)) || DEFAULT_PATCHES;
   const shortPatches = Math.max(
     1,
     Math.round((longPatches * Math.min(width, height)) / Math.max(width, height)),

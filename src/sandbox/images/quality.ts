@@ -1,4 +1,5 @@
 import type { ImageOrder } from "../../domain/image.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /** How a picture of one quality is painted and encoded. */
 interface Detail {
@@ -32,5 +33,5 @@ export function effectiveQuality(order: ImageOrder): string | undefined {
 
 /** Models without qualities paint as for `medium`. */
 export function detailOf(quality: string | undefined): Detail {
-  return (quality !== undefined && Object.hasOwn(DETAILS, quality) && DETAILS[quality]) || MEDIUM;
+  return (quality !== undefined && ownValue(DETAILS, quality)) || MEDIUM;
 }

@@ -3,6 +3,7 @@ import { composeAnswer, topicOf } from "./answer.ts";
 import type { Conversation, Tool } from "./conversation.ts";
 import { sampleSchema } from "./schema-sample.ts";
 import { countTokens, splitTokens } from "./tokens.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /** A complete reply, composed before its first byte is sent. */
 export interface Reply {
@@ -104,7 +105,7 @@ function newId(prefix: string): string {
 /** Half of the limit is kept for visible tokens. */
 function reasoningTokens({ effort, limit }: Conversation): number {
   if (effort === null) return 0;
-  const wanted = Object.hasOwn(REASONING_TOKENS, effort) ? REASONING_TOKENS[effort] : undefined;
+  const wanted = ownValue(REASONING_TOKENS, effort);
   return Math.min(wanted ?? DEFAULT_REASONING_TOKENS, Math.floor(limit / 2));
 }
 

@@ -4,6 +4,7 @@ import type { HttpExchange } from "../http-exchange.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /** The page loads its own two files and nothing else. */
 const POLICY = [
@@ -65,7 +66,7 @@ export function documentRoutes(
 
 function file(exchange: HttpExchange): Response {
   const name = exchange.parameter;
-  const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+  const type = ownValue(FILES, name);
   if (type === undefined) throw new GatewayError("not_found", "There is nothing at this path.");
   return send(exchange, Bun.file(new URL(`../docs-page/${name}`, import.meta.url)), type);
 }

@@ -1,6 +1,7 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../../domain/upstream-error.ts";
 import { isObject } from "../../../lib/json.ts";
 import { parseVendorObject } from "../../vendor-frames.ts";
+import { ownValue } from "../../../lib/own-value.ts";
 
 /**
  * Reads a vendor's reply, or one event of its stream, which have the same form. Throws an `UpstreamError` for an error
@@ -30,6 +31,6 @@ function inStreamError(error: unknown): UpstreamError {
   const { status = "", code = "", message = error } = isObject(error) ? error : {};
   const named = `${String(status)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
   const vendorMessage = String(message).slice(0, 300);
-  const kind = KINDS[String(status)] ?? "overloaded";
+  const kind = ownValue(KINDS, String(status)) ?? "overloaded";
   return new UpstreamError(kind, `error inside the stream: ${named}`, { vendorMessage });
 }

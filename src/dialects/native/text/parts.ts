@@ -11,6 +11,7 @@ import { untranslatable } from "../../conversation/untranslatable.ts";
 import { findField, findItems, findObject, findText } from "../fields.ts";
 import { isThought } from "../parts.ts";
 import { readSignature } from "./signature.ts";
+import { ownValue } from "../../../lib/own-value.ts";
 
 /**
  * Reads the parts of a conversation in order. Calls without an id are numbered, and a result without one is that of
@@ -125,7 +126,7 @@ function readMedia(part: StreamedObject, path: string): UserPart {
   const [kind, format = ""] = mediaType.split("/");
   if (kind === "image") return { type: "image", source };
   if (kind === "audio" && "data" in source)
-    return { type: "audio", format: AUDIO_FORMATS[format] ?? format, data: source.data };
+    return { type: "audio", format: ownValue(AUDIO_FORMATS, format) ?? format, data: source.data };
   return { type: "file", source, ...(name !== undefined && { name }) };
 }
 

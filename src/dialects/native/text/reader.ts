@@ -15,6 +15,7 @@ import { parseEvent } from "./events.ts";
 import { PartialCall } from "./partial-call.ts";
 import { readSignature } from "./signature.ts";
 import { readUsage } from "./usage.ts";
+import { ownValue } from "../../../lib/own-value.ts";
 
 /** Parses a whole reply, which has the form of one event. Throws an `UpstreamError` for what is none. */
 export function parseReply({ text }: VendorReply): Reply {
@@ -108,7 +109,7 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
 
 /** Throws where the model failed, which another attempt may mend (Gemini API reference, `FinishReason`). */
 function finishOf(reason: string, hasCalls: boolean): FinishReason {
-  const found = FINISHES[reason];
+  const found = ownValue(FINISHES, reason);
   if (found === undefined) {
     const named = reason.replace(/\W/g, "?").slice(0, 40);
     throw new UpstreamError("broken", `the model ended with ${named}`, { isByRequest: true });

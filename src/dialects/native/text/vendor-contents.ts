@@ -12,6 +12,7 @@ import type {
 } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
 import { UNCHECKED } from "./signature.ts";
+import { ownValue } from "../../../lib/own-value.ts";
 
 export interface Content {
   role: "user" | "model";
@@ -66,7 +67,10 @@ function writeUser(part: Exclude<UserPart, ToolResult>): object[] {
 function writeMedia(part: ImagePart | AudioPart | FilePart): object {
   if (part.type === "audio")
     return {
-      inlineData: { mimeType: `audio/${MIME_SUBTYPES[part.format] ?? part.format}`, data: part.data },
+      inlineData: {
+        mimeType: `audio/${ownValue(MIME_SUBTYPES, part.format) ?? part.format}`,
+        data: part.data,
+      },
     };
   const { source } = part;
   if ("text" in source) return { text: source.text };
@@ -83,7 +87,7 @@ const MIME_SUBTYPES: Readonly<Record<string, string>> = { mp3: "mpeg" };
 /** By the extension, else the most frequent kind. */
 function typeOfLink(link: string, kind: "image" | "file"): string {
   const extension = /\.([a-z0-9]+)$/i.exec(URL.parse(link)?.pathname ?? "")?.[1]?.toLowerCase() ?? "";
-  return LINK_TYPES[extension] ?? (kind === "image" ? "image/jpeg" : "application/pdf");
+  return ownValue(LINK_TYPES, extension) ?? (kind === "image" ? "image/jpeg" : "application/pdf");
 }
 
 const LINK_TYPES: Readonly<Record<string, string>> = {
