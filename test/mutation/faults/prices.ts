@@ -71,16 +71,16 @@ export const PRICE_FAULTS: readonly Fault[] = [
   {
     name: "an image tier without a row is free",
     file: PRICE,
-    find: "return row && (Object.hasOwn(row, quality)",
+    find: "return row && (ownValue(row, quality)",
     replace: `if (!row) return { amount: 0n, source: "default", effectiveFrom: 0 };
-  return (Object.hasOwn(row, quality)`,
+  return (ownValue(row, quality)`,
     tests: price,
   },
   {
     name: "the amount for all qualities covers none",
     file: PRICE,
-    find: `Object.hasOwn(row, quality) ? row[quality] : row["*"]`,
-    replace: "row[quality]",
+    find: `ownValue(row, quality) ?? row["*"]`,
+    replace: "ownValue(row, quality)",
     tests: quote,
   },
   {
