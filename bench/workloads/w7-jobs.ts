@@ -29,7 +29,7 @@ export const jobsWorkload: Workload = {
   async run(stage) {
     const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
     // It runs no jobs, so that live ones stay so and submissions are measured alone.
-    const gateway = await launchGateway(stage.machine, upstream, undefined, {
+    const gateway = await launchGateway(stage.machine, upstream, stage.options.profileFolder, {
       configuration: {
         jobs: { concurrency: 0 },
         limits: { default: UNLIMITED, key: { concurrent_images: null } },

@@ -6,31 +6,22 @@ import { storeTime } from "../budgets/locked-budgets.ts";
 import { cancelJob } from "./cancel.ts";
 import { claimJob, releaseLeases, renewLeases } from "./claim.ts";
 import { finishJob } from "./finish.ts";
+import { groupCommit } from "./group-commit.ts";
 import { atLeast, isHeld, jobColumns, readJob, type JobRow } from "./job-row.ts";
 import { endOverdue, expireJobs, removeJobs } from "./retention.ts";
-import { submitJob } from "./submit.ts";
 
 /** The channel of notifications between processes on PostgreSQL. */
 const CHANNEL = "gateway_jobs";
 /** Locks are held for a few milliseconds. */
 const MAX_BUSY_CLAIMS = 8;
 const BUSY_CLAIM_MS = 4;
-/** A submission holds a caller's request, so it ends sooner than other calls. */
-const SUBMIT_TIMEOUT_MS = 1_500;
 
 /** Jobs in the database: the queue, its leases and the ends of jobs. */
 export function jobStore(database: Database): JobStore {
   const { kind } = database;
-  const persist = groupedPersist(database);
   const notify = () => database.notify(CHANNEL);
   return {
-    async submit(job) {
-      const result = await database.begin((sql) => submitJob(kind, sql, job), SUBMIT_TIMEOUT_MS);
-      if (result.kind !== "accepted") return result;
-      await persist();
-      notify();
-      return result;
-    },
+    submit: groupCommit(database, notify),
     async get(organizationId, id) {
       const [row] = await database.read(
         (sql) => sql<JobRow[]>`SELECT ${jobColumns(kind, sql)} FROM jobs
@@ -149,27 +140,5 @@ function leaseMethods(database: Database): LeaseMethods {
       database.begin(async (sql) => {
         await sql`UPDATE jobs SET lease_until = 0 WHERE worker = ${worker} AND lease_until IS NOT NULL`;
       }),
-  };
-}
-
-/** Waits for the disk once for all who wait: what was committed before a wait begins is covered by it. */
-function groupedPersist(database: Database): () => Promise<void> {
-  let running: Promise<void> | null = null;
-  let next: Promise<void> | null = null;
-  const start = (): Promise<void> => {
-    running = database.persist().finally(() => {
-      running = null;
-    });
-    return running;
-  };
-  return () => {
-    if (!running) return start();
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = null;
-        return start();
-      });
-    return next;
   };
 }

@@ -1,5 +1,7 @@
-import { forUpdate } from "../budgets/locked-budgets.ts";
+import type { NewJob } from "../../jobs/ports.ts";
+import { forUpdate, storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
+import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /*
@@ -12,23 +14,70 @@ interface Owner {
   organizationId: string;
 }
 
-/** Makes the rows of an organization and its key where they are missing, and locks the organization's. */
+/** How many jobs of an organization and its keys wait, with those of this transaction. */
+export class QueuedCounts {
+  #organization: number;
+  readonly #keys: Map<string, number>;
+
+  constructor(organization: number, keys: Map<string, number>) {
+    this.#organization = organization;
+    this.#keys = keys;
+  }
+
+  ofOrganization(): number {
+    return this.#organization;
+  }
+
+  ofKey(keyId: string): number {
+    return this.#keys.get(keyId) ?? 0;
+  }
+
+  add({ keyId }: OwnedJob): void {
+    this.#organization += 1;
+    this.#keys.set(keyId, this.ofKey(keyId) + 1);
+  }
+}
+
+/**
+ * Makes the rows of the organization and the keys of jobs where they are missing, and locks the organization's. `now` is
+ * the store's time of the lock, Unix milliseconds.
+ */
 export async function enterOwners(
   kind: Database["kind"],
   sql: Sql,
-  { organizationId, keyId }: OwnedJob,
-  keyRunningLimit: number | null,
-): Promise<{ organization: number; key: number }> {
-  await sql`INSERT INTO job_owners (id, organization_id, queued, running, turn)
-    VALUES (${organizationId}, ${organizationId}, 0, 0, 0) ON CONFLICT (id) DO NOTHING`;
-  await lockOrganization(kind, sql, organizationId);
-  await sql`INSERT INTO job_owners (id, organization_id, queued, running, turn, running_limit)
-    VALUES (${keyId}, ${organizationId}, 0, 0, 0, ${keyRunningLimit})
-    ON CONFLICT (id) DO UPDATE SET running_limit = excluded.running_limit`;
-  const rows = await sql<{ id: string; queued: Integer }[]>`
-    SELECT id, queued FROM job_owners WHERE id IN (${organizationId}, ${keyId})`;
-  const queued = (id: string) => Number(rows.find((row) => row.id === id)?.queued ?? 0);
-  return { organization: queued(organizationId), key: queued(keyId) };
+  jobs: readonly NewJob[],
+): Promise<{ queued: QueuedCounts; now: number }> {
+  const organizationId = jobs[0]?.organizationId ?? "";
+  // An update that changes nothing locks the row and reads it.
+  const [organization] = await sql<{ queued: Integer; now: Integer }[]>`
+    INSERT INTO job_owners (id, organization_id, queued, running, turn)
+    VALUES (${organizationId}, ${organizationId}, 0, 0, 0)
+    ON CONFLICT (id) DO UPDATE SET queued = job_owners.queued RETURNING queued, ${storeTime(kind, sql)} AS now`;
+  const limits = new Map(jobs.map(({ keyId, keyRunningLimit }) => [keyId, keyRunningLimit]));
+  const tuples = Array.from(limits, ([keyId, limit]) => [keyId, organizationId, limit]);
+  const keys = await sql<{ id: string; queued: Integer }[]>`
+    INSERT INTO job_owners (id, organization_id, queued, running, turn, running_limit)
+    SELECT value ->> 0, value ->> 1, 0, 0, 0, CAST(value ->> 2 AS BIGINT) FROM ${jsonRows(kind, sql, tuples)} WHERE true
+    ON CONFLICT (id) DO UPDATE SET running_limit = excluded.running_limit RETURNING id, queued`;
+  const ofKeys = new Map(keys.map(({ id, queued }) => [id, Number(queued)]));
+  return {
+    queued: new QueuedCounts(Number(organization?.queued), ofKeys),
+    now: Number(organization?.now),
+  };
+}
+
+/** Counts new jobs of one organization and its keys as waiting. Lock the organization first. */
+export async function countQueued(
+  kind: Database["kind"],
+  sql: Sql,
+  jobs: readonly OwnedJob[],
+): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const { organizationId, keyId } of jobs)
+    for (const id of [organizationId, keyId]) counts.set(id, (counts.get(id) ?? 0) + 1);
+  await sql`UPDATE job_owners SET queued = queued + added.count
+    FROM (SELECT value ->> 0 AS id, CAST(value ->> 1 AS BIGINT) AS count FROM ${jsonRows(kind, sql, [...counts])}) AS added
+    WHERE job_owners.id = added.id`;
 }
 
 interface OwnedJob {

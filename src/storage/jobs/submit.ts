@@ -1,11 +1,12 @@
-import { JOB_STAGES } from "../../domain/job.ts";
+import { JOB_STAGES, type Job } from "../../domain/job.ts";
 import type { Exhausted, Granted } from "../../gateway/ports.ts";
 import type { NewJob, Submission } from "../../jobs/ports.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { lockBudgets } from "../budgets/locked-budgets.ts";
 import { take } from "../budgets/take.ts";
 import { toColumn } from "../database/columns.ts";
+import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { countJobs, enterOwners } from "./job-owners.ts";
+import { countQueued, enterOwners, type QueuedCounts } from "./job-owners.ts";
 import { jobColumns, readJob, type JobRow } from "./job-row.ts";
 
 /** How long an idempotency key belongs to its job. */
@@ -13,65 +14,152 @@ const IDEMPOTENCY_MS = 24 * 60 * 60_000;
 /** A job's lease of a budget ends with the job and never by itself. */
 const NEVER = 9_000_000_000_000_000;
 
-/** Accepts a job in one transaction: it counts in the queue, its money is held, its row stands. */
-export async function submitJob(kind: Database["kind"], sql: Sql, job: NewJob): Promise<Submission> {
-  const { queuedLimit, terms } = job;
-  const queued = await enterOwners(kind, sql, job, job.keyRunningLimit);
-  const known = await findKnown(kind, sql, job);
-  if (known) return known;
-  for (const scope of ["organization", "key"] as const) {
-    const limit = queuedLimit[scope];
-    if (limit !== null && queued[scope] >= limit) return { kind: "full", scope, limit };
-  }
-  if (terms.budgets.length > 0) {
-    const requests = terms.budgets.map((budget) => ({
-      budget,
-      needed: terms.ceiling,
-      wanted: terms.ceiling,
-    }));
-    const result: Granted | Exhausted = await take(kind, sql, job.id, requests);
-    if ("exhausted" in result) {
-      const canWait = result.heldByOthers > 0n && result.left + result.heldByOthers >= terms.ceiling;
-      return { kind: "exhausted", reason: canWait ? "held" : "spent", canWait };
-    }
-    await sql`UPDATE leases SET expires_at = ${NEVER} WHERE lease = ${job.id}`;
-  }
-  await countJobs(sql, job, { queued: 1 });
-  return { kind: "accepted", job: readJob(await insert(kind, sql, job)) };
+interface KnownJob {
+  fingerprint: string;
+  job: Job;
 }
 
-/** The job that the same idempotency key has made before. */
+/**
+ * Decides on jobs of one organization in their order, in one transaction: those accepted count in the queue, their
+ * money is held, their rows stand. The others leave nothing behind.
+ */
+export async function submitJobs(
+  kind: Database["kind"],
+  sql: Sql,
+  jobs: readonly NewJob[],
+): Promise<Submission[]> {
+  const { queued, now } = await enterOwners(kind, sql, jobs);
+  const known = await findKnown(kind, sql, jobs, now);
+  // All at once and in order, for each job would lock its own, and two transactions could meet in a circle.
+  await lockBudgets(
+    kind,
+    sql,
+    jobs.flatMap(({ terms }) => terms.budgets),
+  );
+  const accepted: NewJob[] = [];
+  const results: Submission[] = [];
+  for (const job of jobs) {
+    const refused = knownAs(known, job) ?? fullFor(queued, job) ?? (await exhaustedBy(kind, sql, job));
+    if (refused) {
+      results.push(refused);
+      continue;
+    }
+    const queuedJob = newJob(job, now);
+    accepted.push(job);
+    queued.add(job);
+    if (job.idempotency) known.set(nameOf(job), { fingerprint: job.idempotency.fingerprint, job: queuedJob });
+    results.push({ kind: "accepted", job: queuedJob });
+  }
+  if (accepted.length > 0) await store(kind, sql, accepted, now);
+  return results;
+}
+
+function nameOf({ keyId, idempotency }: Pick<NewJob, "keyId" | "idempotency">): string {
+  return `${keyId} ${idempotency?.key}`;
+}
+
+/** The jobs that the same idempotency keys have made before. */
 async function findKnown(
   kind: Database["kind"],
   sql: Sql,
-  { keyId, idempotency }: NewJob,
-): Promise<Submission | null> {
-  if (!idempotency) return null;
-  const { key, fingerprint } = idempotency;
-  await sql`UPDATE jobs SET idempotency_key = NULL
-    WHERE key_id = ${keyId} AND idempotency_key = ${key}
-      AND created_at < ${storeTime(kind, sql)} - ${IDEMPOTENCY_MS}`;
-  const [row] = await sql<(JobRow & { fingerprint: string })[]>`
-    SELECT fingerprint, ${jobColumns(kind, sql)} FROM jobs
-    WHERE key_id = ${keyId} AND idempotency_key = ${key}`;
-  if (!row) return null;
-  return row.fingerprint === fingerprint ? { kind: "known", job: readJob(row) } : { kind: "other" };
+  jobs: readonly NewJob[],
+  now: number,
+): Promise<Map<string, KnownJob>> {
+  const tuples = jobs.flatMap(({ keyId, idempotency }) => (idempotency ? [[keyId, idempotency.key]] : []));
+  if (tuples.length === 0) return new Map();
+  // SQLite would look at every job for a pair that is compared with a list.
+  const isNamed = sql`id IN (SELECT named.id FROM ${jsonRows(kind, sql, tuples)} CROSS JOIN jobs AS named
+    WHERE named.key_id = value ->> 0 AND named.idempotency_key = value ->> 1)`;
+  await sql`UPDATE jobs SET idempotency_key = NULL WHERE ${isNamed} AND created_at < ${now - IDEMPOTENCY_MS}`;
+  const rows = await sql<(JobRow & { key_id: string; idempotency_key: string; fingerprint: string })[]>`
+    SELECT key_id, idempotency_key, fingerprint, ${jobColumns(kind, sql)} FROM jobs WHERE ${isNamed}`;
+  return new Map(
+    rows.map((row) => [
+      `${row.key_id} ${row.idempotency_key}`,
+      { fingerprint: row.fingerprint, job: readJob(row) },
+    ]),
+  );
 }
 
-async function insert(kind: Database["kind"], sql: Sql, job: NewJob): Promise<JobRow> {
-  const now = storeTime(kind, sql);
-  const { idempotency } = job;
-  const rows = await sql<JobRow[]>`
-    INSERT INTO jobs (id, organization_id, key_id, request_id, model, status, stage, typical_ms, created_at,
-      deadline_at, fence, is_cancel_requested, outputs, webhook_url, link_base, idempotency_key,
-      fingerprint)
-    VALUES (${job.id}, ${job.organizationId}, ${job.keyId}, ${job.requestId}, ${job.model}, 'pending',
-      ${JOB_STAGES.queued}, ${job.typicalMs}, ${now}, ${now} + ${job.deadlineMs}, 0, 0, '[]', ${job.webhookUrl}, ${job.linkBase},
-      ${idempotency?.key ?? null}, ${idempotency?.fingerprint ?? null})
-    RETURNING ${jobColumns(kind, sql)}`;
+function knownAs(known: ReadonlyMap<string, KnownJob>, job: NewJob): Submission | null {
+  const found = job.idempotency ? known.get(nameOf(job)) : undefined;
+  if (!found) return null;
+  return found.fingerprint === job.idempotency?.fingerprint
+    ? { kind: "known", job: found.job }
+    : { kind: "other" };
+}
+
+function fullFor(queued: QueuedCounts, { keyId, queuedLimit }: NewJob): Submission | null {
+  const counts = { organization: queued.ofOrganization(), key: queued.ofKey(keyId) };
+  for (const scope of ["organization", "key"] as const) {
+    const limit = queuedLimit[scope];
+    if (limit !== null && counts[scope] >= limit) return { kind: "full", scope, limit };
+  }
+  return null;
+}
+
+/** Holds a job's money on each of its budgets, or tells why it cannot. */
+async function exhaustedBy(
+  kind: Database["kind"],
+  sql: Sql,
+  { id, terms: { budgets, ceiling } }: NewJob,
+): Promise<Submission | null> {
+  if (budgets.length === 0) return null;
+  const requests = budgets.map((budget) => ({ budget, needed: ceiling, wanted: ceiling }));
+  const result: Granted | Exhausted = await take(kind, sql, id, requests);
+  if ("exhausted" in result) {
+    const canWait = result.heldByOthers > 0n && result.left + result.heldByOthers >= ceiling;
+    return { kind: "exhausted", reason: canWait ? "held" : "spent", canWait };
+  }
+  await sql`UPDATE leases SET expires_at = ${NEVER} WHERE lease = ${id}`;
+  return null;
+}
+
+function newJob({ id, organizationId, model, typicalMs }: NewJob, now: number): Job {
+  return {
+    id,
+    organizationId,
+    model,
+    status: "pending",
+    stage: JOB_STAGES.queued,
+    typicalMs,
+    createdAt: now,
+    startedAt: null,
+    endedAt: null,
+    readAt: now,
+    isCancelRequested: false,
+    outputs: [],
+    error: null,
+  };
+}
+
+async function store(kind: Database["kind"], sql: Sql, jobs: readonly NewJob[], now: number): Promise<void> {
+  await countQueued(kind, sql, jobs);
+  const rows = jobs.map((job) => [
+    job.id,
+    job.organizationId,
+    job.keyId,
+    job.requestId,
+    job.model,
+    job.typicalMs,
+    now + job.deadlineMs,
+    job.webhookUrl?.toWellFormed(),
+    job.linkBase,
+    job.idempotency?.key,
+    job.idempotency?.fingerprint,
+  ]);
+  await sql`INSERT INTO jobs (id, organization_id, key_id, request_id, model, typical_ms, deadline_at, webhook_url,
+      link_base, idempotency_key, fingerprint, status, stage, created_at, fence, is_cancel_requested, outputs)
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, CAST(value ->> 5 AS BIGINT),
+      CAST(value ->> 6 AS BIGINT), value ->> 7, value ->> 8, value ->> 9, value ->> 10,
+      'pending', CAST(${JOB_STAGES.queued} AS BIGINT), CAST(${now} AS BIGINT), 0, 0, '[]'
+    FROM ${jsonRows(kind, sql, rows)}`;
+  const requests = jobs.map(({ id, terms, request, files }) => [
+    id,
+    toColumn(terms),
+    request,
+    toColumn(files),
+  ]);
   await sql`INSERT INTO job_requests (job_id, terms, request, files)
-    VALUES (${job.id}, ${toColumn(job.terms)}, ${job.request}, ${toColumn(job.files)})`;
-  const [row] = rows;
-  if (!row) throw new Error("the job was not inserted");
-  return row;
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM ${jsonRows(kind, sql, requests)}`;
 }

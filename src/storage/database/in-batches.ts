@@ -1,0 +1,66 @@
+import { setImmediate } from "node:timers/promises";
+import { isRefusal } from "./unavailable.ts";
+
+/** What is done for many at the price of one: a transaction that takes the items of several callers. */
+interface BatchedWork<Item, Result> {
+  /** Items of one lane go in order, one batch at a time; lanes do not wait for each other. */
+  laneOf(item: Item): string;
+  /** Returns a result for each item, in their order; all or none of what it does is stored. */
+  run(items: readonly Item[]): Promise<readonly Result[]>;
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/** A batch on SQLite occupies this thread for a few milliseconds. */
+const MAX_ITEMS = 128;
+
+/**
+ * Runs work on batches of what arrives in one turn of the event loop and of what waited for the batch before. When the
+ * database refuses a batch for its data, each item is tried alone. When it is unavailable, all that wait are told.
+ */
+export function inBatches<Item, Result>({
+  laneOf,
+  run,
+}: BatchedWork<Item, Result>): (item: Item) => Promise<Result> {
+  const lanes = new Map<string, Waiting<Item, Result>[]>();
+  const settle = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const [first, ...others] = batch;
+      if (others.length === 0) first?.reject(error);
+      else for (const one of batch) await settle([one]);
+    }
+  };
+  const serve = async (lane: string, waiting: Waiting<Item, Result>[]): Promise<void> => {
+    while (waiting.length > 0) {
+      await setImmediate();
+      const batch = waiting.splice(0, MAX_ITEMS);
+      try {
+        await settle(batch);
+      } catch (error) {
+        for (const { reject } of [...batch, ...waiting.splice(0)]) reject(error);
+      }
+    }
+    lanes.delete(lane);
+  };
+  return (item) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const lane = laneOf(item);
+    const waiting = lanes.get(lane);
+    const entry = { item, resolve, reject };
+    if (waiting) waiting.push(entry);
+    else {
+      const first = [entry];
+      lanes.set(lane, first);
+      void serve(lane, first);
+    }
+    return promise;
+  };
+}

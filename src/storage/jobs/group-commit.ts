@@ -1,0 +1,48 @@
+import type { NewJob, Submission } from "../../jobs/ports.ts";
+import { inBatches } from "../database/in-batches.ts";
+import type { Database } from "../database/sql.ts";
+import { submitJobs } from "./submit.ts";
+
+/** A submission holds a caller's request, so it ends sooner than other calls. */
+const SUBMIT_TIMEOUT_MS = 1_500;
+
+/**
+ * Submits jobs that arrive together in one transaction; see `JobStore.submit`. `notify` is called after each transaction
+ * that has accepted some.
+ */
+export function groupCommit(database: Database, notify: () => void): (job: NewJob) => Promise<Submission> {
+  const persist = groupedPersist(database);
+  return inBatches<NewJob, Submission>({
+    // None waits for a lock of another organization.
+    laneOf: ({ organizationId }) => organizationId,
+    async run(jobs) {
+      const results = await database.begin((sql) => submitJobs(database.kind, sql, jobs), SUBMIT_TIMEOUT_MS);
+      // Within the batch, so that more jobs gather while the disk is at work. A known job may have just been committed.
+      if (results.some((result) => "job" in result)) await persist();
+      if (results.some(({ kind }) => kind === "accepted")) notify();
+      return results;
+    },
+  });
+}
+
+/** Waits for the disk once for all who wait: what was committed before a wait begins is covered by it. */
+function groupedPersist(database: Database): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const start = (): Promise<void> => {
+    running = database.persist().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return () => {
+    if (!running) return start();
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = null;
+        return start();
+      });
+    return next;
+  };
+}

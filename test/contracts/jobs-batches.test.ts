@@ -1,0 +1,154 @@
+import { beforeEach, expect, test } from "bun:test";
+import { DependencyError } from "../../src/gateway/ports.ts";
+import type { JobStore, NewJob } from "../../src/jobs/ports.ts";
+import { jobStore } from "../../src/storage/jobs/index.ts";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
+import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { aJob } from "../support/jobs.ts";
+import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+
+/*
+ * Jobs that are submitted at once share a transaction, and each is decided on as if it had come alone.
+ */
+onEachDatabase("jobs submitted at once", (databases) => {
+  let database: Database;
+  let stores: Stores;
+  let jobs: JobStore;
+  let transactions: number;
+  let begun: PromiseWithResolvers<void>;
+
+  beforeEach(async () => {
+    database = await databases.open(await databases.location());
+    await migrate(database);
+    stores = storesOn(database);
+    for (const organization of ["org_a", "org_b"])
+      await stores.admin.organizations.create(anOrganization(organization), BY);
+    await stores.admin.keys.create(aKey("key_a", "org_a"), BY);
+    await stores.admin.keys.create(aKey("key_a2", "org_a"), BY);
+    await stores.admin.keys.create(aKey("key_b", "org_b"), BY);
+    transactions = 0;
+    begun = Promise.withResolvers();
+    jobs = jobStore({
+      ...database,
+      begin(work, timeoutMs) {
+        transactions += 1;
+        begun.resolve();
+        return database.begin(work, timeoutMs);
+      },
+    });
+  });
+
+  const submitAll = async (changes: readonly Partial<NewJob>[]): Promise<string[]> => {
+    const results = await Promise.all(changes.map((change) => jobs.submit(aJob(change))));
+    return results.map(({ kind }) => kind);
+  };
+  const claimAll = async (): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let job = await jobs.claim("w", () => null); job; job = await jobs.claim("w", () => null))
+      ids.push(job.jobId);
+    return ids;
+  };
+  const queued = async (): Promise<Record<string, number>> => {
+    const rows = await database.read(
+      (sql) => sql<{ id: string; queued: bigint }[]>`SELECT id, queued FROM job_owners`,
+    );
+    return Object.fromEntries(rows.map((row) => [row.id, Number(row.queued)]));
+  };
+  const stored = async (): Promise<number> => {
+    const [row] = await database.read(
+      (sql) => sql<{ count: bigint }[]>`SELECT count(*) AS count FROM jobs JOIN job_requests ON job_id = id`,
+    );
+    return Number(row?.count);
+  };
+
+  test("one transaction takes them all, and they are run in their order", async () => {
+    const all = Array.from({ length: 20 }, () => aJob());
+    const results = await Promise.all(all.map((job) => jobs.submit(job)));
+    expect(transactions).toBe(1);
+    for (const [index, result] of results.entries()) {
+      const found = await jobs.get("org_a", all[index]!.id);
+      expect(result).toEqual({ kind: "accepted", job: { ...found!, readAt: expect.any(Number) } });
+    }
+    expect(await claimAll()).toEqual(all.map(({ id }) => id));
+  });
+
+  test("what arrives while a transaction runs shares the next one", async () => {
+    const first = jobs.submit(aJob());
+    await begun.promise;
+    const rest = submitAll([{}, {}, {}]);
+    await first;
+    expect(await rest).toEqual(["accepted", "accepted", "accepted"]);
+    expect(transactions).toBe(2);
+  });
+
+  test("limits count the jobs before, and others go on where a queue is full", async () => {
+    const queuedLimit = { organization: 4, key: 2 };
+    const [one, two, other] = [
+      { queuedLimit },
+      { queuedLimit, keyId: "key_a2" },
+      { organizationId: "org_b", keyId: "key_b" },
+    ];
+    const kinds = await submitAll([one, one, one, other, two, two, two, one]);
+    const expected = ["accepted", "accepted", "full", "accepted", "accepted", "accepted", "full", "full"];
+    expect(kinds).toEqual(expected);
+    expect(await queued()).toEqual({ org_a: 4, key_a: 2, key_a2: 2, org_b: 1, key_b: 1 });
+    expect(await stored()).toBe(5);
+  });
+
+  test("two with one idempotency key are one job, and another request with it is told so", async () => {
+    const idempotency = { key: "k", fingerprint: "f" };
+    const other = { key: "k", fingerprint: "g" };
+    const all = [
+      { idempotency },
+      {},
+      { idempotency },
+      { idempotency: other },
+      { idempotency, keyId: "key_a2" },
+    ];
+    const results = await Promise.all(all.map((change) => jobs.submit(aJob(change))));
+    const kinds = results.map(({ kind }) => kind);
+    expect(kinds).toEqual(["accepted", "accepted", "known", "other", "accepted"]);
+    expect(results[2]).toMatchObject({ job: (results[0] as { job: object }).job });
+    expect(await queued()).toMatchObject({ org_a: 3, key_a: 2, key_a2: 1 });
+    expect(await stored()).toBe(3);
+  });
+
+  test("money for one is held once, and those without a budget go on", async () => {
+    for (const [id, amount] of [
+      ["budget_1", 50n],
+      ["budget_2", 1_000n],
+    ] as const)
+      await stores.admin.budgets.create(aBudget(id, amount), BY);
+    const terms = { ...aJob().terms, budgets: ["budget_2", "budget_1"] };
+    expect(await submitAll([{ terms }, { terms }, {}])).toEqual(["accepted", "exhausted", "accepted"]);
+    const held = await database.read((sql) => sql<{ held: bigint }[]>`SELECT held FROM budgets ORDER BY id`);
+    expect(held.map((row) => BigInt(row.held))).toEqual([40n, 40n]);
+    expect(await stores.leases.processesInDoubt()).toEqual([]);
+    expect(await stored()).toBe(2);
+  });
+
+  test("one that cannot be stored harms no other", async () => {
+    const before = aJob();
+    await jobs.submit(before);
+    const all = [aJob(), aJob({ id: before.id }), aJob()];
+    const results = await Promise.allSettled(all.map((job) => jobs.submit(job)));
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(await claimAll()).toEqual([before.id, all[0]!.id, all[2]!.id]);
+    expect(await stored()).toBe(3);
+  });
+
+  test("all are told of an unavailable database, which was asked once", async () => {
+    let attempts = 0;
+    const down = jobStore({
+      ...database,
+      begin() {
+        attempts += 1;
+        return Promise.reject(new DependencyError("the database is unavailable"));
+      },
+    });
+    const results = await Promise.allSettled([down.submit(aJob()), down.submit(aJob())]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(attempts).toBe(1);
+  });
+});
