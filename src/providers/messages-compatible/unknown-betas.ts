@@ -2,8 +2,9 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { TextCall } from "../../gateway/ports.ts";
 import type { Classify } from "../transport/http.ts";
 
-/** The vendor's words for values of `anthropic-beta` that an account or a cloud does not know. */
-const UNKNOWN_BETAS = /unexpected value\(s\) (.+) for the .?anthropic-beta/i;
+/** The vendor's words around values of `anthropic-beta` that an account or a cloud does not know. */
+const BEFORE_BETAS = /unexpected value\(s\) /i;
+const AFTER_BETAS = / for the .?anthropic-beta/i;
 
 /**
  * Classifies a refusal of features in trial: header and fields belong together, so none is left out here. The caller
@@ -12,8 +13,8 @@ const UNKNOWN_BETAS = /unexpected value\(s\) (.+) for the .?anthropic-beta/i;
 export function tellingUnknownBetas(classify: Classify, { headers }: Pick<TextCall, "headers">): Classify {
   return (response, bodyText) => {
     const error = classify(response, bodyText);
-    const listed = UNKNOWN_BETAS.exec(error.vendorMessage ?? "")?.[1];
-    if (error.kind !== "rejected" || listed === undefined) return error;
+    const listed = unknownBetas(error.vendorMessage ?? "");
+    if (error.kind !== "rejected" || listed === null) return error;
     const named = new Set(listed.split(/[\s,`'"]+/));
     const sent = (headers["anthropic-beta"] ?? "").split(",").map((beta) => beta.trim());
     const unknown = sent.filter((beta) => named.has(beta)).map((beta) => `\`${beta}\``);
@@ -23,4 +24,12 @@ export function tellingUnknownBetas(classify: Classify, { headers }: Pick<TextCa
     const detail = { status, vendorMessage, publicMessage, param: "anthropic-beta" };
     return new UpstreamError("rejected", error.message, { ...detail, isUnsent: true, isByRequest: true });
   };
+}
+
+function unknownBetas(message: string): string | null {
+  const before = BEFORE_BETAS.exec(message);
+  if (!before) return null;
+  const rest = message.slice(before.index + before[0].length);
+  const end = rest.search(AFTER_BETAS);
+  return end < 0 ? null : rest.slice(0, end);
 }
