@@ -44,10 +44,10 @@ async function inlinePictures(payload: TextPayload, surroundings: Surroundings):
   const param = payload.parsed.linkParam;
   if (links.length > MAX_PICTURES) throw refusal(`Send at most ${MAX_PICTURES} pictures as links.`, param);
   const pictures = new Map<string, InlinePicture>();
-  let room = MAX_BYTES;
+  let bytesLeft = MAX_BYTES;
   for (const link of links) {
-    const bytes = await fetchPicture(link, room, param, surroundings);
-    room -= bytes.size;
+    const bytes = await fetchPicture(link, bytesLeft, param, surroundings);
+    bytesLeft -= bytes.size;
     const type = await typeOf(bytes, param);
     pictures.set(link, { type, base64: Buffer.from(await bytes.arrayBuffer()).toString("base64") });
   }

@@ -210,7 +210,7 @@ test("input that is nested too deeply is refused, with an idempotency key, too",
   expect(reply.status).toBe(400);
 });
 
-test("exports that have ended leave room for others", async () => {
+test("exports that have ended no longer count", async () => {
   const reader = await newMember("reader", "viewer");
   for (let index = 0; index < 8; index++)
     expect((await reader.send("GET", "/export/audit")).status).toBe(200);

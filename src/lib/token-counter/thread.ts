@@ -12,7 +12,7 @@ self.onmessage = ({ data: { id, text } }: MessageEvent<CountRequest>) => {
 
 /** The time for a piece without spaces grows with the square of its length. UTF-16 code units. */
 const PIECE_UNITS = 512;
-/** Words that begin special tokens are words of a text as any other. */
+/** The library throws at names of special tokens, such as `<|endoftext|>`, which callers may write as text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 function countPieces(text: string): number {
