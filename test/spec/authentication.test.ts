@@ -257,8 +257,15 @@ test("forged keys are looked up a bounded number of times a minute per address, 
   });
   const send = (key: string, address: string) =>
     gateway.call("/v1/models", { headers: { authorization: `Bearer ${key}`, "x-forwarded-for": address } });
+  const other = JSON.parse(await gateway.cli("keys", "create", "--name", "other", "--json"));
   const { secret } = JSON.parse(await gateway.cli("keys", "create", "--name", "late", "--json"));
   expect((await send(gateway.key, "203.0.113.9")).status).toBe(200);
+  expect((await send(other.secret, "203.0.113.9")).status).toBe(200);
+  await gateway.cli("keys", "disable", other.key.id);
+  // Each change of keys makes unknown ones be looked up anew: none may arrive while they are counted.
+  await until("the last change of keys", async () =>
+    (await send(other.secret, "203.0.113.9")).status === 401 ? true : undefined,
+  );
   const repeated = newSecret();
   for (let index = 0; index < 30; index++) expect((await send(repeated, "203.0.113.7")).status).toBe(401);
   const forged = await Promise.all(Array.from({ length: 40 }, () => send(newSecret(), "203.0.113.7")));
