@@ -1,12 +1,18 @@
 /**
  * Bodies of image calls: edits with sixteen references of 8 MB, and responses with four pictures of 12 MB of base64.
  */
+import { deflateSync } from "node:zlib";
+import { pngChunk, pngHeader, pngOf } from "../../test/support/pictures.ts";
+
 export const IMAGE_MODEL = "bench-image";
 
 const REFERENCES = 16;
-const REFERENCE_BYTES = 8_000_000;
+/** Of a square picture in noise, which takes three bytes a pixel: 8 MB. */
+const REFERENCE_EDGE = 1632;
 const PICTURES = 4;
-const PICTURE_CHARACTERS = 12_000_000;
+/** 9 MB, which are 12 MB of base64. */
+const PICTURE_EDGE = 1731;
+const SMALL_EDGE = 16;
 const BOUNDARY = "bench-edge";
 const PROMPT = "put them side by side";
 
@@ -16,7 +22,7 @@ export interface UploadBody {
 }
 
 export function formBody(): UploadBody {
-  const picture = pictureOf(REFERENCE_BYTES);
+  const picture = pictureOf(REFERENCE_EDGE);
   const field = (name: string, value: string) =>
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   const file = Buffer.from(
@@ -29,7 +35,7 @@ export function formBody(): UploadBody {
 }
 
 export function jsonBody(): UploadBody {
-  const url = `data:image/png;base64,${pictureOf(REFERENCE_BYTES).toString("base64")}`;
+  const url = `data:image/png;base64,${pictureOf(REFERENCE_EDGE).toString("base64")}`;
   const images = Array.from({ length: REFERENCES }, () => url);
   const bytes = Buffer.from(JSON.stringify({ model: IMAGE_MODEL, prompt: PROMPT, images }));
   return { contentType: "application/json", bytes };
@@ -43,18 +49,19 @@ export function requestBody(delivery: "url" | "b64_json"): UploadBody {
 
 /** The vendor's response: one small picture to a large request, four large ones to a small request. */
 export function responseBody(isLarge: boolean): string {
-  const picture = pictureOf(isLarge ? (PICTURE_CHARACTERS / 4) * 3 : 1000).toString("base64");
+  const picture = pictureOf(isLarge ? PICTURE_EDGE : SMALL_EDGE).toString("base64");
   const data = Array.from({ length: isLarge ? PICTURES : 1 }, () => ({ b64_json: picture }));
   const facts = { size: "1024x1024", quality: "high", output_format: "png", background: "opaque" };
   return JSON.stringify({ created: 1_790_000_000, ...facts, data });
 }
 
-/** A PNG with a valid header; its pixels are noise, which nothing decodes. */
-function pictureOf(byteLength: number): Buffer {
-  const picture = Buffer.alloc(byteLength, crypto.getRandomValues(new Uint8Array(65_536)));
-  Buffer.from("89504e470d0a1a0a0000000d49484452000004000000040008060000007f1d2b83", "hex").copy(picture);
-  picture.writeUInt32BE(byteLength - 33 - 8 - 4 - 12, 33);
-  picture.write("IDAT", 37, "latin1");
-  Buffer.from("0000000049454e44ae426082", "hex").copy(picture, byteLength - 12);
-  return picture;
+/** A PNG in noise, which no encoder makes smaller. The gateway decodes references to their end. */
+function pictureOf(edge: number): Buffer {
+  const rowBytes = 3 * edge + 1;
+  // Noise repeats only behind what an encoder looks back on.
+  const rows = Buffer.alloc(rowBytes * edge, crypto.getRandomValues(new Uint8Array(65_536)));
+  // The first byte of a row names its filter: none.
+  for (let at = 0; at < rows.length; at += rowBytes) rows[at] = 0;
+  const pixels = pngChunk("IDAT", deflateSync(rows));
+  return pngOf([pngHeader(edge, edge, 2), pixels, pngChunk("IEND", Buffer.alloc(0))]);
 }
