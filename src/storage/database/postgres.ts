@@ -2,7 +2,7 @@ import { SQL } from "bun";
 import { connectionPool } from "./connection-pool.ts";
 import { addSums } from "./add-sums.ts";
 import { groupsOf, insertStatement } from "./insert-statement.ts";
-import { boundCalls, REPORT_TIMEOUT_MS, transact, type Addition, type Database, type Sql } from "./sql.ts";
+import { boundCalls, REPORT_TIMEOUT_MS, type Addition, type Database, type Sql } from "./sql.ts";
 
 /** Opens a PostgreSQL database; the first call connects. */
 export function openPostgres(location: string, timeoutMs: number, poolSize: number): Database {
@@ -47,7 +47,23 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
   };
 }
 
-async function insert(sql: Sql, table: string, rows: readonly object[]): Promise<number> {
+/** Runs `work` in one transaction, which is rolled back when the signal has aborted by its end. */
+async function transact<T>(
+  sql: SQL,
+  mode: string,
+  work: (sql: SQL) => PromiseLike<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const { value } = await sql.begin(mode, async (transaction) => {
+    signal.throwIfAborted();
+    const value = await work(transaction);
+    signal.throwIfAborted();
+    return { value };
+  });
+  return value;
+}
+
+async function insert(sql: SQL, table: string, rows: readonly object[]): Promise<number> {
   let count = 0;
   for (const group of groupsOf(rows)) {
     const [text, values] = insertStatement("postgres", table, group);
@@ -78,7 +94,7 @@ async function insertAndAdd(
 }
 
 /** One state of the database lasts as long as the transaction; its statements may take as long as the report. */
-function report<T>(sql: Sql, work: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T> {
+function report<T>(sql: SQL, work: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const withoutTimeouts = async (transaction: Sql) => {
     await transaction`SET LOCAL statement_timeout = 0`;
     await transaction`SET LOCAL idle_in_transaction_session_timeout = 0`;

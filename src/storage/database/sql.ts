@@ -1,4 +1,3 @@
-import type { SQL } from "bun";
 import { DependencyError } from "../../gateway/ports.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import { isUnavailable } from "./unavailable.ts";
@@ -14,7 +13,7 @@ export interface Database {
   /** Runs reads on one state of the database, blocking no writer. For reports: they may take an hour. */
   readConsistently<T>(work: (sql: Sql) => PromiseLike<T>): Promise<T>;
   /** Runs `work` in one transaction. Once its deadline has passed it is rolled back, even if it ends later. */
-  begin<T>(work: (sql: Sql) => Promise<T>, timeoutMs?: number): Promise<T>;
+  begin<T>(work: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
   /**
    * Inserts rows of one shape, skipping those that exist, and returns how many were new. Not in one transaction:
    * when it throws, some may have been inserted. What `addition` makes of new rows is added in their transaction.
@@ -44,7 +43,14 @@ export interface Sums {
 }
 
 /** The client inside a transaction, or outside of one. */
-export type Sql = SQL;
+export interface Sql {
+  /** A statement that runs once it is awaited, or a part of another one that it stands in. */
+  <Rows = unknown>(strings: TemplateStringsArray, ...values: unknown[]): PromiseLike<Rows>;
+  /** Columns of a row or of rows, after INSERT INTO a table or after SET; or the values of a list, after IN. */
+  (columnsOrList: object): unknown;
+  /** The same as a template, of text that no caller had a hand in. Without values it may be several statements. */
+  unsafe<Rows = unknown>(text: string, values?: unknown[]): PromiseLike<Rows>;
+}
 
 export const REPORT_TIMEOUT_MS = 60 * 60_000;
 
@@ -75,20 +81,4 @@ export function boundCalls(defaultTimeoutMs: number): BoundedCall {
         : error;
     }
   };
-}
-
-/** Runs `work` in one transaction, which is rolled back when the signal has aborted by its end. */
-export async function transact<T>(
-  sql: Sql,
-  mode: string,
-  work: (sql: Sql) => PromiseLike<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  const { value } = await sql.begin(mode, async (transaction) => {
-    signal.throwIfAborted();
-    const value = await work(transaction);
-    signal.throwIfAborted();
-    return { value };
-  });
-  return value;
 }

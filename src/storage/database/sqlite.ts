@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
 import { Database as Connection, type SQLQueryBindings } from "bun:sqlite";
-import { SQL } from "bun";
 import { sleep } from "../../lib/waiting.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { additionStatement, insertStatement } from "./insert-statement.ts";
-import { boundCalls, REPORT_TIMEOUT_MS, transact, type Addition, type Database, type Sums } from "./sql.ts";
+import { boundCalls, REPORT_TIMEOUT_MS, type Addition, type Database, type Sums } from "./sql.ts";
+import { openSqliteClient } from "./sqlite-client.ts";
 import { isLocked } from "./unavailable.ts";
 import { syncLog } from "./wal-checkpoints.ts";
 
@@ -17,12 +17,12 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
   createPrivateFolder(dirname(location), { isOwn: false });
   // SQLite gives its log and its shared memory the mode of the file.
   createPrivateFile(location);
-  const open = () => new SQL({ adapter: "sqlite", filename: location, safeIntegers: true });
+  const open = () => openSqliteClient(location);
   const writer = open();
   const reader = open();
   const calls = boundCalls(timeoutMs);
   await calls(async (signal) => {
-    for (const sql of [writer, reader]) {
+    for (const { sql } of [writer, reader]) {
       await sql.unsafe(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
       await retryWhileLocked(() => sql.unsafe("PRAGMA journal_mode = WAL"), signal);
       for (const setting of SETTINGS) await sql.unsafe(setting);
@@ -32,15 +32,19 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
   const inTurn = turns();
   return {
     kind: "sqlite",
-    read: (query, timeoutMs) => calls(async () => await query(reader), timeoutMs),
+    read: (query, timeoutMs) => calls(async () => await query(reader.sql), timeoutMs),
     readConsistently: (work) =>
       calls(async (signal) => {
-        await using sql = open();
-        return await transact(sql, "DEFERRED", work, signal);
+        const client = open();
+        try {
+          return await client.transact("DEFERRED", work, signal);
+        } finally {
+          client.close();
+        }
       }, REPORT_TIMEOUT_MS),
     begin: (work, timeoutMs) =>
       calls(
-        (signal) => inTurn(() => retryWhileLocked(() => transact(writer, "IMMEDIATE", work, signal), signal)),
+        (signal) => inTurn(() => retryWhileLocked(() => writer.transact("IMMEDIATE", work, signal), signal)),
         timeoutMs,
       ),
     insertRows: (table, rows, addition) =>
@@ -56,8 +60,7 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
     notify: () => {},
     listen: async () => null,
     close: async () => {
-      inserter.close();
-      await Promise.all([writer.close(), reader.close()]);
+      for (const connection of [inserter, writer, reader]) connection.close();
     },
   };
 }
@@ -101,7 +104,7 @@ const BUSY_TIMEOUT_MS = 2;
 const BUSY_RETRY_MS = 2;
 
 /** An immediate transaction meets a foreign lock only at its beginning, so repeating it repeats no work. */
-async function retryWhileLocked<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function retryWhileLocked<T>(attempt: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await attempt();

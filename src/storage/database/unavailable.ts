@@ -37,8 +37,7 @@ export function isLocked(error: unknown): boolean {
 }
 
 function sqliteCode(error: unknown): string {
-  const isOfSqlite = error instanceof SQL.SQLiteError || error instanceof SQLiteError;
-  return isOfSqlite ? (error.code ?? "") : "";
+  return error instanceof SQLiteError ? (error.code ?? "") : "";
 }
 
 const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
@@ -55,4 +54,4 @@ const DATA_STATES = /^(22|23)/;
 
 const CLIENT_CODES = /^ERR_POSTGRES_(CONNECTION_|IDLE_TIMEOUT|LIFETIME_TIMEOUT|QUERY_CANCELLED|TLS_)/;
 
-const FILE_CODES = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|READONLY|CORRUPT)|^ERR_SQLITE_CONNECTION/;
+const FILE_CODES = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|READONLY|CORRUPT)/;

@@ -61,7 +61,9 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
       return row && readKeyRow(row);
     },
     async isRetired(hash) {
-      const rows = await database.read((sql) => sql`SELECT hash FROM retired_secrets WHERE hash = ${hash}`);
+      const rows = await database.read(
+        (sql) => sql<object[]>`SELECT hash FROM retired_secrets WHERE hash = ${hash}`,
+      );
       return rows.length > 0;
     },
     async list(organizationId, most) {

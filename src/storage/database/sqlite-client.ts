@@ -1,0 +1,160 @@
+import { Database as Connection, type SQLQueryBindings, type Statement } from "bun:sqlite";
+import { DependencyError } from "../../gateway/ports.ts";
+import type { Sql } from "./sql.ts";
+
+/** One connection to a SQLite file. It runs a statement on the thread that awaits it. */
+export interface SqliteClient {
+  sql: Sql;
+  /** Runs `work` in one transaction, which is rolled back when the signal has aborted by its end. One at a time. */
+  transact<T>(mode: string, work: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T>;
+  close(): void;
+}
+
+/**
+ * Opens a connection whose statements stay prepared, for preparing one takes as long as running it. Whole numbers are
+ * read as bigint.
+ */
+export function openSqliteClient(location: string): SqliteClient {
+  const statements = new KeptStatements(new Connection(location, { create: true, safeIntegers: true }));
+  const run = (query: Query) => statements.run(query);
+  const sql = ((first: TemplateStringsArray | object, ...values: unknown[]) =>
+    isTemplate(first) ? composed(run, first, values) : new Inserted(first)) as Sql;
+  sql.unsafe = <Rows>(text: string, values: unknown[] = []) =>
+    new Query(run, text, values) as PromiseLike<unknown> as PromiseLike<Rows>;
+  return {
+    sql,
+    async transact(mode, work, signal) {
+      signal.throwIfAborted();
+      await sql.unsafe(`BEGIN ${mode}`);
+      try {
+        const value = await work(sql);
+        signal.throwIfAborted();
+        await sql.unsafe("COMMIT");
+        return value;
+      } catch (error) {
+        statements.rollBack();
+        throw error;
+      }
+    },
+    close: () => statements.close(),
+  };
+}
+
+/** The texts in use are a few hundred; those of lists have one for each length. */
+const MAX_KEPT = 400;
+
+class KeptStatements {
+  readonly #connection: Connection;
+  readonly #kept = new Map<string, Statement<object, SQLQueryBindings[]>>();
+  #isClosed = false;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  run({ text, values }: Query): object[] {
+    if (this.#isClosed) throw new DependencyError("the database is closed");
+    if (values.length === 0 && SEVERAL.test(text)) {
+      this.#connection.run(text);
+      return [];
+    }
+    // As one array: an object among several arguments would be taken for named parameters.
+    return this.#prepared(text).all(values as unknown as SQLQueryBindings);
+  }
+
+  /** SQLite has rolled back itself after some failures. */
+  rollBack(): void {
+    if (!this.#isClosed && this.#connection.inTransaction) this.#connection.run("ROLLBACK");
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const statement of this.#kept.values()) statement.finalize();
+    this.#kept.clear();
+    this.#connection.close();
+  }
+
+  #prepared(text: string): Statement<object, SQLQueryBindings[]> {
+    const found = this.#kept.get(text);
+    if (found) return found;
+    const statement = this.#connection.prepare<object, SQLQueryBindings[]>(text);
+    this.#kept.set(text, statement);
+    if (this.#kept.size > MAX_KEPT) {
+      const [oldest] = this.#kept.keys();
+      this.#kept.get(oldest ?? "")?.finalize();
+      this.#kept.delete(oldest ?? "");
+    }
+    return statement;
+  }
+}
+
+/** A statement after which another one stands. */
+const SEVERAL = /;\s*\S/;
+
+/** A statement, or a part of one. */
+class Query implements PromiseLike<object[]> {
+  readonly #run: (query: Query) => object[];
+  readonly text: string;
+  readonly values: readonly unknown[];
+
+  constructor(run: (query: Query) => object[], text: string, values: readonly unknown[]) {
+    this.#run = run;
+    this.text = text;
+    this.values = values;
+  }
+
+  // Runs when it is awaited, so that a part that stands in another statement does not run by itself.
+  // oxlint-disable-next-line unicorn/no-thenable
+  then<Done = object[], Failed = never>(
+    onDone?: ((rows: object[]) => Done | PromiseLike<Done>) | null,
+    onFailed?: ((error: unknown) => Failed | PromiseLike<Failed>) | null,
+  ): Promise<Done | Failed> {
+    return Promise.try(this.#run, this).then(onDone, onFailed);
+  }
+}
+
+/** What `sql` makes of an object: the columns of a row or rows, or the values of a list. */
+class Inserted {
+  readonly content: object;
+
+  constructor(content: object) {
+    this.content = content;
+  }
+}
+
+function isTemplate(value: object): value is TemplateStringsArray {
+  return Array.isArray(value) && "raw" in value;
+}
+
+function composed(run: (query: Query) => object[], strings: TemplateStringsArray, parts: unknown[]): Query {
+  let text = strings[0] ?? "";
+  const values: unknown[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (part instanceof Query) {
+      text += part.text;
+      values.push(...part.values);
+    } else if (part instanceof Inserted) {
+      text += textOf(part.content, text, values);
+    } else {
+      text += "?";
+      values.push(part ?? null);
+    }
+    text += strings[index + 1] ?? "";
+  }
+  return new Query(run, text, values);
+}
+
+/** The text in place of an inserted object after what is `before` it; adds its values. */
+function textOf(content: object, before: string, values: unknown[]): string {
+  const items: object[] = Array.isArray(content) ? content : [content];
+  if (/\bIN\s*$/i.test(before)) {
+    values.push(...items);
+    return `(${items.map(() => "?").join(",")})`;
+  }
+  const columns = Object.keys(items[0] ?? {});
+  for (const row of items) for (const value of Object.values(row)) values.push(value ?? null);
+  if (/\bSET\s*$/i.test(before)) return columns.map((column) => `${column} = ?`).join(",");
+  const marks = `(${columns.map(() => "?").join(",")})`;
+  return `(${columns.join(",")}) VALUES ${items.map(() => marks).join(",")}`;
+}
