@@ -65,7 +65,7 @@ export function allRoutes(
     ...ownUsageRoutes({ ...core, store: options.admin.store }),
     ...fileRoutes(files),
     ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !address.metricsPort),
-    ...adminRoutes(administration),
+    ...adminRoutes(administration, bodyLimits),
     eventsRoute(administration, lifecycle),
     ...openIdRoutes(administration, options.onProblem),
     ...consoleRoutes(options.console),

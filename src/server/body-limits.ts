@@ -1,15 +1,14 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import { DeadlineTimer } from "../lib/deadline-timer.ts";
+import { declaredLength, tooLarge } from "./body-length.ts";
+
 import { ResourceQuota } from "./resource-quota.ts";
+import { SmallChunks } from "./small-chunks.ts";
 
 const MIB = 1024 * 1024;
 
 /** Lowest average speed of a body after its grace time; slow mobile networks reach twice as much. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
-
-/** Pieces of fewer bytes, and how many of them a body may have before its reading waits after each. */
-const SMALL_BYTES = 128;
-const MAX_SMALL_PIECES = 16;
 
 /** What bodies may use while they are read, and how fast they must arrive. One for the process. */
 export class BodyLimits {
@@ -40,24 +39,29 @@ export class BodyLimits {
   }
 
   /**
-   * Yields the pieces of a body while their average speed is sufficient. Time in which nobody takes them does not count.
-   * After small pieces it lets the event loop turn, in which the runtime joins those that follow: as long as somebody
-   * waits for the next piece, every chunk is one, and a megabyte in chunks of a byte holds the loop for a second.
+   * Yields a body as it is sent, of at most `maxBytes`, while its average speed is sufficient. Time in which nobody takes
+   * the pieces does not count. Small chunks are joined.
    */
-  async *paced(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *arriving(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
+    const smallChunks = declaredLength(request) === null ? new SmallChunks() : null;
     let received = 0;
     let waitedMs = 0;
-    let smallPieces = 0;
     let since = performance.now();
-    for await (const piece of body) {
-      waitedMs += performance.now() - since;
+    for await (const piece of request.body ?? []) {
+      const now = performance.now();
+      waitedMs += now - since;
+      since = now;
       received += piece.length;
+      if (received > maxBytes) throw tooLarge(maxBytes);
       if (waitedMs > this.#timeFor(received)) throw tooSlow();
-      if (piece.length < SMALL_BYTES) smallPieces += 1;
+      if (smallChunks?.keep(piece)) continue;
+      const joined = smallChunks?.take();
+      if (joined) yield joined;
       yield piece;
       since = performance.now();
-      if (smallPieces > MAX_SMALL_PIECES && piece.length < SMALL_BYTES) await nextTurn();
     }
+    const joined = smallChunks?.take();
+    if (joined) yield joined;
   }
 
   /** Waits for a body of a declared length as long as a body of that length may take. */
@@ -80,10 +84,6 @@ export class BodyLimits {
   #timeFor(byteLength: number): number {
     return this.#graceMs + (byteLength / MIN_BYTES_PER_SECOND) * 1000;
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function tooSlow(): GatewayError {

@@ -1,15 +1,9 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import { detachBuffer } from "../lib/detach-buffer.ts";
 import { yieldToEventLoop } from "../lib/waiting.ts";
+import { declaredLength, requireLength, tooLarge } from "./body-length.ts";
 import type { BodyLimits } from "./body-limits.ts";
-import {
-  decodedBody,
-  declaredLength,
-  isPlain,
-  requireLength,
-  tooLarge,
-  type BodyExchange,
-} from "./decoded-body.ts";
+import { decodedBody, isPlain, type BodyExchange } from "./decoded-body.ts";
 import type { QuotaShare } from "./resource-quota.ts";
 
 /**
@@ -35,7 +29,7 @@ export async function readJsonBody(
     return new Uint8Array(await limits.arrived(request.arrayBuffer(), length));
   }
   const buffer = new GrowingBuffer(length ?? FIRST_BYTES, maxBytes, memory);
-  for await (const piece of decodedBody(exchange, limits)) {
+  for await (const piece of decodedBody(exchange, limits, maxBytes)) {
     buffer.append(piece);
     const yielded = yieldToEventLoop();
     if (yielded) await yielded;

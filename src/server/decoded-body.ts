@@ -36,22 +36,6 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   },
 };
 
-/** Refuses a body whose declared length is over the limit, before a byte of it is read. */
-export function requireLength(request: Request, maxBytes: number): void {
-  if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
-}
-
-/** The `Content-Length`; null of a chunked body. */
-export function declaredLength({ headers }: Request): number | null {
-  const length = headers.get("content-length");
-  return length === null ? null : Number(length);
-}
-
-/** The error for a body over its route's limit. */
-export function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError("payload_too_large", `The body may have at most ${maxBytes / MIB} MiB.`);
-}
-
 /** True when the body has no content encoding. */
 export function isPlain({ headers }: Request): boolean {
   const encoding = headers.get("content-encoding");
@@ -59,14 +43,18 @@ export function isPlain({ headers }: Request): boolean {
 }
 
 /**
- * The body without its content encoding, decoded while it arrives. Throws a `GatewayError` for an unknown encoding, a
- * quota that is used up, a body that is too slow, and bytes that do not match the encoding. The reader bounds the
- * decoded size.
+ * The body without its content encoding, decoded while it arrives, of at most `maxBytes` before. Throws a `GatewayError`
+ * for an unknown encoding, a quota that is used up, a body that is too large, too slow or in too many chunks, and bytes
+ * that do not match the encoding. The reader bounds the decoded size.
  */
-export async function* decodedBody(exchange: BodyExchange, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+export async function* decodedBody(
+  exchange: BodyExchange,
+  limits: BodyLimits,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
   const { request } = exchange;
   using _body = limits.bodies.open(exchange, 1);
-  const body = limits.paced(request.body ?? Readable.from([]));
+  const body = limits.arriving(request, maxBytes);
   if (isPlain(request)) {
     yield* body;
     return;

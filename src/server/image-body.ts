@@ -11,8 +11,9 @@ import {
 import { MultipartError, readMultipart, type MultipartPart } from "../lib/multipart.ts";
 import type { Spool } from "../lib/spool.ts";
 import { requireJson } from "./body.ts";
+import { requireLength, tooLarge } from "./body-length.ts";
 import type { BodyLimits } from "./body-limits.ts";
-import { decodedBody, requireLength, tooLarge } from "./decoded-body.ts";
+import { decodedBody } from "./decoded-body.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 
 /** Of the encoded and of the decoded body. */
@@ -41,10 +42,14 @@ export async function readImageBody(
   }
   requireLength(request, MAX_BYTES);
   try {
-    return await readForm(decodedBody(exchange, limits), request.headers.get("content-type") ?? "", {
-      spool,
-      reads,
-    });
+    return await readForm(
+      decodedBody(exchange, limits, MAX_BYTES),
+      request.headers.get("content-type") ?? "",
+      {
+        spool,
+        reads,
+      },
+    );
   } catch (error) {
     throw error instanceof MultipartError ? formTrouble(error) : error;
   }
@@ -65,7 +70,7 @@ export async function readPictureJson(
   requireLength(request, MAX_BYTES);
   try {
     const options = { decode: isPicture, maxBodyBytes: MAX_BYTES };
-    const value = await readSpooledJson(decodedBody(exchange, limits), spool, options);
+    const value = await readSpooledJson(decodedBody(exchange, limits, MAX_BYTES), spool, options);
     if (isStreamedObject(value)) return value;
   } catch (error) {
     throw error instanceof JsonSpoolError ? jsonTrouble(error, isPicture) : error;

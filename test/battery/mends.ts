@@ -70,19 +70,9 @@ export const MENDS: readonly Mend[] = [
     attack: "H5-chunks",
     edits: [
       {
-        file: "src/server/body-limits.ts",
-        find: "const MAX_SMALL_PIECES = 16;",
-        replace: "const MAX_SMALL_PIECES = Infinity;",
-      },
-      {
-        file: "src/server/body.ts",
-        find: "  const buffer = new GrowingBuffer(",
-        replace: "  const pieces: Uint8Array[] = [];\n  const buffer = new GrowingBuffer(",
-      },
-      {
-        file: "src/server/body.ts",
-        find: "    buffer.append(piece);",
-        replace: "    buffer.append(piece);\n    pieces.push(new Uint8Array(piece));",
+        file: "src/server/small-chunks.ts",
+        find: "const MAX_SMALL_CHUNKS = 8_192;",
+        replace: "const MAX_SMALL_CHUNKS = Infinity;",
       },
     ],
   },

@@ -2,7 +2,8 @@ import { AdminError } from "../../admin/admin-error.ts";
 import type { Operation } from "../../admin/operation.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { requireJson } from "../body.ts";
-import { requireLength, tooLarge } from "../decoded-body.ts";
+import { requireLength } from "../body-length.ts";
+import type { BodyLimits } from "../body-limits.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -11,31 +12,30 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 export async function readInputOf(
   exchange: HttpExchange,
   { method, path }: Pick<Operation, "method" | "path">,
+  limits: BodyLimits,
 ): Promise<object> {
   const named = /\{([a-zA-Z]+)\}/.exec(path)?.[1];
   const parameter = named === undefined ? {} : { [named]: exchange.parameter };
   if (method === "GET" || method === "DELETE")
     return { ...Object.fromEntries(queryOf(exchange.request.url)), ...parameter };
-  return { ...(await readObject(exchange)), ...parameter };
+  return { ...(await readObject(exchange, limits, MAX_BODY_BYTES)), ...parameter };
 }
 
 /** A JSON object. Other types of content, and none, are refused: pages of other sites can send those unseen. */
-export async function readObject({ request }: Pick<HttpExchange, "request">): Promise<object> {
+export async function readObject(
+  { request }: Pick<HttpExchange, "request">,
+  limits: BodyLimits,
+  maxBytes: number,
+): Promise<object> {
   const type = request.headers.get("content-type");
   requireJson(type);
-  requireLength(request, MAX_BODY_BYTES);
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of request.body ?? []) {
-    length += piece.length;
-    if (length > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES);
-    pieces.push(piece);
-  }
-  if (length === 0) return {};
+  requireLength(request, maxBytes);
+  const bytes = Buffer.concat(await Array.fromAsync(limits.arriving(request, maxBytes)));
+  if (bytes.length === 0) return {};
   if (type === null)
     throw new GatewayError("unsupported_media_type", "Send the body with `Content-Type: application/json`.");
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {

@@ -1,5 +1,6 @@
 import { signIn } from "../../admin/sign-in.ts";
 import { memberView } from "../../admin/member-operations.ts";
+import type { BodyLimits } from "../body-limits.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { requireSameOrigin } from "../session-cookie.ts";
@@ -7,8 +8,11 @@ import { endSession, originOf, sessionCookie, type Administration } from "../sig
 import { readObject } from "./admin-input.ts";
 import { rendered } from "./member-route.ts";
 
+/** A name and a password, of whoever may connect. */
+const MAX_BODY_BYTES = 16 * 1024;
+
 /** Signing in by a password, and how one can sign in. */
-export function signInRoutes(admin: Administration): Route[] {
+export function signInRoutes(admin: Administration, limits: BodyLimits): Route[] {
   return [
     {
       method: "POST",
@@ -22,7 +26,7 @@ export function signInRoutes(admin: Administration): Route[] {
           requireSameOrigin(admin, exchange, { mayBeUnknown: true });
           const { token, member } = await signIn(
             admin.context,
-            await readObject(exchange),
+            await readObject(exchange, limits, MAX_BODY_BYTES),
             originOf(admin, exchange),
           );
           // The browser forgets the session that it had, so nobody could end that one any more.

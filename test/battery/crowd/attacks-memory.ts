@@ -18,6 +18,7 @@ import { BODY_GRACE_SECONDS } from "./setting.ts";
 const MIB = 1024 * 1024;
 const CHAT = "/v1/chat/completions";
 const EDITS = "/v1/images/edits";
+const SIGN_IN = "/admin/v1/session";
 /** A body that is this much older than it may be was not noticed. */
 const LATE_SECONDS = 2;
 
@@ -45,17 +46,25 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
   },
   {
     name: "H5-chunks",
-    what: "bodies of 8 MiB in chunks of one byte",
+    what: "bodies of 8 MiB in chunks of one byte, plain, compressed, in a form and to sign in",
     run: (context) => {
-      const body = JSON.stringify({ model: "none", text: "x".repeat(8 * MIB) });
-      const bytes = Buffer.from(`${body.replace(/./g, "1\r\n$&\r\n")}0\r\n\r\n`);
-      return repeat(context, 1, async () => {
-        const socket = await openRequest(context, CHAT, { "transfer-encoding": "chunked" });
-        for (let at = 0; at < bytes.length; at += MIB / 4) {
+      const chunked = { "transfer-encoding": "chunked" };
+      const form = rawForm([[`${field("image")}; filename="f"`, Buffer.alloc(8 * MIB)]]);
+      const members = Buffer.alloc(8 * MIB, gzipSync(""));
+      const bodies = [
+        { path: CHAT, headers: chunked, body: Buffer.alloc(8 * MIB, " ") },
+        { path: CHAT, headers: { ...chunked, "content-encoding": "gzip" }, body: members },
+        { path: EDITS, headers: { ...chunked, "content-type": FORM_TYPE }, body: form },
+        { path: SIGN_IN, headers: { ...chunked, authorization: "" }, body: Buffer.alloc(8 * MIB, " ") },
+      ].map((one) => ({ ...one, body: chunksOfOneByte(one.body) }));
+      return repeat(context, bodies.length, async (lane) => {
+        const { path, headers, body } = bodies[lane]!;
+        const socket = await openRequest(context, path, headers);
+        for (let at = 0; at < body.length; at += MIB / 4) {
           if (context.signal.aborted || socket.destroyed) break;
-          await write(socket, bytes.subarray(at, at + MIB / 4));
+          await write(socket, body.subarray(at, at + MIB / 4));
         }
-        await pause(context, 3_000);
+        await pause(context, 500);
         socket.destroy();
       });
     },
@@ -166,6 +175,12 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
     },
   },
 ];
+
+function chunksOfOneByte(bytes: Buffer): Buffer {
+  const chunks = Buffer.alloc(bytes.length * 6, "1\r\n \r\n");
+  for (const [index, byte] of bytes.entries()) chunks[index * 6 + 3] = byte;
+  return Buffer.concat([chunks, Buffer.from("0\r\n\r\n")]);
+}
 
 /** Reads what comes until the gateway ends the connection, or until the attack does. */
 async function untilClosed({ signal }: AttackContext, socket: Socket): Promise<void> {

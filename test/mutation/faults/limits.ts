@@ -285,10 +285,24 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     tests: ["src/imaging/codec-slots.test.ts"],
   },
   {
-    name: "a body in tiny chunks holds the event loop",
+    name: "a body may have any number of tiny chunks",
+    file: "src/server/small-chunks.ts",
+    find: "const MAX_SMALL_CHUNKS = 8_192;",
+    replace: "const MAX_SMALL_CHUNKS = Infinity;",
+    tests: ["test/e2e/entrance-bodies.test.ts"],
+  },
+  {
+    name: "small chunks come after the larger one behind them",
     file: "src/server/body-limits.ts",
-    find: "smallPieces > MAX_SMALL_PIECES &&",
-    replace: "smallPieces > Infinity &&",
+    find: "      if (joined) yield joined;\n      yield piece;\n",
+    replace: "      yield piece;\n      if (joined) yield joined;\n",
+    tests: ["src/server/body.test.ts"],
+  },
+  {
+    name: "a compressed body has no bound before it is decoded",
+    file: "src/server/body-limits.ts",
+    find: "if (received > maxBytes) throw tooLarge(maxBytes);",
+    replace: "void [maxBytes, tooLarge];",
     tests: ["src/server/body.test.ts"],
   },
 ];
