@@ -112,7 +112,7 @@ export const MENDS: readonly Mend[] = [
     edits: [
       {
         file: "src/gateway/admission/limit-grant.ts",
-        find: `if (pipeline === "text") return this.#take(this.#requests("requests", 1));`,
+        find: `if (pipeline === "text") return this.#take(this.#requests("requests", 1, "model"));`,
         replace: `if (pipeline === "text") return undefined;`,
       },
     ],
@@ -177,7 +177,7 @@ export const MENDS: readonly Mend[] = [
       },
       {
         file: "src/server/endpoint.ts",
-        find: "if (!routes.has(route)) return refuse(settings, exchange, badTarget());",
+        find: "if (!routes.has(found.route)) return refuse(settings, exchange, badTarget());",
         replace: "void [routes, badTarget];",
       },
     ],
@@ -185,7 +185,11 @@ export const MENDS: readonly Mend[] = [
   {
     attack: "H12",
     edits: [
-      { file: "src/server/image-body.ts", find: "reads: isKnownField,", replace: "reads: () => true," },
+      {
+        file: "src/server/image-body.ts",
+        find: "reads: (name: string) => boolean = isKnownField,",
+        replace: "reads: (name: string) => boolean = () => true,",
+      },
       { file: "src/lib/multipart.ts", find: "maxTextBytes: 1024 * 1024,", replace: "maxTextBytes: 2 ** 30," },
       {
         file: "src/lib/multipart.ts",
