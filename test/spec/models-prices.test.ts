@@ -97,6 +97,13 @@ describe("the list of models", () => {
       id: expect.any(String),
       display_name: expect.any(String),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      max_input_tokens: null,
+      max_tokens: null,
+      lifecycle: "active",
+      deprecated_at: null,
+      retires_at: null,
+      line: null,
+      capabilities: null,
     });
     const withKey = await fetch(`${fixture.gateway.url}/v1/models`, {
       headers: { ...headers, "x-api-key": fixture.gateway.key },

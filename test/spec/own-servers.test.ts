@@ -21,7 +21,7 @@ const server = Bun.serve({
       return Response.json({
         object: "list",
         model: "m",
-        data: [{ embedding: [0.5] }],
+        data: [{ object: "embedding", index: 0, embedding: [0.5] }],
         usage: { prompt_tokens: 1, total_tokens: 1 },
       });
     const choice = { index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" };

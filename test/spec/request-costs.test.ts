@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { responseOf, responseUsage } from "../upstreams/openai/plain-response.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
 /* What costs the operator money or reaches inside: the same on every text protocol, in the spellings of all vendors. */
@@ -55,8 +56,7 @@ function replyTo(path: string): object {
   if (path.endsWith("/responses")) {
     const text = { type: "output_text", text: "hi", annotations: [] };
     const message = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [text] };
-    const usage = { input_tokens: LINKED_TOKENS, output_tokens: 1, total_tokens: LINKED_TOKENS + 1 };
-    return { id: "resp_1", object: "response", status: "completed", model: "m", output: [message], usage };
+    return { ...responseOf([message]), model: "m", usage: responseUsage(LINKED_TOKENS, 1) };
   }
   const choice = { index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" };
   const usage = { prompt_tokens: LINKED_TOKENS, completion_tokens: 1, total_tokens: LINKED_TOKENS + 1 };

@@ -4,14 +4,18 @@ import { readEvents } from "../support/responses-schema.ts";
 
 /* What the gateway itself promises of the responses protocol, seen by its callers and by a vendor. */
 const PATH = "/v1/responses";
+const SAME =
+  '"object":"response","created_at":1790000000,"access_programs":null,"error":null,"incomplete_details":null,' +
+  '"instructions":null,"metadata":{},"parallel_tool_calls":true,"temperature":1,"tool_choice":"auto","tools":[],"top_p":1';
 const WHOLE =
-  '{"id":"resp_v1","object":"response","model":"vendor-model-1", "status":"completed","store":true,"odd":1.0,' +
-  '"output":[{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"h\\u00e9","annotations":[]}]},' +
-  '{"type":"odd_item","big":12345678901234567890}],"usage":{"input_tokens":3,"output_tokens":5,"total_tokens":8}}';
+  `{"id":"resp_v1",${SAME},"model":"vendor-model-1", "status":"completed","store":true,"odd":1.0,` +
+  '"output":[{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"h\\u00e9","annotations":[]}]},' +
+  '{"type":"odd_item","big":12345678901234567890}],"usage":{"input_tokens":3,' +
+  '"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":8}}';
 const STREAM = [
-  'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_v1","model":"vendor-model-1","status":"in_progress","output":[]}}\n\n',
+  `event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_v1",${SAME},"model":"vendor-model-1","status":"in_progress","output":[]}}\n\n`,
   'event: response.odd.event\ndata: {"type":"response.odd.event","sequence_number":1,"x":1.0}\n\n',
-  'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":2,"delta":"h\\u00e9","output_index":0}\n\n',
+  'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":2,"delta":"h\\u00e9","item_id":"msg_1","output_index":0,"content_index":0,"logprobs":[]}\n\n',
   `event: response.completed\ndata: {"type":"response.completed","sequence_number":3,"response":${WHOLE}}\n\n`,
 ].join("");
 

@@ -98,9 +98,9 @@ test("reasoning between text and calls keeps its place", () => {
   const content = [
     { type: "text", text: "First." },
     { type: "thinking", thinking: "Hm.", signature: "c2ln" },
-    { type: "tool_use", id: "toolu_1", name: "f", input: { n: 1 } },
+    { type: "tool_use", id: "toolu_1", name: "f", input: { n: 1 }, caller: { type: "direct" } },
     { type: "thinking", thinking: "So.", signature: "c2lo" },
-    { type: "tool_use", id: "toolu_2", name: "f", input: {} },
+    { type: "tool_use", id: "toolu_2", name: "f", input: {}, caller: { type: "direct" } },
   ];
   const usage = { input_tokens: 1, output_tokens: 2 };
   const message = {

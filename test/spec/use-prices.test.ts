@@ -35,7 +35,9 @@ function call(body: object, headers: Record<string, string> = {}): Promise<Respo
 }
 
 async function searched(count: unknown, body: object) {
-  fixture.vendor.next({ usage: { ...USAGE, server_tool_use: { web_search_requests: count } } });
+  fixture.vendor.next({
+    usage: { ...USAGE, server_tool_use: { web_search_requests: count, web_fetch_requests: 0 } },
+  });
   const id = `uses-${Bun.randomUUIDv7()}`;
   const response = await call(body, { "x-request-id": id });
   const text = await response.text();

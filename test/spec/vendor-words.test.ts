@@ -37,19 +37,20 @@ const stream = (text: string) => () =>
   new Response(text, { headers: { "content-type": "text/event-stream" } });
 
 test("a complete response loses only the fields that name its vendor", async () => {
-  const rest = `"choices":[{"index":0,"message":{"role":"assistant","content":"by OpenRouter"},"finish_reason":"stop"}],  "usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`;
+  const head = `"object":"chat.completion","created":1790000000`;
+  const rest = `${head},"choices":[{"index":0,"message":{"role":"assistant","content":"by OpenRouter","refusal":null},"logprobs":null,"finish_reason":"stop"}],  "usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`;
   const sent: [string, string][] = [
     [
       `{"id":"x", "provider":"DeepInfra" ,"model":"house","system_fingerprint":"fp_a1b2", ${rest}}`,
       `{"id":"x", "model":"house","system_fingerprint":"fp_a1b2", ${rest}}`,
     ],
     [
-      `{"system_fingerprint":"vllm-0.9",${rest},"model":"house" , "provider":null }`,
-      `{${rest},"model":"house"  }`,
+      `{"id":"y","system_fingerprint":"vllm-0.9",${rest},"model":"house" , "provider":null }`,
+      `{"id":"y",${rest},"model":"house"  }`,
     ],
     [
-      `{"model":"house",${rest},"provider":"a","system_fingerprint":"fp_openai_1"}`,
-      `{"model":"house",${rest}}`,
+      `{"id":"z","model":"house",${rest},"provider":"a","system_fingerprint":"fp_openai_1"}`,
+      `{"id":"z","model":"house",${rest}}`,
     ],
   ];
   for (const [text, wanted] of sent) {
@@ -59,10 +60,11 @@ test("a complete response loses only the fields that name its vendor", async () 
 });
 
 test("a stream has no vendor name in fields and comments and is otherwise unchanged", async () => {
+  const head = `"id":"x","object":"chat.completion.chunk","created":1790000000`;
   const chunk = (content: string, more: string, last = "null") =>
-    `data: {"id":"x",${more}"model":"house","choices":[{"index":0,"delta":{"role":"assistant","content":"${content}"},"finish_reason":${last}}]}\n\n`;
+    `data: {${head},${more}"model":"house","choices":[{"index":0,"delta":{"role":"assistant","content":"${content}"},"finish_reason":${last}}]}\n\n`;
   const usage = (more: string) =>
-    `data: {"id":"x",${more}"model":"house","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":3,"total_tokens":4}}\n\n`;
+    `data: {${head},${more}"model":"house","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":3,"total_tokens":4}}\n\n`;
   const named = `"provider":"DeepInfra","system_fingerprint":"vllm-0.9",`;
   respond = stream(
     `: OPENROUTER PROCESSING\n\n: plain\n\nid: 7\n: by Groq\n${chunk("a", named)}${chunk("b", named)}` +

@@ -15,18 +15,21 @@ const usage = z.strictObject({
   cache_read_input_tokens: count.nullable(),
   cache_creation: z
     .strictObject({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count })
-    .nullish(),
-  output_tokens_details: z.strictObject({ thinking_tokens: count }).nullish(),
-  server_tool_use: z.null().optional(),
-  service_tier: z.string().nullish(),
+    .nullable(),
+  output_tokens_details: z.strictObject({ thinking_tokens: count }).nullable(),
+  server_tool_use: z.null(),
+  service_tier: z.string().nullable(),
+  inference_geo: z.null(),
+  speed: z.null(),
 });
 
 const id = { id: z.string().regex(/^[a-zA-Z0-9_-]+$/), name: z.string().min(1) };
+const caller = z.strictObject({ type: z.literal("direct") });
 const block = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text"), text: z.string().min(1), citations: z.null().optional() }),
   z.strictObject({ type: z.literal("thinking"), thinking: z.string(), signature: z.string() }),
   z.strictObject({ type: z.literal("redacted_thinking"), data: z.string().min(1) }),
-  z.strictObject({ type: z.literal("tool_use"), ...id, input: z.record(z.string(), z.unknown()) }),
+  z.strictObject({ type: z.literal("tool_use"), ...id, caller, input: z.record(z.string(), z.unknown()) }),
 ]);
 
 const head = {
@@ -34,11 +37,15 @@ const head = {
   type: z.literal("message"),
   role: z.literal("assistant"),
   model: z.string().min(1),
+  container: z.null(),
+  diagnostics: z.null(),
 };
 const stop = {
   stop_reason: stopReason,
   stop_sequence: z.string().nullable(),
-  stop_details: z.null().optional(),
+  stop_details: z
+    .strictObject({ type: z.literal("refusal"), category: z.null(), explanation: z.null() })
+    .nullable(),
 };
 /** Of `message_delta`: the count of output alone is sure (`MessageDeltaUsage`). */
 const endUsage = usage.partial().required({ output_tokens: true });
@@ -49,7 +56,7 @@ const startedBlock = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text"), text: z.literal(""), citations: z.null().optional() }),
   z.strictObject({ type: z.literal("thinking"), thinking: z.literal(""), signature: z.literal("") }),
   z.strictObject({ type: z.literal("redacted_thinking"), data: z.string().min(1) }),
-  z.strictObject({ type: z.literal("tool_use"), ...id, input: z.strictObject({}) }),
+  z.strictObject({ type: z.literal("tool_use"), ...id, caller, input: z.strictObject({}) }),
 ]);
 const delta = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text_delta"), text: z.string() }),
@@ -73,14 +80,18 @@ const event = z.discriminatedUnion("type", [
       content: z.tuple([]),
       stop_reason: z.null(),
       stop_sequence: z.null(),
-      stop_details: z.null().optional(),
+      stop_details: z.null(),
       usage,
     }),
   }),
   z.strictObject({ type: z.literal("content_block_start"), index: count, content_block: startedBlock }),
   z.strictObject({ type: z.literal("content_block_delta"), index: count, delta }),
   z.strictObject({ type: z.literal("content_block_stop"), index: count }),
-  z.strictObject({ type: z.literal("message_delta"), delta: z.strictObject(stop), usage: endUsage }),
+  z.strictObject({
+    type: z.literal("message_delta"),
+    delta: z.strictObject({ ...stop, container: z.null() }),
+    usage: endUsage,
+  }),
   z.strictObject({ type: z.literal("message_stop") }),
   z.strictObject({ type: z.literal("ping") }),
 ]);

@@ -1,6 +1,7 @@
 import { editMembers, removeMember, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject, scanArray, splice } from "../../lib/json.ts";
 import { CallNumbers } from "./call-numbers.ts";
+import { editsOfChunk, editsOfChunkChoice, editsOfContent, secondsNow } from "./required-fields.ts";
 import { newReplyId } from "./reply-id.ts";
 import { readCall } from "./tool-calls.ts";
 import { neutralFrame } from "./vendor-words.ts";
@@ -14,8 +15,8 @@ interface EditedFrame {
 
 /**
  * Changes in a vendor's chunks what callers must not see or cannot do without: the model has its public name, all
- * have one id, the first delta of a choice has a role, calls are numbered without gaps and tell their id and name
- * once, and usage is in no chunk with choices. Every other byte stays.
+ * have one id and the fields that the protocol requires, the first delta of a choice has a role, calls are numbered
+ * without gaps and tell their id and name once, and usage is in no chunk with choices. Every other byte stays.
  */
 export class ChunkEditor {
   readonly #model: string;
@@ -25,6 +26,8 @@ export class ChunkEditor {
   readonly #choices = new Map<unknown, CallNumbers | null>();
   /** That of the vendor's first chunk. */
   #id: string | null = null;
+  /** When the stream began, for chunks that do not say. */
+  readonly #created = secondsNow();
 
   constructor(model: string) {
     this.#model = model;
@@ -34,7 +37,7 @@ export class ChunkEditor {
   edit(frame: Buffer, event: Record<string, unknown>): EditedFrame {
     const { id, model, choices, usage, x_groq: groq } = event;
     if (typeof id === "string") this.#id ??= id;
-    const edits: Record<string, MemberEdit> = {};
+    const edits: Record<string, MemberEdit> = editsOfChunk(event, this.#created);
     if (model !== this.#model) edits["model"] = () => this.#modelText;
     if (id !== this.idOrNew()) edits["id"] = () => bytesOf(JSON.stringify(this.idOrNew()));
     const editsOfChoices = Array.isArray(choices) ? choices.map((choice) => this.#editsOf(choice)) : [];
@@ -62,14 +65,14 @@ export class ChunkEditor {
     const numbers = this.#choices.get(index);
     const isFirst = numbers === undefined && isObject(delta);
     if (numbers === undefined) this.#choices.set(index, null);
-    const edits: Record<string, MemberEdit> = {};
+    const edits = editsOfChunkChoice(choice);
     if (isObject(delta)) {
       const calls = this.#editsOfCalls(index, delta["tool_calls"]);
-      const lacksRole = isFirst && !delta["role"];
-      const inDelta: Record<string, MemberEdit> = {};
-      if (lacksRole) inDelta["role"] = () => '"assistant"';
+      const inDelta = editsOfContent(delta);
+      const { role } = delta;
+      if (isFirst ? !role : role !== undefined && role !== "assistant") inDelta["role"] = () => '"assistant"';
       if (calls) inDelta["tool_calls"] = (old) => old && editItems(old, calls);
-      if (lacksRole || calls) edits["delta"] = (old) => old && editMembers(old, inDelta);
+      if (Object.keys(inDelta).length > 0) edits["delta"] = (old) => old && editMembers(old, inDelta);
     }
     if (Object.keys(edits).length === 0 && !usage) return null;
     return (text) => editMembers(usage ? removeMember(text, "usage") : text, edits);

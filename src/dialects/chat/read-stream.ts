@@ -1,6 +1,7 @@
 import { isObject } from "../../lib/json.ts";
 import type { Finish, ReplyEvent, ReplyReader } from "../conversation/reply.ts";
 import { CallDeltas } from "./call-deltas.ts";
+import { contentText } from "./content-text.ts";
 import { errorOf, firstChoice, inStreamError, usageOf } from "./event.ts";
 import { readFinish } from "./finish-reason.ts";
 import { readReasoning } from "./reasoning.ts";
@@ -72,13 +73,4 @@ export class ChatReplyReader implements ReplyReader {
     yield* this.#calls.end();
     if (finish) yield { type: "finish", finish };
   }
-}
-
-/** The text of a content, which may be parts (Mistral). */
-function contentText(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .map((part: unknown) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
-    .join("");
 }

@@ -1,16 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { policyFor } from "../../../test/support/usage-policy.ts";
+import { chatReply } from "../../../test/support/published/chat.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { readReply } from "./reply.ts";
 
 const USAGE = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
 
 function reply(more: object = {}): string {
-  const message = { role: "assistant", content: 'Grüße, "model":"vendor"' };
+  const message = { role: "assistant", content: 'Grüße, "model":"vendor"', refusal: null };
   return JSON.stringify({
     id: "c",
+    object: "chat.completion",
+    created: 1_790_000_000,
     model: "vendor",
-    choices: [{ index: 0, message }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: "stop" }],
     usage: USAGE,
     ...more,
   });
@@ -26,10 +29,38 @@ describe("a response that is not a stream", () => {
     expect(sent.usage).toEqual({ unit: "token", tokens: { input: 4, output: 2 }, source: "upstream" });
   });
 
-  test("passes unchanged where the model name is right, or absent", () => {
-    for (const text of [reply({ model: "public" }), reply({ model: undefined })]) {
-      expect(read(text).text).toBe(text);
-    }
+  test("passes unchanged where the model name is right", () => {
+    const text = reply({ model: "public" });
+    expect(read(text).text).toBe(text);
+  });
+
+  test("gets the required fields that its vendor leaves out, and keeps every other character", () => {
+    const call = '{ "function" : {"name":"f","arguments":{ "n": 1.0 }}}';
+    const message = `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Häm."}]},{"type":"text","text":"猫"}],"tool_calls":[${call}]}`;
+    const text = `{ "choices":[ {"message": ${message} ,"finish_reason":"model_length"} ],"more": 1.50,"usage":${JSON.stringify(USAGE)}}`;
+    const sent = read(text).text;
+    expect(chatReply.parse(JSON.parse(sent)).choices[0]).toMatchObject({
+      index: 0,
+      message: {
+        role: "assistant",
+        content: "猫",
+        refusal: null,
+        tool_calls: [
+          {
+            id: expect.stringMatching(/^call_/),
+            type: "function",
+            function: { name: "f", arguments: '{ "n": 1.0 }' },
+          },
+        ],
+      },
+      logprobs: null,
+      finish_reason: "length",
+    });
+    expect(JSON.parse(sent)).toMatchObject({
+      model: "public",
+      choices: [{ message: { reasoning_content: "Häm." } }],
+    });
+    expect(sent).toEndWith(`"more": 1.50,"usage":${JSON.stringify(USAGE)}}`);
   });
 
   test("without usage is billed by its content", () => {
@@ -82,7 +113,8 @@ describe("a response that is not a stream", () => {
     const details = '{ "audio_tokens" : 1, "cached_tokens": 99 }';
     const usage = (cached: string) =>
       `{ "custom": 1.50, "prompt_tokens" : 4, "completion_tokens": 2,\n "total_tokens":6, "prompt_tokens_details": ${details.replace("99", cached)} }`;
-    const text = (cached: string) => reply({ usage: null }).replace("null", usage(cached));
+    const text = (cached: string) =>
+      reply({ usage: null }).replace('"usage":null', `"usage":${usage(cached)}`);
     expect(read(text("99")).text).toBe(text("4").replace('"vendor","choices"', '"public","choices"'));
   });
 

@@ -7,13 +7,14 @@ import { addContent } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
 import { parseCompletion } from "./event.ts";
+import { editsOfReply } from "./required-fields.ts";
 import { refuseFailure } from "./finish-reason.ts";
 import { readUsage } from "./usage.ts";
 import { vendorFields, withoutFields } from "./vendor-words.ts";
 
 /**
  * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields that
- * name the vendor, and `usage` where other numbers are billed. Throws an `UpstreamError` when it is not a chat
+ * name the vendor, required ones that are missing, and `usage` where other numbers are billed. Throws an `UpstreamError` when it is not a chat
  * completion or has no choice.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
@@ -29,9 +30,12 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   const clean = withoutFields(reply.text, vendorFields(body));
   const hasPublicName = body["model"] === publicModel;
   const hasCost = tellsCost(body["usage"]);
-  if (hasPublicName && !isCorrected(usage) && !hasCost) return { text: clean, usage };
+  const required = editsOfReply(body);
+  const isRight = hasPublicName && Object.keys(required).length === 0;
+  if (isRight && !isCorrected(usage) && !hasCost) return { text: clean, usage };
   const edited = editMembers(clean, {
-    model: (old) => (old === undefined ? undefined : JSON.stringify(publicModel)),
+    ...required,
+    model: () => JSON.stringify(publicModel),
     ...(isCorrected(usage) && { usage: (old) => correctedUsage(old, usage) }),
     ...(!isCorrected(usage) && hasCost && { usage: (old) => old && withoutCost(old) }),
   });

@@ -10,14 +10,13 @@ import { USE_COUNTS, writeUsage } from "./usage.ts";
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);
   if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);
-  const { output_tokens_details: details = { thinking_tokens: 0 } } = billed;
   return editMembers(text, {
     input_tokens: always(billed.input_tokens),
     output_tokens: always(billed.output_tokens),
     cache_creation_input_tokens: ifPresent(billed.cache_creation_input_tokens),
     cache_read_input_tokens: ifPresent(billed.cache_read_input_tokens),
     cache_creation: ifPresent(billed.cache_creation),
-    output_tokens_details: ifPresent(details),
+    output_tokens_details: ifPresent(billed.output_tokens_details),
     iterations: ifPresent(null),
     server_tool_use: (old) => correctedUses(old, usage),
   });

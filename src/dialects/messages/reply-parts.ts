@@ -20,14 +20,28 @@ export function readFinish({
   return { reason: known ?? "stop", stopSequence: typeof sequence === "string" ? sequence : null };
 }
 
-/** The fields that tell the ending. Some vendors end a reply with calls by the word for a plain stop. */
-export function writeFinish(
-  { reason, stopSequence }: Finish,
-  hasCalls: boolean,
-): { stop_reason: string; stop_sequence: string | null } {
+/** Fields of every message whose features the gateway does not offer by translation. */
+export const NO_EXTRAS = { container: null, diagnostics: null } as const;
+
+/** What a call has besides its content: the model itself made it. */
+export const CALL_EXTRAS = { caller: { type: "direct" } } as const;
+
+/** The fields that tell the ending. */
+interface Stop {
+  stop_reason: string | null;
+  stop_sequence: string | null;
+  stop_details: { type: "refusal"; category: null; explanation: null } | null;
+}
+
+export const NOT_STOPPED: Stop = { stop_reason: null, stop_sequence: null, stop_details: null };
+
+/** Some vendors end a reply with calls by the word for a plain stop. */
+export function writeFinish({ reason, stopSequence }: Finish, hasCalls: boolean): Stop {
   const stop = stopSequence === null ? "end_turn" : "stop_sequence";
   const word = reason === "stop" && hasCalls ? "tool_use" : STOPS[reason];
-  return { stop_reason: word ?? stop, stop_sequence: stopSequence };
+  const details =
+    reason === "refused" ? ({ type: "refusal", category: null, explanation: null } as const) : null;
+  return { stop_reason: word ?? stop, stop_sequence: stopSequence, stop_details: details };
 }
 
 const STOPS: Readonly<Record<Finish["reason"], string | null>> = {

@@ -6,7 +6,7 @@ import { sealThinking } from "./carried-signature.ts";
 import { writeError } from "./error.ts";
 import { eventText } from "./event-frame.ts";
 import { writeCallId } from "./ids.ts";
-import { messageId, writeFinish } from "./reply-parts.ts";
+import { CALL_EXTRAS, messageId, NO_EXTRAS, NOT_STOPPED, writeFinish } from "./reply-parts.ts";
 import type { MessagesPayload } from "./request.ts";
 import { writeUsage } from "./usage.ts";
 import { signatureBlock } from "./write-blocks.ts";
@@ -68,7 +68,7 @@ export class MessagesWriter implements ReplyWriter {
 
   end(usage: TokenUsage): string {
     const before = this.#start(null) + this.#endCalls();
-    const delta = writeFinish(this.#finish, this.#hasCalls);
+    const delta = { ...writeFinish(this.#finish, this.#hasCalls), container: null };
     const ending = eventText({ type: "message_delta", delta, usage: writeUsage(usage) });
     return before + ending + eventText({ type: "message_stop" });
   }
@@ -87,9 +87,9 @@ export class MessagesWriter implements ReplyWriter {
       type: "message",
       role: "assistant",
       model: this.#model,
+      ...NO_EXTRAS,
       content: [],
-      stop_reason: null,
-      stop_sequence: null,
+      ...NOT_STOPPED,
       usage: writeUsage({ unit: "token", tokens, source: "estimated" }),
     };
     return eventText({ type: "message_start", message });
@@ -133,7 +133,7 @@ export class MessagesWriter implements ReplyWriter {
   #writeCall(event: CallEvent): string {
     const signed = signatureBlock(event).map((block) => this.#writeBlock(block));
     const { id, name, call } = event;
-    const block = { type: "tool_use", id: writeCallId(id), name, input: {} };
+    const block = { type: "tool_use", id: writeCallId(id), name, input: {}, ...CALL_EXTRAS };
     return signed.join("") + this.#startBlock(call, block);
   }
 

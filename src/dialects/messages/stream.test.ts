@@ -127,7 +127,7 @@ describe("a stream of the same protocol", () => {
     expect(relay([frames([start(), ...said, ending()])])).toEndWith(frames([ending(), stop]));
     const own = relay([frames([start(), ...said, stop])]);
     expect(own).toContain(
-      '"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":100',
+      '"delta":{"stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null},"usage":{"input_tokens":100',
     );
     expect(own).toEndWith(frames([stop]));
   });

@@ -12,6 +12,7 @@ import { addBlock, addDelta } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
+import { NOT_STOPPED } from "./reply-parts.ts";
 import { mergeUsage, readUsage, writeUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
@@ -205,7 +206,7 @@ export class MessagesStream implements TextStream {
 
   /** The last event but one, where the vendor left it out. */
   #ownDelta(): Buffer {
-    const delta = { stop_reason: "end_turn", stop_sequence: null };
+    const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null };
     return eventFrame({ type: "message_delta", delta, usage: writeUsage(this.#billed(true)) });
   }
 }

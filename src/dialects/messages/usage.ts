@@ -9,14 +9,18 @@ import {
 import { isObject } from "../../lib/json.ts";
 import { CountReader } from "../count-reader.ts";
 
-/** The `usage` object of the messages protocol, as callers receive it. */
+/** The `usage` object of the messages protocol, as callers receive it: with every field that its types require. */
 export interface MessagesUsage {
   input_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
   cache_creation: { ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number };
   output_tokens: number;
-  output_tokens_details?: { thinking_tokens: number };
+  output_tokens_details: { thinking_tokens: number };
+  server_tool_use: null;
+  service_tier: null;
+  inference_geo: null;
+  speed: null;
 }
 
 /**
@@ -107,13 +111,24 @@ export function mergeUsage(
 
 /** Writes a usage as the messages protocol does. */
 export function writeUsage({ tokens }: TokenUsage): MessagesUsage {
-  const { input = 0, imageInput = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, reasoning } = tokens;
+  const {
+    input = 0,
+    imageInput = 0,
+    cacheRead = 0,
+    cacheWrite = 0,
+    cacheWrite1h = 0,
+    reasoning = 0,
+  } = tokens;
   return {
     input_tokens: input + imageInput,
     cache_creation_input_tokens: cacheWrite + cacheWrite1h,
     cache_read_input_tokens: cacheRead,
     cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWrite1h },
     output_tokens: sumTokens(tokens, OUTPUT_CATEGORIES),
-    ...(reasoning && { output_tokens_details: { thinking_tokens: reasoning } }),
+    output_tokens_details: { thinking_tokens: reasoning },
+    server_tool_use: null,
+    service_tier: null,
+    inference_geo: null,
+    speed: null,
   };
 }

@@ -5,7 +5,7 @@ import type { Reply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/request.ts";
 import { sealThinking } from "./carried-signature.ts";
 import { writeCallId } from "./ids.ts";
-import { messageId, writeFinish } from "./reply-parts.ts";
+import { CALL_EXTRAS, messageId, NO_EXTRAS, writeFinish } from "./reply-parts.ts";
 import type { MessagesPayload } from "./request.ts";
 import { writeUsage } from "./usage.ts";
 import { signatureBlock, type WrittenBlock } from "./write-blocks.ts";
@@ -18,6 +18,7 @@ export function writeReply(reply: Reply, { parsed }: MessagesPayload, usage: Tok
     type: "message",
     role: "assistant",
     model: parsed.model,
+    ...NO_EXTRAS,
     content: reply.parts.flatMap(writePart),
     ...writeFinish(reply.finish, hasCalls),
     usage: writeUsage(usage),
@@ -39,7 +40,7 @@ function writePart(part: AssistantPart): WrittenBlock[] {
       const input = new RawJson(inputText(part.arguments));
       return [
         ...signatureBlock(part),
-        { type: "tool_use", id: writeCallId(part.id), name: part.name, input },
+        { type: "tool_use", id: writeCallId(part.id), name: part.name, input, ...CALL_EXTRAS },
       ];
     }
   }

@@ -64,6 +64,7 @@ function echoOf(body: Readonly<Record<string, unknown>>): object {
   const text = isObject(body["text"]) ? body["text"] : {};
   const reasoning = isObject(body["reasoning"]) ? body["reasoning"] : {};
   return {
+    access_programs: null,
     background: false,
     instructions: body["instructions"] ?? null,
     max_output_tokens: body["max_output_tokens"] ?? null,

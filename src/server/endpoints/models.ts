@@ -89,13 +89,20 @@ function list({ request }: AuthenticatedExchange, models: readonly Model[]): str
 
 /** As official clients of the messages protocol know a model (Anthropic API, "List models"). */
 function describeForMessages(model: Model): object {
-  const { id, displayName, created } = model;
+  const { id, displayName, created, shutdownDate } = model;
   return {
     type: "model",
     id,
     display_name: displayName,
     created_at: new Date(created * 1000).toISOString(),
-    ...("maxOutputTokens" in model && { max_tokens: model.maxOutputTokens }),
+    max_input_tokens: null,
+    max_tokens: "maxOutputTokens" in model ? model.maxOutputTokens : null,
+    // A model that is to be shut down can be called until then.
+    lifecycle: shutdownDate ? "deprecated" : "active",
+    deprecated_at: null,
+    retires_at: shutdownDate ? new Date(shutdownDate).toISOString() : null,
+    line: null,
+    capabilities: null,
   };
 }
 

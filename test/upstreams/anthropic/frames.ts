@@ -4,12 +4,13 @@ import type { Behaviour } from "../behaviour.ts";
 import type { MessageReply } from "./reply.ts";
 
 const STREAM_ERROR = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+const EXTRAS = { container: null, diagnostics: null };
 const ID = "msg_simulated0001";
 
 /** A whole message as the vendor writes it. */
 export function writeWhole({ model, content, stop, usage }: MessageReply, { fault }: Behaviour): object {
   const blocks = fault === "unknown-kinds" ? [...UNKNOWN_BLOCKS, ...content] : content;
-  const head = { id: ID, type: "message", role: "assistant", model, content: blocks, ...stop };
+  const head = { id: ID, type: "message", role: "assistant", model, ...EXTRAS, content: blocks, ...stop };
   return { ...head, stop_details: null, ...(usage !== undefined && { usage }) };
 }
 
@@ -32,8 +33,12 @@ export function* writeFrames(reply: MessageReply, behaviour: Behaviour): Generat
   const { usage, stop } = reply;
   const last = { ...(usage !== undefined && { usage: usage === null ? null : lastOf(usage) }) };
   if (fault === "usage-twice")
-    yield write({ type: "message_delta", delta: { stop_reason: null, stop_sequence: null }, ...last });
-  yield write({ type: "message_delta", delta: { ...stop, stop_details: null }, ...last });
+    yield write({
+      type: "message_delta",
+      delta: { stop_reason: null, stop_sequence: null, stop_details: null, container: null },
+      ...last,
+    });
+  yield write({ type: "message_delta", delta: { ...stop, stop_details: null, container: null }, ...last });
   if (fault !== "no-done") yield write({ type: "message_stop" });
   if (fault === "done-twice") yield "data: [DONE]\n\n";
   if (fault === "chunk-after-done") yield write({ type: "content_block_stop", index: 99 });
@@ -41,15 +46,17 @@ export function* writeFrames(reply: MessageReply, behaviour: Behaviour): Generat
 
 function startOf({ model, usage }: MessageReply): object {
   const early = isObject(usage) ? { ...usage, output_tokens: 1, output_tokens_details: null } : usage;
-  const head = { id: ID, type: "message", role: "assistant", model, content: [] };
-  return { ...head, stop_reason: null, stop_sequence: null, ...(usage !== undefined && { usage: early }) };
+  const head = { id: ID, type: "message", role: "assistant", model, ...EXTRAS, content: [] };
+  const stop = { stop_reason: null, stop_sequence: null, stop_details: null };
+  return { ...head, ...stop, ...(usage !== undefined && { usage: early }) };
 }
 
 /** Cumulative; what the start said of the input is not said again. */
 function lastOf(usage: unknown): unknown {
   if (!isObject(usage)) return usage;
-  const { output_tokens, output_tokens_details } = usage;
-  return { output_tokens, output_tokens_details, cache_read_input_tokens: null };
+  const { input_tokens, output_tokens, output_tokens_details } = usage;
+  const unsaid = { cache_creation_input_tokens: null, cache_read_input_tokens: null };
+  return { input_tokens, output_tokens, output_tokens_details, ...unsaid, server_tool_use: null };
 }
 
 function* blockEvents(reply: MessageReply, hasUnknown: boolean): Generator<{ type: string }> {

@@ -63,13 +63,25 @@ function makeCalls(body: Body): Record<string, unknown>[] {
   if (!Array.isArray(tools) || type === "none" || (isAnswered && type !== "any")) return [];
   return tools.map(({ name }, index) => {
     const id = `toolu_${String(messages && Object(messages).length)}_${index}`;
-    return { type: "tool_use", id, name, input: new RawJson(CALL_INPUT) };
+    return { type: "tool_use", id, name, input: new RawJson(CALL_INPUT), caller: { type: "direct" } };
   });
 }
 
 function makeWords(count: number): string {
   return Array.from({ length: count }, (_, index) => `word${index} `).join("");
 }
+
+/** Of a report, where there is nothing to say. */
+const NOTHING_MORE = {
+  cache_creation_input_tokens: null,
+  cache_read_input_tokens: null,
+  cache_creation: null,
+  output_tokens_details: null,
+  server_tool_use: null,
+  service_tier: "standard",
+  inference_geo: null,
+  speed: null,
+};
 
 interface Counts {
   bytes: number;
@@ -78,7 +90,8 @@ interface Counts {
 }
 
 function reportUsage(body: Body, counts: Counts, behaviour: Behaviour, cache: PromptCache): unknown {
-  if (behaviour.usage !== undefined) return behaviour.usage;
+  if (behaviour.usage !== undefined)
+    return isObject(behaviour.usage) ? { ...NOTHING_MORE, ...behaviour.usage } : behaviour.usage;
   const prompt = countInput(counts.bytes);
   const cached = countCached(body, prompt, cache);
   const { read, written, isHour } = cached;
@@ -94,6 +107,8 @@ function reportUsage(body: Body, counts: Counts, behaviour: Behaviour, cache: Pr
     output_tokens_details: { thinking_tokens: counts.thinking },
     server_tool_use: null,
     service_tier: "standard",
+    inference_geo: null,
+    speed: null,
   });
   const input = prompt - read - written;
   switch (behaviour.fault) {

@@ -60,6 +60,7 @@ function makeReply(
     response: {
       id: `resp_simulated${number}`,
       object: "response",
+      access_programs: null,
       created_at: 1_790_000_000,
       status: isCut ? "incomplete" : "completed",
       completed_at: isCut ? null : 1_790_000_001,

@@ -1,0 +1,129 @@
+import { isObject } from "../../lib/json.ts";
+import { editItems, editMembers, type MemberEdit } from "../../lib/json-edit.ts";
+import { contentText } from "./content-text.ts";
+import { readFinish, writeFinish } from "./finish-reason.ts";
+import { readReasoning } from "./reasoning.ts";
+import { newReplyId } from "./reply-id.ts";
+import { newCallId, readCall } from "./tool-calls.ts";
+
+/*
+ * What OpenAI's published types require of a reply and other vendors leave out, or write in a way of their own. Typed
+ * clients fail on either. A reply that has everything needs no edits and keeps its bytes.
+ */
+type Edits = Record<string, MemberEdit>;
+
+const REASONS: ReadonlySet<unknown> = new Set([
+  "stop",
+  "length",
+  "tool_calls",
+  "content_filter",
+  "function_call",
+]);
+
+/** The edits of a whole reply (OpenAI API reference, "The chat completion object"). */
+export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
+  const { id, object, created, choices } = body;
+  const edits: Edits = {};
+  if (typeof id !== "string" || id === "") edits["id"] = always(newReplyId());
+  if (object !== "chat.completion") edits["object"] = always("chat.completion");
+  if (!Number.isInteger(created)) edits["created"] = always(secondsNow());
+  const ofChoices = Array.isArray(choices) ? choices.map(editsOfChoice) : [];
+  if (ofChoices.some(hasEdits)) edits["choices"] = (old) => old && editEach(old, ofChoices);
+  return edits;
+}
+
+/** The edits of a chunk beside those of its choices; `created` is for a stream whose vendor gives no time. */
+export function editsOfChunk(event: Readonly<Record<string, unknown>>, created: number): Edits {
+  const edits: Edits = {};
+  if (event["object"] !== "chat.completion.chunk") edits["object"] = always("chat.completion.chunk");
+  if (!Number.isInteger(event["created"])) edits["created"] = always(created);
+  return edits;
+}
+
+/** The edits of a choice of a chunk, and of its delta. */
+export function editsOfChunkChoice({ finish_reason: reason }: Readonly<Record<string, unknown>>): Edits {
+  if (reason === null || REASONS.has(reason)) return {};
+  const finish = reason === "" ? null : readFinish(reason, false);
+  return { finish_reason: always(finish && writeFinish(finish)) };
+}
+
+/** The edits of a content in parts (Mistral), of which clients know the text alone. */
+export function editsOfContent(message: Readonly<Record<string, unknown>>): Edits {
+  const { content, reasoning_content: shown } = message;
+  if (!Array.isArray(content)) return {};
+  const reasoning = readReasoning(message)
+    .map(({ text }) => text)
+    .join("");
+  return {
+    content: always(contentText(content)),
+    ...(reasoning !== "" && typeof shown !== "string" && { reasoning_content: always(reasoning) }),
+  };
+}
+
+export function secondsNow(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+function editsOfChoice(choice: unknown, at: number): Edits {
+  if (!isObject(choice)) return {};
+  const { index, message, logprobs, finish_reason: reason } = choice;
+  const edits: Edits = {};
+  if (!Number.isInteger(index)) edits["index"] = always(at);
+  if (logprobs === undefined) edits["logprobs"] = always(null);
+  if (!isObject(message)) return edits;
+  const calls = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
+  if (!REASONS.has(reason)) {
+    const finish = readFinish(reason || "stop", calls.length > 0);
+    edits["finish_reason"] = always(finish ? writeFinish(finish) : "stop");
+  }
+  const ofMessage = editsOfMessage(message, calls);
+  if (hasEdits(ofMessage)) edits["message"] = (old) => old && editMembers(old, ofMessage);
+  return edits;
+}
+
+function editsOfMessage(message: Record<string, unknown>, calls: readonly unknown[]): Edits {
+  const edits = editsOfContent(message);
+  if (message["role"] !== "assistant") edits["role"] = always("assistant");
+  if (message["content"] === undefined) edits["content"] = always(null);
+  if (message["refusal"] === undefined) edits["refusal"] = always(null);
+  const ofCalls = calls.map(editsOfCall);
+  if (ofCalls.some(hasEdits)) edits["tool_calls"] = (old) => old && editEach(old, ofCalls);
+  return edits;
+}
+
+function editsOfCall(call: unknown): Edits {
+  const part = readCall(call);
+  if (!part || !isObject(call)) return {};
+  const edits: Edits = {};
+  if (part.id === "") edits["id"] = always(newCallId());
+  if (call["type"] !== part.kind) edits["type"] = always(part.kind);
+  const named = call["function"];
+  if (isObject(named) && typeof named["arguments"] !== "string") {
+    const member: MemberEdit = (old = "{}") => JSON.stringify(old === "null" ? "{}" : old);
+    edits["function"] = (old) => old && editMembers(old, { arguments: member });
+  }
+  return edits;
+}
+
+/** Edits each item of an array by its own edits. */
+function editEach(text: string, edits: readonly Edits[]): string {
+  let at = 0;
+  return editItems(text, (item) => {
+    const own = edits[at++] ?? {};
+    return hasEdits(own) ? editMembers(item, own) : item;
+  });
+}
+
+function hasEdits(edits: Edits): boolean {
+  return Object.keys(edits).length > 0;
+}
+
+/** In ASCII, because the text of a chunk has bytes for characters. */
+function always(value: string | number | null): MemberEdit {
+  const text = JSON.stringify(value).replace(/[\u0080-\uffff]/g, escaped);
+  return () => text;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { chatReply, embeddingsReply, model, modelList } from "./chat.ts";
+import { chatError, responsesError } from "./errors.ts";
+import { messageReply, messagesError, messagesModel, messagesModelList, tokenCount } from "./messages.ts";
+import { nativeCount, nativeError, nativeModel, nativeModelList, nativeReply } from "./native.ts";
+import { responseReply } from "./responses.ts";
+import { chatStream, messagesStream, nativeStream, responsesStream, type StreamReader } from "./streams.ts";
+
+/** What a path may answer. */
+export interface Answers {
+  whole: z.ZodType;
+  error: z.ZodType;
+  stream?: () => StreamReader;
+}
+
+/** The interface leaves out `type` where access itself is refused. */
+const refusedMessages = z.object({
+  type: z.undefined().optional(),
+  error: z.object({ type: z.enum(["missing_api_key", "ip_not_allowed"]), message: z.string().min(1) }),
+});
+
+const PATHS: readonly [path: RegExp, answers: Answers][] = [
+  [/^\/(?:v1|openai\/.+)\/chat\/completions$/, { whole: chatReply, error: chatError, stream: chatStream }],
+  [
+    /^\/v1\/messages$/,
+    { whole: messageReply, error: z.union([messagesError, refusedMessages]), stream: messagesStream },
+  ],
+  [/^\/v1\/messages\/count_tokens$/, { whole: tokenCount, error: z.union([messagesError, refusedMessages]) }],
+  [
+    /^\/(?:openai\/)?v1\/responses$/,
+    { whole: responseReply, error: responsesError, stream: responsesStream },
+  ],
+  [/^\/(?:v1|openai\/.+)\/embeddings$/, { whole: embeddingsReply, error: chatError }],
+  [/^\/v1(?:beta)?\/models\/[^/]+:generateContent$/, { whole: nativeReply, error: nativeError }],
+  [
+    /^\/v1(?:beta)?\/models\/[^/]+:streamGenerateContent$/,
+    { whole: z.array(nativeReply), error: nativeError, stream: nativeStream },
+  ],
+  [/^\/v1(?:beta)?\/models\/[^/]+:countTokens$/, { whole: nativeCount, error: nativeError }],
+  // One address serves the clients of three protocols.
+  [
+    /^\/v1(?:beta)?\/models$/,
+    {
+      whole: z.union([modelList, messagesModelList, nativeModelList]),
+      error: z.union([responsesError, nativeError]),
+    },
+  ],
+  [
+    /^\/v1(?:beta)?\/models\/[^/:]+$/,
+    {
+      whole: z.union([model, messagesModel, nativeModel]),
+      error: z.union([responsesError, nativeError]),
+    },
+  ],
+];
+
+/** What the published interface has at a path; undefined where it has nothing. */
+export function answersOf(path: string): Answers | undefined {
+  return PATHS.find(([pattern]) => pattern.test(path))?.[1];
+}

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { answersOf } from "./answers.ts";
+import type { StreamReader } from "./streams.ts";
+
+const MAX_CHECKED_BYTES = 256 * 1024;
+
+/**
+ * Returns a response of the gateway that is checked against the published schemas: at once where it is a small whole
+ * one, a stream as far as it is read. `report` is told what is wrong.
+ */
+export async function watchResponse(
+  path: string,
+  response: Response,
+  report: (problem: string) => void,
+): Promise<Response> {
+  const { status, headers } = response;
+  const answers = answersOf(path);
+  if (!answers || response.body === null) return response;
+  const type = headers.get("content-type")?.split(";")[0];
+  const told = (problem: string) => report(`${path} ${status}: ${problem}`);
+  if (type === "text/event-stream" && answers.stream) return watchStream(response, answers.stream(), told);
+  if (type !== "application/json" || Number(headers.get("content-length") ?? Infinity) > MAX_CHECKED_BYTES)
+    return response;
+  const text = await response.clone().text();
+  const schema = response.ok ? answers.whole : answers.error;
+  attempt(() => schema.parse(JSON.parse(text)), text, told);
+  return response;
+}
+
+/** The same response, whose bytes pass as they are asked for. */
+function watchStream(response: Response, reader: StreamReader, report: (problem: string) => void): Response {
+  const frames = new Frames();
+  const source = response.body!.getReader();
+  let isLawful = true;
+  function check(what: string, act: () => void): void {
+    isLawful &&= attempt(act, what, report);
+  }
+  const watched = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await source.read();
+        for (const frame of value ? frames.add(value) : []) check(frame, () => readFrame(frame, reader));
+        if (!done) return controller.enqueue(value);
+        check("the end", () => reader.end());
+        controller.close();
+      },
+      cancel: (reason) => source.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  const { status, statusText, headers, url, redirected } = response;
+  const made = new Response(watched, { status, statusText, headers });
+  return Object.defineProperties(made, { url: { value: url }, redirected: { value: redirected } });
+}
+
+function readFrame(frame: string, reader: StreamReader): void {
+  const lines = frame.split(/\r\n|\n|\r/).filter((line) => !line.startsWith(":"));
+  const valueOf = (name: string): string | undefined => {
+    const values = lines.filter((line) => line.startsWith(`${name}:`));
+    return values.length === 0
+      ? undefined
+      : values.map((line) => line.slice(name.length + 1).replace(/^ /, "")).join("\n");
+  };
+  const data = valueOf("data");
+  if (data !== undefined) reader.read(valueOf("event"), data);
+}
+
+/** Cuts bytes into frames. */
+class Frames {
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+
+  add(bytes: Uint8Array): string[] {
+    this.#rest += this.#decoder.decode(bytes, { stream: true });
+    const frames = this.#rest.split(/\r\n\r\n|\n\n|\r\r/);
+    this.#rest = frames.pop()!;
+    return frames;
+  }
+}
+
+/** Whether it went well. */
+function attempt(act: () => void, text: string, report: (problem: string) => void): boolean {
+  try {
+    act();
+    return true;
+  } catch (error) {
+    report(`${problemOf(error)} in ${text.slice(0, 400)}`);
+    return false;
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return String(error);
+  return error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+}
