@@ -6,9 +6,10 @@ import type { TextModel } from "../domain/model.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import type { Core } from "./core.ts";
+import { withReadableLinks } from "./inline-pictures.ts";
 import { countText } from "./metering/usage-estimator.ts";
 import type { TextUpstream } from "./ports.ts";
-import { requireFetchable, textUpstreams } from "./text-upstreams.ts";
+import { textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
 import { callTargets } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
@@ -55,7 +56,8 @@ export async function countTokens(
     totalMs: core.timeouts.text.firstByteMs,
     failsOver: ({ kind, isUnsent }) => isUnsent || (kind !== "rejected" && kind !== "refused"),
     attempts: context.attempts,
-    callTarget: (target, { signal }) => callTarget(core, { payload, model, target, signal }),
+    callTarget: (target, { signal }) =>
+      callTarget(core, { payload, model, target, signal, organization: principal.organization.id }),
   });
   committed.release();
   return { text: committed.reply, tokens: null, rate: grant.rate };
@@ -66,12 +68,18 @@ interface CountCall {
   model: TextModel;
   target: Target;
   signal: AbortSignal;
+  /** Its id. */
+  organization: string;
 }
 
-async function callTarget(core: Core, { payload, model, target, signal }: CountCall): Promise<string> {
-  const counter = counterOf(core, target, payload);
+async function callTarget(
+  core: Core,
+  { payload: requested, model, target, signal, organization }: CountCall,
+): Promise<string> {
+  const counter = counterOf(core, target, requested);
   if (!counter?.countTokens) throw new Error(`channel ${target.channel.id} does not count tokens`);
-  requireFetchable(payload.parsed.linkParam, target, counter);
+  const fetching = { safeFetch: core.safeFetch, organization, signal };
+  const payload = await withReadableLinks(requested, { target, upstream: counter }, fetching);
   const { upstreamModel } = target;
   const terms = { upstreamModel, traits: counter.traits ?? NO_TRAITS, coveredTokens: null, model };
   const raw = textDialect(payload.dialect).forVendor(payload, terms);

@@ -3,7 +3,10 @@ import { makePng } from "../../test/support/pictures.ts";
 import { plainCore } from "../../test/support/plain-core.ts";
 import { MODEL, payload, PRICE, whole } from "../../test/support/plain-text.ts";
 import type { VendorTraits } from "../dialects/dialect.ts";
+import { readCountRequest as readMessagesCount } from "../dialects/messages/index.ts";
+import { readCountRequest as readNativeCount } from "../dialects/native/text/index.ts";
 import { SafeFetchError } from "../lib/safe-fetch.ts";
+import { countTokens } from "./count-tokens.ts";
 import type { TextUpstream } from "./ports.ts";
 import { handleText } from "./text.ts";
 
@@ -74,6 +77,46 @@ test.each([
     expect(both.sent).toEqual([expect.stringContaining(LINK)]);
   },
 );
+
+test.each([
+  [
+    readMessagesCount(
+      Buffer.from(
+        JSON.stringify({
+          model: "m",
+          messages: [{ role: "user", content: [{ type: "image", source: { type: "url", url: LINK } }] }],
+        }),
+      ),
+      new Headers(),
+    ),
+    { type: "image", source: { type: "base64", media_type: "image/png", data: PNG.toString("base64") } },
+  ],
+  [
+    readNativeCount(
+      Buffer.from(
+        JSON.stringify({
+          contents: [{ role: "user", parts: [{ fileData: { fileUri: LINK, mimeType: "image/png" } }] }],
+        }),
+      ),
+      "m",
+    ),
+    { inlineData: { mimeType: "image/png", data: PNG.toString("base64") } },
+  ],
+])("a vendor that fetches no links counts the picture in its place: %#", async (counted, part) => {
+  const sent: string[] = [];
+  const { core, request, fetched } = open([{}]);
+  core.upstreams.text = () => [
+    {
+      ...whole(),
+      dialect: counted.dialect,
+      traits: { fetchesNoLinks: true },
+      countTokens: async ({ raw }) => (sent.push(raw), '{"input_tokens":7}'),
+    },
+  ];
+  expect(await countTokens(core, request(), counted)).toMatchObject({ text: '{"input_tokens":7}' });
+  expect(fetched).toHaveLength(1);
+  expect(JSON.stringify(JSON.parse(sent[0]!))).toContain(JSON.stringify(part));
+});
 
 test("a link to a document is still refused by its name", async () => {
   const { core, request, sent } = open([{ fetchesNoLinks: true }]);

@@ -5,7 +5,7 @@ import { readConversation } from "./read-conversation.ts";
 import { MessagesReader } from "./reply-reader.ts";
 import { MessagesWriter } from "./reply-writer.ts";
 import { readReply } from "./reply.ts";
-import { forVendor, readRequest, type MessagesRequest } from "./request.ts";
+import { forVendor, withRaw, type MessagesRequest } from "./request.ts";
 import { MessagesStream } from "./stream.ts";
 import { writeConversation } from "./write-conversation.ts";
 import { writeReply } from "./write-reply.ts";
@@ -19,7 +19,7 @@ export const messages: TextDialect<MessagesRequest> = {
   name: "messages",
   keepAliveFrame: PING_FRAME,
   countedFeatures: ["web_search", "web_fetch"],
-  withRaw: ({ headers }, raw) => readRequest(Buffer.from(raw), new Headers(headers)),
+  withRaw,
   forVendor,
   readReply,
   openStream: (_payload, publicModel, policy) => new MessagesStream(publicModel, policy),

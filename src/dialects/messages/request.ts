@@ -29,6 +29,11 @@ export function readCountRequest(bytes: Uint8Array, headers: Headers): MessagesP
   return read(bytes, headers, { isCount: true });
 }
 
+/** The same request, to run or to count, with other text. */
+export function withRaw({ headers, parsed }: MessagesPayload, raw: string): MessagesPayload {
+  return read(Buffer.from(raw), new Headers(headers), { isCount: parsed.maxTokens === null });
+}
+
 /**
  * The text for a vendor of the same dialect: its own model name, no thinking of other protocols, everything else as
  * the caller wrote it.

@@ -26,8 +26,8 @@ export const CHAT_FAULTS: readonly Fault[] = [
   {
     name: "a first delta lacks its role",
     file: EDITOR,
-    find: 'const lacksRole = isFirst && !delta["role"];',
-    replace: "const lacksRole = false;",
+    find: 'if (isFirst ? !role : role !== undefined && role !== "assistant")',
+    replace: 'if (!isFirst && role !== undefined && role !== "assistant")',
     tests: STREAM,
   },
   {
