@@ -7,6 +7,7 @@ import { createHandler, stopping, type EndpointSettings, type Handler } from "./
 import { Lifecycle } from "./lifecycle.ts";
 import { stopListening } from "./listening-socket.ts";
 import { playgroundKeys } from "./playground-keys.ts";
+import { RequestTurns } from "./request-turns.ts";
 import { RouteTable, type Route } from "./routes.ts";
 
 import { allRoutes, operatorRoutes } from "./all-routes.ts";
@@ -152,8 +153,11 @@ function listen(
 
 /** Handlers for the runtime's router, which alone sees targets as they were sent: `Request.url` is normalized. */
 function dispatch(table: RouteTable, handle: Handler) {
-  const bound = (routes: ReadonlySet<Route>) => (request: Request, server: Server<undefined>) =>
-    handle(request, server, routes);
+  const turns = new RequestTurns();
+  const bound = (routes: ReadonlySet<Route>) => (request: Request, server: Server<undefined>) => {
+    const turn = turns.next();
+    return turn ? turn.then(() => handle(request, server, routes)) : handle(request, server, routes);
+  };
   const targets = [...table.byTarget()].map(([target, routes]) => [target, bound(routes)] as const);
   return { routes: Object.fromEntries(targets), fetch: bound(new Set()) };
 }

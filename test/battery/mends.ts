@@ -77,6 +77,16 @@ export const MENDS: readonly Mend[] = [
     ],
   },
   {
+    attack: "H5-pipelined",
+    edits: [
+      {
+        file: "src/server/request-turns.ts",
+        find: "const MAX_REQUESTS = 256;",
+        replace: "const MAX_REQUESTS = 2 ** 40;",
+      },
+    ],
+  },
+  {
     attack: "H5-unfinished",
     edits: [
       {

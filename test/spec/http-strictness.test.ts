@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { exchange, statusOf } from "../support/sockets.ts";
+import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { exchange, openSocket, statusOf } from "../support/sockets.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -104,4 +104,15 @@ test("no response may be stored or its type guessed unless its endpoint allows i
   const stream = await gateway.call("/v1/chat/completions", { body: { ...chat, stream: true } });
   expect(stream.headers.get("x-content-type-options")).toBe("nosniff");
   await stream.text();
+});
+
+test("a connection with thousands of requests at once is closed, many connections at once are served", async () => {
+  const socket = await openSocket(gateway.url);
+  let received = "";
+  socket.on("data", (piece: Buffer) => (received += piece.toString("latin1")));
+  socket.write("GET /healthz HTTP/1.1\r\nHost: gateway.test\r\n\r\n".repeat(20_000));
+  await until("the end", () => Promise.resolve(socket.destroyed || undefined));
+  expect(received.split("HTTP/1.1 200").length).toBeLessThan(5_000);
+  const statuses = Array.from({ length: 400 }, async () => statusOf(await send("/healthz")));
+  expect(new Set(await Promise.all(statuses))).toEqual(new Set([200]));
 });

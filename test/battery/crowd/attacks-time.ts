@@ -1,7 +1,7 @@
 import { newSecret } from "../../../src/lib/secret.ts";
 import { makePng } from "../../support/pictures.ts";
 import { openSocket } from "../../support/sockets.ts";
-import { chatBody, field, FORM_TYPE, pause, post, rawForm, repeat, type Attack } from "./attack.ts";
+import { chatBody, field, FORM_TYPE, pause, post, rawForm, repeat, write, type Attack } from "./attack.ts";
 import { LINK_HOST } from "./network.ts";
 
 const EDITS = { path: "/v1/images/edits" };
@@ -45,6 +45,21 @@ export const TIME_ATTACKS: readonly Attack[] = [
       const format = (schema: object) => ({ type: "json_schema", json_schema: { name: "x", schema } });
       const bodies = schemas.map((schema) => sandboxBody("go", { response_format: format(schema) }));
       return repeat(context, bodies.length, (lane) => post(context, bodies[lane]!));
+    },
+  },
+  {
+    name: "H5-pipelined",
+    what: "thousands of requests at once on a connection, without a key",
+    run: (context) => {
+      const requests = Buffer.from("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n".repeat(16_000));
+      return repeat(context, 2, async () => {
+        const socket = await openSocket(context.url);
+        context.count();
+        socket.resume();
+        for (let sent = 0; sent < 8 && !context.signal.aborted; sent++) await write(socket, requests);
+        await pause(context, 250);
+        socket.destroy();
+      });
     },
   },
   {
