@@ -66,8 +66,8 @@ export async function writeStoredRequest(
     await removeBlobs(blobs, files.map(nameOf));
     throw error;
   }
-  const stored: StoredRequest = { placeholder, files, request: JSON.parse(skeleton) };
-  return { text: JSON.stringify(stored), names: files.map(nameOf) };
+  const text = `{"placeholder":"${placeholder}","files":${JSON.stringify(files)},"request":${skeleton}}`;
+  return { text, names: files.map(nameOf) };
 }
 
 /** Names of the blobs of a stored request. */

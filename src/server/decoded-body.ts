@@ -7,11 +7,15 @@ import {
   createZstdDecompress,
 } from "node:zlib";
 import { GatewayError } from "../domain/gateway-error.ts";
+import { declaredLength } from "./body-length.ts";
 import type { BodyLimits } from "./body-limits.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { ownValue } from "../lib/own-value.ts";
 
 const MIB = 1024 * 1024;
+
+/** Smaller bodies are read as a whole, for a stream costs more than all that is done with them. */
+const MAX_SMALL_BYTES = 64 * 1024;
 
 /** The request, and who sends it. */
 export type BodyExchange = Pick<AuthenticatedExchange, "request" | "principal" | "network">;
@@ -54,6 +58,11 @@ export async function* decodedBody(
 ): AsyncGenerator<Uint8Array> {
   const { request } = exchange;
   using _body = limits.bodies.open(exchange, 1);
+  const length = isPlain(request) ? declaredLength(request) : null;
+  if (length !== null && length <= MAX_SMALL_BYTES) {
+    yield new Uint8Array(await limits.arrived(request.arrayBuffer(), length));
+    return;
+  }
   const body = limits.arriving(request, maxBytes);
   if (isPlain(request)) {
     yield* body;

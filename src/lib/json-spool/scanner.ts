@@ -11,7 +11,7 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-const FIRST_BYTES = 64 * 1024;
+const FIRST_BYTES = 4 * 1024;
 const OPEN_STRING_BYTES = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 

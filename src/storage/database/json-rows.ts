@@ -1,4 +1,3 @@
-import { toColumn } from "./columns.ts";
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -6,9 +5,14 @@ import type { Database, Sql } from "./sql.ts";
  * column `value`, read with `value ->> 0` (text) and so on. Whole numbers pass as text, so CAST them.
  */
 export function jsonRows(kind: Database["kind"], sql: Sql, tuples: readonly (readonly unknown[])[]) {
-  const text = toColumn(tuples);
+  // A replacer, which money would otherwise need, makes this three times as slow.
+  const text = JSON.stringify(tuples.map((tuple) => tuple.map(toJson)));
   // The inner cast keeps the PostgreSQL client from encoding the text as JSON once more.
   return kind === "postgres"
     ? sql`json_array_elements(CAST(CAST(${text} AS TEXT) AS JSON))`
     : sql`json_each(${text})`;
+}
+
+function toJson(value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
 }

@@ -6,7 +6,7 @@ import { additionStatement, insertStatement } from "./insert-statement.ts";
 import { boundCalls, REPORT_TIMEOUT_MS, type Addition, type Database, type Sums } from "./sql.ts";
 import { openSqliteClient } from "./sqlite-client.ts";
 import { isLocked } from "./unavailable.ts";
-import { syncLog } from "./wal-checkpoints.ts";
+import { WalFile } from "./wal-checkpoints.ts";
 
 /**
  * Opens a SQLite file with three connections. A plain query on the writing connection would run inside whatever
@@ -29,6 +29,7 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
     }
   });
   const inserter = openRowInserter(location, SETTINGS);
+  const log = new WalFile(location);
   const inTurn = turns();
   return {
     kind: "sqlite",
@@ -56,10 +57,11 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
         }
         return count;
       }),
-    persist: () => calls(() => syncLog(location)),
+    persist: () => calls(() => log.sync()),
     notify: () => {},
     listen: async () => null,
     close: async () => {
+      await log.close();
       for (const connection of [inserter, writer, reader]) connection.close();
     },
   };

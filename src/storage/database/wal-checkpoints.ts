@@ -1,5 +1,5 @@
 import { fdatasync } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { BackgroundWork } from "../../lib/waiting.ts";
 
@@ -23,12 +23,32 @@ export function startWalCheckpoints(location: string, onProblem: (cause: unknown
   };
 }
 
-/** Returns once everything committed so far survives a loss of power: it is in the WAL, or in the file. */
-export async function syncLog(location: string): Promise<void> {
-  const log = await open(`${location}-wal`, "r+");
-  try {
-    await syncData(log.fd);
-  } finally {
-    await log.close();
+/** The WAL of a database that has a connection for as long as this is open: so it remains one and the same file. */
+export class WalFile {
+  readonly #path: string;
+  #opened: Promise<FileHandle> | null = null;
+
+  constructor(location: string) {
+    this.#path = `${location}-wal`;
+  }
+
+  /** Returns once everything committed so far survives a loss of power: it is in the WAL, or in the database. */
+  async sync(): Promise<void> {
+    const { fd } = await (this.#opened ??= this.#open());
+    await syncData(fd);
+  }
+
+  async close(): Promise<void> {
+    const file = await this.#opened?.catch(() => null);
+    await file?.close();
+  }
+
+  async #open(): Promise<FileHandle> {
+    try {
+      return await open(this.#path, "r+");
+    } catch (error) {
+      this.#opened = null;
+      throw error;
+    }
   }
 }
