@@ -4,7 +4,8 @@ import { GatewayError } from "../domain/gateway-error.ts";
 const SMALL_BYTES = 512;
 /** They take some 10 ms. Client libraries send chunks of kilobytes, with a few short ones between them. */
 const MAX_SMALL_CHUNKS = 8_192;
-const JOINED_BYTES = 64 * 1024;
+/** Small, because no quota counts it. */
+const JOINED_BYTES = 16 * 1024;
 
 /**
  * Joins the small chunks of a body without a declared length, and refuses too many: the runtime makes a call for each
