@@ -7,6 +7,7 @@ import { requireFreePort } from "./free-port.ts";
 import { systemClock } from "./lib/clock.ts";
 import { makeDataFolder, openAdmin } from "./open-admin.ts";
 import type { LoadConfiguration } from "./open-configuration.ts";
+import { callThroughProxies } from "./providers/transport/http.ts";
 import { reloadOnChange } from "./reload.ts";
 import { LEAVE_SIGNAL, supervise } from "./supervise.ts";
 import { openSupervisorLink } from "./supervisor-link.ts";
@@ -19,7 +20,7 @@ export async function serve(configured: LoadedSettings, load: LoadConfiguration)
   const { settings } = configured;
   // Without a handler SIGHUP would end the process while it starts; a changed file is noticed once it serves.
   process.on("SIGHUP", () => {});
-  if (settings.outbound.proxy === "none") ignoreProxies();
+  chooseOutbound(settings);
   await makeDataFolder(settings);
   if (settings.worker === null) await requireFreePort(settings);
   if (settings.workers > 1 && settings.worker === null) {
@@ -47,7 +48,7 @@ export async function runWorker(configured: LoadedSettings, load: LoadConfigurat
       "jobs.concurrency is 0: set JOBS_CONCURRENCY to how many jobs the worker is to run at once",
     );
   process.on("SIGHUP", () => {});
-  if (settings.outbound.proxy === "none") ignoreProxies();
+  chooseOutbound(settings);
   await makeDataFolder(settings);
   const started = await withStoredEntries(configured, load);
   const gateway = await startGateway(started.loaded.settings, null, load, "worker");
@@ -55,6 +56,11 @@ export async function runWorker(configured: LoadedSettings, load: LoadConfigurat
   const reloading = await startReloading(gateway, started, load);
   await untilStopped(gateway, false);
   await reloading.stop();
+}
+
+function chooseOutbound({ outbound }: Settings): void {
+  if (outbound.proxy === "none") ignoreProxies();
+  else callThroughProxies();
 }
 
 /** What a process starts with. */

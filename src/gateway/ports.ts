@@ -1,6 +1,7 @@
 /**
  * What the core needs from the world. Adapters above implement these; `app.ts` joins the two.
  */
+import type { ByteStream } from "../lib/byte-stream.ts";
 import type { ApiKey } from "../domain/api-key.ts";
 import type { Channel, Route } from "../domain/channel.ts";
 import type { ImageFormat, Model } from "../domain/model.ts";
@@ -211,10 +212,7 @@ export interface TextCall {
 export type TextResponse = {
   /** The vendor's own id of the call. */
   requestId?: string;
-} & (
-  | { kind: "whole"; text: string; parsed?: unknown }
-  | { kind: "stream"; stream: ReadableStream<Uint8Array<ArrayBuffer>> }
-);
+} & ({ kind: "whole"; text: string; parsed?: unknown } | { kind: "stream"; stream: ByteStream });
 
 export interface ImageUpstream {
   /** Makes the pictures: at least one. Throws an `UpstreamError`. */

@@ -4,17 +4,18 @@ import { policyFor } from "../../test/support/usage-policy.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { DeadlineTimer } from "../lib/deadline-timer.ts";
 import { sleep } from "../lib/waiting.ts";
-import { relay, type ByteReader, type StreamEnd } from "./relay.ts";
+import type { ByteReader } from "../lib/byte-stream.ts";
+import { relay, type StreamEnd } from "./relay.ts";
 import { Call, ClientDisconnected } from "./routing/call.ts";
 
-const event = (data: object): Uint8Array => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
-const word = (content: string, finish_reason: string | null = null): Uint8Array =>
+const event = (data: object): Uint8Array<ArrayBuffer> => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
+const word = (content: string, finish_reason: string | null = null): Uint8Array<ArrayBuffer> =>
   event({ id: "c", model: "m", choices: [{ index: 0, delta: { content }, finish_reason }] });
 const DONE = Buffer.from("data: [DONE]\n\n");
 
 /** An upstream that sends these chunks and then ends, or is silent until the call is aborted. */
 function upstream(
-  chunks: readonly Uint8Array[],
+  chunks: readonly Uint8Array<ArrayBuffer>[],
   { signal }: Call,
   isEndless = false,
 ): ByteReader & { reads: number } {
@@ -42,7 +43,7 @@ interface StartOptions {
   isDisconnected?: boolean;
 }
 
-function start(chunks: readonly Uint8Array[], options: StartOptions = {}) {
+function start(chunks: readonly Uint8Array<ArrayBuffer>[], options: StartOptions = {}) {
   const deadlineTimer = new DeadlineTimer(5);
   const client = new AbortController();
   if (options.isDisconnected) client.abort();

@@ -2,17 +2,13 @@ import type { TextStream } from "../dialects/dialect.ts";
 import type { RequestContent } from "../domain/request-content.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
+import type { ByteReader } from "../lib/byte-stream.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import { asStreamError } from "./stream-error.ts";
 
 /** A silent stream gets a keep-alive frame this often. */
 const KEEP_ALIVE_MS = 15_000;
 const CHECKPOINT_MS = 2_000;
-
-/** A stream being read. */
-export interface ByteReader {
-  read(): Promise<{ done: boolean; value?: Uint8Array }>;
-}
 
 export interface Relay {
   reader: ByteReader;

@@ -6,7 +6,8 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
 import { asGatewayError } from "./failure.ts";
-import { relay, type ByteReader, type Relay, type StreamEnd } from "./relay.ts";
+import type { ByteReader, ByteStream } from "../lib/byte-stream.ts";
+import { relay, type Relay, type StreamEnd } from "./relay.ts";
 import type { UsageEstimator } from "./metering/usage-estimator.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import type { Committed } from "./routing/failover.ts";
@@ -32,7 +33,7 @@ export interface RelayedStream {
  * `UpstreamError` says why this one gave none.
  */
 export async function openStream(
-  source: ReadableStream<Uint8Array>,
+  source: ByteStream,
   stream: TextStream,
   call: Call,
   { idleMs }: Timeouts,

@@ -16,7 +16,7 @@ import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
 import { extraHeaders, headerValue, httpAddress } from "./transport/channel-settings.ts";
 import { createConnection, type Connection } from "./transport/connection.ts";
-import { brokenResponse } from "./transport/http.ts";
+import { brokenResponse, type ResponseHeaders } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { sendJson } from "./transport/json-call.ts";
 import type { FetchResult } from "./transport/result-link.ts";
@@ -61,7 +61,11 @@ const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20
 const MODERATED = /\bcontent moderation\b/;
 
 /** Flat `{code, error}`, with a code or a sentence as `code`, or nested `{error: {message}}`. */
-function readFailure(body: Record<string, unknown>, httpStatus: number, headers: Headers): FailureReading {
+function readFailure(
+  body: Record<string, unknown>,
+  httpStatus: number,
+  headers: ResponseHeaders,
+): FailureReading {
   const reading = readOpenAiFailure(body, httpStatus, headers);
   return httpStatus === 400 && MODERATED.test(reading.message) ? { ...reading, kind: "refused" } : reading;
 }

@@ -1,3 +1,4 @@
+import { textOf } from "../support/bytes.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readReply } from "../../src/dialects/chat/reply.ts";
 import { ChatStream } from "../../src/dialects/chat/stream.ts";
@@ -90,7 +91,7 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
     if (response.kind !== "stream") throw new Error("not a stream");
     expect(vendor.hits[0]!.headers["accept"]).toBe("text/event-stream");
     const stream = new ChatStream("house-chat", policyFor(100));
-    const [first, ...rest] = (await new Response(response.stream).text()).split(/(?<=\n\n)/);
+    const [first, ...rest] = (await textOf(response.stream)).split(/(?<=\n\n)/);
     const head = Buffer.from(stream.push(Buffer.from(first!))).toString();
     expect(JSON.parse(head.slice(6))).toMatchObject({ choices: [], model: "house-chat" });
     expect(stream.hasContent).toBe(false);

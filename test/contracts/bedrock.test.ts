@@ -1,3 +1,4 @@
+import { textOf } from "../support/bytes.ts";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
 import type { TextCall, TextUpstream } from "../../src/gateway/ports.ts";
@@ -41,7 +42,7 @@ async function stream(behaviour: Behaviour, change: Partial<TextCall> = {}): Pro
   vendor.next(behaviour);
   const reply = await bySignature.send(callOf({ isStream: true, ...change }));
   if (reply.kind !== "stream") throw new Error("no stream");
-  return new Response(reply.stream).text();
+  return textOf(reply.stream);
 }
 
 describe("a request", () => {
@@ -158,7 +159,7 @@ describe("an exception inside a stream", () => {
     const upstream = open({ apiKey: SIMULATED_API_KEY, baseUrl: other.url });
     const reply = await upstream.send(callOf({ isStream: true }));
     if (reply.kind !== "stream") throw new Error("no stream");
-    expect((await failureOf(new Response(reply.stream).text())).kind).toBe("broken");
+    expect((await failureOf(textOf(reply.stream))).kind).toBe("broken");
     await other.waitForClose();
   });
 });

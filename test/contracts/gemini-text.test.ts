@@ -1,3 +1,4 @@
+import { textOf } from "../support/bytes.ts";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { UpstreamError } from "../../src/domain/upstream-error.ts";
 import type { TextCall } from "../../src/gateway/ports.ts";
@@ -63,7 +64,7 @@ describe.each(["gemini", "vertex"] as const)("text of %s", (name) => {
   test("streams as server-sent events", async () => {
     const reply = await send({ isStream: true });
     if (reply.kind !== "stream") throw new Error("no stream");
-    const text = await new Response(reply.stream).text();
+    const text = await textOf(reply.stream);
     expect(text.split("\n\n").every((frame) => frame === "" || frame.startsWith("data: {"))).toBe(true);
     expect(vendor.hits[0]!.path).toBe(`${PATHS[name]}:streamGenerateContent`);
   });

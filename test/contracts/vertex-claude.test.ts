@@ -1,3 +1,4 @@
+import { textOf } from "../support/bytes.ts";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { textUpstreams } from "../../src/gateway/text-upstreams.ts";
@@ -77,7 +78,7 @@ test.each(["global", "eu"] as const)(
 test("a stream passes as it came", async () => {
   const reply = await upstream.send(callOf({ isStream: true, raw: RAW.replace("false", "true") }));
   if (reply.kind !== "stream") throw new Error("no stream");
-  const text = await new Response(reply.stream).text();
+  const text = await textOf(reply.stream);
   expect(text).toStartWith("event: message_start\n");
   expect(vendor.hits[0]!.path).toEndWith(":streamRawPredict");
 });

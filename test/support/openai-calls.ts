@@ -1,3 +1,4 @@
+import { textOf } from "./bytes.ts";
 import type { ImageOrder } from "../../src/domain/image.ts";
 import type { ImageModel } from "../../src/domain/model.ts";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
@@ -56,7 +57,7 @@ export function makeReference(
 /** The complete text of a response. */
 export async function readText(response: TextResponse): Promise<string> {
   if (response.kind === "whole") return response.text;
-  return new Response(response.stream).text();
+  return textOf(response.stream);
 }
 
 /** The `UpstreamError` of a failed call. */

@@ -1,3 +1,4 @@
+import type { ResponseHeaders } from "../transport/http.ts";
 import { textOf } from "../../lib/json.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
@@ -9,7 +10,7 @@ import { type FailureReading } from "../transport/vendor-errors.ts";
 export function readBedrockFailure(
   { message, Message: capitalized }: Record<string, unknown>,
   _status: number,
-  headers: Headers,
+  headers: ResponseHeaders,
 ): FailureReading {
   // Some types are followed by the address of their description.
   const [type = ""] = (headers.get("x-amzn-errortype") ?? "").split(":", 1);

@@ -1,3 +1,4 @@
+import type { ByteStream } from "../../lib/byte-stream.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { editMembers, removeMembers } from "../../lib/json-edit.ts";
@@ -10,10 +11,7 @@ import { FrameReader, type Frame } from "./frames.ts";
  * Turns an event stream of Bedrock into server-sent events of the messages protocol, as pulled. An exception ends it
  * with its `UpstreamError`, after all that came before.
  */
-export function toServerSentEvents(
-  source: ReadableStream<Uint8Array>,
-  errors: VendorErrors,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+export function toServerSentEvents(source: ByteStream, errors: VendorErrors): ByteStream {
   const reader = source.getReader();
   const frames = new FrameReader();
   const events = new EventWriter(errors);
@@ -26,7 +24,7 @@ export function toServerSentEvents(
           const { done, value } = await reader.read();
           let text = "";
           try {
-            if (done) frames.end();
+            if (done || !value) frames.end();
             else for (const frame of frames.push(value)) text += events.write(frame);
           } catch (error) {
             reader.cancel().catch(() => {});
@@ -37,7 +35,7 @@ export function toServerSentEvents(
           if (done) return controller.close();
         }
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: () => reader.cancel(),
     },
     { highWaterMark: 0 },
   );

@@ -3,7 +3,7 @@ import type { ImageUpstream } from "../../gateway/ports.ts";
 import type { FairSemaphore } from "../../lib/semaphore.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
 import { readImageJson } from "../transport/image-json.ts";
-import { post, requestIdOf } from "../transport/http.ts";
+import { requestIdOf, send } from "../transport/http.ts";
 import type { JsonBody } from "../transport/json-body.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
@@ -57,7 +57,7 @@ async function call(
     body,
     signal,
   };
-  const response = await post(request, errors.classify);
+  const response = await send("POST", request, errors.classify);
   const parsed = await readImageJson(response, order.spool, signal);
   if (parsed["error"] !== undefined) throw errors.classify(response, JSON.stringify(parsed));
   const reply = { ...readGenerateReply(parsed, errors), requestId: requestIdOf(response) };

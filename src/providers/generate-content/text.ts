@@ -9,6 +9,7 @@ import {
   readText,
   requestIdOf,
   type Classify,
+  type VendorResponse,
 } from "../transport/http.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
@@ -87,7 +88,11 @@ function classifier({ baseUrl }: GenerateContentConnection, { secret }: Credenti
 const WHOLE_HEADERS = { ...JSON_HEADERS, "content-type": "application/json" };
 const STREAM_HEADERS = { ...WHOLE_HEADERS, accept: "text/event-stream" };
 
-async function readWhole(response: Response, classify: Classify, signal: AbortSignal): Promise<TextResponse> {
+async function readWhole(
+  response: VendorResponse,
+  classify: Classify,
+  signal: AbortSignal,
+): Promise<TextResponse> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);
   const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;

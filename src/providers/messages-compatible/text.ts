@@ -9,6 +9,7 @@ import {
   readText,
   requestIdOf,
   type Classify,
+  type VendorResponse,
 } from "../transport/http.ts";
 import type { MessagesConnection } from "./connection.ts";
 import { tellingUnknownBetas } from "./unknown-betas.ts";
@@ -38,7 +39,7 @@ export function createMessagesText(connection: MessagesConnection): TextUpstream
 
 /** Reads a whole message. Throws an `UpstreamError` for an error in its place. */
 export async function readMessage(
-  response: Response,
+  response: VendorResponse,
   classify: Classify,
   signal: AbortSignal,
 ): Promise<TextResponse> {
@@ -60,7 +61,7 @@ async function countTokens(
 }
 
 /** Reads the number of a request's tokens: the text of the response, with nothing but what the protocol has in it. */
-export async function readCount(response: Response, signal: AbortSignal): Promise<string> {
+export async function readCount(response: VendorResponse, signal: AbortSignal): Promise<string> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);
   if (!isObject(parsed) || typeof parsed["input_tokens"] !== "number")

@@ -7,7 +7,7 @@ import { readImageList } from "../images/image-list.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
 import { readImageUsage } from "../images/image-usage.ts";
 import { wantedFormat, wantedQuality, wantedSize } from "../images/wanted-image.ts";
-import { brokenResponse, post, requestIdOf, type VendorRequest } from "../transport/http.ts";
+import { brokenResponse, requestIdOf, send, type VendorRequest } from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
@@ -29,7 +29,7 @@ async function generate(
 ): Promise<ImageReply> {
   const { errors, fetchResult } = connection;
   const write = order.references.length > 0 ? writeEdit : writeGeneration;
-  const response = await post({ ...write(order, connection), signal }, errors.classify);
+  const response = await send("POST", { ...write(order, connection), signal }, errors.classify);
   const { parsed, items, pictures } = await readImageList(response, order.spool, signal);
   if (hasError(parsed)) throw errors.classify(response, JSON.stringify(parsed));
   if (!items) throw brokenResponse("gave no list of images");

@@ -8,6 +8,7 @@ import {
   post,
   readText,
   requestIdOf,
+  type VendorResponse,
 } from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
@@ -32,7 +33,7 @@ export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
   };
 }
 
-function readWhole(response: Response, text: string, connection: OpenAiConnection): TextResponse {
+function readWhole(response: VendorResponse, text: string, connection: OpenAiConnection): TextResponse {
   const parsed = parseResponse(text);
   if (hasError(parsed)) throw connection.errors.classify(response, text);
   if (!isObject(parsed) || !Array.isArray(parsed["choices"])) throw brokenResponse("gave no choices");

@@ -1,7 +1,8 @@
-import { brokenResponse } from "./http.ts";
+import type { ByteStream } from "../../lib/byte-stream.ts";
+import { brokenResponse, type VendorResponse } from "./http.ts";
 
 /** The events of a response as bytes; null for one that came whole, as JSON, although a stream was requested. */
-export function openEvents(response: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+export function openEvents(response: VendorResponse): ByteStream | null {
   const { headers, body } = response;
   if (headers.get("content-type")?.startsWith("application/json")) return null;
   if (!body || headers.get("content-length") === "0") throw brokenResponse("gave an empty response");

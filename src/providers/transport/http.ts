@@ -1,25 +1,54 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { ByteStream } from "../../lib/byte-stream.ts";
+import { HttpClient } from "../../lib/http-client/http-client.ts";
+import { HttpError } from "../../lib/http-client/http-error.ts";
 
-/**
- * Every call of an adapter to its vendor: a POST that returns a response of success or throws an `UpstreamError`.
- * Redirects are never followed, so a credential goes nowhere but to the configured address. When `signal` aborts,
- * its own reason is thrown, unchanged.
- */
-export function post(request: VendorRequest, classify: Classify): Promise<Response> {
-  return send("POST", request, classify);
+const client = new HttpClient();
+let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => client.post(request);
+
+/** From now on every call goes through the proxy that the environment names, which the runtime's client alone knows. */
+export function callThroughProxies(): void {
+  sendText = (request) => fetch(request.url, fetchOptions("POST", request));
 }
 
-/** The same with any method, for instance to poll or cancel a job. */
-export async function send(
+/** What both ways of calling a vendor respond with. Header names are in lower case. */
+export interface VendorResponse {
+  status: number;
+  headers: ResponseHeaders;
+  body: ByteStream | null;
+  text(): Promise<string>;
+}
+
+export type ResponseHeaders = Pick<Headers, "get" | "has">;
+
+/**
+ * A call of a text model: returns a response of success or throws an `UpstreamError`. Redirects are never followed,
+ * so a credential goes nowhere but to the configured address. When `signal` aborts, its own reason is thrown,
+ * unchanged.
+ */
+export function post(request: TextRequest, classify: Classify): Promise<VendorResponse> {
+  return succeed(sendText(request), request.signal, classify);
+}
+
+/** The same for any other call, by the runtime's client, which takes files and whatever is produced as it is sent. */
+export function send(
   method: "POST" | "GET" | "PUT",
   request: VendorRequest,
   classify: Classify,
 ): Promise<Response> {
-  let response: Response;
+  return succeed(fetch(request.url, fetchOptions(method, request)), request.signal, classify);
+}
+
+async function succeed<R extends VendorResponse>(
+  called: Promise<R>,
+  signal: AbortSignal,
+  classify: Classify,
+): Promise<R> {
+  let response: R;
   try {
-    response = await fetch(request.url, fetchOptions(method, request));
+    response = await called;
   } catch (error) {
-    throw request.signal.aborted ? request.signal.reason : connectionError(error);
+    throw signal.aborted ? signal.reason : connectionError(error);
   }
   if (response.status >= 200 && response.status < 300) {
     if (isHtml(response)) throw await discard(response, "responded with a web page");
@@ -27,7 +56,7 @@ export async function send(
   }
   if (response.status >= 300 && response.status < 400)
     throw await discard(response, "responded with a redirect");
-  const error = classify(response, await readErrorText(response, request.signal));
+  const error = classify(response, await readErrorText(response, signal));
   error.requestId = requestIdOf(response);
   throw error;
 }
@@ -42,7 +71,7 @@ const REQUEST_ID_HEADERS = [
 ];
 
 /** The vendor's own id of a call, which its support asks for. */
-export function requestIdOf({ headers }: Pick<Response, "headers">): string | undefined {
+export function requestIdOf({ headers }: Pick<VendorResponse, "headers">): string | undefined {
   for (const name of REQUEST_ID_HEADERS) {
     const id = headers.get(name);
     if (id !== null) return /^[\w.:/+=-]{1,128}$/.test(id) ? id : undefined;
@@ -55,6 +84,11 @@ function fetchOptions(method: string, { headers, body, signal }: VendorRequest):
   return { method, headers, body, signal, redirect: "manual", timeout: false };
 }
 
+/** A request whose body is a text. */
+export interface TextRequest extends VendorRequest {
+  body: string;
+}
+
 export interface VendorRequest {
   url: string;
   /** Prepared once for a channel; `fetch` copies them. */
@@ -65,7 +99,10 @@ export interface VendorRequest {
 }
 
 /** Makes an error of a failed response; of its body at most the first 64 KiB are given. */
-export type Classify = (response: Pick<Response, "status" | "headers">, bodyText: string) => UpstreamError;
+export type Classify = (
+  response: Pick<VendorResponse, "status" | "headers">,
+  bodyText: string,
+) => UpstreamError;
 
 /** Of a whole text response. */
 export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
@@ -74,7 +111,6 @@ export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const MAX_ERROR_BYTES = 64 * 1024;
-const MAX_RETRY_SECONDS = 3600;
 
 /** Errors that occur before the request is sent, so the vendor cannot have carried it out. */
 const NEVER_SENT: ReadonlySet<unknown> = new Set([
@@ -102,7 +138,11 @@ const NOT_HTTP: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Reads a whole text. Throws `broken` when it is longer than `maxBytes`, is empty or was cut. */
-export async function readText(response: Response, maxBytes: number, signal: AbortSignal): Promise<string> {
+export async function readText(
+  response: VendorResponse,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<string> {
   let text: string;
   try {
     text = await (isKnownToFit(response, maxBytes) ? response.text() : collect(response, maxBytes, signal));
@@ -114,12 +154,12 @@ export async function readText(response: Response, maxBytes: number, signal: Abo
 }
 
 /** A compressed body can be of any size, so its length says nothing. */
-function isKnownToFit({ headers }: Response, maxBytes: number): boolean {
+function isKnownToFit({ headers }: VendorResponse, maxBytes: number): boolean {
   const length = headers.get("content-length");
   return length !== null && Number(length) <= maxBytes && !headers.has("content-encoding");
 }
 
-async function collect(response: Response, maxBytes: number, signal: AbortSignal): Promise<string> {
+async function collect(response: VendorResponse, maxBytes: number, signal: AbortSignal): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const piece of readPieces(response, maxBytes, signal)) pieces.push(piece);
   return decoder.decode(Buffer.concat(pieces));
@@ -127,7 +167,7 @@ async function collect(response: Response, maxBytes: number, signal: AbortSignal
 
 /** Yields a body in pieces under the rules of `readText`. Ending early closes the connection. */
 export async function* readPieces(
-  response: Response,
+  response: VendorResponse,
   maxBytes: number,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -141,7 +181,7 @@ export async function* readPieces(
         throw readingError(error, signal);
       });
       isOver = done;
-      if (done) return;
+      if (done || !value) return;
       received += value.byteLength;
       if (received > maxBytes) throw brokenResponse(`gave more than ${maxBytes} bytes`);
       if (value.byteLength > 0) yield value;
@@ -170,24 +210,12 @@ export function brokenResponse(what: string, cause?: unknown): UpstreamError {
   return new UpstreamError("broken", `the vendor ${what}`, { isAmbiguous: true, cause });
 }
 
-/**
- * The vendor's retry-after in whole seconds from 0 to 3600: `retry-after-ms`, or `Retry-After` as seconds or as a
- * date (RFC 9110, 10.2.3). Undefined for anything else.
- */
-export function readRetryAfter(headers: Headers, now: number): number | undefined {
-  const milliseconds = readNumber(headers.get("retry-after-ms"));
-  if (milliseconds !== undefined) return clampSeconds(milliseconds / 1000);
-  const value = headers.get("retry-after");
-  const seconds = readNumber(value);
-  if (seconds !== undefined) return clampSeconds(seconds);
-  const date = value !== null && /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? undefined : clampSeconds((date - now) / 1000);
-}
-
 function connectionError(error: unknown): UpstreamError {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (NOT_HTTP.has(code)) return brokenResponse("gave a response that is no HTTP", error);
-  const wasSent = !NEVER_SENT.has(code);
+  const kind = error instanceof HttpError ? error.kind : null;
+  if (kind === "invalid" || NOT_HTTP.has(code))
+    return brokenResponse("gave a response that is no HTTP", error);
+  const wasSent = kind !== "unsent" && !NEVER_SENT.has(code);
   return new UpstreamError("unreachable", `no response from the vendor (${String(code)})`, {
     isAmbiguous: wasSent,
     cause: error,
@@ -195,13 +223,13 @@ function connectionError(error: unknown): UpstreamError {
 }
 
 /** Closes a response without reading it. */
-async function discard(response: Response, what: string): Promise<UpstreamError> {
+async function discard(response: VendorResponse, what: string): Promise<UpstreamError> {
   await response.body?.cancel().catch(() => {});
   return new UpstreamError("broken", `the vendor ${what}`, { status: response.status });
 }
 
 /** The start of an error's body. Where a body of unknown length breaks off, what came before is returned. */
-async function readErrorText(response: Response, signal: AbortSignal): Promise<string> {
+async function readErrorText(response: VendorResponse, signal: AbortSignal): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {
@@ -217,14 +245,6 @@ async function readErrorText(response: Response, signal: AbortSignal): Promise<s
   return Buffer.concat(pieces).toString("utf8", 0, MAX_ERROR_BYTES);
 }
 
-function isHtml(response: Response): boolean {
+function isHtml(response: VendorResponse): boolean {
   return response.headers.get("content-type")?.startsWith("text/html") ?? false;
-}
-
-function readNumber(text: string | null): number | undefined {
-  return text !== null && /^\s*-?\d+(\.\d+)?(e\d{1,3})?\s*$/i.test(text) ? Number(text) : undefined;
-}
-
-function clampSeconds(seconds: number): number {
-  return Math.min(MAX_RETRY_SECONDS, Math.max(0, Math.ceil(seconds)));
 }

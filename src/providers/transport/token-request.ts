@@ -1,7 +1,8 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
-import { parseResponse, readRetryAfter, readText } from "./http.ts";
+import { parseResponse, readText } from "./http.ts";
+import { readRetryAfter } from "./retry-after.ts";
 import { kindOfStatus } from "./vendor-errors.ts";
 import type { GrantedToken } from "./access-tokens.ts";
 

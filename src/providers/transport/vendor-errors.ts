@@ -1,6 +1,7 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
-import { readRetryAfter, type Classify } from "./http.ts";
+import { type Classify, type ResponseHeaders } from "./http.ts";
+import { readRetryAfter } from "./retry-after.ts";
 import { createSanitizer } from "./public-message.ts";
 
 /**
@@ -64,7 +65,11 @@ export interface Redaction {
 }
 
 /** `body` is the parsed object, the first one of a list, or empty where the body is neither. */
-export type ReadFailure = (body: Record<string, unknown>, status: number, headers: Headers) => FailureReading;
+export type ReadFailure = (
+  body: Record<string, unknown>,
+  status: number,
+  headers: ResponseHeaders,
+) => FailureReading;
 
 /** A failure in the vendor's own words. */
 export interface FailureReading {

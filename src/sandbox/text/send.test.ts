@@ -1,3 +1,4 @@
+import { textOf } from "../../../test/support/bytes.ts";
 import { describe, expect, test } from "bun:test";
 import type { TextResponse } from "../../gateway/ports.ts";
 import { sandbox } from "../index.ts";
@@ -76,7 +77,7 @@ async function complete(body: object): Promise<Completion> {
 async function stream(body: object, setting?: Parameters<typeof send>[1]): Promise<Chunk[]> {
   const response = await send({ ...body, stream: true }, setting);
   if (response.kind !== "stream") throw new Error("not a stream");
-  const frames = (await new Response(response.stream).text()).split("\n\n").slice(0, -1);
+  const frames = (await textOf(response.stream)).split("\n\n").slice(0, -1);
   expect(frames.every((frame) => frame.startsWith("data: "))).toBe(true);
   expect(frames.at(-1)).toBe("data: [DONE]");
   return frames.slice(0, -1).map((frame) => JSON.parse(frame.slice(6)));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readRetryAfter } from "./http.ts";
+import { readRetryAfter } from "./retry-after.ts";
 
 describe("a retry-after", () => {
   const now = Date.parse("2026-11-20T12:00:00Z");

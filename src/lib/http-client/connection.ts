@@ -1,0 +1,209 @@
+import { isIP } from "node:net";
+import { checkServerIdentity } from "node:tls";
+import type { Socket, SocketHandler } from "bun";
+import { HttpError } from "./http-error.ts";
+import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
+import { type ResponseHead, type ResponseListener, ResponseReader } from "./response-reader.ts";
+
+/** Where a connection leads to. */
+export interface Origin {
+  hostname: string;
+  port: number;
+  isTls: boolean;
+  /** Replaces the system's certificate authorities (PEM), for tests. */
+  certificateAuthority?: string | undefined;
+}
+
+/** How long an unused connection is kept. Seconds: below the minute after which balancers of vendors close one. */
+const IDLE_SECONDS = 30;
+
+interface InFlight {
+  resolve(response: HttpResponse): void;
+  reject(error: unknown): void;
+  body: ResponseBody | null;
+  signal: AbortSignal;
+  onAbort(): void;
+}
+
+/** A connection that carries one request at a time. */
+export class Connection implements ResponseListener, BodySource {
+  readonly #origin: Origin;
+  /** Called with a connection that may carry another request. */
+  readonly #onIdle: (connection: Connection) => void;
+  #socket: Socket<Connection> | null = null;
+  #isClosed = false;
+  #inFlight: InFlight | null = null;
+  #reader = new ResponseReader(this);
+  /** What the socket has not taken yet. */
+  #unsent: Buffer | null = null;
+  #isSending = false;
+  #isReusable = false;
+
+  constructor(origin: Origin, onIdle: (connection: Connection) => void) {
+    this.#origin = origin;
+    this.#onIdle = onIdle;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Connects, where that has not happened, sends the request and resolves with its response, at the end of the head. */
+  exchange(request: Buffer, signal: AbortSignal): Promise<HttpResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+    const onAbort = (): void => this.#close(signal.reason);
+    this.#inFlight = { resolve, reject, body: null, signal, onAbort };
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#unsent = request;
+    if (this.#socket) {
+      this.#socket.timeout(0);
+      this.#socket.ref();
+      this.#send(this.#socket);
+    } else this.#connect();
+    return promise;
+  }
+
+  /** Waits for its next request. */
+  rest(): void {
+    this.#socket?.timeout(IDLE_SECONDS);
+    this.#socket?.unref();
+  }
+
+  close(): void {
+    this.#close(this.#failure());
+  }
+
+  suspend(): void {
+    this.#socket?.pause();
+  }
+
+  resume(): void {
+    this.#socket?.resume();
+  }
+
+  head(head: ResponseHead): void {
+    const inFlight = this.#inFlight;
+    if (!inFlight) return;
+    inFlight.body = new ResponseBody(this);
+    inFlight.resolve(new HttpResponse(head, inFlight.body));
+  }
+
+  body(piece: Buffer<ArrayBuffer>): void {
+    this.#inFlight?.body?.push(piece);
+  }
+
+  end(isReusable: boolean): void {
+    // A response that comes before the whole request leaves the connection in an unknown state.
+    this.#isReusable = isReusable && this.#unsent === null;
+    this.#finish()?.body?.complete();
+  }
+
+  #connect(): void {
+    const { hostname, port, isTls, certificateAuthority: ca } = this.#origin;
+    const tls = isTls && {
+      ...(isIP(hostname) === 0 && { serverName: hostname }),
+      ...(ca !== undefined && { ca }),
+      rejectUnauthorized: true,
+      ALPNProtocols: "http/1.1",
+    };
+    Bun.connect<Connection>({
+      hostname,
+      port,
+      socket: HANDLERS,
+      data: this,
+      ...(tls && { tls }),
+    }).catch((error: unknown) => this.failed(error));
+  }
+
+  opened(socket: Socket<Connection>): void {
+    if (this.#isClosed) return void socket.terminate();
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    if (!this.#origin.isTls) this.#send(socket);
+  }
+
+  secured(socket: Socket<Connection>, error: Error | null): void {
+    const refused = error ?? checkServerIdentity(this.#origin.hostname, socket.getPeerCertificate());
+    if (refused) this.failed(refused);
+    else if (!this.#isClosed) this.#send(socket);
+  }
+
+  received(bytes: Buffer<ArrayBuffer>): void {
+    // Nothing was asked: the connection is of no use any more.
+    if (!this.#inFlight) return this.close();
+    try {
+      this.#reader.push(bytes);
+    } catch (error) {
+      return this.#close(error);
+    }
+    if (this.#inFlight) return;
+    if (!this.#isReusable || this.#isClosed) return this.close();
+    this.#reader = new ResponseReader(this);
+    this.#onIdle(this);
+  }
+
+  drained(socket: Socket<Connection>): void {
+    if (this.#isSending) this.#send(socket);
+  }
+
+  /** The other side closed the connection, which ends a body of unknown length. */
+  ended(error?: unknown): void {
+    if (error || !this.#inFlight || !this.#isSending) return this.failed(error);
+    try {
+      this.#reader.close();
+      this.close();
+    } catch (thrown) {
+      this.#close(thrown);
+    }
+  }
+
+  failed(cause: unknown): void {
+    this.#close(this.#failure(cause));
+  }
+
+  #failure(cause?: unknown): HttpError {
+    return new HttpError(this.#isSending ? "closed" : "unsent", "the connection failed", cause);
+  }
+
+  #send(socket: Socket<Connection>): void {
+    const bytes = this.#unsent;
+    if (!bytes) return;
+    this.#isSending = true;
+    const sent = socket.write(bytes);
+    if (sent < 0) return;
+    this.#unsent = sent < bytes.length ? bytes.subarray(sent) : null;
+  }
+
+  #finish(): InFlight | null {
+    const inFlight = this.#inFlight;
+    this.#inFlight = null;
+    this.#isSending = false;
+    inFlight?.signal.removeEventListener("abort", inFlight.onAbort);
+    return inFlight;
+  }
+
+  #close(error: unknown): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#unsent = null;
+    const inFlight = this.#finish();
+    this.#socket?.terminate();
+    if (!inFlight) return;
+    if (inFlight.body) inFlight.body.fail(error);
+    else inFlight.reject(error);
+  }
+}
+
+/** Shared by all connections. */
+const HANDLERS: SocketHandler<Connection> = {
+  binaryType: "buffer",
+  open: (socket) => socket.data.opened(socket),
+  handshake: (socket, _isSuccess, error) => socket.data.secured(socket, error),
+  data: (socket, bytes) => socket.data.received(bytes as Buffer<ArrayBuffer>),
+  drain: (socket) => socket.data.drained(socket),
+  end: (socket) => socket.data.ended(),
+  close: (socket, error) => socket.data.ended(error),
+  error: (socket, error) => socket.data.failed(error),
+  connectError: (socket, error) => socket.data.failed(error),
+  timeout: (socket) => socket.data.close(),
+};

@@ -1,0 +1,274 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliCompressSync, deflateSync } from "node:zlib";
+import { HttpClient } from "./http-client.ts";
+import { HttpError } from "./http-error.ts";
+
+interface Peer {
+  url: string;
+  connections: number;
+  closed: number;
+  /** All that came. */
+  received: string;
+}
+
+const closers: (() => unknown)[] = [];
+afterEach(() => Promise.all(closers.splice(0).map((close) => close())));
+
+type Send = (text: string) => void;
+
+/** A server of raw bytes: `answer` is called with each request's text, which ends at an empty line and `body`. */
+function listen(
+  answer: (send: Send, socket: { end(): void; terminate(): void }, request: number) => void,
+): Peer {
+  let requests = 0;
+  const listener = Bun.listen<{ text: string }>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(socket) {
+        socket.data = { text: "" };
+        peer.connections++;
+      },
+      data(socket, bytes) {
+        peer.received += bytes.toString("latin1");
+        socket.data.text += bytes.toString("latin1");
+        if (!socket.data.text.endsWith("\r\n\r\nbody")) return;
+        socket.data.text = "";
+        answer((text) => void socket.write(text), socket, ++requests);
+      },
+      close: () => void peer.closed++,
+    },
+  });
+  const peer: Peer = {
+    url: `http://127.0.0.1:${listener.port}/a?b`,
+    connections: 0,
+    closed: 0,
+    received: "",
+  };
+  closers.push(() => listener.stop(true));
+  return peer;
+}
+
+const HEADERS = { "x-a": "b" };
+const never = () => new AbortController().signal;
+const post = (client: HttpClient, url: string, signal = never(), body = "body") =>
+  client.post({ url, headers: HEADERS, body, signal });
+const reply = (text: string, more = "") =>
+  `HTTP/1.1 200 OK\r\n${more}content-length: ${text.length}\r\n\r\n${text}`;
+
+async function kindOf(call: Promise<unknown>): Promise<unknown> {
+  const error = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof HttpError ? error.kind : error;
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  // At least one turn of the event loop, in which both sides learn of what the other has done.
+  for (let tries = 0; tries === 0 || (!isTrue() && tries < 500); tries++) await Bun.sleep(10);
+  expect(isTrue()).toBe(true);
+}
+
+test("a request is written as it is, and its connection carries the next one", async () => {
+  const peer = listen((send, _socket, request) => send(reply(`answer ${request}`)));
+  const client = new HttpClient();
+  for (const expected of ["answer 1", "answer 2"]) {
+    const response = await post(client, peer.url);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(expected);
+  }
+  expect(peer.connections).toBe(1);
+  const { host } = new URL(peer.url);
+  const request = `POST /a?b HTTP/1.1\r\nhost: ${host}\r\nx-a: b\r\ncontent-length: 4\r\n\r\nbody`;
+  expect(peer.received).toBe(request.repeat(2));
+});
+
+test("requests at the same time have connections of their own", async () => {
+  const peer = listen((send) => setTimeout(() => send(reply("x")), 20));
+  const client = new HttpClient();
+  await Promise.all([1, 2, 3].map(async () => (await post(client, peer.url)).text()));
+  expect(peer.connections).toBe(3);
+});
+
+describe("a connection carries no further request after", () => {
+  test.each<[string, (send: Send, socket: { end(): void }) => void]>([
+    ["a response that says so", (send) => send(reply("x", "connection: close\r\n"))],
+    ["bytes that nobody asked for", (send) => (send(reply("x")), send(reply("y")))],
+    ["its end while it was unused", (send, socket) => (send(reply("x")), socket.end())],
+  ])("%s", async (_name, answer) => {
+    const peer = listen(answer);
+    const client = new HttpClient();
+    for (const connections of [1, 2]) {
+      expect(await (await post(client, peer.url)).text()).toBe("x");
+      expect(peer.connections).toBe(connections);
+      await until(() => peer.closed === connections);
+    }
+  });
+
+  test("a body that was cancelled", async () => {
+    const peer = listen((send) => send("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx"));
+    const client = new HttpClient();
+    for (const connections of [1, 2]) {
+      const { body } = await post(client, peer.url);
+      expect((await body.getReader().read()).value).toEqual(Buffer.from("x"));
+      await body.cancel();
+      await until(() => peer.closed === connections);
+    }
+  });
+});
+
+test("a request that a kept connection loses is not sent again", async () => {
+  const peer = listen((send, socket, request) => (request === 1 ? send(reply("x")) : socket.terminate()));
+  const client = new HttpClient();
+  await (await post(client, peer.url)).text();
+  expect(await kindOf(post(client, peer.url))).toBe("closed");
+  expect(peer.connections).toBe(1);
+  expect(peer.received.split("body").length).toBe(3);
+});
+
+describe("the signal ends", () => {
+  test("a call before it begins", async () => {
+    expect(await kindOf(post(new HttpClient(), "http://127.0.0.1:9/", AbortSignal.abort("why")))).toBe("why");
+  });
+
+  test("the wait for a response, and the connection", async () => {
+    const peer = listen(() => {});
+    const controller = new AbortController();
+    const call = post(new HttpClient(), peer.url, controller.signal);
+    await until(() => peer.received !== "");
+    controller.abort("why");
+    expect(await kindOf(call)).toBe("why");
+    await until(() => peer.closed === 1);
+  });
+
+  test("a body", async () => {
+    const peer = listen((send) => send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n"));
+    const controller = new AbortController();
+    const { body } = await post(new HttpClient(), peer.url, controller.signal);
+    const reader = body.getReader();
+    await reader.read();
+    const rest = reader.read();
+    controller.abort("why");
+    expect(await kindOf(rest)).toBe("why");
+    await until(() => peer.closed === 1);
+  });
+
+  test("nothing after the response: the connection is kept", async () => {
+    const peer = listen((send) => send(reply("x")));
+    const client = new HttpClient();
+    const controller = new AbortController();
+    const response = await post(client, peer.url, controller.signal);
+    expect(await response.text()).toBe("x");
+    controller.abort("late");
+    await (await post(client, peer.url)).text();
+    expect(peer.connections).toBe(1);
+  });
+});
+
+test("a large request goes out as fast as the other side reads", async () => {
+  const body = "ä".repeat(4 * 1024 * 1024);
+  await using server = Bun.serve({
+    port: 0,
+    maxRequestBodySize: 2 ** 30,
+    fetch: async (request) => new Response(String((await request.text()) === body)),
+  });
+  const response = await post(new HttpClient(), server.url.href, never(), body);
+  expect(await response.text()).toBe("true");
+});
+
+test("a response is read from the network no faster than by its reader", async () => {
+  const total = 64 * 1024 * 1024;
+  let sent = 0;
+  const piece = Buffer.alloc(64 * 1024);
+  const fill = (socket: { write(bytes: Uint8Array): number }): void => {
+    while (sent < total) {
+      const taken = socket.write(piece.subarray(0, Math.min(piece.length, total - sent)));
+      sent += Math.max(0, taken);
+      if (taken < piece.length) return;
+    }
+  };
+  const listener = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data(socket) {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${total}\r\n\r\n`);
+        fill(socket);
+      },
+      drain: fill,
+    },
+  });
+  closers.push(() => listener.stop(true));
+  const { body } = await post(new HttpClient(), `http://127.0.0.1:${listener.port}/`);
+  await Bun.sleep(300);
+  // What the kernel holds on both sides comes on top of what waits here.
+  expect(sent).toBeLessThan(total / 2);
+  let length = 0;
+  for await (const each of body) length += each.length;
+  expect(length).toBe(total);
+}, 20_000);
+
+test.each(["gzip", "deflate", "br", "zstd"])("a body that is encoded with %s is decoded", async (coding) => {
+  const text = "hello ".repeat(1000);
+  const encoded = {
+    gzip: () => Bun.gzipSync(text),
+    deflate: () => new Uint8Array(deflateSync(text)),
+    br: () => new Uint8Array(brotliCompressSync(text)),
+    zstd: () => Bun.zstdCompressSync(text),
+  }[coding]!();
+  await using server = Bun.serve({
+    port: 0,
+    fetch: () => new Response(encoded, { headers: { "content-encoding": coding } }),
+  });
+  expect(await (await post(new HttpClient(), server.url.href)).text()).toBe(text);
+});
+
+test("a header that would be another line is refused before anything is sent", () => {
+  const headers = { "x-a": "b\r\nx-c: d" };
+  const call = () =>
+    new HttpClient().post({ url: "http://127.0.0.1:9/", headers, body: "", signal: never() });
+  expect(call).toThrow(TypeError);
+});
+
+test("nobody listening, or no such host, is unsent", async () => {
+  for (const url of ["http://127.0.0.1:9/", "http://does-not-exist.invalid/"])
+    expect(await kindOf(post(new HttpClient(), url))).toBe("unsent");
+});
+
+test.skipIf(!Bun.which("openssl"))(
+  "only a certificate of the right name and a known authority gets the request",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "http-client-"));
+    const make = async (name: string, subject: string) => {
+      const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
+      const command = `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=x -keyout ${key} -out ${cert}`;
+      expect(Bun.spawnSync([...command.split(" "), "-addext", `subjectAltName=${subject}`]).success).toBe(
+        true,
+      );
+      return { key: await Bun.file(key).text(), cert: await Bun.file(cert).text() };
+    };
+    let requests = 0;
+    const serve = (tls: { key: string; cert: string }) => {
+      const server = Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        tls,
+        fetch: () => new Response(String(++requests)),
+      });
+      closers.push(() => server.stop(true));
+      return `https://localhost:${server.port}/`;
+    };
+    const right = await make("right", "DNS:localhost");
+    const other = await make("other", "DNS:other.example");
+    const url = serve(right);
+    expect(await kindOf(post(new HttpClient(), url))).toBe("unsent");
+    expect(await kindOf(post(new HttpClient(other.cert), serve(other)))).toBe("unsent");
+    expect(requests).toBe(0);
+    const client = new HttpClient(right.cert);
+    for (const expected of ["1", "2"]) expect(await (await post(client, url)).text()).toBe(expected);
+  },
+);

@@ -1,0 +1,108 @@
+import { Connection, type Origin } from "./connection.ts";
+import type { HttpResponse } from "./response.ts";
+
+/** A request with a text as its body. */
+export interface HttpRequest {
+  /** http or https, without credentials. */
+  url: string;
+  /** Best the same object for requests that have the same: they are written once. */
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  signal: AbortSignal;
+}
+
+/** Unused connections kept for each origin. */
+const MAX_IDLE = 256;
+
+/** The start of a request, up to the value of its length. */
+interface Prelude {
+  url: string;
+  origin: Origin;
+  /** Of the origin. */
+  key: string;
+  text: string;
+}
+
+/**
+ * HTTP/1.1 for calls with small costs (RFC 9110, 9112): on the thread that asks, over connections that are kept.
+ * Certificates are checked, redirects are not followed, bodies are not decoded, and only the signal ends a call.
+ */
+export class HttpClient {
+  readonly #certificateAuthority: string | undefined;
+  readonly #idle = new Map<string, Connection[]>();
+  readonly #preludes = new WeakMap<HttpRequest["headers"], Prelude>();
+
+  /** `certificateAuthority` (PEM) replaces the system's authorities, for tests. */
+  constructor(certificateAuthority?: string) {
+    this.#certificateAuthority = certificateAuthority;
+  }
+
+  /**
+   * Resolves with the response once its head has come. Throws an `HttpError`, or the signal's reason. No
+   * request is sent twice: one that a kept connection loses as it is closed may have been carried out.
+   */
+  post({ url, headers, body, signal }: HttpRequest): Promise<HttpResponse> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const prelude = this.#preludeOf(url, headers);
+    const bytes = write(prelude.text, body);
+    const kept = this.#take(prelude.key);
+    if (kept) return kept.exchange(bytes, signal);
+    const { key } = prelude;
+    const origin = { ...prelude.origin, certificateAuthority: this.#certificateAuthority };
+    return new Connection(origin, (connection) => this.#keep(key, connection)).exchange(bytes, signal);
+  }
+
+  #preludeOf(url: string, headers: HttpRequest["headers"]): Prelude {
+    const known = this.#preludes.get(headers);
+    if (known?.url === url) return known;
+    const prelude = preludeOf(url, headers);
+    this.#preludes.set(headers, prelude);
+    return prelude;
+  }
+
+  /** The connection that was used last: those that are not needed grow old. */
+  #take(key: string): Connection | null {
+    const idle = this.#idle.get(key);
+    for (let connection = idle?.pop(); connection; connection = idle?.pop())
+      if (!connection.isClosed) return connection;
+    return null;
+  }
+
+  #keep(key: string, connection: Connection): void {
+    let idle = this.#idle.get(key);
+    if (!idle) this.#idle.set(key, (idle = []));
+    if (idle.length >= MAX_IDLE) idle.shift()?.close();
+    idle.push(connection);
+    connection.rest();
+  }
+}
+
+function preludeOf(url: string, headers: HttpRequest["headers"]): Prelude {
+  const { protocol, hostname, port, host, pathname, search } = new URL(url);
+  const isTls = protocol === "https:";
+  const lines = [`POST ${pathname}${search} HTTP/1.1`, `host: ${host}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${checked(name, value)}`);
+  const origin = {
+    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+    port: Number(port || (isTls ? 443 : 80)),
+    isTls,
+  };
+  return { url, origin, key: `${protocol}//${host}`, text: `${lines.join("\r\n")}\r\ncontent-length: ` };
+}
+
+/** A value that would end its line would be a second header. */
+function checked(name: string, value: string): string {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new TypeError("a header has an invalid name");
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+    throw new TypeError(`the header ${name} has an invalid value`);
+  return value.trim();
+}
+
+function write(prelude: string, body: string): Buffer {
+  const length = Buffer.byteLength(body);
+  const head = `${prelude}${length}\r\n\r\n`;
+  const bytes = Buffer.allocUnsafe(head.length + length);
+  bytes.write(head, "latin1");
+  bytes.write(body, head.length);
+  return bytes;
+}

@@ -1,0 +1,244 @@
+import { HttpError } from "./http-error.ts";
+
+/** What a response tells whoever sent the request, in this order. */
+export interface ResponseListener {
+  head(head: ResponseHead): void;
+  /** A piece of the body, never empty. A view of what was received. */
+  body(piece: Buffer): void;
+  /** `isReusable`: the connection may carry another request. */
+  end(isReusable: boolean): void;
+}
+
+/** Of status line and fields. A longer one is refused. */
+const MAX_HEAD_BYTES = 64 * 1024;
+/** Of a line with a chunk's size, and of all trailer fields. */
+const MAX_LINE_BYTES = 4 * 1024;
+const MAX_TRAILER_BYTES = 16 * 1024;
+
+/** Status line and fields (RFC 9112, 4 and 5); a field continued on another line is refused. */
+const HEAD = /^HTTP\/1\.[01] [1-9]\d\d(?: [^\r\n\0]*)?(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*)*$/;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+type State = "head" | "sized" | "until close" | "chunk size" | "chunk" | "chunk end" | "trailer" | "done";
+
+/** Reads the one response to one request (RFC 9112). Throws an `HttpError` when it is not valid, and stays unusable. */
+export class ResponseReader {
+  readonly #listener: ResponseListener;
+  #state: State = "head";
+  /** The start of a head or a line whose end has not come. */
+  #held: Buffer | null = null;
+  /** Bytes of the body, or of its chunk, still to come. */
+  #left = 0;
+  #trailerBytes = 0;
+  #isReusable = false;
+
+  constructor(listener: ResponseListener) {
+    this.#listener = listener;
+  }
+
+  /** Takes received bytes, which it may keep. */
+  push(received: Buffer): void {
+    const bytes = this.#held ? Buffer.concat([this.#held, received]) : received;
+    this.#held = null;
+    let at = 0;
+    while (at < bytes.length) {
+      const next = this.#step(bytes, at);
+      if (next < 0) return this.#hold(bytes, at);
+      at = next;
+    }
+  }
+
+  /** The connection was closed by the other side. Throws when the response is not complete. */
+  close(): void {
+    if (this.#state !== "until close") throw new HttpError("closed", "the connection was closed");
+    this.#end();
+  }
+
+  /** The position after what was read, or -1 when more is needed. */
+  #step(bytes: Buffer, at: number): number {
+    switch (this.#state) {
+      case "head":
+        return this.#readHead(bytes, at);
+      case "sized":
+      case "chunk":
+        return this.#readSized(bytes, at);
+      case "until close":
+        this.#listener.body(at === 0 ? bytes : bytes.subarray(at));
+        return bytes.length;
+      case "chunk size":
+        return this.#readChunkSize(bytes, at);
+      case "chunk end":
+        return this.#readChunkEnd(bytes, at);
+      case "trailer":
+        return this.#readTrailer(bytes, at);
+      case "done":
+        throw invalid("bytes after its end");
+    }
+  }
+
+  #readHead(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf("\r\n\r\n", at, "latin1");
+    if ((end < 0 ? bytes.length : end) - at > MAX_HEAD_BYTES) throw invalid("too long a head");
+    if (end < 0) return -1;
+    const text = bytes.toString("latin1", at, end);
+    if (!HEAD.test(text)) throw invalid("a malformed head");
+    const head = new ResponseHead(text);
+    // Interim responses come before the one that counts; nothing here asks for another protocol.
+    if (head.status === 101) throw invalid("another protocol");
+    if (head.status < 200) return end + 4;
+    this.#isReusable = head.isPersistent;
+    this.#state = this.#bodyOf(head);
+    this.#listener.head(head);
+    if (this.#state === "done") this.#end();
+    return end + 4;
+  }
+
+  /** How the body is delimited (RFC 9112, 6.3). */
+  #bodyOf({ status, headers }: ResponseHead): State {
+    const length = headers.get("content-length");
+    const coding = headers.get("transfer-encoding");
+    if (coding !== null) {
+      if (length !== null) throw invalid("two lengths");
+      if (coding.toLowerCase() !== "chunked") throw invalid("an unknown transfer coding");
+      return "chunk size";
+    }
+    if (status === 204 || status === 304) return "done";
+    if (length === null) {
+      this.#isReusable = false;
+      return "until close";
+    }
+    // The same length more than once is joined by commas.
+    if (!/^\d{1,15}$/.test(length)) throw invalid("an unreadable length");
+    this.#left = Number(length);
+    return this.#left === 0 ? "done" : "sized";
+  }
+
+  #readSized(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#left);
+    this.#left -= end - at;
+    this.#listener.body(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+    if (this.#left > 0) return end;
+    if (this.#state === "chunk") this.#state = "chunk end";
+    else this.#end();
+    return end;
+  }
+
+  #readChunkSize(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(LINE_FEED, at);
+    if (end < 0) return needMore(bytes.length - at);
+    let size = 0;
+    let index = at;
+    for (; index < end; index++) {
+      const digit = hexadecimal(bytes[index] ?? 0);
+      if (digit < 0) break;
+      size = size * 16 + digit;
+    }
+    if (index === at || index - at > 12 || !isEndOfSize(bytes, index, end))
+      throw invalid("an unreadable chunk size");
+    this.#left = size;
+    this.#state = size === 0 ? "trailer" : "chunk";
+    return end + 1;
+  }
+
+  #readChunkEnd(bytes: Buffer, at: number): number {
+    if (bytes.length - at < 2) return -1;
+    if (bytes[at] !== CARRIAGE_RETURN || bytes[at + 1] !== LINE_FEED)
+      throw invalid("a chunk of another size");
+    this.#state = "chunk size";
+    return at + 2;
+  }
+
+  /** Trailer fields are ignored. */
+  #readTrailer(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(LINE_FEED, at);
+    if (end < 0) return needMore(bytes.length - at);
+    this.#trailerBytes += end + 1 - at;
+    if (this.#trailerBytes > MAX_TRAILER_BYTES) throw invalid("too long a trailer");
+    if (end - at === 1 && bytes[at] === CARRIAGE_RETURN) this.#end();
+    return end + 1;
+  }
+
+  #end(): void {
+    this.#state = "done";
+    this.#listener.end(this.#isReusable);
+  }
+
+  #hold(bytes: Buffer, at: number): void {
+    // A copy: the rest would be kept with it.
+    this.#held = Buffer.from(bytes.subarray(at));
+  }
+}
+
+/** The status and fields of a response. */
+export class ResponseHead {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.status = Number(text.slice(9, 12));
+    this.headers = new ResponseHeaders(text);
+  }
+
+  /** Whether the other side keeps the connection open (RFC 9112, 9.3). */
+  get isPersistent(): boolean {
+    const options = this.headers.get("connection")?.toLowerCase();
+    if (options?.includes("close")) return false;
+    return this.#text.startsWith("HTTP/1.1") || (options?.includes("keep-alive") ?? false);
+  }
+}
+
+/** Fields as they came, found when they are asked for: a call looks at few of them. */
+export class ResponseHeaders {
+  readonly #text: string;
+  readonly #lower: string;
+
+  constructor(head: string) {
+    this.#text = head;
+    this.#lower = head.toLowerCase();
+  }
+
+  has(name: string): boolean {
+    return this.#lower.includes(`\n${name}:`);
+  }
+
+  /** All values of a field, joined by commas; null where there is none. `name` is in lower case. */
+  get(name: string): string | null {
+    const needle = `\n${name}:`;
+    let joined: string | null = null;
+    for (
+      let at = this.#lower.indexOf(needle);
+      at >= 0;
+      at = this.#lower.indexOf(needle, at + needle.length)
+    ) {
+      const start = at + needle.length;
+      const end = this.#text.indexOf("\r", start);
+      const value = this.#text.slice(start, end < 0 ? undefined : end).trim();
+      joined = joined === null ? value : `${joined}, ${value}`;
+    }
+    return joined;
+  }
+}
+
+function needMore(heldBytes: number): -1 {
+  if (heldBytes > MAX_LINE_BYTES) throw invalid("too long a line");
+  return -1;
+}
+
+/** The line ends behind the size, or an extension follows, which is ignored (RFC 9112, 7.1.1). */
+function isEndOfSize(bytes: Buffer, at: number, end: number): boolean {
+  if (bytes[end - 1] !== CARRIAGE_RETURN) return false;
+  return at === end - 1 || bytes[at] === 0x3b || bytes[at] === 0x20 || bytes[at] === 0x09;
+}
+
+function hexadecimal(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
+
+function invalid(what: string): HttpError {
+  return new HttpError("invalid", `the response has ${what}`);
+}

@@ -1,0 +1,163 @@
+import type { ByteStream, ReadResult } from "../byte-stream.ts";
+import { ownValue } from "../own-value.ts";
+import type { ResponseHead, ResponseHeaders } from "./response-reader.ts";
+
+/** Bytes of a body that may wait for their reader before the connection is read no further. */
+const MAX_WAITING_BYTES = 256 * 1024;
+
+/** The connection that a response comes over. */
+export interface BodySource {
+  suspend(): void;
+  resume(): void;
+  close(): void;
+}
+
+interface Waiting {
+  resolve(result: ReadResult): void;
+  reject(error: unknown): void;
+}
+
+/** A response whose head has come. The body is read once, by `text` or from `body`. */
+export class HttpResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** With its content coding undone. */
+  readonly body: ByteStream;
+
+  constructor({ status, headers }: ResponseHead, body: ResponseBody) {
+    this.status = status;
+    this.headers = headers;
+    this.body = decode(body, headers.get("content-encoding"));
+  }
+
+  async text(): Promise<string> {
+    const { body } = this;
+    const isPlain = body instanceof ResponseBody;
+    return decoder.decode(isPlain ? await body.bytes() : Buffer.concat(await Array.fromAsync(body)));
+  }
+}
+
+const decoder = new TextDecoder();
+
+const DECODERS: Readonly<Record<string, ConstructorParameters<typeof DecompressionStream>[0]>> = {
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  deflate: "deflate",
+  br: "brotli",
+  zstd: "zstd",
+};
+
+/** Some send a coding that was not asked for. An unknown one stays as it is. */
+function decode(body: ResponseBody, coding: string | null): ByteStream {
+  const format = coding === null ? undefined : ownValue(DECODERS, coding.toLowerCase());
+  if (!format) return body;
+  const encoded = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const { done, value } = await body.read();
+      if (done || !value) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => body.cancel(),
+  });
+  return encoded.pipeThrough(new DecompressionStream(format)) as ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** The bytes of a body as they come, no faster than they are read. */
+export class ResponseBody implements ByteStream {
+  readonly #source: BodySource;
+  #pieces: Buffer<ArrayBuffer>[] = [];
+  #waitingBytes = 0;
+  #waiting: Waiting | null = null;
+  #isSuspended = false;
+  #isComplete = false;
+  #error: unknown = null;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  getReader(): this {
+    return this;
+  }
+
+  /** What has come since the last call, in one piece. Rejects when the body is cut. One call at a time. */
+  read(): Promise<ReadResult> {
+    if (this.#pieces.length > 0) return Promise.resolve({ done: false, value: this.#take() });
+    if (this.#isComplete) return Promise.resolve({ done: true });
+    if (this.#error !== null) return Promise.reject(this.#error);
+    return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    try {
+      for (;;) {
+        const { done, value } = await this.read();
+        if (done || !value) return;
+        yield value;
+      }
+    } finally {
+      await this.cancel();
+    }
+  }
+
+  /** All of them. */
+  async bytes(): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    for (;;) {
+      if (this.#pieces.length > 0) pieces.push(this.#take());
+      if (this.#isComplete) return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+      const { value } = await this.read();
+      if (value) pieces.push(value);
+    }
+  }
+
+  /** Reads no more; the connection is closed unless the body has come whole. */
+  async cancel(): Promise<void> {
+    this.#pieces = [];
+    if (!this.#isComplete && this.#error === null) this.#source.close();
+  }
+
+  push(piece: Buffer<ArrayBuffer>): void {
+    if (this.#waiting) return this.#deliver({ done: false, value: piece });
+    this.#pieces.push(piece);
+    this.#waitingBytes += piece.length;
+    if (this.#waitingBytes <= MAX_WAITING_BYTES || this.#isSuspended) return;
+    this.#isSuspended = true;
+    this.#source.suspend();
+  }
+
+  /** From now on the connection belongs to others. */
+  complete(): void {
+    this.#isComplete = true;
+    this.#resume();
+    this.#deliver({ done: true });
+  }
+
+  fail(error: unknown): void {
+    this.#error = error;
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    waiting?.reject(error);
+  }
+
+  #deliver(result: ReadResult): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    waiting?.resolve(result);
+  }
+
+  #take(): Buffer<ArrayBuffer> {
+    const [first] = this.#pieces;
+    const piece = this.#pieces.length === 1 && first ? first : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#waitingBytes = 0;
+    this.#resume();
+    return piece;
+  }
+
+  #resume(): void {
+    if (!this.#isSuspended) return;
+    this.#isSuspended = false;
+    this.#source.resume();
+  }
+}

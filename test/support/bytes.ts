@@ -1,0 +1,4 @@
+/** The whole of a stream as text. */
+export async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(stream)).toString();
+}
