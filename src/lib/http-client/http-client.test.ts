@@ -83,7 +83,7 @@ test("a request is written as it is, and its connection carries the next one", a
   }
   expect(peer.connections).toBe(1);
   const { host } = new URL(peer.url);
-  const request = `POST /a?b HTTP/1.1\r\nhost: ${host}\r\nx-a: b\r\ncontent-length: 4\r\n\r\nbody`;
+  const request = `POST /a?b HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\nx-a: b\r\ncontent-length: 4\r\n\r\nbody`;
   expect(peer.received).toBe(request.repeat(2));
 });
 

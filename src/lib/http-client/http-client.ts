@@ -80,7 +80,8 @@ export class HttpClient {
 function preludeOf(url: string, headers: HttpRequest["headers"]): Prelude {
   const { protocol, hostname, port, host, pathname, search } = new URL(url);
   const isTls = protocol === "https:";
-  const lines = [`POST ${pathname}${search} HTTP/1.1`, `host: ${host}`];
+  // HTTP/1.1 keeps a connection without the word; servers of HTTP/1.0 wait for it.
+  const lines = [`POST ${pathname}${search} HTTP/1.1`, `host: ${host}`, "connection: keep-alive"];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${checked(name, value)}`);
   const origin = {
     hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
