@@ -29,8 +29,8 @@ export class CallNumbers {
     return last;
   }
 
-  /** Whether a call has its id, or its name, for the first time. */
-  isNews(number: number, member: keyof CallMark, value: string): boolean {
+  /** Whether a call has its id, its name or its type for the first time. */
+  isNews(number: number, member: keyof CallMark | "type", value: string): boolean {
     const key = `${member} ${number}`;
     if (value === "" || this.#reported.has(key)) return false;
     this.#reported.add(key);

@@ -49,7 +49,7 @@ test("calls tell their id and name once, and the first ones stay", () => {
     call("", "", ""),
   ]).map((chunk) => Object(chunk).choices[0].delta.tool_calls[0]);
   expect(calls).toEqual([
-    { index: 0, id: "a", function: { arguments: "{" } },
+    { index: 0, id: "a", type: "function", function: { arguments: "{" } },
     { index: 0, function: { name: "f", arguments: '"x"' } },
     { index: 0, function: { arguments: ":1" } },
     { index: 0, function: { arguments: "}" } },
@@ -79,9 +79,45 @@ test("calls are numbered without gaps, also those that share an index or have no
   expect(numbersOf([call(0, "a", "f"), call(0, "a", "f", "{}")])).toEqual([0, 0]);
 });
 
+test("a call without an id gets one at its beginning, and arguments that are an object become text", () => {
+  const call = (part: object) => ({ choices: [{ index: 0, delta: { tool_calls: [part] } }] });
+  const calls = relay([
+    call({ index: 0, function: { name: "f" } }),
+    call({ index: 0, function: { arguments: { n: 1, 名: "é" } } }),
+    call({ index: 0, id: "late", function: { arguments: "" } }),
+    call({ index: 1, custom: { name: "g", input: "x" } }),
+  ]).map((chunk) => Object(chunk).choices[0].delta.tool_calls[0]);
+  const id = expect.stringMatching(/^call_/);
+  expect(calls).toEqual([
+    { index: 0, id, type: "function", function: { name: "f" } },
+    { index: 0, function: { arguments: '{"n":1,"名":"é"}' } },
+    { index: 0, function: { arguments: "" } },
+    { index: 1, id, type: "custom", custom: { name: "g", input: "x" } },
+  ]);
+});
+
+test("what OpenAI's types require is in every chunk, in its words", () => {
+  const [first, second, last] = relay([
+    { created: 1_790_000_000_123, choices: [{ delta: { content: [{ type: "text", text: "猫" }] } }] },
+    { choices: [{ index: 0, delta: { role: null, content: "b" }, finish_reason: "" }] },
+    { choices: [{ index: 0, delta: {}, finish_reason: "model_length" }] },
+  ]) as { created: number; choices: [object] }[];
+  expect(new Set([first!.created, second!.created, last!.created]).size).toBe(1);
+  expect(first).toMatchObject({
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta: { role: "assistant", content: "猫" }, finish_reason: null }],
+  });
+  expect(second!.choices[0]).toEqual({
+    index: 0,
+    delta: { role: "assistant", content: "b" },
+    finish_reason: null,
+  });
+  expect(last!.choices[0]).toMatchObject({ finish_reason: "length" });
+});
+
 test("arguments keep every character", () => {
   const args = String.raw`{\"n\":12345678901234567890,\"x\":1.0,\"u\":\"\u00e9\"}`;
-  const frame = `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"${args}"}}]}}]}\n\n`;
+  const frame = `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"${args}"}}]}}]}\n\n`;
   const output = Buffer.from(new ChatStream(PUBLIC, policyFor(3)).push(Buffer.from(frame))).toString();
   expect(output).toContain(args);
   expect(output).toContain('"index":0,"id":"a"');

@@ -1,7 +1,14 @@
 import { editMembers, removeMember, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject, scanArray, splice } from "../../lib/json.ts";
 import { CallNumbers } from "./call-numbers.ts";
-import { editsOfChunk, editsOfChunkChoice, editsOfContent, secondsNow } from "./required-fields.ts";
+import {
+  editsOfArguments,
+  editsOfCall,
+  editsOfChunk,
+  editsOfChunkChoice,
+  editsOfContent,
+  secondsNow,
+} from "./required-fields.ts";
 import { newReplyId } from "./reply-id.ts";
 import { readCall } from "./tool-calls.ts";
 import { neutralFrame } from "./vendor-words.ts";
@@ -61,7 +68,7 @@ export class ChunkEditor {
   /** What must change in a choice; null for nothing. */
   #editsOf(choice: unknown): Edit | null {
     if (!isObject(choice)) return null;
-    const { index, delta, usage } = choice;
+    const { index = 0, delta, usage } = choice;
     const numbers = this.#choices.get(index);
     const isFirst = numbers === undefined && isObject(delta);
     if (numbers === undefined) this.#choices.set(index, null);
@@ -92,7 +99,8 @@ type Edit = (text: string) => string;
 
 /**
  * Official clients need an index, a small one (OpenAI's clients for Node and Python). What is told again some clients
- * join to what they have, or let it replace that, even where it is empty (OpenAI's client for Python, LangChain).
+ * join to what they have, or let it replace that, even where it is empty (OpenAI's client for Python, LangChain). A
+ * call without an id or a type from its beginning makes OpenAI's client for Node fail.
  */
 function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   const part = readCall(call);
@@ -100,16 +108,22 @@ function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   const number = numbers.of(part, call["index"]);
   const edits: Record<string, MemberEdit> = {};
   if (number !== call["index"]) edits["index"] = () => String(number);
-  const hasOldId = !numbers.isNews(number, "id", part.id) && "id" in call;
+  const isFirst = numbers.isNews(number, "type", part.kind);
+  Object.assign(edits, isFirst ? editsOfCall(call, part) : editsOfArguments(call));
+  const isNewId = numbers.isNews(number, "id", part.id || (isFirst ? MADE_HERE : ""));
+  const hasOldId = !isNewId && "id" in call;
   const hasOldName = !numbers.isNews(number, "name", part.name);
-  for (const kind of ["function", "custom"]) {
-    const named = call[kind];
-    if (hasOldName && isObject(named) && "name" in named)
-      edits[kind] = (old) => old && removeMember(old, "name");
+  const named = call[part.kind];
+  if (hasOldName && isObject(named) && "name" in named) {
+    const before = edits[part.kind];
+    edits[part.kind] = (old) => old && removeMember(before?.(old) ?? old, "name");
   }
   if (!hasOldId && Object.keys(edits).length === 0) return null;
   return (text) => editMembers(hasOldId ? removeMember(text, "id") : text, edits);
 }
+
+/** Stands for the id that the gateway has given a call, of which the vendor's own is then no news. */
+const MADE_HERE = "made here";
 
 function editItems(text: string, edits: readonly (Edit | null)[]): string {
   const spans = scanArray(text);

@@ -1,5 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import { editItems, editMembers, type MemberEdit } from "../../lib/json-edit.ts";
+import type { ToolCall } from "../conversation/request.ts";
 import { contentText } from "./content-text.ts";
 import { readFinish, writeFinish } from "./finish-reason.ts";
 import { readReasoning } from "./reasoning.ts";
@@ -26,7 +27,7 @@ export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
   const edits: Edits = {};
   if (typeof id !== "string" || id === "") edits["id"] = always(newReplyId());
   if (object !== "chat.completion") edits["object"] = always("chat.completion");
-  if (!Number.isInteger(created)) edits["created"] = always(secondsNow());
+  if (!isSeconds(created)) edits["created"] = always(secondsNow());
   const ofChoices = Array.isArray(choices) ? choices.map(editsOfChoice) : [];
   if (ofChoices.some(hasEdits)) edits["choices"] = (old) => old && editEach(old, ofChoices);
   return edits;
@@ -36,15 +37,20 @@ export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
 export function editsOfChunk(event: Readonly<Record<string, unknown>>, created: number): Edits {
   const edits: Edits = {};
   if (event["object"] !== "chat.completion.chunk") edits["object"] = always("chat.completion.chunk");
-  if (!Number.isInteger(event["created"])) edits["created"] = always(created);
+  if (!isSeconds(event["created"])) edits["created"] = always(created);
   return edits;
 }
 
-/** The edits of a choice of a chunk, and of its delta. */
-export function editsOfChunkChoice({ finish_reason: reason }: Readonly<Record<string, unknown>>): Edits {
-  if (reason === null || REASONS.has(reason)) return {};
+/** The edits of a choice of a chunk beside those of its delta. */
+export function editsOfChunkChoice({
+  index,
+  finish_reason: reason,
+}: Readonly<Record<string, unknown>>): Edits {
+  const edits: Edits = {};
+  if (index === undefined) edits["index"] = always(0);
+  if (reason === null || REASONS.has(reason)) return edits;
   const finish = reason === "" ? null : readFinish(reason, false);
-  return { finish_reason: always(finish && writeFinish(finish)) };
+  return { ...edits, finish_reason: always(finish && writeFinish(finish)) };
 }
 
 /** The edits of a content in parts (Mistral), of which clients know the text alone. */
@@ -58,6 +64,11 @@ export function editsOfContent(message: Readonly<Record<string, unknown>>): Edit
     content: always(contentText(content)),
     ...(reasoning !== "" && typeof shown !== "string" && { reasoning_content: always(reasoning) }),
   };
+}
+
+/** Some servers have milliseconds, or a fraction. */
+function isSeconds(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) < 100_000_000_000;
 }
 
 export function secondsNow(): number {
@@ -86,24 +97,40 @@ function editsOfMessage(message: Record<string, unknown>, calls: readonly unknow
   if (message["role"] !== "assistant") edits["role"] = always("assistant");
   if (message["content"] === undefined) edits["content"] = always(null);
   if (message["refusal"] === undefined) edits["refusal"] = always(null);
-  const ofCalls = calls.map(editsOfCall);
+  const ofCalls = calls.map((call) => {
+    const part = readCall(call);
+    if (!part || !isObject(call)) return {};
+    const named = call["function"];
+    const lacksArguments = isObject(named) && (named["arguments"] ?? null) === null;
+    return { ...editsOfCall(call, part), ...(lacksArguments && EMPTY_ARGUMENTS) };
+  });
   if (ofCalls.some(hasEdits)) edits["tool_calls"] = (old) => old && editEach(old, ofCalls);
   return edits;
 }
 
-function editsOfCall(call: unknown): Edits {
-  const part = readCall(call);
-  if (!part || !isObject(call)) return {};
+/** The edits of a call, or of the first piece of one, which has been read as `part`. */
+export function editsOfCall(
+  call: Readonly<Record<string, unknown>>,
+  { id, kind }: Pick<ToolCall, "id" | "kind">,
+): Edits {
   const edits: Edits = {};
-  if (part.id === "") edits["id"] = always(newCallId());
-  if (call["type"] !== part.kind) edits["type"] = always(part.kind);
-  const named = call["function"];
-  if (isObject(named) && typeof named["arguments"] !== "string") {
-    const member: MemberEdit = (old = "{}") => JSON.stringify(old === "null" ? "{}" : old);
-    edits["function"] = (old) => old && editMembers(old, { arguments: member });
-  }
-  return edits;
+  if (id === "") edits["id"] = always(newCallId());
+  if (call["type"] !== kind) edits["type"] = always(kind);
+  return { ...edits, ...editsOfArguments(call) };
 }
+
+/** The edits of arguments that are an object (Ollama, SGLang) in place of its text. */
+export function editsOfArguments(call: Readonly<Record<string, unknown>>): Edits {
+  const named = call["function"];
+  if (!isObject(named) || !isObject(named["arguments"])) return {};
+  const edits: Edits = { arguments: (args) => JSON.stringify(args) };
+  return { function: (old) => old && editMembers(old, edits) };
+}
+
+/** Of a whole call. */
+const EMPTY_ARGUMENTS: Edits = {
+  function: (old) => old && editMembers(old, { arguments: always("{}") }),
+};
 
 /** Edits each item of an array by its own edits. */
 function editEach(text: string, edits: readonly Edits[]): string {

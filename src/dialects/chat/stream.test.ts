@@ -71,7 +71,11 @@ const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "reasoning, tools and two choices": [
     chunk([choice({ role: "assistant", reasoning_content: "hm" })]),
     chunk([choice({ reasoning_content: " so" })]),
-    chunk([choice({ tool_calls: [{ index: 0, id: "t", function: { name: "f", arguments: "" } }] })]),
+    chunk([
+      choice({
+        tool_calls: [{ index: 0, id: "t", type: "function", function: { name: "f", arguments: "" } }],
+      }),
+    ]),
     chunk([choice({ tool_calls: [{ index: 0, function: { arguments: '{"a":1}' } }] })]),
     chunk([choice({ content: "x" }), { ...choice({ role: "assistant", content: "y" }), index: 1 }]),
     chunk([{ ...choice({ content: "z" }), index: 1 }]),

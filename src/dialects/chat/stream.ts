@@ -139,12 +139,13 @@ export class ChatStream implements TextStream {
 
   #readChoice(choice: unknown): void {
     if (!isObject(choice)) return;
+    const { index = 0 } = choice;
     if (typeof choice["finish_reason"] === "string") {
       refuseFailure(choice["finish_reason"]);
       this.hasContent = true;
-      this.#ended.add(choice["index"]);
-      this.#running.delete(choice["index"]);
-    } else if (!this.#ended.has(choice["index"])) this.#running.add(choice["index"]);
+      this.#ended.add(index);
+      this.#running.delete(index);
+    } else if (!this.#ended.has(index)) this.#running.add(index);
     const { eighths } = this.#delivered;
     if (isObject(choice["delta"])) addContent(this.#delivered, choice["delta"]);
     if (this.#delivered.eighths > eighths) this.hasContent = true;
