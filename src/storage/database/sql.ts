@@ -76,9 +76,12 @@ export function boundCalls(defaultTimeoutMs: number): BoundedCall {
     try {
       return await withDeadline(timeoutMs, result, late);
     } catch (error) {
-      throw isUnavailable(error)
-        ? new DependencyError("the database is unavailable", { cause: error })
-        : error;
+      throw failureOf(error);
     }
   };
+}
+
+/** What a call throws for an error of the database. */
+export function failureOf(error: unknown): unknown {
+  return isUnavailable(error) ? new DependencyError("the database is unavailable", { cause: error }) : error;
 }
