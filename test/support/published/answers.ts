@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { chatReply, embeddingsReply, model, modelList } from "./chat.ts";
 import { chatError, responsesError } from "./errors.ts";
+import { imagesReply } from "./images.ts";
 import { messageReply, messagesError, messagesModel, messagesModelList, tokenCount } from "./messages.ts";
 import { nativeCount, nativeError, nativeModel, nativeModelList, nativeReply } from "./native.ts";
 import { responseReply } from "./responses.ts";
@@ -31,6 +32,7 @@ const PATHS: readonly [path: RegExp, answers: Answers][] = [
     { whole: responseReply, error: responsesError, stream: responsesStream },
   ],
   [/^\/(?:v1|openai\/.+)\/embeddings$/, { whole: embeddingsReply, error: chatError }],
+  [/^\/(?:v1|openai\/.+)\/images\/(?:generations|edits)$/, { whole: imagesReply, error: responsesError }],
   [/^\/v1(?:beta)?\/models\/[^/]+:generateContent$/, { whole: nativeReply, error: nativeError }],
   [
     /^\/v1(?:beta)?\/models\/[^/]+:streamGenerateContent$/,

@@ -69,6 +69,12 @@ const WHOLE: Readonly<Record<string, object>> = {
     model: "m",
     usage: { prompt_tokens: 1, total_tokens: 1 },
   },
+  "/v1/images/edits": {
+    created: 1_790_000_000,
+    data: [{ url: "https://pictures.example/a.png" }],
+    size: "1024x1024",
+    output_format: "png",
+  },
   "/v1beta/models/m:countTokens": { totalTokens: 1 },
   "/v1/models/m": { id: "m", object: "model", created: 0, owned_by: "o" },
 };
