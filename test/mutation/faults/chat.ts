@@ -31,6 +31,20 @@ export const CHAT_FAULTS: readonly Fault[] = [
     tests: STREAM,
   },
   {
+    name: "a call begins without a type",
+    file: "src/dialects/chat/required-fields.ts",
+    find: 'if (call["type"] !== kind) edits["type"] = always(kind);',
+    replace: "void 0;",
+    tests: STREAM,
+  },
+  {
+    name: "a reply lacks fields that its vendor leaves out",
+    file: "src/dialects/chat/required-fields.ts",
+    find: 'if (message["refusal"] === undefined) edits["refusal"] = always(null);',
+    replace: "void 0;",
+    tests: ["src/dialects/chat/reply.test.ts"],
+  },
+  {
     name: "calls that share an index are one",
     file: "src/dialects/chat/call-numbers.ts",
     find: 'known !== "" && id !== known',
