@@ -98,8 +98,8 @@ describe("a chat request", () => {
     expect((await calls.chat({ stream: true })).kind).toBe("whole");
   });
 
-  test("decompresses a response that was compressed unrequested", async () => {
-    vendor.next("gzip", "gzip");
+  test.each(["gzip", "br"] as const)("decompresses a response that came unrequested as %s", async (fault) => {
+    vendor.next(fault, fault);
     expect(await readText(await calls.chat({}))).toContain("word7");
     expect(await readText(await calls.chat({ stream: true }))).toContain("[DONE]");
   });

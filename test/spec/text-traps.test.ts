@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readRequest as readChat } from "../../src/dialects/chat/index.ts";
+import { collectReply } from "../../src/dialects/conversation/reply.ts";
+import type { Turn } from "../../src/dialects/conversation/request.ts";
 import { TranslatedStream } from "../../src/dialects/conversation/translated-stream.ts";
 import type { VendorTerms } from "../../src/dialects/dialect.ts";
 import { textDialect } from "../../src/dialects/text.ts";
@@ -85,6 +87,46 @@ test.each(OTHERS)("a character that a vendor cuts in two reaches a caller of %s"
   const text = Buffer.concat([...sent, stream.end()]).toString();
   expect(text).not.toContain("\uFFFD");
   expect(JSON.stringify(assembledTexts(text))).toContain("🌊.");
+});
+
+test.each(OTHERS)("an event of a million characters reaches a caller of %s", (caller) => {
+  const { body, payload } = CALLERS[caller];
+  const writer = textDialect(caller).replyWriter(payload(body("public-model", "text", true), "public-model"));
+  const stream = new TranslatedStream(textDialect("chat").replyReader(), writer, policyFor(3));
+  const content = "é".repeat(1_000_000);
+  const choice = { index: 0, delta: { content }, finish_reason: "stop" };
+  const bytes = Buffer.from(`data: ${JSON.stringify({ choices: [choice] })}\n\n`);
+  const sent: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length; from += 65_537)
+    sent.push(stream.push(bytes.subarray(from, from + 65_537)));
+  expect(Buffer.concat([...sent, stream.end()]).toString()).toContain(content);
+});
+
+test("thinking of which a vendor shows the signature alone comes back to it so", () => {
+  const start = {
+    type: "content_block_start",
+    index: 0,
+    content_block: { type: "thinking", thinking: "", signature: "" },
+  };
+  const signed = {
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "signature_delta", signature: "c2ln" },
+  };
+  const reader = textDialect("messages").replyReader();
+  const events = [start, signed, { type: "content_block_stop", index: 0 }].flatMap((event) => [
+    ...reader.read(JSON.stringify(event)),
+  ]);
+  const { parts } = collectReply(events);
+  expect(parts).toEqual([{ type: "reasoning", text: "", signature: { dialect: "messages", value: "c2ln" } }]);
+  const asked = readChat(Buffer.from(JSON.stringify({ model: "m", messages: [USER] })));
+  const conversation = textDialect("chat").readConversation(asked);
+  const [turn] = conversation.turns;
+  const turns: Turn[] = [turn!, { role: "assistant", parts }, turn!];
+  const written = textDialect("messages").writeConversation({ ...conversation, turns }, TERMS);
+  expect(JSON.parse(written).messages[1].content).toEqual([
+    { type: "thinking", thinking: "", signature: "c2ln" },
+  ]);
 });
 
 /** Every text of a stream's events, those of deltas joined. */

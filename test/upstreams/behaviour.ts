@@ -72,6 +72,7 @@ export const FAULTS = [
   "slow-drip",
   "one-byte",
   "gzip",
+  "br",
   // A right response with a wrong report.
   "no-usage",
   "usage-null",

@@ -1,3 +1,4 @@
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { writeJson } from "../../src/lib/json-write.ts";
 import type { SimulatedResponse } from "./http-server.ts";
 import type { Behaviour } from "./behaviour.ts";
@@ -84,11 +85,19 @@ export async function sendJson(
       await drip(response, bytes, behaviour);
       return response.end();
     case "gzip":
-      return sendBytes(response, status, { ...all, "content-encoding": "gzip" }, Bun.gzipSync(bytes));
+    case "br":
+      return sendBytes(
+        response,
+        status,
+        { ...all, "content-encoding": behaviour.fault },
+        COMPRESS[behaviour.fault](bytes),
+      );
     default:
       return sendBytes(response, status, all, bytes);
   }
 }
+
+const COMPRESS = { gzip: gzipSync, br: brotliCompressSync } as const;
 
 /** Sends the frames of a stream with the transport fault of the behaviour. True when all were sent. */
 export async function sendFrames(
@@ -97,11 +106,12 @@ export async function sendFrames(
   behaviour: Behaviour,
   headers: Record<string, string> = {},
 ): Promise<boolean> {
-  const isCompressed = behaviour.fault === "gzip";
+  const { fault } = behaviour;
+  const encoding = fault === "gzip" || fault === "br" ? fault : null;
   const all = withRequestId({ "content-type": "text/event-stream; charset=utf-8", ...headers });
-  await response.start(200, isCompressed ? { ...all, "content-encoding": "gzip" } : all);
-  if (isCompressed)
-    await response.write(Bun.gzipSync(Buffer.concat([...frames].map((each) => Buffer.from(each)))));
+  await response.start(200, encoding ? { ...all, "content-encoding": encoding } : all);
+  if (encoding)
+    await response.write(COMPRESS[encoding](Buffer.concat([...frames].map((each) => Buffer.from(each)))));
   else if (!(await sendEach(response, frames, behaviour))) return false;
   await response.end();
   return response.isFinished;

@@ -63,6 +63,20 @@ describe("a response that is not a stream", () => {
     expect(sent).toEndWith(`"more": 1.50,"usage":${JSON.stringify(USAGE)}}`);
   });
 
+  test("may have nothing but reasoning where its output was cut, and costs what is reported", () => {
+    const message = { role: "assistant", content: null, refusal: null };
+    const choices = [{ index: 0, message, logprobs: null, finish_reason: "length" }];
+    const usage = { ...USAGE, completion_tokens_details: { reasoning_tokens: 2 } };
+    const text = reply({ model: "public", choices, usage });
+    const sent = read(text);
+    expect(sent.text).toBe(text);
+    expect(sent.usage).toEqual({
+      unit: "token",
+      tokens: { input: 4, output: 0, reasoning: 2 },
+      source: "upstream",
+    });
+  });
+
   test("without usage is billed by its content", () => {
     const call = { name: "f", arguments: "{}" };
     const choices = [

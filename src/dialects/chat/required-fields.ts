@@ -66,9 +66,9 @@ export function editsOfContent(message: Readonly<Record<string, unknown>>): Edit
   };
 }
 
-/** Some servers have milliseconds, or a fraction. */
+/** Some servers have milliseconds, a fraction or zero. */
 function isSeconds(value: unknown): boolean {
-  return Number.isInteger(value) && Number(value) < 100_000_000_000;
+  return Number.isInteger(value) && Number(value) > 0 && Number(value) < 100_000_000_000;
 }
 
 export function secondsNow(): number {
