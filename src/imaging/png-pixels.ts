@@ -1,4 +1,5 @@
 import { createInflate, type Inflate } from "node:zlib";
+import { detachBuffer } from "../lib/detach-buffer.ts";
 import { ByteCursor } from "./byte-cursor.ts";
 import { textAt } from "./header-reader.ts";
 
@@ -130,6 +131,8 @@ class UnpackedRows {
     if (this.#byteLength > this.#wantedBytes) this.#end(new PixelError("too many rows"));
     for (let at = into === 0 ? 0 : this.#rowBytes - into; at < bytes.length; at += this.#rowBytes)
       if ((bytes[at] ?? 0) > LAST_FILTER) this.#end(new PixelError("unknown filter"));
+    // Memory that is given back at once is used again; that of the collector is new, which costs as much as unpacking.
+    detachBuffer(bytes);
   }
 
   #end(failure: PixelError): void {
