@@ -32,13 +32,19 @@ export function notRouted(
       served === null ? "" : ` \`${served}\` is served: check the base address that the client is set to.`;
     return {
       error: new GatewayError("not_found", `There is nothing at this path.${advice}`),
-      family: "images",
+      family: likelyFamily(path),
     };
   }
   const allow = found.allow.join(", ");
   const advice = path === "/" ? " The interfaces are below `/v1`, the console is at `/console`." : "";
   const error = new GatewayError("method_not_allowed", `This path answers ${allow}.${advice}`);
   return { error, family: found.family, headers: { allow } };
+}
+
+/** Whose clients call a path of this form: they read the error in their own shape. */
+function likelyFamily(path: string): ErrorFamily {
+  if (/\/models\/[^/]+:\w+$/.test(path)) return "native";
+  return /\/messages(?:\/|$)/.test(path) ? "messages" : "images";
 }
 
 /** The path that a client with a base address that is a version too short or too long has meant, or null. */

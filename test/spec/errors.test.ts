@@ -63,13 +63,19 @@ describe("an unknown path is 404 in JSON", () => {
 
 describe("a base address that is a version off is named", () => {
   test.each([
-    ["/chat/completions", "/v1/chat/completions"],
-    ["/v1/v1/messages", "/v1/messages"],
-    ["/v1/v1beta/models/x:generateContent", "/v1beta/models/x:generateContent"],
-    ["/v1/chat/completions/", "/v1/chat/completions"],
-  ])("%s", async (path, served) => {
+    ["/chat/completions", "/v1/chat/completions", { error: { code: "not_found" } }],
+    ["/v1/v1/messages", "/v1/messages", { type: "error", error: { type: "not_found_error" } }],
+    [
+      "/v1/v1beta/models/x:generateContent",
+      "/v1beta/models/x:generateContent",
+      { error: { code: 404, status: "NOT_FOUND" } },
+    ],
+    ["/v1/chat/completions/", "/v1/chat/completions", { error: { code: "not_found" } }],
+  ])("%s, in the shape of its clients", async (path, served, shape) => {
     const response = await send("POST", path);
-    const { error } = (await response.json()) as { error: { message: string } };
+    const body = (await response.json()) as { error: { message: string } };
+    const { error } = body;
+    expect(body).toMatchObject(shape);
     expect([response.status, error.message]).toEqual([
       404,
       `There is nothing at this path. \`${served}\` is served: check the base address that the client is set to.`,

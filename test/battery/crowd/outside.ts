@@ -44,7 +44,7 @@ function chat(text: string): Response {
   const nonce = /nonce-\w+/.exec(prompt)?.[0] ?? "";
   const content = prompt.includes("[[names]]") ? received(body) : `It is ${nonce}`;
   const relay = prompt.includes("[[relay]]") ? { provider: "OpenAI", system_fingerprint: "fp_openai_1" } : {};
-  const head = { id: "chatcmpl-1", created: 1, model: body.model, ...relay };
+  const head = { id: "chatcmpl-1", created: 1_790_000_000, model: body.model, ...relay };
   if (body.stream !== true) {
     const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
     return Response.json({ ...head, object: "chat.completion", choices, usage: USAGE });

@@ -73,8 +73,8 @@ async function reply(request: Request): Promise<Response> {
     return Response.json({ candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] });
   }
   if (!pathname.endsWith("/chat/completions"))
-    return Response.json({ created: 1, data: [{ b64_json: PICTURE }] });
-  const head = { id: "c", created: 1, model: "gpt-5.4" };
+    return Response.json({ created: 1_790_000_000, data: [{ b64_json: PICTURE }] });
+  const head = { id: "c", created: 1_790_000_000, model: "gpt-5.4" };
   if (JSON.parse(text).stream !== true) {
     const choices = [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }];
     return Response.json({ ...head, object: "chat.completion", choices, usage: USAGE });
