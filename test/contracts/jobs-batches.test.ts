@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import type { JobStore, NewJob } from "../../src/jobs/ports.ts";
 import { jobStore } from "../../src/storage/jobs/index.ts";
@@ -71,6 +72,17 @@ onEachDatabase("jobs submitted at once", (databases) => {
       expect(result).toEqual({ kind: "accepted", job: { ...found!, readAt: expect.any(Number) } });
     }
     expect(await claimAll()).toEqual(all.map(({ id }) => id));
+  });
+
+  test("what arrives in the next turns of the event loop is in the same transaction", async () => {
+    const results: Promise<unknown>[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      const next = setImmediate();
+      results.push(jobs.submit(aJob()));
+      await next;
+    }
+    await Promise.all(results);
+    expect(transactions).toBe(1);
   });
 
   test("what arrives while a transaction runs shares the next one", async () => {
