@@ -10,6 +10,7 @@ import { copyTree, countInFile, endGroup, ROOT } from "../support/tree-copy.ts";
 import type { Fault } from "./fault.ts";
 import { CHAT_FAULTS } from "./faults/chat.ts";
 import { END_TO_END_FAULTS } from "./faults/end-to-end.ts";
+import { HTTP_CLIENT_FAULTS } from "./faults/http-client.ts";
 import { JOURNAL_FAULTS } from "./faults/journal.ts";
 import { LIMIT_FAULTS } from "./faults/limits.ts";
 import { MESSAGES_FAULTS } from "./faults/messages.ts";
@@ -36,6 +37,7 @@ const ALL = [
   ...RESPONSES_FAULTS,
   ...ROUTING_FAULTS,
   ...LIMIT_FAULTS,
+  ...HTTP_CLIENT_FAULTS,
   ...JOURNAL_FAULTS,
   ...STORE_FAULTS,
   ...END_TO_END_FAULTS,

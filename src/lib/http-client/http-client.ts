@@ -1,4 +1,5 @@
 import { Connection, type Origin } from "./connection.ts";
+import { HttpError } from "./http-error.ts";
 import type { HttpResponse } from "./response.ts";
 
 /** A request with a text as its body. */
@@ -41,21 +42,20 @@ export class HttpClient {
    * Resolves with the response once its head has come. Throws an `HttpError`, or the signal's reason. No
    * request is sent twice: one that a kept connection loses as it is closed may have been carried out.
    */
-  post({ url, headers, body, signal }: HttpRequest): Promise<HttpResponse> {
-    if (signal.aborted) return Promise.reject(signal.reason);
+  async post({ url, headers, body, signal }: HttpRequest): Promise<HttpResponse> {
+    signal.throwIfAborted();
     const prelude = this.#preludeOf(url, headers);
     const bytes = write(prelude.text, body);
     const kept = this.#take(prelude.key);
     if (kept) return kept.exchange(bytes, signal);
-    const { key } = prelude;
-    const origin = { ...prelude.origin, certificateAuthority: this.#certificateAuthority };
+    const { origin, key } = prelude;
     return new Connection(origin, (connection) => this.#keep(key, connection)).exchange(bytes, signal);
   }
 
   #preludeOf(url: string, headers: HttpRequest["headers"]): Prelude {
     const known = this.#preludes.get(headers);
     if (known?.url === url) return known;
-    const prelude = preludeOf(url, headers);
+    const prelude = preludeOf(url, headers, this.#certificateAuthority);
     this.#preludes.set(headers, prelude);
     return prelude;
   }
@@ -77,7 +77,11 @@ export class HttpClient {
   }
 }
 
-function preludeOf(url: string, headers: HttpRequest["headers"]): Prelude {
+function preludeOf(
+  url: string,
+  headers: HttpRequest["headers"],
+  certificateAuthority: string | undefined,
+): Prelude {
   const { protocol, hostname, port, host, pathname, search } = new URL(url);
   const isTls = protocol === "https:";
   // HTTP/1.1 keeps a connection without the word; servers of HTTP/1.0 wait for it.
@@ -87,15 +91,17 @@ function preludeOf(url: string, headers: HttpRequest["headers"]): Prelude {
     hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
     port: Number(port || (isTls ? 443 : 80)),
     isTls,
+    certificateAuthority,
   };
   return { url, origin, key: `${protocol}//${host}`, text: `${lines.join("\r\n")}\r\ncontent-length: ` };
 }
 
 /** A value that would end its line would be a second header. */
 function checked(name: string, value: string): string {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new TypeError("a header has an invalid name");
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+    throw new HttpError("unsent", "a header has an invalid name");
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-    throw new TypeError(`the header ${name} has an invalid value`);
+    throw new HttpError("unsent", `the header ${name} has an invalid value`);
   return value.trim();
 }
 

@@ -1,0 +1,91 @@
+import type { Fault } from "../fault.ts";
+
+const CLIENT = "src/lib/http-client/http-client.ts";
+const CONNECTION = "src/lib/http-client/connection.ts";
+const READER = "src/lib/http-client/response-reader.ts";
+const RESPONSE = "src/lib/http-client/response.ts";
+
+const client = ["src/lib/http-client/http-client.test.ts"];
+const reader = ["src/lib/http-client/response-reader.test.ts"];
+
+/** How text models are called: what is sent to whom, and what counts as a whole response. */
+export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
+  {
+    name: "a certificate of another name gets the request",
+    file: CONNECTION,
+    find: "const refused = error ?? checkServerIdentity(this.#origin.hostname, socket.getPeerCertificate());",
+    replace: "const refused = error;",
+    tests: client,
+  },
+  {
+    name: "a certificate of an unknown authority gets the request",
+    file: CONNECTION,
+    find: "const refused = error ?? checkServerIdentity(this.#origin.hostname, socket.getPeerCertificate());",
+    replace:
+      "const refused = error ? undefined : checkServerIdentity(this.#origin.hostname, socket.getPeerCertificate());",
+    tests: client,
+  },
+  {
+    name: "a connection is used again although bytes follow its response",
+    file: READER,
+    find: `throw invalid("bytes after its end");`,
+    replace: "return bytes.length;",
+    tests: [...client, ...reader],
+  },
+  {
+    name: "a connection is used again although its other side ends it",
+    file: CONNECTION,
+    find: "if (!this.#isReusable || this.#isClosed) return this.close();",
+    replace: "if (this.#isClosed) return this.close();",
+    tests: client,
+  },
+  {
+    name: "a call that the signal ends keeps its connection",
+    file: CONNECTION,
+    find: "const onAbort = (): void => this.#close(signal.reason);",
+    replace: "const onAbort = (): void => void this.#finish()?.reject(signal.reason);",
+    tests: client,
+  },
+  {
+    name: "a signal ends a connection that another request has",
+    file: CONNECTION,
+    find: `inFlight?.signal.removeEventListener("abort", inFlight.onAbort);`,
+    replace: "",
+    tests: client,
+  },
+  {
+    name: "what a request could not send at once is lost",
+    file: CONNECTION,
+    find: "this.#unsent = sent < bytes.length ? bytes.subarray(sent) : null;",
+    replace: "this.#unsent = null;",
+    tests: client,
+  },
+  {
+    name: "a response is read faster than its reader",
+    file: RESPONSE,
+    find: "this.#source.suspend();",
+    replace: "",
+    tests: client,
+  },
+  {
+    name: "a value of a header begins another header",
+    file: CLIENT,
+    find: "if (!/^[\\t\\x20-\\x7e\\x80-\\xff]*$/.test(value))",
+    replace: "if (value === null)",
+    tests: client,
+  },
+  {
+    name: "a cut response counts as whole",
+    file: READER,
+    find: `if (this.#state !== "until close") throw new HttpError("closed", "the connection was closed");`,
+    replace: "",
+    tests: reader,
+  },
+  {
+    name: "a response with a length and chunks is read",
+    file: READER,
+    find: `if (length !== null) throw invalid("two lengths");`,
+    replace: "",
+    tests: reader,
+  },
+];
