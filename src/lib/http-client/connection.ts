@@ -1,5 +1,4 @@
 import { isIP } from "node:net";
-import { checkServerIdentity } from "node:tls";
 import type { Socket, SocketHandler } from "bun";
 import { HttpError } from "./http-error.ts";
 import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
@@ -122,9 +121,9 @@ export class Connection implements ResponseListener, BodySource {
     if (!this.#origin.isTls) this.#send(socket);
   }
 
+  /** The error is what the runtime has found wrong with the certificate: its authority, its time or its name. */
   secured(socket: Socket<Connection>, error: Error | null): void {
-    const refused = error ?? checkServerIdentity(this.#origin.hostname, socket.getPeerCertificate());
-    if (refused) this.failed(refused);
+    if (error) this.failed(error);
     else if (!this.#isClosed) this.#send(socket);
   }
 
