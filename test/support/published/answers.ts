@@ -36,7 +36,12 @@ const PATHS: readonly [path: RegExp, answers: Answers][] = [
   [/^\/v1(?:beta)?\/models\/[^/]+:generateContent$/, { whole: nativeReply, error: nativeError }],
   [
     /^\/v1(?:beta)?\/models\/[^/]+:streamGenerateContent$/,
-    { whole: z.array(nativeReply), error: nativeError, stream: nativeStream },
+    {
+      // Without `alt=sse` a stream is one array, which ends with the error that cut it.
+      whole: z.array(z.union([nativeReply, nativeError])),
+      error: nativeError,
+      stream: nativeStream,
+    },
   ],
   [/^\/v1(?:beta)?\/models\/[^/]+:countTokens$/, { whole: nativeCount, error: nativeError }],
   // One address serves the clients of three protocols.

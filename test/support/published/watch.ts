@@ -19,29 +19,51 @@ export async function watchResponse(
   const type = headers.get("content-type")?.split(";")[0];
   const told = (problem: string) => report(`${path} ${status}: ${problem}`);
   if (type === "text/event-stream" && answers.stream) return watchStream(response, answers.stream(), told);
-  if (type !== "application/json" || Number(headers.get("content-length") ?? Infinity) > MAX_CHECKED_BYTES)
-    return response;
-  const text = await response.clone().text();
+  if (type !== "application/json") return response;
   const schema = response.ok ? answers.whole : answers.error;
-  attempt(() => schema.parse(JSON.parse(text)), text, told);
+  const check = (text: string) => attempt(() => schema.parse(JSON.parse(text)), text, told);
+  const length = headers.get("content-length");
+  if (length === null && answers.stream) return watchArray(response, check);
+  if (Number(length ?? Infinity) <= MAX_CHECKED_BYTES) check(await response.clone().text());
   return response;
 }
 
-/** The same response, whose bytes pass as they are asked for. */
 function watchStream(response: Response, reader: StreamReader, report: (problem: string) => void): Response {
   const frames = new Frames();
-  const source = response.body!.getReader();
   let isLawful = true;
   function check(what: string, act: () => void): void {
     isLawful &&= attempt(act, what, report);
   }
-  const watched = new ReadableStream<Uint8Array>(
+  return observed(response, {
+    take(bytes) {
+      for (const frame of frames.add(bytes)) check(frame, () => readFrame(frame, reader));
+    },
+    end: () => check("the end", () => reader.end()),
+  });
+}
+
+/** A stream that is one JSON value. */
+function watchArray(response: Response, check: (text: string) => void): Response {
+  const pieces: Uint8Array[] = [];
+  return observed(response, {
+    take: (bytes) => void pieces.push(bytes.slice()),
+    end: () => check(Buffer.concat(pieces).toString()),
+  });
+}
+
+/** The same response, whose bytes pass as they are asked for. */
+function observed(
+  response: Response,
+  { take, end }: { take(bytes: Uint8Array): void; end(): void },
+): Response {
+  const source = response.body!.getReader();
+  const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const { done, value } = await source.read();
-        for (const frame of value ? frames.add(value) : []) check(frame, () => readFrame(frame, reader));
+        if (value) take(value);
         if (!done) return controller.enqueue(value);
-        check("the end", () => reader.end());
+        end();
         controller.close();
       },
       cancel: (reason) => source.cancel(reason),
@@ -49,7 +71,7 @@ function watchStream(response: Response, reader: StreamReader, report: (problem:
     { highWaterMark: 0 },
   );
   const { status, statusText, headers, url, redirected } = response;
-  const made = new Response(watched, { status, statusText, headers });
+  const made = new Response(body, { status, statusText, headers });
   return Object.defineProperties(made, { url: { value: url }, redirected: { value: redirected } });
 }
 
