@@ -21,6 +21,8 @@ export interface Gateway extends ServerProcess {
   key: string;
   /** A key that is not allowed from any address of this machine. */
   barredKey: string;
+  /** Where it keeps everything it stores. */
+  dataFolder: string;
   /** Runs a command of the gateway's command line and returns its output. */
   run(...args: string[]): Promise<string>;
 }
@@ -49,6 +51,7 @@ export async function launchGateway(
   const folder = mkdtempSync(join(tmpdir(), "bench-gateway-"));
   const port = freePort();
   const configPath = join(folder, "gateway.yaml");
+  const dataFolder = join(folder, "data");
   await Bun.write(
     configPath,
     Bun.YAML.stringify({ ...configuration(upstream), ...variant.configuration }, null, 2),
@@ -57,7 +60,7 @@ export async function launchGateway(
     HOST: "127.0.0.1",
     PORT: String(port),
     GATEWAY_CONFIG: configPath,
-    GATEWAY_DATA_DIR: join(folder, "data"),
+    GATEWAY_DATA_DIR: dataFolder,
     GATEWAY_BOOTSTRAP_KEY: KEY,
     GATEWAY_ADMIN_PASSWORD: "bench-administrator",
     BENCH_UPSTREAM_KEY: "bench-upstream",
@@ -72,7 +75,7 @@ export async function launchGateway(
   };
   if (variant.fill) {
     await runCommand(machine, environment, ["migrate"]);
-    await variant.fill(join(folder, "data", "gateway.sqlite"));
+    await variant.fill(join(dataFolder, "gateway.sqlite"));
   }
   const logPath = join(folder, "gateway.log");
   const server = startLogged(machine, command, port, logPath);
@@ -84,6 +87,7 @@ export async function launchGateway(
       workerIds: childrenOf(server.processId),
       key: KEY,
       barredKey,
+      dataFolder,
       run: (...args) => runCommand(machine, environment, args),
       async stop() {
         await server.stop();
