@@ -5,7 +5,7 @@ import { textAt } from "./header-reader.ts";
 
 /**
  * Whether a PNG of a sound structure (`walkPng`) has all its pixels, found by unpacking them to nowhere: in memory that
- * does not grow with the picture, and in at most three quarters of the time in which the codec makes colours of them.
+ * does not grow with the picture, and in less time than the codec takes, which makes colours of them.
  * False where that does not settle it: damaged pixels, and palettes, interlaced pictures and colour profiles, for which
  * more than their length counts. Rejects with the signal's reason.
  * Source: PNG specification, third edition, chapters 7 and 9.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { deflateSync } from "node:zlib";
 import {
   AVIF,
   BMP_RLE,
@@ -7,7 +8,16 @@ import {
   HEIC_WITH_ALPHA,
   TIFF_LZW,
 } from "../../test/support/encoded-pictures.table.ts";
-import { exifData, makeBmp, makeGif, makePng, pngChunk, webpWithExif } from "../../test/support/pictures.ts";
+import {
+  exifData,
+  makeBmp,
+  makeGif,
+  makePng,
+  pngChunk,
+  pngHeader,
+  pngOf,
+  webpWithExif,
+} from "../../test/support/pictures.ts";
 import { createSemaphore } from "../lib/semaphore.ts";
 import { openPicture } from "./codec.ts";
 import { changePixels } from "./pixels.ts";
@@ -106,6 +116,15 @@ test.each([
     expect(error).toMatchObject({ code: "invalid_image", status: 400, param: "image" });
     expect((error as Error).message).toStartWith("Image 3 of 16 ");
   }
+});
+
+test("a PNG whose pixels end early is refused though its checksums are right", async () => {
+  const packed = deflateSync(crypto.getRandomValues(new Uint8Array(60_100)), { level: 0 });
+  const chunks = [pngHeader(200, 200, 2), pngChunk("IDAT", packed), pngChunk("IEND", Buffer.alloc(0))];
+  expect(await read(pngOf(chunks)).catch((error: unknown) => error)).toMatchObject({
+    code: "invalid_image",
+    message: expect.stringContaining("Image 3 of 16"),
+  });
 });
 
 test.each([
