@@ -50,6 +50,18 @@ test("more different statements than are kept work, the first ones too", async (
     }
 });
 
+test("large values are not kept with their statements", async () => {
+  const residentMb = () => process.memoryUsage.rss() / 2 ** 20;
+  const before = residentMb();
+  for (let index = 0; index < 12; index += 1)
+    await sql.unsafe(`SELECT length(?) + ${index}`, [`${index}`.repeat(16 * 2 ** 20)]);
+  for (let attempt = 0; residentMb() > before + 96 && attempt < 80; attempt += 1) {
+    Bun.gc(true);
+    await Bun.sleep(50);
+  }
+  expect(residentMb()).toBeLessThan(before + 96);
+});
+
 test("a transaction that fails, or whose caller is gone, changes nothing and leaves the connection usable", async () => {
   const gone = new AbortController();
   const remove = async () => {

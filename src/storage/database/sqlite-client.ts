@@ -42,6 +42,7 @@ export function openSqliteClient(location: string): SqliteClient {
 
 /** The texts in use are a few hundred; those of lists have one for each length. */
 const MAX_KEPT = 400;
+const MAX_KEPT_LENGTH = 64 * 1024;
 
 class KeptStatements {
   readonly #connection: Connection;
@@ -58,8 +59,12 @@ class KeptStatements {
       this.#connection.run(text);
       return [];
     }
-    // As one array: an object among several arguments would be taken for named parameters.
-    return this.#prepared(text).all(values as unknown as SQLQueryBindings);
+    try {
+      // As one array: an object among several arguments would be taken for named parameters.
+      return this.#prepared(text).all(values as unknown as SQLQueryBindings);
+    } finally {
+      if (values.some(isLarge)) this.#drop(text);
+    }
   }
 
   /** SQLite has rolled back itself after some failures. */
@@ -80,13 +85,20 @@ class KeptStatements {
     if (found) return found;
     const statement = this.#connection.prepare<object, SQLQueryBindings[]>(text);
     this.#kept.set(text, statement);
-    if (this.#kept.size > MAX_KEPT) {
-      const [oldest] = this.#kept.keys();
-      this.#kept.get(oldest ?? "")?.finalize();
-      this.#kept.delete(oldest ?? "");
-    }
+    const [oldest] = this.#kept.keys();
+    if (oldest !== undefined && this.#kept.size > MAX_KEPT) this.#drop(oldest);
     return statement;
   }
+
+  #drop(text: string): void {
+    this.#kept.get(text)?.finalize();
+    this.#kept.delete(text);
+  }
+}
+
+/** A statement keeps its last values, so one of large ones is not kept. */
+function isLarge(value: unknown): boolean {
+  return (typeof value === "string" || value instanceof Uint8Array) && value.length > MAX_KEPT_LENGTH;
 }
 
 /** A statement after which another one stands. */
