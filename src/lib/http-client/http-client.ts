@@ -26,7 +26,7 @@ interface Prelude {
 
 /**
  * HTTP/1.1 for calls with small costs (RFC 9110, 9112): on the thread that asks, over connections that are kept.
- * Certificates are checked, redirects are not followed, bodies are not decoded, and only the signal ends a call.
+ * Certificates are checked, redirects are not followed, and only the signal ends a call.
  */
 export class HttpClient {
   readonly #certificateAuthority: string | undefined;
