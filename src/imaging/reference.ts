@@ -3,7 +3,6 @@ import type { ImageFormat } from "../domain/model.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { isPortable, openPicture } from "./codec.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
-import { hasAllPixels } from "./png-pixels.ts";
 import { readImageHeader, refusing, sniffImage } from "./sniff.ts";
 import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
@@ -55,7 +54,6 @@ function portableFormat({ format, hasAlpha }: ImageHeader): ImageFormat {
 
 /** Decodes all of it and keeps nothing. */
 async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<void> {
-  if (header.format === "png" && (await hasAllPixels(image, signal))) return;
   try {
     const picture = await openPicture(image, header, signal);
     await picture.resize(1, 1, { filter: "nearest" }).png({ compressionLevel: 0 }).bytes();
