@@ -15,6 +15,7 @@ import { JobBilling, coreOf } from "./job-billing.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
 import type { RunControl } from "./run-control.ts";
 import { readJobRequest, readStoredRequest } from "./stored-request.ts";
+import { whileAway } from "./while-away.ts";
 import { waitForCapacity } from "./wait-for-capacity.ts";
 
 /** One run of a job: what it needs, and what is told of it afterwards. */
@@ -92,8 +93,9 @@ async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding[
 /** Writes each step of the vendor's calls to the store before it is taken. */
 function followCalls({ job, core, control }: JobRun): ImageRun {
   const { sent } = job;
-  const require = async (isHeld: Promise<boolean>): Promise<void> => {
-    if (!(await isHeld)) throw new LeaseLost("another worker has the job, or it has ended");
+  const require = async (write: () => Promise<boolean>): Promise<void> => {
+    if (!(await whileAway(write, () => control.signal.aborted)))
+      throw new LeaseLost("another worker has the job, or it has ended");
   };
   let target = { channel: sent?.channel ?? "", upstreamModel: sent?.upstreamModel ?? "" };
   let vendorJobs: Record<string, string> = { ...sent?.vendorJobs };
@@ -107,15 +109,15 @@ function followCalls({ job, core, control }: JobRun): ImageRun {
       if (sent) return;
       target = { channel: channel.id, upstreamModel };
       vendorJobs = {};
-      await require(core.jobs.send(job, target));
+      await require(() => core.jobs.send(job, target));
     },
-    onStore: () => require(core.jobs.store(job)),
+    onStore: () => require(() => core.jobs.store(job)),
     vendorJobs: (call): VendorJobRecord => ({
       id: sent?.vendorJobs[call] ?? null,
       isLost: sent !== null && sent.vendorJobs[call] === undefined,
       save(id) {
         vendorJobs[call] = id;
-        last = last.then(() => require(core.jobs.rememberVendorJobs(job, { ...target, vendorJobs })));
+        last = last.then(() => require(() => core.jobs.rememberVendorJobs(job, { ...target, vendorJobs })));
         return last;
       },
       isHandedOver: () => control.isHandedOver,

@@ -5,8 +5,9 @@ import { DependencyError } from "../gateway/ports.ts";
 import type { Spool } from "../lib/spool.ts";
 import { every, sleep, type BackgroundWork } from "../lib/waiting.ts";
 import type { JobObserver } from "./observer.ts";
-import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
+import type { ClaimedJob, JobStore } from "./ports.ts";
 import { RunControl } from "./run-control.ts";
+import { whileAway } from "./while-away.ts";
 import { contextOfJob, LeaseLost, runJob } from "./run-job.ts";
 import { filesOf, removeBlobs } from "./stored-request.ts";
 
@@ -27,7 +28,6 @@ const HEARTBEAT_MS = 5_000;
 const CANCEL_POLL_MS = 1_000;
 /** After an outage of the store, time for every worker to renew its leases before one is taken from it. */
 const AFTER_OUTAGE_MS = HEARTBEAT_MS + 1_000;
-const RETRY_MS = 250;
 /** How long jobs that are handed over may take to let go. */
 const HAND_OVER_MS = 2_000;
 
@@ -145,25 +145,14 @@ export class JobWorker {
     try {
       await using spool = createSpool();
       const ending = await runJob({ job, core, context, control, spool });
-      if (!(await this.#finish(job, ending, control))) return;
+      const finish = (): Promise<boolean> => core.jobs.finish(job, ending);
+      if (!(await whileAway(finish, () => control.isHandedOver))) return;
       observer.ended({ job, ending, context, at, startedAt, durationMs: core.clock.monotonic() - startedAt });
       if (ending.entry) core.orphanCosts.add(job.keyId, ending.entry.orphanCost);
       await removeBlobs(core.blobs, filesOf(job.request));
     } catch (error) {
       if (!(error instanceof LeaseLost) && !control.isHandedOver)
         onProblem(`job ${job.jobId} was left`, error);
-    }
-  }
-
-  /** Retries while the store is away: what was delivered must not be lost with it. */
-  async #finish(job: ClaimedJob, ending: JobEnding, control: RunControl): Promise<boolean> {
-    for (;;) {
-      try {
-        return await this.#options.core.jobs.finish(job, ending);
-      } catch (error) {
-        if (!(error instanceof DependencyError) || control.isHandedOver) throw error;
-        await sleep(RETRY_MS);
-      }
     }
   }
 

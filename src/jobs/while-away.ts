@@ -1,0 +1,19 @@
+import { DependencyError } from "../gateway/ports.ts";
+import { sleep } from "../lib/waiting.ts";
+
+const RETRY_MS = 250;
+
+/** Repeats a write to the store while the store is away: what was waited or paid for must not be lost with it. */
+export async function whileAway<Result>(
+  write: () => Promise<Result>,
+  isOver: () => boolean,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof DependencyError) || isOver()) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
