@@ -71,7 +71,9 @@ describe("quality `auto`", () => {
 
   test("is billed at the highest price when the vendor reports an unknown quality", async () => {
     fixture.vendor.next({ quality: "splendid" });
-    expect((await generate({ model: TIERED })).row.amount).toBe(200_000_000n);
+    const { row, reply } = await generate({ model: TIERED });
+    expect(row.amount).toBe(200_000_000n);
+    expect(reply).not.toHaveProperty("quality");
   });
 
   test("costs its own price if it has one", async () => {

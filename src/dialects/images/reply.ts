@@ -2,6 +2,9 @@ import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image
 import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 
+/** Those of the interface. `auto` and a vendor's own names do not tell callers what took effect. */
+const QUALITIES: ReadonlySet<string> = new Set(["low", "medium", "high", "xhigh", "max"]);
+
 /** Writes a reply of the image interface; a blob is written as the base64 of its bytes. */
 export function writeReply(delivery: ImageDelivery, created: number): StreamedObject {
   const { model, width, height, quality, background, format, images, usage } = delivery;
@@ -9,8 +12,7 @@ export function writeReply(delivery: ImageDelivery, created: number): StreamedOb
     created,
     model,
     size: `${width}x${height}`,
-    // `auto` means that the vendor did not say what took effect.
-    ...(quality !== "auto" && { quality }),
+    ...(QUALITIES.has(quality) && { quality }),
     output_format: format,
     background,
     data: images.map(writeImage),
