@@ -36,8 +36,10 @@ export interface GatewayVariant {
   configuration?: Record<string, unknown>;
   /** Processes that share the port, each on the server's core where there is one, else on both cores. */
   workers?: number;
-  /** Fills the empty database before the gateway starts. */
-  fill?(databasePath: string): void | Promise<void>;
+  /** An empty PostgreSQL database; SQLite in the data folder where absent. */
+  databaseUrl?: string | undefined;
+  /** Fills the empty database, at its address or the path of its file, before the gateway starts. */
+  fill?(location: string): void | Promise<void>;
 }
 
 /** Starts a gateway with its own data folder, which `stop` removes. */
@@ -64,6 +66,7 @@ export async function launchGateway(
     GATEWAY_BOOTSTRAP_KEY: KEY,
     GATEWAY_ADMIN_PASSWORD: "bench-administrator",
     BENCH_UPSTREAM_KEY: "bench-upstream",
+    ...(variant.databaseUrl !== undefined && { DATABASE_URL: variant.databaseUrl }),
   };
   const profiling =
     profileFolder === undefined ? [] : ["--cpu-prof", "--cpu-prof-md", "--cpu-prof-dir", profileFolder];
@@ -75,7 +78,7 @@ export async function launchGateway(
   };
   if (variant.fill) {
     await runCommand(machine, environment, ["migrate"]);
-    await variant.fill(join(dataFolder, "gateway.sqlite"));
+    await variant.fill(variant.databaseUrl ?? join(dataFolder, "gateway.sqlite"));
   }
   const logPath = join(folder, "gateway.log");
   const server = startLogged(machine, command, port, logPath);

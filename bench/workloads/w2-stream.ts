@@ -2,7 +2,7 @@ import { chatRequestBody, PUBLIC_MODEL, STREAM_FRAMES, UPSTREAM_MODEL } from "..
 import { exchange, type Reply, wireRequest } from "../client-connection.ts";
 import { assertSameReply, assertCompleteStream } from "../equivalence.ts";
 import { type LoadPlan, startClosedLoop } from "../load.ts";
-import { interleave, measure, type Sample } from "../measure.ts";
+import { interleave, measure, type Sample, warmUp } from "../measure.ts";
 import type { ServerProcess } from "../processes.ts";
 import { addedRow, ratioRow, type Row } from "../report.ts";
 import type { Stage } from "../stage.ts";
@@ -30,6 +30,8 @@ export const streamWorkload: Workload = {
   async run(stage) {
     const lengths = await checkStreams(stage);
     const outcome: Outcome = { rows: [], cpuSamples: [], latencySamples: [] };
+    for (const server of [stage.bareBun, stage.gateway])
+      await warmUp(server, () => startClosedLoop({ ...streamPlan(stage, server, 0), connections: 16 }));
     for (const grade of GRADES) {
       const rounds = await measureGrade(stage, grade);
       outcome.latencySamples.push(...rounds.flatMap((round) => Object.values(round)));

@@ -1,7 +1,4 @@
-import { Database } from "bun:sqlite";
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { SQL } from "bun";
 import { exchange, wireRequest } from "../client-connection.ts";
 import { type Gateway, launchGateway } from "../gateway.ts";
 import { startClosedLoop, startOpenLoop } from "../load.ts";
@@ -10,7 +7,8 @@ import type { Row } from "../report.ts";
 import type { Stage } from "../stage.ts";
 import { percentile, spreadOf } from "../statistics.ts";
 import { IMAGE_MODEL } from "./w5-samples.ts";
-import { cpuPerRequest, type Workload } from "./workload.ts";
+import { databaseKinds, type DatabaseKind } from "./w7-databases.ts";
+import { cpuPerRequest, type Outcome, type Workload } from "./workload.ts";
 
 const LIVE_JOBS = 10_000;
 const POLLS_PER_SECOND = 2_500;
@@ -21,37 +19,53 @@ const SUBMIT_CONNECTIONS = 32;
 const PICK_UPS = 300;
 const WARM_UP_PICK_UPS = 20;
 const PICK_UP_BAR_MS = 20;
-/** Of a raw commit: as much as the row of a job and its request. */
-const ROW_BYTES = 1_200;
 
 /** Jobs: polling many live ones, submissions against durable commits, and the time until a worker has a job. */
 export const jobsWorkload: Workload = {
   id: "W7",
   title: "asynchronous jobs",
   async run(stage) {
-    const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
-    // It runs no jobs, so that live ones stay so and submissions are measured alone.
-    const gateway = await launchGateway(stage.machine, upstream, stage.options.profileFolder, {
-      configuration: {
-        jobs: { concurrency: 0 },
-        limits: { default: UNLIMITED, key: { concurrent_images: null } },
-      },
-      fill,
-    });
+    const kinds = databaseKinds();
+    const outcome: Outcome = { rows: [], cpuSamples: [], latencySamples: [] };
     try {
-      const polls = await measurePolls(stage, gateway);
-      const commits = await measureCommits(stage, gateway);
-      const pickUps = await measurePickUps(stage, upstream);
-      return {
-        rows: [pollRow(polls), submitRow(commits), pickUpRow(pickUps)],
-        cpuSamples: commits.map(({ submits }) => submits),
-        latencySamples: polls,
-      };
+      for (const kind of kinds) {
+        const { rows, cpuSamples, latencySamples } = await measureOn(stage, kind);
+        outcome.rows.push(...rows.map((row) => ({ ...row, figure: `${kind.name}: ${row.figure}` })));
+        outcome.cpuSamples.push(...cpuSamples);
+        outcome.latencySamples.push(...latencySamples);
+      }
     } finally {
-      await gateway.stop();
+      for (const kind of kinds) await kind.stop();
     }
+    return outcome;
   },
 };
+
+async function measureOn(stage: Stage, kind: DatabaseKind): Promise<Outcome> {
+  const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
+  const databaseUrl = await kind.create();
+  // It runs no jobs, so that live ones stay so and submissions are measured alone.
+  const gateway = await launchGateway(stage.machine, upstream, stage.options.profileFolder, {
+    configuration: {
+      jobs: { concurrency: 0 },
+      limits: { default: UNLIMITED, key: { concurrent_images: null } },
+    },
+    databaseUrl,
+    fill,
+  });
+  try {
+    const polls = await measurePolls(stage, gateway);
+    const commits = await measureCommits(stage, gateway, kind);
+    const pickUps = await measurePickUps(stage, upstream, await kind.create());
+    return {
+      rows: [pollRow(polls), submitRow(commits), pickUpRow(pickUps)],
+      cpuSamples: commits.map(({ submits }) => submits),
+      latencySamples: polls,
+    };
+  } finally {
+    await gateway.stop();
+  }
+}
 
 const UNLIMITED = {
   requests_per_minute: null,
@@ -66,18 +80,17 @@ function idOf(index: number): string {
 }
 
 /** Jobs that another worker runs. */
-function fill(databasePath: string): void {
-  using database = new Database(databasePath);
-  const insert = database.prepare(
-    `INSERT INTO jobs (id, organization_id, key_id, request_id, model, status, stage, typical_ms, created_at, deadline_at,
+async function fill(location: string): Promise<void> {
+  const sql = new SQL(location.includes("://") ? location : `sqlite://${location}`, { max: 1 });
+  await sql.unsafe(
+    `WITH RECURSIVE live(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM live WHERE n < ${LIVE_JOBS - 1}),
+       named AS (SELECT 'job_bench' || substr(CAST(1000000 + n AS TEXT), 2) AS id, ${Date.now()} - n AS at FROM live)
+     INSERT INTO jobs (id, organization_id, key_id, request_id, model, status, stage, typical_ms, created_at, deadline_at,
        claimed_at, started_at, fence, worker, lease_until, is_cancel_requested, outputs)
-     VALUES (?1, 'default', 'key_bench', ?1, '${IMAGE_MODEL}', 'in_progress', 20, 25000, ?2, 9000000000000000,
-       ?2, ?2, 1, 'proc_bench', 9000000000000000, 0, '[]')`,
+     SELECT id, 'default', 'key_bench', id, '${IMAGE_MODEL}', 'in_progress', 20, 25000, at, 9000000000000000,
+       at, at, 1, 'proc_bench', 9000000000000000, 0, '[]' FROM named`,
   );
-  const now = Date.now();
-  database.transaction(() => {
-    for (let index = 0; index < LIVE_JOBS; index += 1) insert.run(idOf(index), now - index);
-  })();
+  await sql.close();
 }
 
 async function measurePolls(stage: Stage, gateway: Gateway): Promise<Sample[]> {
@@ -105,7 +118,7 @@ interface CommitRound {
   submits: Sample;
 }
 
-async function measureCommits(stage: Stage, gateway: Gateway): Promise<CommitRound[]> {
+async function measureCommits(stage: Stage, gateway: Gateway, kind: DatabaseKind): Promise<CommitRound[]> {
   const request = wireRequest({
     method: "POST",
     path: "/api/jobs",
@@ -121,7 +134,7 @@ async function measureCommits(stage: Stage, gateway: Gateway): Promise<CommitRou
   await warmUp(gateway, () => startClosedLoop(plan));
   const rounds: CommitRound[] = [];
   for (let round = 0; round < stage.options.rounds; round += 1) {
-    const commits = commitsPerSecond(stage.options.seconds * 1000);
+    const commits = await kind.commitsPerSecond(stage.options.seconds * 1000);
     rounds.push({ commits, submits: await measurePart(stage, gateway, () => startClosedLoop(plan)) });
   }
   return rounds;
@@ -132,38 +145,14 @@ function measurePart(stage: Stage, gateway: Gateway, start: Parameters<typeof me
   return measure({ measured: gateway, mock: stage.mock }, start, window);
 }
 
-/** One row after the other into a file of its own, each on the disk before the next: what a single writer can do. */
-function commitsPerSecond(durationMs: number): number {
-  const folder = mkdtempSync(join(tmpdir(), "bench-commits-"));
-  const path = join(folder, "raw.sqlite");
-  try {
-    using database = new Database(path);
-    for (const text of [
-      "PRAGMA journal_mode = WAL",
-      "PRAGMA synchronous = NORMAL",
-      "CREATE TABLE rows (text TEXT)",
-    ])
-      database.run(text);
-    const insert = database.prepare("INSERT INTO rows (text) VALUES (?)");
-    const text = "x".repeat(ROW_BYTES);
-    const log = openSync(`${path}-wal`, "r+");
-    const startedAt = performance.now();
-    let count = 0;
-    for (; performance.now() - startedAt < durationMs; count += 1) {
-      insert.run(text);
-      fdatasyncSync(log);
-    }
-    closeSync(log);
-    return (count * 1000) / durationMs;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 /** Milliseconds from each submission to its first vendor call, one job at a time, drawn by the sandbox. */
-async function measurePickUps(stage: Stage, upstream: string): Promise<number[]> {
+async function measurePickUps(
+  stage: Stage,
+  upstream: string,
+  databaseUrl: string | undefined,
+): Promise<number[]> {
   const configuration = { sandbox: { enabled: true } };
-  const gateway = await launchGateway(stage.machine, upstream, undefined, { configuration });
+  const gateway = await launchGateway(stage.machine, upstream, undefined, { configuration, databaseUrl });
   try {
     return await pickUpsOf(gateway);
   } finally {

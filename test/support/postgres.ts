@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 
-/** A private PostgreSQL server in a temporary folder, on a free loopback port, without fsync. */
+/** A private PostgreSQL server in a temporary folder, on a free loopback port, by default without fsync. */
 export interface PrivatePostgres {
   /** Creates an empty database and returns its address. */
   createDatabase(): Promise<string>;
@@ -27,8 +27,8 @@ export function findPostgres(): { folder: string } | { missing: string } {
   return { folder };
 }
 
-/** Starts a server; throws when it is not ready within ten seconds. */
-export async function startPostgres(folder: string): Promise<PrivatePostgres> {
+/** Starts a server; throws when it is not ready within ten seconds. `isDurable`: with fsync. */
+export async function startPostgres(folder: string, { isDurable = false } = {}): Promise<PrivatePostgres> {
   const data = mkdtempSync(join(tmpdir(), "gateway-postgres-"));
   const user = process.getuid?.() === 0 ? userPostgres() : null;
   if (user) chownSync(data, user.uid, user.gid);
@@ -44,7 +44,16 @@ export async function startPostgres(folder: string): Promise<PrivatePostgres> {
   const administrate = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const launch = async () => {
     const child = Bun.spawn({
-      cmd: [...asUser, join(folder, "postgres"), "-D", data, "-p", String(port), ...SETTINGS],
+      cmd: [
+        ...asUser,
+        join(folder, "postgres"),
+        "-D",
+        data,
+        "-p",
+        String(port),
+        ...SETTINGS,
+        ...(isDurable ? [] : VOLATILE),
+      ],
       stdio: ["ignore", "ignore", "ignore"],
     });
     await untilReady(administrate);
@@ -88,14 +97,12 @@ export async function startPostgres(folder: string): Promise<PrivatePostgres> {
 }
 
 /** A crash of the server alone loses no data that the operating system has, so fsync may be off. */
-const SETTINGS = [
-  "listen_addresses=127.0.0.1",
-  "unix_socket_directories=",
-  "fsync=off",
-  "synchronous_commit=off",
-  "full_page_writes=off",
-  "shared_buffers=16MB",
-].flatMap((setting) => ["-c", setting]);
+const VOLATILE = settings("fsync=off", "synchronous_commit=off", "full_page_writes=off");
+const SETTINGS = settings("listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=16MB");
+
+function settings(...lines: string[]): string[] {
+  return lines.flatMap((line) => ["-c", line]);
+}
 
 const READY_TIMEOUT_MS = 10_000;
 
