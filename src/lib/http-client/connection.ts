@@ -122,8 +122,8 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   /** The error is what the runtime has found wrong with the certificate: its authority, its time or its name. */
-  secured(socket: Socket<Connection>, error: Error | null): void {
-    if (error) this.failed(error);
+  secured(socket: Socket<Connection>, isSuccess: boolean, error: Error | null): void {
+    if (error || !isSuccess) this.failed(error);
     else if (!this.#isClosed) this.#send(socket);
   }
 
@@ -197,7 +197,7 @@ export class Connection implements ResponseListener, BodySource {
 const HANDLERS: SocketHandler<Connection> = {
   binaryType: "buffer",
   open: (socket) => socket.data.opened(socket),
-  handshake: (socket, _isSuccess, error) => socket.data.secured(socket, error),
+  handshake: (socket, isSuccess, error) => socket.data.secured(socket, isSuccess, error),
   data: (socket, bytes) => socket.data.received(bytes as Buffer<ArrayBuffer>),
   drain: (socket) => socket.data.drained(socket),
   end: (socket) => socket.data.ended(),

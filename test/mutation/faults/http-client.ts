@@ -13,7 +13,7 @@ export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
   {
     name: "a certificate of another name or an unknown authority gets the request",
     file: CONNECTION,
-    find: "if (error) this.failed(error);",
+    find: "if (error || !isSuccess) this.failed(error);",
     replace: "if (this.#isClosed && error) this.failed(error);",
     tests: client,
   },
