@@ -6,7 +6,7 @@ import { additionStatement, insertStatement } from "./insert-statement.ts";
 import { boundCalls, failureOf, REPORT_TIMEOUT_MS, type Addition, type Database, type Sums } from "./sql.ts";
 import { openSqliteClient } from "./sqlite-client.ts";
 import { isLocked } from "./unavailable.ts";
-import { WalFile } from "./wal-checkpoints.ts";
+import { WalFile } from "./wal-file.ts";
 
 /**
  * Opens a SQLite file with three connections. A plain query on the writing connection would run inside whatever

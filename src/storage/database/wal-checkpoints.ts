@@ -1,9 +1,4 @@
-import { fdatasync } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
-import { promisify } from "node:util";
 import type { BackgroundWork } from "../../lib/waiting.ts";
-
-const syncData = promisify(fdatasync);
 
 /**
  * Makes SQLite's WAL checkpoints on a thread of its own: they wait for the disk, and SQLite would otherwise make
@@ -21,34 +16,4 @@ export function startWalCheckpoints(location: string, onProblem: (cause: unknown
       thread.terminate();
     },
   };
-}
-
-/** The WAL of a database that has a connection for as long as this is open: so it remains one and the same file. */
-export class WalFile {
-  readonly #path: string;
-  #opened: Promise<FileHandle> | null = null;
-
-  constructor(location: string) {
-    this.#path = `${location}-wal`;
-  }
-
-  /** Returns once everything committed so far survives a loss of power: it is in the WAL, or in the database. */
-  async sync(): Promise<void> {
-    const { fd } = await (this.#opened ??= this.#open());
-    await syncData(fd);
-  }
-
-  async close(): Promise<void> {
-    const file = await this.#opened?.catch(() => null);
-    await file?.close();
-  }
-
-  async #open(): Promise<FileHandle> {
-    try {
-      return await open(this.#path, "r+");
-    } catch (error) {
-      this.#opened = null;
-      throw error;
-    }
-  }
 }
