@@ -163,4 +163,45 @@ onEachDatabase("jobs submitted at once", (databases) => {
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(attempts).toBe(1);
   });
+
+  test("polls at once are answered to each organization apart, and one that is refused harms no other", async () => {
+    const [own, other] = [aJob(), aJob({ organizationId: "org_b", keyId: "key_b" })];
+    for (const job of [own, other]) await jobs.submit(job);
+    const polls: [string, string][] = [
+      ["org_a", own.id],
+      ["org_a", other.id],
+      ["org_b", other.id],
+      ["org_a", "job_unknown"],
+      ["org_a", own.id],
+    ];
+    const refused = Promise.allSettled([jobs.get("org_a", "job_\0")]);
+    const found = await Promise.all(polls.map(([organization, id]) => jobs.get(organization, id)));
+    expect(found.map((job) => job?.id)).toEqual([own.id, undefined, other.id, undefined, own.id]);
+    const [result] = await refused;
+    expect(result).not.toMatchObject({ value: expect.anything() });
+  });
+
+  test("a poll never gets a state from before it was made", async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const { promise: read, resolve: hasRead } = Promise.withResolvers<void>();
+    const slow = jobStore({
+      ...database,
+      async read(query) {
+        const rows = await database.read(query);
+        hasRead();
+        await held;
+        return rows;
+      },
+    });
+    const job = aJob();
+    await slow.submit(job);
+    const before = slow.get("org_a", job.id);
+    await read;
+    await slow.cancel("org_a", job.id);
+    const after = slow.get("org_a", job.id);
+    await setImmediate();
+    release();
+    expect((await before)?.status).toBe("pending");
+    expect((await after)?.status).toBe("cancelled");
+  });
 });

@@ -7,9 +7,10 @@ import type { Database, Sql } from "./sql.ts";
 export function jsonRows(kind: Database["kind"], sql: Sql, tuples: readonly (readonly unknown[])[]) {
   // A replacer, which money would otherwise need, makes this three times as slow.
   const text = JSON.stringify(tuples.map((tuple) => tuple.map(toJson)));
-  // The inner cast keeps the PostgreSQL client from encoding the text as JSON once more.
+  // Not JSON, which each `->>` would parse again. The inner cast keeps the PostgreSQL client from encoding the text as
+  // JSON once more.
   return kind === "postgres"
-    ? sql`json_array_elements(CAST(CAST(${text} AS TEXT) AS JSON))`
+    ? sql`jsonb_array_elements(CAST(CAST(${text} AS TEXT) AS JSONB))`
     : sql`json_each(${text})`;
 }
 

@@ -5,6 +5,7 @@ import { sleep } from "../../lib/waiting.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
 import { cancelJob } from "./cancel.ts";
 import { claimJob, releaseLeases, renewLeases } from "./claim.ts";
+import { jobFinder } from "./find-jobs.ts";
 import { finishJob } from "./finish.ts";
 import { groupCommit } from "./group-commit.ts";
 import { atLeast, isHeld, jobColumns, readJob, type JobRow } from "./job-row.ts";
@@ -22,13 +23,7 @@ export function jobStore(database: Database): JobStore {
   const notify = () => database.notify(CHANNEL);
   return {
     submit: groupCommit(database, notify),
-    async get(organizationId, id) {
-      const [row] = await database.read(
-        (sql) => sql<JobRow[]>`SELECT ${jobColumns(kind, sql)} FROM jobs
-          WHERE id = ${id} AND organization_id = ${organizationId}`,
-      );
-      return row ? readJob(row) : null;
-    },
+    get: jobFinder(database),
     async list(organizationId, { limit, offset, statuses, createdFrom, createdTo }) {
       const rows = await database.read(
         (sql) => sql<

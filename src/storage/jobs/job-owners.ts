@@ -48,34 +48,28 @@ export async function enterOwners(
   jobs: readonly NewJob[],
 ): Promise<{ queued: QueuedCounts; now: number }> {
   const organizationId = jobs[0]?.organizationId ?? "";
-  // An update that changes nothing locks the row and reads it.
-  const [organization] = await sql<{ queued: Integer; now: Integer }[]>`
-    INSERT INTO job_owners (id, organization_id, queued, running, turn)
-    VALUES (${organizationId}, ${organizationId}, 0, 0, 0)
-    ON CONFLICT (id) DO UPDATE SET queued = job_owners.queued RETURNING queued, ${storeTime(kind, sql)} AS now`;
   const limits = new Map(jobs.map(({ keyId, keyRunningLimit }) => [keyId, keyRunningLimit]));
-  const tuples = Array.from(limits, ([keyId, limit]) => [keyId, organizationId, limit]);
-  const keys = await sql<{ id: string; queued: Integer }[]>`
+  // In this order they are locked. An update that changes nothing locks the row and reads it.
+  const tuples = [[organizationId, null], ...limits].map(([id, limit]) => [id, organizationId, limit]);
+  const rows = await sql<{ id: string; queued: Integer; now: Integer }[]>`
     INSERT INTO job_owners (id, organization_id, queued, running, turn, running_limit)
     SELECT value ->> 0, value ->> 1, 0, 0, 0, CAST(value ->> 2 AS BIGINT) FROM ${jsonRows(kind, sql, tuples)} WHERE true
-    ON CONFLICT (id) DO UPDATE SET running_limit = excluded.running_limit RETURNING id, queued`;
-  const ofKeys = new Map(keys.map(({ id, queued }) => [id, Number(queued)]));
+    ON CONFLICT (id) DO UPDATE SET running_limit = excluded.running_limit
+    RETURNING id, queued, ${storeTime(kind, sql)} AS now`;
+  const queued = new Map(rows.map((row) => [row.id, Number(row.queued)]));
+  const organization = rows.find(({ id }) => id === organizationId);
   return {
-    queued: new QueuedCounts(Number(organization?.queued), ofKeys),
+    queued: new QueuedCounts(queued.get(organizationId) ?? 0, queued),
     now: Number(organization?.now),
   };
 }
 
-/** Counts new jobs of one organization and its keys as waiting. Lock the organization first. */
-export async function countQueued(
-  kind: Database["kind"],
-  sql: Sql,
-  jobs: readonly OwnedJob[],
-): Promise<void> {
+/** The statement that counts new jobs of one organization and its keys as waiting. Lock the organization first. */
+export function countQueued(kind: Database["kind"], sql: Sql, jobs: readonly OwnedJob[]) {
   const counts = new Map<string, number>();
   for (const { organizationId, keyId } of jobs)
     for (const id of [organizationId, keyId]) counts.set(id, (counts.get(id) ?? 0) + 1);
-  await sql`UPDATE job_owners SET queued = queued + added.count
+  return sql`UPDATE job_owners SET queued = queued + added.count
     FROM (SELECT value ->> 0 AS id, CAST(value ->> 1 AS BIGINT) AS count FROM ${jsonRows(kind, sql, [...counts])}) AS added
     WHERE job_owners.id = added.id`;
 }

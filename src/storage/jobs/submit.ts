@@ -134,7 +134,22 @@ function newJob({ id, organizationId, model, typicalMs }: NewJob, now: number): 
 }
 
 async function store(kind: Database["kind"], sql: Sql, jobs: readonly NewJob[], now: number): Promise<void> {
-  await countQueued(kind, sql, jobs);
+  const counted = countQueued(kind, sql, jobs);
+  const inserted = insertJobs(kind, sql, jobs, now);
+  const requests = jobs.map(({ id, terms, request, files }) => [
+    id,
+    toColumn(terms),
+    request,
+    toColumn(files),
+  ]);
+  const kept = sql`INSERT INTO job_requests (job_id, terms, request, files)
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM ${jsonRows(kind, sql, requests)}`;
+  // None of them reads what another writes, so that one round trip to PostgreSQL may take them all.
+  if (kind === "postgres") await sql`WITH counted AS (${counted}), inserted AS (${inserted}) ${kept}`;
+  else for (const statement of [counted, inserted, kept]) await statement;
+}
+
+function insertJobs(kind: Database["kind"], sql: Sql, jobs: readonly NewJob[], now: number) {
   const rows = jobs.map((job) => [
     job.id,
     job.organizationId,
@@ -148,18 +163,10 @@ async function store(kind: Database["kind"], sql: Sql, jobs: readonly NewJob[], 
     job.idempotency?.key,
     job.idempotency?.fingerprint,
   ]);
-  await sql`INSERT INTO jobs (id, organization_id, key_id, request_id, model, typical_ms, deadline_at, webhook_url,
+  return sql`INSERT INTO jobs (id, organization_id, key_id, request_id, model, typical_ms, deadline_at, webhook_url,
       link_base, idempotency_key, fingerprint, status, stage, created_at, fence, is_cancel_requested, outputs)
     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, CAST(value ->> 5 AS BIGINT),
       CAST(value ->> 6 AS BIGINT), value ->> 7, value ->> 8, value ->> 9, value ->> 10,
       'pending', CAST(${JOB_STAGES.queued} AS BIGINT), CAST(${now} AS BIGINT), 0, 0, '[]'
     FROM ${jsonRows(kind, sql, rows)}`;
-  const requests = jobs.map(({ id, terms, request, files }) => [
-    id,
-    toColumn(terms),
-    request,
-    toColumn(files),
-  ]);
-  await sql`INSERT INTO job_requests (job_id, terms, request, files)
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM ${jsonRows(kind, sql, requests)}`;
 }
