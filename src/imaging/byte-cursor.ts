@@ -1,20 +1,21 @@
-import { detachBuffer } from "../lib/detach-buffer.ts";
+import { BlobReader } from "../lib/blob-reader.ts";
+import { yieldToEventLoop } from "../lib/waiting.ts";
 
-/** Walks the bytes of a blob once, from its start to its end, one window at a time. */
-export class ByteCursor {
-  readonly #blob: Blob;
+/** Walks the bytes of a blob once, from its start to its end, one window at a time. Dispose it to free the window. */
+export class ByteCursor implements Disposable {
+  readonly #reader: BlobReader;
   #window = new Uint8Array(0);
   /** Offset of the window in the blob. */
   #start = 0;
   #at = 0;
 
   constructor(blob: Blob) {
-    this.#blob = blob;
+    this.#reader = new BlobReader(blob, WINDOW_BYTES);
   }
 
   /** Bytes in the whole blob. */
   get size(): number {
-    return this.#blob.size;
+    return this.#reader.size;
   }
 
   /** Offset of the next byte. */
@@ -41,7 +42,7 @@ export class ByteCursor {
   /** Moves on by `length` bytes, which are not read. Whether there were so many. */
   advance(length: number): boolean {
     this.#at += length;
-    return this.offset <= this.#blob.size;
+    return this.offset <= this.size;
   }
 
   /** Moves behind the next `length` bytes and returns them in pieces, each until the next step; fewer at the end. */
@@ -71,14 +72,18 @@ export class ByteCursor {
     }
   }
 
+  [Symbol.dispose](): void {
+    this.#window = new Uint8Array(0);
+    this.#reader[Symbol.dispose]();
+  }
+
   /** Reads a window that starts at the current byte. Whether it has at least `length` bytes. */
   async #load(length: number): Promise<boolean> {
     const { offset } = this;
-    const end = Math.min(offset + WINDOW_BYTES, this.#blob.size);
-    if (end - offset < length) return false;
-    // The collector would free windows only some megabytes later, for each of many pictures at once.
-    detachBuffer(this.#window);
-    this.#window = new Uint8Array(await this.#blob.slice(offset, end).arrayBuffer());
+    if (Math.min(this.size - offset, WINDOW_BYTES) < length) return false;
+    const yielded = yieldToEventLoop();
+    if (yielded) await yielded;
+    this.#window = await this.#reader.read(offset);
     this.#start = offset;
     this.#at = 0;
     return this.#window.length >= length;

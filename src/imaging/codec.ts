@@ -72,7 +72,7 @@ const DECODED: ReadonlySet<string> = new Set(
  */
 async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
   const parts: Blob[] = [];
-  const cursor = new ByteCursor(image);
+  using cursor = new ByteCursor(image);
   cursor.advance(8);
   let kept = 0;
   for (;;) {

@@ -11,7 +11,8 @@ import { walkWebp } from "./structure/webp.ts";
  * `UnreadableImageError` for one that is cut off or damaged. Formats that are always decoded are not walked.
  */
 export async function requireWhole(image: Blob, format: ImageHeader["format"]): Promise<void> {
-  await WALKS[format]?.(new ByteCursor(image));
+  using cursor = new ByteCursor(image);
+  await WALKS[format]?.(cursor);
 }
 
 const WALKS: Readonly<Partial<Record<ImageHeader["format"], (cursor: ByteCursor) => Promise<void>>>> = {

@@ -4,7 +4,7 @@ import { nameSpoolFile, newSpoolTag } from "./spool/name.ts";
 import type { FilePool } from "./spool/file-pool.ts";
 
 export { SpoolFile } from "./spool/file.ts";
-export { isSpoolFileName } from "./spool/name.ts";
+export { spoolPathOf } from "./spool/name.ts";
 export { FilePool } from "./spool/file-pool.ts";
 export { sweepSpool } from "./spool/sweep.ts";
 

@@ -1,3 +1,4 @@
+import { BlobReader } from "../blob-reader.ts";
 import { detachBuffer } from "../detach-buffer.ts";
 import { yieldToEventLoop } from "../waiting.ts";
 import { SpooledString } from "./long-string.ts";
@@ -51,16 +52,13 @@ const INDEX_DIGITS = 6;
 const SLICE_BYTES = 3 * 64 * 1024;
 
 async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  // Each reading of a file's `size` is a system call.
-  const { size } = blob;
-  const piece = Buffer.allocUnsafeSlow(4 * Math.ceil(Math.min(size, SLICE_BYTES) / 3));
-  for (let start = 0; start < size; start += SLICE_BYTES) {
-    const slice = await blob.slice(start, start + SLICE_BYTES).bytes();
+  using reader = new BlobReader(blob, SLICE_BYTES);
+  const piece = Buffer.allocUnsafeSlow(4 * Math.ceil(Math.min(reader.size, SLICE_BYTES) / 3));
+  for (let start = 0; start < reader.size; start += SLICE_BYTES) {
     // Many fast readers would otherwise block the event loop together.
     const yielded = yieldToEventLoop();
     if (yielded) await yielded;
-    const text = slice.toBase64();
-    detachBuffer(slice);
+    const text = (await reader.read(start)).toBase64();
     yield piece.subarray(0, piece.write(text, "latin1"));
   }
   detachBuffer(piece);

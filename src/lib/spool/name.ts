@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { basename } from "node:path";
 
 const NAME = /^(?:spool|spare)-([0-9a-f]{16})-(\d+)-([0-9a-f]{16})-\d+-[0-9a-f]{16}$/;
 const HOST_TAG = Bun.hash(hostname()).toString(16).padStart(16, "0");
@@ -15,8 +16,14 @@ export function newSpoolTag(): string {
 }
 
 /** Whether a name belongs to a file in use by a spool, not in the pool. */
-export function isSpoolFileName(name: string): boolean {
+function isSpoolFileName(name: string): boolean {
   return NAME.test(name) && name.startsWith("spool");
+}
+
+/** The path of the spool's file that a blob reads, in whole or in part; null for every other blob. */
+export function spoolPathOf(blob: Blob): string | null {
+  const path = "name" in blob && typeof blob.name === "string" ? blob.name : "";
+  return isSpoolFileName(basename(path)) ? path : null;
 }
 
 /** The name of a file in the pool. */

@@ -1,4 +1,5 @@
-import { detachBuffer } from "../../lib/detach-buffer.ts";
+import { BlobReader } from "../../lib/blob-reader.ts";
+import { yieldToEventLoop } from "../../lib/waiting.ts";
 
 /** A field of a form: text, or a file with its name and type. */
 export type FormPart =
@@ -49,10 +50,10 @@ async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<
 }
 
 async function* readBlob(blob: Blob): AsyncGenerator<Uint8Array> {
-  const { size } = blob;
-  for (let start = 0; start < size; start += CHUNK_BYTES) {
-    const slice = await blob.slice(start, start + CHUNK_BYTES).bytes();
-    yield slice;
-    detachBuffer(slice);
+  using reader = new BlobReader(blob, CHUNK_BYTES);
+  for (let start = 0; start < reader.size; start += CHUNK_BYTES) {
+    const yielded = yieldToEventLoop();
+    if (yielded) await yielded;
+    yield await reader.read(start);
   }
 }

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { DependencyError } from "../../gateway/ports.ts";
-import { createSpool, isSpoolFileName } from "../../lib/spool.ts";
+import { createSpool, spoolPathOf } from "../../lib/spool.ts";
 import { createPrivateFolder } from "../private-files.ts";
 import { isBlobName, mimeTypeOf } from "./name.ts";
 import type { NamedStore } from "./named-store.ts";
@@ -57,8 +57,8 @@ const PAGE = 64;
  * False when it is something else, or on another disk.
  */
 async function linkSpooled(image: Blob, path: string): Promise<boolean> {
-  const source = "name" in image && typeof image.name === "string" ? image.name : "";
-  if (!isSpoolFileName(basename(source))) return false;
+  const source = spoolPathOf(image);
+  if (source === null) return false;
   try {
     // A slice of a file has its name, too.
     if ((await stat(source)).size !== image.size) return false;
