@@ -3,6 +3,7 @@ import type { ImageFormat } from "../domain/model.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { isPortable, openPicture } from "./codec.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
+import { hasAllPixels } from "./png-pixels.ts";
 import { readImageHeader, refusing, sniffImage } from "./sniff.ts";
 import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
@@ -52,8 +53,9 @@ function portableFormat({ format, hasAlpha }: ImageHeader): ImageFormat {
   return isPhotograph && !hasAlpha ? "jpeg" : "png";
 }
 
-/** Decodes all of it and keeps nothing. */
+/** Decodes all of it and keeps nothing. Most PNG need no more than unpacking. */
 async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<void> {
+  if (header.format === "png" && (await hasAllPixels(image, signal))) return;
   try {
     const picture = await openPicture(image, header, signal);
     await picture.resize(1, 1, { filter: "nearest" }).png({ compressionLevel: 0 }).bytes();
