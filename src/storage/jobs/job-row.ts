@@ -2,7 +2,7 @@ import { JOB_STAGES, type Job, type JobError, type JobOutput, type JobStatus } f
 import type { ImagePrice, Rate } from "../../domain/price.ts";
 import type { JobLease, JobTerms } from "../../jobs/ports.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
-import type { Integer } from "../database/columns.ts";
+import { toColumn, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /** The columns of a job that its organization sees. */
@@ -52,7 +52,17 @@ export function isHeld(sql: Sql, { jobId, fence }: JobLease) {
     AND status IN ('pending', 'in_progress')`;
 }
 
-/** Reads terms that `toColumn` has written. */
+/** A price is that of many jobs, and its text costs as much as the rest of a job's row. */
+const priceTexts = new WeakMap<ImagePrice, string>();
+
+/** Writes terms as `toColumn` would. */
+export function writeTerms({ admittedAt, price, ceiling, budgets }: JobTerms): string {
+  const priceText = priceTexts.get(price) ?? toColumn(price);
+  priceTexts.set(price, priceText);
+  return `{"admittedAt":${admittedAt},"price":${priceText},"ceiling":"${ceiling}","budgets":${JSON.stringify(budgets)}}`;
+}
+
+/** Reads terms that `writeTerms` has written. */
 export function readTerms(text: string): JobTerms {
   const { admittedAt, price, ceiling, budgets } = JSON.parse(text);
   return { admittedAt, price: readPrice(price), ceiling: BigInt(ceiling), budgets };

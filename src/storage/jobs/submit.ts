@@ -3,11 +3,10 @@ import type { Exhausted, Granted } from "../../gateway/ports.ts";
 import type { NewJob, Submission } from "../../jobs/ports.ts";
 import { lockBudgets } from "../budgets/locked-budgets.ts";
 import { take } from "../budgets/take.ts";
-import { toColumn } from "../database/columns.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { countQueued, enterOwners, type QueuedCounts } from "./job-owners.ts";
-import { jobColumns, readJob, type JobRow } from "./job-row.ts";
+import { jobColumns, readJob, writeTerms, type JobRow } from "./job-row.ts";
 
 /** How long an idempotency key belongs to its job. */
 const IDEMPOTENCY_MS = 24 * 60 * 60_000;
@@ -138,9 +137,9 @@ async function store(kind: Database["kind"], sql: Sql, jobs: readonly NewJob[], 
   const inserted = insertJobs(kind, sql, jobs, now);
   const requests = jobs.map(({ id, terms, request, files }) => [
     id,
-    toColumn(terms),
+    writeTerms(terms),
     request,
-    toColumn(files),
+    JSON.stringify(files),
   ]);
   const kept = sql`INSERT INTO job_requests (job_id, terms, request, files)
     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM ${jsonRows(kind, sql, requests)}`;
