@@ -81,7 +81,7 @@ class PixelError extends Error {
 }
 
 /** Each batch is handed to another thread, which gives back pieces of at most this size. */
-const BATCH_BYTES = 256 * 1024;
+const BATCH_BYTES = 512 * 1024;
 const LAST_FILTER = 4;
 
 /** Unpacks rows and counts them. `add` and `areWhole` throw a `PixelError` for damaged data. */
