@@ -1,4 +1,5 @@
 import { ByteCursor } from "./byte-cursor.ts";
+import { detachBuffer } from "../lib/detach-buffer.ts";
 import { decodeForeign, type ForeignFormat } from "./foreign.ts";
 import { textAt, type ImageHeader, type Orientation } from "./header-reader.ts";
 
@@ -16,14 +17,43 @@ export async function openPicture(
   header: ImageHeader,
   signal?: AbortSignal,
 ): Promise<Bun.Image> {
-  const { format, orientation, isUnusual } = header;
-  const isForeign = isForeignFormat(format) && (isUnusual || FOREIGN.has(format));
-  const readable = isForeign
-    ? await decodeForeign(image, { format, maxEdge: MAX_EDGE, maxPixels: MAX_PIXELS, signal })
-    : format === "png"
-      ? await withoutExtras(image)
-      : image;
-  const maxPixels = isForeign ? MAX_PIXELS : decodeLimit(header);
+  return pipelineOf(await readableOf(image, header, signal), header);
+}
+
+/**
+ * Decodes all of a picture and keeps nothing, not even its bytes: those that the codec reads from a file stay until the
+ * next garbage collection. Throws as `openPicture` does, and the codec's own errors.
+ */
+export async function decodeWhole(image: Blob, header: ImageHeader, signal?: AbortSignal): Promise<void> {
+  const readable = await readableOf(image, header, signal);
+  const bytes = readable instanceof Blob ? await readable.bytes() : readable;
+  try {
+    const picture = pipelineOf(bytes, header);
+    await picture.resize(1, 1, { filter: "nearest" }).png({ compressionLevel: 0 }).bytes();
+  } finally {
+    detachBuffer(bytes);
+  }
+}
+
+/** What the built-in codec gets in place of a picture. */
+async function readableOf(
+  image: Blob,
+  header: ImageHeader,
+  signal: AbortSignal | undefined,
+): Promise<Blob | Uint8Array> {
+  if (header.format === "png") return await withoutExtras(image);
+  if (!isForeign(header)) return image;
+  return await decodeForeign(image, {
+    format: header.format,
+    maxEdge: MAX_EDGE,
+    maxPixels: MAX_PIXELS,
+    signal,
+  });
+}
+
+function pipelineOf(readable: Blob | Uint8Array, header: ImageHeader): Bun.Image {
+  const { orientation } = header;
+  const maxPixels = isForeign(header) ? MAX_PIXELS : decodeLimit(header);
   const pipeline = new Bun.Image(readable, { maxPixels, autoOrient: false });
   return orientation === undefined ? pipeline : TURNS[orientation](pipeline);
 }
@@ -57,8 +87,11 @@ function decodeLimit({ width, height }: ImageHeader): number {
   return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);
 }
 
-function isForeignFormat(format: ImageHeader["format"]): format is ForeignFormat {
-  return format !== "png" && format !== "webp" && format !== "gif";
+/** Whether the built-in codec does not read it, or misreads it. */
+function isForeign(header: ImageHeader): header is ImageHeader & { format: ForeignFormat } {
+  const { format, isUnusual } = header;
+  if (format === "png" || format === "webp" || format === "gif") return false;
+  return isUnusual === true || FOREIGN.has(format);
 }
 
 /** What the pixels and their colours depend on. */

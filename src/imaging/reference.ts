@@ -1,7 +1,7 @@
 import type { ReferenceImage } from "../domain/image.ts";
 import type { ImageFormat } from "../domain/model.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
-import { isPortable, openPicture } from "./codec.ts";
+import { decodeWhole, isPortable } from "./codec.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
 import { hasAllPixels } from "./png-pixels.ts";
 import { readImageHeader, refusing, sniffImage } from "./sniff.ts";
@@ -57,8 +57,7 @@ function portableFormat({ format, hasAlpha }: ImageHeader): ImageFormat {
 async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<void> {
   if (header.format === "png" && (await hasAllPixels(image, signal))) return;
   try {
-    const picture = await openPicture(image, header, signal);
-    await picture.resize(1, 1, { filter: "nearest" }).png({ compressionLevel: 0 }).bytes();
+    await decodeWhole(image, header, signal);
   } catch (cause) {
     signal?.throwIfAborted();
     throw new UnreadableImageError(UNDECODABLE, { cause });
