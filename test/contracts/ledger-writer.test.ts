@@ -7,7 +7,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { openStores } from "../../src/storage/index.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
 import { openThreadWriter } from "../../src/storage/journal/ledger-writer.ts";
-import { writeLine } from "../../src/storage/journal/record-line.ts";
+import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
@@ -44,8 +44,8 @@ onEachDatabase("The thread that writes the ledger", (databases) => {
     const { stores, problems, writer } = await open("once");
     await stores.admin.budgets.create(aBudget("budget_once", 1_000n), BY);
     const lineOf = (id: string) =>
-      writeLine({ type: "charge", entry: anEntry(id, 2n, { budgets: ["budget_once"] }) });
-    const first = lineOf("once_1") + lineOf("once_2");
+      new RecordLines().write({ type: "charge", entry: anEntry(id, 2n, { budgets: ["budget_once"] }) });
+    const first = Buffer.concat([lineOf("once_1"), lineOf("once_2")]);
     await Promise.all([first, first, lineOf("once_3")].map((lines) => writer.post("proc_once", lines)));
     await writer.post("proc_once", first);
     expect(await stores.admin.budgets.get("budget_once")).toMatchObject({ spent: 6n });
@@ -100,7 +100,10 @@ onEachDatabase("The thread that writes the ledger", (databases) => {
       databases.kind === "sqlite" ? join(folder, "file", "in", "a", "file") : "postgres://127.0.0.1:9/gone";
     writeFileSync(join(folder, "file"), "");
     const writer = openThreadWriter({ location, refusedPath: join(folder, "away.refused"), onProblem });
-    const posting = writer.post("proc_away", writeLine({ type: "charge", entry: anEntry("away", 1n) }));
+    const posting = writer.post(
+      "proc_away",
+      new RecordLines().write({ type: "charge", entry: anEntry("away", 1n) }),
+    );
     await expect(posting).rejects.toThrow(databases.kind === "sqlite" ? Error : DependencyError);
     await writer.close();
   });

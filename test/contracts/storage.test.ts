@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import type { PriceRecord } from "../../src/admin/ports.ts";
-import { readLine, writeLine } from "../../src/storage/journal/record-line.ts";
+import { readLine, RecordLines } from "../../src/storage/journal/record-line.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { openLinkSecrets } from "../../src/storage/stores/link-secrets.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
@@ -209,7 +209,7 @@ onEachDatabase("The store", (databases) => {
   test("an entry keeps the vendor's cost, in the store and in the journal", async () => {
     const vendorCost = { amount: 9_007_199_254_740_993n, currency: "USD" };
     const entry = anEntry("with_cost", 1n, { vendorCost, at: 1, model: "costly" });
-    const record = readLine(Buffer.from(writeLine({ type: "charge", entry }).trimEnd()));
+    const record = readLine(new RecordLines().write({ type: "charge", entry }).subarray(0, -1));
     expect(record).toEqual({ type: "charge", entry });
     await stores.ledger.post("", [record!.entry]);
     expect(await stores.ledger.find("with_cost", "charge")).toEqual(entry);

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import type { JournalRecord } from "../../gateway/ports.ts";
 import { openJournal, type FileJournal } from "./journal.ts";
 import { adoptFolders, createFolder } from "./journal-folder.ts";
-import { readLine, writeLine } from "./record-line.ts";
+import { readLine, RecordLines } from "./record-line.ts";
 import { listSegments, replay, segmentPath } from "./segments.ts";
 
 const root = mkdtempSync(join(tmpdir(), "gateway-journal-"));
@@ -87,14 +87,14 @@ test("a record comes back exactly, whatever its text and length", () => {
   ]) {
     const record = aRecord("req_1", "charge", 9_223_372_036_854_775_807n);
     record.entry.model = model;
-    const line = Buffer.from(writeLine(record));
+    const line = new RecordLines().write(record);
     expect(line.at(-1)).toBe(10);
     expect(readLine(line.subarray(0, -1))).toEqual(record);
   }
 });
 
 test("a line with any one byte changed is not a record", () => {
-  const line = Buffer.from(writeLine(aRecord("req_1")).slice(0, -1));
+  const line = new RecordLines().write(aRecord("req_1")).subarray(0, -1);
   for (let index = 0; index < line.length; index += 1) {
     const changed = Buffer.from(line);
     changed[index]! ^= 1;

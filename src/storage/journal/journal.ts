@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Journal, JournalRecord } from "../../gateway/ports.ts";
 import type { Report } from "../report.ts";
-import { writeLine } from "./record-line.ts";
+import { RecordLines } from "./record-line.ts";
 import { segmentPath } from "./segments.ts";
 
 /**
@@ -26,8 +26,8 @@ export interface FileJournal extends Journal {
 interface JournalOptions {
   /** An existing folder that nothing else writes to. */
   folder: string;
-  /** Called with each record once it is written, its position and its line. Must not throw. */
-  onAppend: (record: JournalRecord, segment: number, offset: number, line: string) => void;
+  /** Called with each record once it is written, its position and its line, a view of memory for the moment. Must not throw. */
+  onAppend: (record: JournalRecord, segment: number, offset: number, line: Uint8Array) => void;
   /** Called with a charge that the disk refuses. False makes `append` throw. */
   onRefused?: (entry: LedgerEntry) => boolean;
   onProblem: Report;
@@ -48,6 +48,7 @@ export function openJournal(options: JournalOptions): FileJournal {
 class SegmentedJournal implements FileJournal {
   readonly #options: JournalOptions;
   readonly #segmentBytes: number;
+  readonly #lines = new RecordLines();
   #segment = 1;
   #file: number;
   /** Bytes of complete records; anything beyond is the torn end of a failed write. */
@@ -68,13 +69,15 @@ class SegmentedJournal implements FileJournal {
   append(record: JournalRecord): void {
     // The file descriptor may belong to another file by now.
     if (this.#closing) throw new Error("the journal is closed");
-    const line = writeLine(record);
+    this.#lines.clear();
+    const line = this.#lines.write(record);
     let start: number;
     try {
       if (this.#failure) this.#repair();
       if (this.#offset >= this.#segmentBytes) this.rotate();
       start = this.#offset;
-      this.#offset += this.#write(line);
+      this.#write(line);
+      this.#offset += line.length;
     } catch (error) {
       if (record.type === "charge" && this.#options.onRefused?.(record.entry)) return;
       throw error;
@@ -129,14 +132,11 @@ class SegmentedJournal implements FileJournal {
     return this.#closing;
   }
 
-  /** Returns how many bytes were written, which is all of them. */
-  #write(line: string): number {
+  #write(bytes: Uint8Array): void {
     try {
-      const length = Buffer.byteLength(line);
-      let written = writeSync(this.#file, line);
       // A disk that takes only a part reports the reason at the next call.
-      while (written < length) written += writeSync(this.#file, Buffer.from(line), written);
-      return length;
+      for (let written = 0; written < bytes.length;)
+        written += writeSync(this.#file, bytes, written, bytes.length - written);
     } catch (error) {
       this.#failure = { error, at: performance.now() };
       throw error;
@@ -175,4 +175,4 @@ class SegmentedJournal implements FileJournal {
 }
 
 /** Larger than what a full disk may have left in its last block; empty lines are ignored in a journal. */
-const PROBE = "\n".repeat(64 * 1024);
+const PROBE = Buffer.alloc(64 * 1024, "\n");

@@ -13,7 +13,7 @@ export interface WriterSetup {
 /** Lines to post. */
 export interface Batch {
   processId: string;
-  lines: string;
+  lines: Uint8Array;
 }
 
 interface ThreadWriterOptions extends WriterSetup {

@@ -15,7 +15,7 @@ export interface LedgerWriter {
    * Books the charges of whole lines of a process's journal. Throws when they must be posted again later; posting
    * again changes nothing.
    */
-  post(processId: string, lines: string): Promise<void>;
+  post(processId: string, lines: Uint8Array): Promise<void>;
 }
 
 /** Where journaled entries go, and where those are kept that no ledger can take. */

@@ -4,7 +4,7 @@ import type { LeaseStore } from "../budgets/leases.ts";
 import { adoptFolders, type JournalFolder } from "./journal-folder.ts";
 import type { Report } from "../report.ts";
 import type { LedgerWriter } from "./posting.ts";
-import { writeLine } from "./record-line.ts";
+import { RecordLines } from "./record-line.ts";
 import { replay, segmentName } from "./segments.ts";
 
 /** Finishes what processes that have ended left in their journals. */
@@ -76,15 +76,15 @@ async function recoverFolder(options: RecoveryOptions, folder: JournalFolder): P
     onProblem(`the journal of ${processId} is damaged in segment ${segment} at byte ${offset}`, cause);
   };
   let count = 0;
-  let batch: string[] = [];
+  const batch = new RecordLines();
   const post = async () => {
-    if (batch.length > 0) await options.writer.post(processId, batch.join(""));
-    count += batch.length;
-    batch = [];
+    if (batch.count > 0) await options.writer.post(processId, batch.bytes);
+    count += batch.count;
+    batch.clear();
   };
   for (const record of replay(folder.path, onDamaged)) {
-    batch.push(writeLine({ type: "charge", entry: finalEntry(record) }));
-    if (batch.length === BATCH) await post();
+    batch.write({ type: "charge", entry: finalEntry(record) });
+    if (batch.count === BATCH) await post();
   }
   await post();
   await leases.release(processId);

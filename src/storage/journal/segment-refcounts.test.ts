@@ -32,7 +32,7 @@ test("a segment is needed until its charges are posted", () => {
   refcounts.add(aRecord("charge", "a"), 1);
   refcounts.add(aRecord("charge", "b"), 2);
   expect(refcounts.takeSettled(3)).toEqual([]);
-  refcounts.posted(1);
+  refcounts.posted(1, 1);
   expect(refcounts.takeSettled(3)).toEqual([1]);
   expect(refcounts.takeSettled(3)).toEqual([]);
 });
@@ -45,7 +45,7 @@ test("a segment is needed while it holds the last checkpoint of a running reques
   expect(refcounts.takeSettled(3)).toEqual([1]);
   refcounts.add(aRecord("charge", "a"), 3);
   expect(refcounts.isSettled()).toBe(false);
-  refcounts.posted(3);
+  refcounts.posted(3, 1);
   expect(refcounts.isSettled()).toBe(true);
   expect(refcounts.takeSettled(3)).toEqual([2]);
 });
@@ -53,6 +53,6 @@ test("a segment is needed while it holds the last checkpoint of a running reques
 test("the segment being written is never deletable", () => {
   const refcounts = segmentRefcounts();
   refcounts.add(aRecord("charge", "a"), 1);
-  refcounts.posted(1);
+  refcounts.posted(1, 1);
   expect(refcounts.takeSettled(1)).toEqual([]);
 });

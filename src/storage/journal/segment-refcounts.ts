@@ -6,8 +6,8 @@ import type { JournalRecord } from "../../gateway/ports.ts";
  */
 export interface SegmentRefcounts {
   add(record: JournalRecord, segment: number): void;
-  /** A charge of this segment is in the database. */
-  posted(segment: number): void;
+  /** So many charges of this segment are in the database. */
+  posted(segment: number, count: number): void;
   /** Whether no segment is needed any more. */
   isSettled(): boolean;
   /** Removes and returns the segments before `current` that are no longer needed and may be deleted. */
@@ -28,7 +28,7 @@ export function segmentRefcounts(): SegmentRefcounts {
       if (type === "checkpoint") checkpoints.set(entry.id, segment);
       else if (before !== undefined) checkpoints.delete(entry.id);
     },
-    posted: (segment) => add(segment, -1),
+    posted: (segment, count) => add(segment, -count),
     isSettled: () => needs.values().every((count) => count === 0),
     takeSettled(current) {
       const settled = [...needs].filter(([segment, count]) => count === 0 && segment < current);

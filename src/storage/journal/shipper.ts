@@ -6,7 +6,7 @@ import { every, sleep, withDeadline, type BackgroundWork } from "../../lib/waiti
 import type { FileJournal } from "./journal.ts";
 import type { Report } from "../report.ts";
 import type { LedgerWriter } from "./posting.ts";
-import { writeLine } from "./record-line.ts";
+import { RecordLines } from "./record-line.ts";
 import { segmentRefcounts } from "./segment-refcounts.ts";
 import { readSegment, segmentPath } from "./segments.ts";
 
@@ -16,7 +16,7 @@ import { readSegment, segmentPath } from "./segments.ts";
  */
 export interface Shipper extends BackgroundWork {
   /** Call for each record once it is journaled, with its position and its line. */
-  onAppend(record: JournalRecord, segment: number, offset: number, line: string): void;
+  onAppend(record: JournalRecord, segment: number, offset: number, line: Uint8Array): void;
   /** Keeps a charge that the disk refused, until the disk or the ledger takes it; false when memory is full. */
   keep(entry: LedgerEntry): boolean;
   /** Posts all there is; returns false when the deadline (milliseconds from now) passed before. */
@@ -55,10 +55,14 @@ const MAX_BACKOFF_MS = 5000;
 /** A segment this large is ended early when all of it is posted, so that a restart has little to read again. */
 const SETTLED_SEGMENT_BYTES = 4 * 1024 * 1024;
 
-/** A charge as its line: one string costs the garbage collector less than the objects of an entry. */
-interface Waiting {
-  line: string;
-  segment: number;
+/** Charges that are posted together, as their lines: the garbage collector has nothing to do with bytes. */
+class Batch extends RecordLines {
+  /** How many are of each segment. */
+  readonly segments = new Map<number, number>();
+
+  countIn(segment: number): void {
+    this.segments.set(segment, (this.segments.get(segment) ?? 0) + 1);
+  }
 }
 
 class JournalShipper implements Shipper {
@@ -66,7 +70,9 @@ class JournalShipper implements Shipper {
   readonly #maxQueued: number;
   readonly #refcounts = segmentRefcounts();
   readonly #timer: BackgroundWork;
-  #queue: Waiting[] = [];
+  /** In the order of the journal. All but the last take no more. */
+  #queue: Batch[] = [];
+  #queued = 0;
   #backlog = 0;
   /** Charges that are on no disk. */
   #kept: LedgerEntry[] = [];
@@ -89,17 +95,18 @@ class JournalShipper implements Shipper {
     );
   }
 
-  onAppend(record: JournalRecord, segment: number, offset: number, line: string): void {
+  onAppend(record: JournalRecord, segment: number, offset: number, line: Uint8Array): void {
     this.#refcounts.add(record, segment);
     if (record.type === "checkpoint") return;
     this.#backlog += 1;
     if (this.#unread) return;
-    if (this.#queue.length >= this.#maxQueued) {
+    if (this.#queued >= this.#maxQueued) {
       this.#unread = { segment, offset };
       return;
     }
-    this.#queue.push({ line, segment });
-    if (this.#queue.length === BATCH) void this.#kick();
+    const batch = this.#batchFor(segment);
+    batch.add(line);
+    if (batch.count === BATCH) void this.#kick();
   }
 
   keep(entry: LedgerEntry): boolean {
@@ -149,7 +156,7 @@ class JournalShipper implements Shipper {
     try {
       await this.#placeKept();
       do await this.#postBatch();
-      while (this.#queue.length >= BATCH || this.#unread);
+      while ((this.#queue[0]?.count ?? 0) >= BATCH || this.#unread);
       this.#backoffMs = 0;
       await this.#deleteSettled();
     } catch (error) {
@@ -172,27 +179,42 @@ class JournalShipper implements Shipper {
     }
     while (this.#kept.length > 0) {
       const batch = this.#kept.slice(0, BATCH);
-      await this.#post(batch.map((entry) => writeLine({ type: "charge", entry })));
+      const lines = new RecordLines();
+      for (const entry of batch) lines.write({ type: "charge", entry });
+      await this.#post(lines);
       this.#kept.splice(0, batch.length);
       const { segment } = journal.position();
       // Their checkpoints in the journal are needed no more.
       for (const entry of batch) this.#refcounts.add({ type: "charge", entry }, segment);
-      for (const _ of batch) this.#refcounts.posted(segment);
+      this.#refcounts.posted(segment, batch.length);
     }
   }
 
   async #postBatch(): Promise<void> {
-    if (this.#queue.length === 0) this.#readMore();
-    const batch = this.#queue.slice(0, BATCH);
-    if (batch.length === 0) return;
-    await this.#post(batch.map(({ line }) => line));
-    this.#queue.splice(0, batch.length);
-    this.#backlog -= batch.length;
-    for (const { segment } of batch) this.#refcounts.posted(segment);
+    if (this.#queued === 0) this.#readMore();
+    const [batch] = this.#queue;
+    if (!batch) return;
+    // What comes meanwhile is of the next one.
+    if (this.#queue.length === 1) this.#queue.push(new Batch());
+    await this.#post(batch);
+    this.#queue.shift();
+    if (this.#queue[0]?.count === 0) this.#queue.length = 0;
+    this.#queued -= batch.count;
+    this.#backlog -= batch.count;
+    for (const [segment, count] of batch.segments) this.#refcounts.posted(segment, count);
   }
 
-  #post(lines: readonly string[]): Promise<void> {
-    return this.#options.writer.post(this.#options.processId, lines.join(""));
+  #post({ bytes }: RecordLines): Promise<void> {
+    return this.#options.writer.post(this.#options.processId, bytes);
+  }
+
+  /** The batch that takes the next charge, which is of this segment. */
+  #batchFor(segment: number): Batch {
+    let last = this.#queue.at(-1);
+    if (!last || last.count === BATCH) this.#queue.push((last = new Batch()));
+    last.countIn(segment);
+    this.#queued += 1;
+    return last;
   }
 
   /** Takes the next batch from disk, and returns to appended records once it has caught up with the journal. */
@@ -204,8 +226,8 @@ class JournalShipper implements Shipper {
         onProblem(`the running journal is damaged in segment ${segment} at byte ${at}`, null);
       for (const { record, end } of readSegment(segmentPath(folder, segment), offset, onDamaged)) {
         this.#unread = { segment, offset: end };
-        if (record.type === "charge") this.#queue.push({ line: writeLine(record), segment });
-        if (this.#queue.length === BATCH) return;
+        if (record.type === "charge") this.#batchFor(segment).write(record);
+        if (this.#queued === BATCH) return;
       }
       this.#unread = segment < journal().position().segment ? { segment: segment + 1, offset: 0 } : null;
     }

@@ -43,8 +43,8 @@ export const END_TO_END_FAULTS: readonly Fault[] = [
   {
     name: "charges are forgotten during an outage, end to end",
     file: "src/storage/journal/shipper.ts",
-    find: "const batch = this.#queue.slice(0, BATCH);",
-    replace: "const batch = this.#queue.splice(0, BATCH);",
+    find: "const [batch] = this.#queue;",
+    replace: "const batch = this.#queue.shift();",
     tests: ["test/e2e/outage.test.ts"],
   },
 ];

@@ -153,8 +153,8 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "charges are forgotten when they could not be posted",
     file: SHIPPER,
-    find: "const batch = this.#queue.slice(0, BATCH);",
-    replace: "const batch = this.#queue.splice(0, BATCH);",
+    find: "const [batch] = this.#queue;",
+    replace: "const batch = this.#queue.shift();",
     tests: storage,
   },
   {
