@@ -11,6 +11,7 @@ import { countText } from "./metering/usage-estimator.ts";
 import type { TextUpstream } from "./ports.ts";
 import { textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
+import type { Call } from "./routing/call.ts";
 import { callTargets } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
@@ -56,8 +57,8 @@ export async function countTokens(
     totalMs: core.timeouts.text.firstByteMs,
     failsOver: ({ kind, isUnsent }) => isUnsent || (kind !== "rejected" && kind !== "refused"),
     attempts: context.attempts,
-    callTarget: (target, { signal }) =>
-      callTarget(core, { payload, model, target, signal, organization: principal.organization.id }),
+    callTarget: (target, call) =>
+      callTarget(core, { payload, model, target, call, organization: principal.organization.id }),
   });
   committed.release();
   return { text: committed.reply, tokens: null, rate: grant.rate };
@@ -67,24 +68,24 @@ interface CountCall {
   payload: TextPayload;
   model: TextModel;
   target: Target;
-  signal: AbortSignal;
+  call: Call;
   /** Its id. */
   organization: string;
 }
 
 async function callTarget(
   core: Core,
-  { payload: requested, model, target, signal, organization }: CountCall,
+  { payload: requested, model, target, call, organization }: CountCall,
 ): Promise<string> {
   const counter = counterOf(core, target, requested);
   if (!counter?.countTokens) throw new Error(`channel ${target.channel.id} does not count tokens`);
-  const fetching = { safeFetch: core.safeFetch, organization, signal };
+  const fetching = { safeFetch: core.safeFetch, organization, call };
   const payload = await withReadableLinks(requested, { target, upstream: counter }, fetching);
   const { upstreamModel } = target;
   const terms = { upstreamModel, traits: counter.traits ?? NO_TRAITS, coveredTokens: null, model };
   const raw = textDialect(payload.dialect).forVendor(payload, terms);
   const { headers } = payload;
-  return counter.countTokens({ raw, upstreamModel, isStream: false, headers, signal });
+  return counter.countTokens({ raw, upstreamModel, isStream: false, headers, signal: call.cancellation });
 }
 
 const NO_TRAITS: VendorTraits = {};

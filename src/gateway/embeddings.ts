@@ -115,8 +115,8 @@ async function embed(
   if (!upstream) throw new UpstreamError("account", `channel ${channel.id} does not embed`);
   const { texts, dimensions } = payload;
   const raw = forVendor(payload, upstreamModel);
-  call.signal.throwIfAborted();
-  const response = await upstream.embed({ raw, texts, dimensions, upstreamModel, signal: call.signal });
+  call.cancellation.throwIfAborted();
+  const response = await upstream.embed({ raw, texts, dimensions, upstreamModel, signal: call.cancellation });
   call.vendorRequestId = response.requestId;
   call.settle();
   const { policy } = estimator;

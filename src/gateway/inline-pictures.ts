@@ -7,13 +7,14 @@ import { readImageHeader } from "../imaging/sniff.ts";
 import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 
 import type { TextUpstream } from "./ports.ts";
+import type { Call } from "./routing/call.ts";
 import { fetchesLinks, requireFetchable } from "./text-upstreams.ts";
 
 interface Surroundings {
   safeFetch: Pick<SafeFetch, "download">;
   /** Id of the organization whose request it is. */
   organization: string;
-  signal: AbortSignal;
+  call: Pick<Call, "signal">;
 }
 
 /** Of all pictures of a request: their base64 must fit the body of a text request. */
@@ -58,13 +59,13 @@ async function fetchPicture(
   link: string,
   maxBytes: number,
   param: string | null,
-  { safeFetch, organization, signal }: Surroundings,
+  { safeFetch, organization, call }: Surroundings,
 ): Promise<Blob> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   try {
     // A piece is valid only until the sink returns.
     const take = (bytes: Uint8Array): void => void pieces.push(new Uint8Array(bytes));
-    await safeFetch.download(link, take, { signal, tenant: organization, maxBytes });
+    await safeFetch.download(link, take, { signal: call.signal, tenant: organization, maxBytes });
     return new Blob(pieces);
   } catch (error) {
     if (!(error instanceof SafeFetchError)) throw error;

@@ -12,6 +12,7 @@ import type { RequestEvent } from "../domain/request-event.ts";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import type { VendorTraits } from "../dialects/dialect.ts";
 import type { TextDialectName } from "../dialects/name.ts";
+import type { Cancellation } from "../lib/cancellation.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /** Everything a request is decided by, in memory and immutable; after a change a new one replaces it within a second. */
@@ -202,7 +203,7 @@ export interface TextCall {
   /** Headers of the caller, by lower-case name, for a vendor of its own protocol. */
   headers: Readonly<Record<string, string>>;
   /** Aborted when the client disconnects or a timeout passes. */
-  signal: AbortSignal;
+  signal: Cancellation;
 }
 
 /**
@@ -233,7 +234,7 @@ export interface EmbeddingCall {
   texts: readonly string[] | null;
   dimensions: number | null;
   upstreamModel: string;
-  signal: AbortSignal;
+  signal: Cancellation;
 }
 
 /** The vendor's response as it came, or the vectors of another protocol with its count of input tokens. */

@@ -120,7 +120,7 @@ class RunningRelay {
   cancel(): void {
     this.#isClientDisconnected = true;
     const { isDetachable, call } = this.#relay;
-    if (this.#hasEnded || (isDetachable && !call.signal.aborted)) return;
+    if (this.#hasEnded || (isDetachable && !call.cancellation.aborted)) return;
     call.abort(new ClientDisconnected());
     this.#end({ kind: "cut", error: new ClientDisconnected() });
   }
@@ -129,12 +129,12 @@ class RunningRelay {
   #cutOnAbort(client: Client): void {
     if (this.#isCutOnAbort) return;
     this.#isCutOnAbort = true;
-    const { signal } = this.#relay.call;
-    signal.throwIfAborted();
+    const { cancellation } = this.#relay.call;
+    cancellation.throwIfAborted();
     const cut = (): void => {
-      if (this.#waitingSince === null && !this.#hasEnded) void this.#cut(signal.reason, client);
+      if (this.#waitingSince === null && !this.#hasEnded) void this.#cut(cancellation.reason, client);
     };
-    signal.addEventListener("abort", cut, { once: true });
+    cancellation.addEventListener("abort", cut, { once: true });
   }
 
   async #complete(client: Client): Promise<void> {

@@ -182,7 +182,7 @@ async function callTarget(
   const { model, price, context } = admitted;
   const upstream = textUpstreamFor(core.upstreams, target, requested.dialect);
   const organization = context.principal.organization.id;
-  const fetching = { safeFetch: core.safeFetch, organization, signal: call.signal };
+  const fetching = { safeFetch: core.safeFetch, organization, call };
   const readable = withReadableLinks(requested, { target, upstream }, fetching);
   const payload = readable instanceof Promise ? await readable : readable;
   const { isStream, maxTokens } = payload.parsed;
@@ -203,14 +203,14 @@ async function callTarget(
     : translate({ caller, vendor }, payload, terms, policy);
   const stream = isStream ? passage.openStream() : null;
   const timeouts = timeoutsOf(core, target);
-  call.signal.throwIfAborted();
+  call.cancellation.throwIfAborted();
   // Nothing tells when the last byte has left, so a call counts as sent from here on.
   onSent({ estimator, usage: () => stream?.usage() ?? policy(NOTHING_DELIVERED) });
   // A whole answer has no first byte worth waiting for: only the total time bounds it.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
   const headers = isForwarded ? payload.headers : NO_HEADERS;
   const { raw } = passage;
-  const response = await upstream.send({ raw, upstreamModel, isStream, headers, signal: call.signal });
+  const response = await upstream.send({ raw, upstreamModel, isStream, headers, signal: call.cancellation });
   call.vendorRequestId = response.requestId;
   if (!stream) {
     if (response.kind === "stream") throw new UpstreamError("broken", "a stream for a request without one");

@@ -1,5 +1,7 @@
+import type { Cancellation } from "./cancellation.ts";
+
 /** Waits so many milliseconds; rejects with the signal's reason as soon as that aborts. */
-export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export async function sleep(milliseconds: number, signal?: Cancellation): Promise<void> {
   if (!signal) return Bun.sleep(milliseconds);
   signal.throwIfAborted();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -12,7 +14,7 @@ export async function sleep(milliseconds: number, signal?: AbortSignal): Promise
 }
 
 /** The outcome of `work`, or a rejection with the signal's reason when that aborts first. The work itself goes on. */
-export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+export async function untilAborted<Result>(work: Promise<Result>, signal: Cancellation): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
   if (signal.aborted) abort();

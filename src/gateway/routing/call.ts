@@ -1,16 +1,15 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import { LightCancellation, type Cancellation } from "../../lib/cancellation.ts";
 import type { Deadline, DeadlineTimer } from "../../lib/deadline-timer.ts";
 
 /**
  * One running call to a vendor and what may end it early. A client that disconnects and a deadline that passes both
- * abort the same signal, whose reason says which; each takes effect within a tick of the deadline timer.
+ * abort the same cancellation, whose reason says which; each takes effect within a tick of the deadline timer.
  */
 export class Call {
   /** The vendor's own id of the call, once its response has come. */
   vendorRequestId: string | undefined;
-  readonly #controller = new AbortController();
-  /** Aborts the vendor's call. */
-  readonly signal: AbortSignal = this.#controller.signal;
+  readonly #cancellation = new LightCancellation();
   readonly #deadlineTimer: DeadlineTimer;
   readonly #client: AbortSignal;
   #deadline: Deadline | undefined;
@@ -22,6 +21,16 @@ export class Call {
     this.#client = client;
     if (client.aborted) this.abort(new ClientDisconnected());
     else this.#total = this.#setDeadline(totalMs, "the whole call");
+  }
+
+  /** Ends the vendor's call. */
+  get cancellation(): Cancellation {
+    return this.#cancellation;
+  }
+
+  /** The same for those who need an `AbortSignal`. */
+  get signal(): AbortSignal {
+    return this.#cancellation.signal;
   }
 
   /**
@@ -57,12 +66,12 @@ export class Call {
 
   abort(reason: Error): void {
     this.finish();
-    this.#controller.abort(reason);
+    this.#cancellation.abort(reason);
   }
 
   /** Why a call that threw ended: the abort's reason, where it was aborted. */
   reasonOf(error: unknown): unknown {
-    return this.signal.aborted ? this.signal.reason : error;
+    return this.#cancellation.aborted ? this.#cancellation.reason : error;
   }
 
   #setDeadline(withinMs: number, what: string, isExtended = () => false): Deadline {

@@ -133,12 +133,12 @@ async function callOne<Reply>(
     if (error instanceof UpstreamError) {
       health.failed(target, organization, error);
       record(error.kind, error);
-      if (!call.signal.aborted) call.abort(error);
+      if (!call.cancellation.aborted) call.abort(error);
       return { error };
     }
     health.abandoned(target, organization);
     if (error instanceof ClientDisconnected) record("caller_gone");
-    else if (call.signal.aborted) record("stopped");
+    else if (call.cancellation.aborted) record("stopped");
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { Socket, SocketHandler } from "bun";
+import type { Cancellation } from "../cancellation.ts";
 import { HttpError } from "./http-error.ts";
 import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
 import { type ResponseHead, type ResponseListener, ResponseReader } from "./response-reader.ts";
@@ -20,7 +21,7 @@ interface InFlight {
   resolve(response: HttpResponse): void;
   reject(error: unknown): void;
   body: ResponseBody | null;
-  signal: AbortSignal;
+  signal: Cancellation;
   onAbort(): void;
 }
 
@@ -48,7 +49,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   /** Connects, where that has not happened, sends the request and resolves with its response, at the end of the head. */
-  exchange(request: Buffer, signal: AbortSignal): Promise<HttpResponse> {
+  exchange(request: Buffer, signal: Cancellation): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const onAbort = (): void => this.#close(signal.reason);
     this.#inFlight = { resolve, reject, body: null, signal, onAbort };

@@ -1,3 +1,4 @@
+import type { Cancellation } from "../cancellation.ts";
 import { Connection, type Origin } from "./connection.ts";
 import { HttpError } from "./http-error.ts";
 import type { HttpResponse } from "./response.ts";
@@ -9,7 +10,7 @@ export interface HttpRequest {
   /** Best the same object for requests that have the same: they are written once. */
   headers: Readonly<Record<string, string>>;
   body: string;
-  signal: AbortSignal;
+  signal: Cancellation;
 }
 
 /** Unused connections kept for each origin. */

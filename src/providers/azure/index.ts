@@ -1,3 +1,4 @@
+import type { Cancellation } from "../../lib/cancellation.ts";
 import { z } from "zod";
 import type { VendorTraits } from "../../dialects/dialect.ts";
 import type { TextDialectName } from "../../dialects/name.ts";
@@ -108,7 +109,7 @@ const TEXT_TRAITS: VendorTraits = { maxTokensField: "max_completion_tokens" };
 
 /** Calls with a connection whose credential is valid now. */
 type Connect = <Result>(
-  signal: AbortSignal,
+  signal: Cancellation,
   call: (connection: OpenAiConnection) => Promise<Result>,
 ) => Promise<Result>;
 

@@ -1,3 +1,4 @@
+import type { Cancellation } from "../../lib/cancellation.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { untilAborted } from "../../lib/waiting.ts";
 
@@ -15,7 +16,7 @@ export interface AuthenticatedRequest {
 }
 
 /** Adds the credential to a request. Throws an `UpstreamError`, or the signal's reason. */
-export type Authenticate = (request: UnsignedRequest, signal: AbortSignal) => Promise<AuthenticatedRequest>;
+export type Authenticate = (request: UnsignedRequest, signal: Cancellation) => Promise<AuthenticatedRequest>;
 
 /** A key of an AWS account, of a user or of a session. */
 export interface AccessKey {

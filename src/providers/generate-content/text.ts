@@ -1,3 +1,4 @@
+import type { Cancellation } from "../../lib/cancellation.ts";
 import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
 import { openEvents } from "../transport/event-stream.ts";
@@ -7,10 +8,10 @@ import {
   parseResponse,
   post,
   readText,
-  requestIdOf,
   type Classify,
   type VendorResponse,
 } from "../transport/http.ts";
+import { requestIdOf } from "../transport/request-id.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
 import { withCredential, type Credential } from "../transport/credential.ts";
@@ -91,7 +92,7 @@ const STREAM_HEADERS = { ...WHOLE_HEADERS, accept: "text/event-stream" };
 async function readWhole(
   response: VendorResponse,
   classify: Classify,
-  signal: AbortSignal,
+  signal: Cancellation,
 ): Promise<TextResponse> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);

@@ -1,3 +1,4 @@
+import type { Cancellation } from "../../lib/cancellation.ts";
 import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
 import { openEvents } from "../transport/event-stream.ts";
@@ -7,10 +8,10 @@ import {
   parseResponse,
   post,
   readText,
-  requestIdOf,
   type Classify,
   type VendorResponse,
 } from "../transport/http.ts";
+import { requestIdOf } from "../transport/request-id.ts";
 import type { MessagesConnection } from "./connection.ts";
 import { tellingUnknownBetas } from "./unknown-betas.ts";
 
@@ -41,7 +42,7 @@ export function createMessagesText(connection: MessagesConnection): TextUpstream
 export async function readMessage(
   response: VendorResponse,
   classify: Classify,
-  signal: AbortSignal,
+  signal: Cancellation,
 ): Promise<TextResponse> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);
@@ -61,7 +62,7 @@ async function countTokens(
 }
 
 /** Reads the number of a request's tokens: the text of the response, with nothing but what the protocol has in it. */
-export async function readCount(response: VendorResponse, signal: AbortSignal): Promise<string> {
+export async function readCount(response: VendorResponse, signal: Cancellation): Promise<string> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);
   if (!isObject(parsed) || typeof parsed["input_tokens"] !== "number")

@@ -1,12 +1,6 @@
 import type { EmbeddingUpstream } from "../../gateway/ports.ts";
-import {
-  brokenResponse,
-  MAX_TEXT_BYTES,
-  parseResponse,
-  post,
-  readText,
-  requestIdOf,
-} from "../transport/http.ts";
+import { brokenResponse, MAX_TEXT_BYTES, parseResponse, post, readText } from "../transport/http.ts";
+import { requestIdOf } from "../transport/request-id.ts";
 import { isObject } from "../../lib/json.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";

@@ -1,3 +1,4 @@
+import type { Cancellation } from "../../lib/cancellation.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { untilAborted } from "../../lib/waiting.ts";
 
@@ -43,7 +44,7 @@ export function createAccessTokens(request: RequestToken, clock: Clock): AccessT
 
 export interface AccessTokens {
   /** Returns a valid token. Throws an `UpstreamError`, or the signal's reason. */
-  get(signal: AbortSignal): Promise<string>;
+  get(signal: Cancellation): Promise<string>;
   /** Forgets a token that was not accepted. */
   drop(token: string): void;
 }

@@ -1,3 +1,4 @@
+import type { Cancellation } from "../../lib/cancellation.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 
@@ -11,7 +12,7 @@ export interface Credential {
 }
 
 /** Returns the credential of one call. Throws an `UpstreamError`, or the signal's reason. */
-export type Authenticate = (signal: AbortSignal) => Promise<Credential>;
+export type Authenticate = (signal: Cancellation) => Promise<Credential>;
 
 /** Access tokens as credentials (RFC 6750, 2.1). */
 export function authenticateByToken(tokens: AccessTokens): Authenticate {
@@ -24,7 +25,7 @@ export function authenticateByToken(tokens: AccessTokens): Authenticate {
 /** Calls with a credential, which is dropped where the vendor does not accept it. */
 export async function withCredential<Result>(
   authenticate: Authenticate,
-  signal: AbortSignal,
+  signal: Cancellation,
   call: (credential: Credential) => Promise<Result>,
 ): Promise<Result> {
   const credential = await authenticate(signal);

@@ -1,7 +1,9 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { ByteStream } from "../../lib/byte-stream.ts";
+import { signalOf, type Cancellation } from "../../lib/cancellation.ts";
 import { HttpClient } from "../../lib/http-client/http-client.ts";
 import { HttpError } from "../../lib/http-client/http-error.ts";
+import { requestIdOf } from "./request-id.ts";
 
 const client = new HttpClient();
 let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => client.post(request);
@@ -41,7 +43,7 @@ export function send(
 
 async function succeed<R extends VendorResponse>(
   called: Promise<R>,
-  signal: AbortSignal,
+  signal: Cancellation,
   classify: Classify,
 ): Promise<R> {
   let response: R;
@@ -61,27 +63,9 @@ async function succeed<R extends VendorResponse>(
   throw error;
 }
 
-/** Headers in which vendors return their id of a call: OpenAI and most others, Anthropic, Azure, AWS, Volcengine. */
-const REQUEST_ID_HEADERS = [
-  "x-request-id",
-  "request-id",
-  "apim-request-id",
-  "x-amzn-requestid",
-  "x-tt-logid",
-];
-
-/** The vendor's own id of a call, which its support asks for. */
-export function requestIdOf({ headers }: Pick<VendorResponse, "headers">): string | undefined {
-  for (const name of REQUEST_ID_HEADERS) {
-    const id = headers.get(name);
-    if (id !== null) return /^[\w.:/+=-]{1,128}$/.test(id) ? id : undefined;
-  }
-  return undefined;
-}
-
 function fetchOptions(method: string, { headers, body, signal }: VendorRequest): BunFetchRequestInit {
   // The runtime would end a call that is silent for five minutes; only the deadlines in `signal` apply.
-  return { method, headers, body, signal, redirect: "manual", timeout: false };
+  return { method, headers, body, signal: signalOf(signal), redirect: "manual", timeout: false };
 }
 
 /** A request whose body is a text. */
@@ -95,7 +79,7 @@ export interface VendorRequest {
   headers: Readonly<Record<string, string>>;
   body?: NonNullable<BunFetchRequestInit["body"]>;
   /** Aborted when the client disconnects or a deadline passes. A call has no other timeout. */
-  signal: AbortSignal;
+  signal: Cancellation;
 }
 
 /** Makes an error of a failed response; of its body at most the first 64 KiB are given. */
@@ -141,7 +125,7 @@ const NOT_HTTP: ReadonlySet<unknown> = new Set([
 export async function readText(
   response: VendorResponse,
   maxBytes: number,
-  signal: AbortSignal,
+  signal: Cancellation,
 ): Promise<string> {
   let text: string;
   try {
@@ -159,7 +143,7 @@ function isKnownToFit({ headers }: VendorResponse, maxBytes: number): boolean {
   return length !== null && Number(length) <= maxBytes && !headers.has("content-encoding");
 }
 
-async function collect(response: VendorResponse, maxBytes: number, signal: AbortSignal): Promise<string> {
+async function collect(response: VendorResponse, maxBytes: number, signal: Cancellation): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const piece of readPieces(response, maxBytes, signal)) pieces.push(piece);
   return decoder.decode(Buffer.concat(pieces));
@@ -169,7 +153,7 @@ async function collect(response: VendorResponse, maxBytes: number, signal: Abort
 export async function* readPieces(
   response: VendorResponse,
   maxBytes: number,
-  signal: AbortSignal,
+  signal: Cancellation,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const reader = response.body?.getReader();
   if (!reader) return;
@@ -192,7 +176,7 @@ export async function* readPieces(
   }
 }
 
-function readingError(error: unknown, signal: AbortSignal): unknown {
+function readingError(error: unknown, signal: Cancellation): unknown {
   return signal.aborted ? signal.reason : brokenResponse("broke off its response", error);
 }
 
@@ -229,7 +213,7 @@ async function discard(response: VendorResponse, what: string): Promise<Upstream
 }
 
 /** The start of an error's body. Where a body of unknown length breaks off, what came before is returned. */
-async function readErrorText(response: VendorResponse, signal: AbortSignal): Promise<string> {
+async function readErrorText(response: VendorResponse, signal: Cancellation): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {

@@ -1,3 +1,4 @@
+import { signalOf, type Cancellation } from "../../lib/cancellation.ts";
 import { sleep } from "../../lib/waiting.ts";
 
 const FRAMES_PER_CHUNK = 16;
@@ -7,7 +8,7 @@ interface Pace {
   /** Frames a second; undefined sends as fast as they are read. */
   framesPerSecond: number | undefined;
   /** Ends the stream with its reason. */
-  signal: AbortSignal;
+  signal: Cancellation;
 }
 
 /**
@@ -20,7 +21,7 @@ export function streamFrames(
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
   const cancelled = new AbortController();
-  const signal = AbortSignal.any([pace.signal, cancelled.signal]);
+  const signal = AbortSignal.any([signalOf(pace.signal), cancelled.signal]);
   const wait = createPace(pace.framesPerSecond, signal);
   const perChunk = pace.framesPerSecond === undefined ? FRAMES_PER_CHUNK : 1;
   return new ReadableStream<Uint8Array<ArrayBuffer>>(

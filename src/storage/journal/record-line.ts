@@ -5,7 +5,7 @@ import { readEntry, writeEntry } from "../written-entry.ts";
 /** Hexadecimal digits of the checksum, and a space. */
 const PREFIX_BYTES = 9;
 /** Of one UTF-16 code unit in UTF-8. */
-const MOST_BYTES_A_UNIT = 3;
+const MAX_BYTES_A_UNIT = 3;
 const FIRST_BYTES = 1024;
 const LINE_FEED = 10;
 
@@ -31,7 +31,7 @@ export class RecordLines {
   /** Adds a record and returns its line: a view, until the next one is added. */
   write({ type, entry }: JournalRecord): Buffer<ArrayBuffer> {
     const json = JSON.stringify({ type, entry: writeEntry(entry) });
-    this.#reserve(PREFIX_BYTES + json.length * MOST_BYTES_A_UNIT + 1);
+    this.#reserve(PREFIX_BYTES + json.length * MAX_BYTES_A_UNIT + 1);
     const start = this.#length;
     const jsonStart = start + PREFIX_BYTES;
     const end = jsonStart + this.#memory.write(json, jsonStart);

@@ -3,6 +3,7 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { every, sleep, withDeadline, type BackgroundWork } from "../../lib/waiting.ts";
+import { Batch } from "./batch.ts";
 import type { FileJournal } from "./journal.ts";
 import type { Report } from "../report.ts";
 import type { LedgerWriter } from "./posting.ts";
@@ -54,16 +55,6 @@ const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5000;
 /** A segment this large is ended early when all of it is posted, so that a restart has little to read again. */
 const SETTLED_SEGMENT_BYTES = 4 * 1024 * 1024;
-
-/** Charges that are posted together, as their lines: the garbage collector has nothing to do with bytes. */
-class Batch extends RecordLines {
-  /** How many are of each segment. */
-  readonly segments = new Map<number, number>();
-
-  countIn(segment: number): void {
-    this.segments.set(segment, (this.segments.get(segment) ?? 0) + 1);
-  }
-}
 
 class JournalShipper implements Shipper {
   readonly #options: ShipperOptions;
