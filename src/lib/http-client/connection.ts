@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { Socket, SocketHandler } from "bun";
 import type { Cancellation } from "../cancellation.ts";
 import { HttpError } from "./http-error.ts";
+import { kept } from "./request-bytes.ts";
 import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
 import { type ResponseHead, type ResponseListener, ResponseReader } from "./response-reader.ts";
 
@@ -48,18 +49,23 @@ export class Connection implements ResponseListener, BodySource {
     return this.#isClosed;
   }
 
-  /** Connects, where that has not happened, sends the request and resolves with its response, at the end of the head. */
+  /**
+   * Connects, where that has not happened, sends the request, whose bytes are valid during this call, and resolves
+   * with its response, at the end of the head.
+   */
   exchange(request: Buffer, signal: Cancellation): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const onAbort = (): void => this.#close(signal.reason);
     this.#inFlight = { resolve, reject, body: null, signal, onAbort };
     signal.addEventListener("abort", onAbort, { once: true });
-    this.#unsent = request;
     if (this.#socket) {
       this.#socket.timeout(0);
       this.#socket.ref();
-      this.#send(this.#socket);
-    } else this.#connect();
+      this.#send(this.#socket, request);
+    } else {
+      this.#unsent = kept(request);
+      this.#connect();
+    }
     return promise;
   }
 
@@ -165,13 +171,11 @@ export class Connection implements ResponseListener, BodySource {
     return new HttpError(this.#isSending ? "closed" : "unsent", "the connection failed", cause);
   }
 
-  #send(socket: Socket<Connection>): void {
-    const bytes = this.#unsent;
+  #send(socket: Socket<Connection>, bytes: Buffer | null = this.#unsent): void {
     if (!bytes) return;
     this.#isSending = true;
-    const sent = socket.write(bytes);
-    if (sent < 0) return;
-    this.#unsent = sent < bytes.length ? bytes.subarray(sent) : null;
+    const sent = Math.max(0, socket.write(bytes));
+    this.#unsent = sent < bytes.length ? kept(bytes.subarray(sent)) : null;
   }
 
   #finish(): InFlight | null {

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, spyOn, test } from "bun:test";
+import type { SocketHandler } from "bun";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +20,7 @@ afterEach(() => Promise.all(closers.splice(0).map((close) => close())));
 
 type Send = (text: string) => void;
 
-/** A server of raw bytes: `answer` is called with each request's text, which ends at an empty line and `body`. */
+/** A server of raw bytes: `answer` is called with each request's text, which ends with `body`. */
 function listen(
   answer: (send: Send, socket: { end(): void; terminate(): void }, request: number) => void,
 ): Peer {
@@ -35,7 +36,7 @@ function listen(
       data(socket, bytes) {
         peer.received += bytes.toString("latin1");
         socket.data.text += bytes.toString("latin1");
-        if (!socket.data.text.endsWith("\r\n\r\nbody")) return;
+        if (!socket.data.text.endsWith("body")) return;
         socket.data.text = "";
         answer((text) => void socket.write(text), socket, ++requests);
       },
@@ -90,9 +91,54 @@ test("a request is written as it is, and its connection carries the next one", a
 test("requests at the same time have connections of their own", async () => {
   const peer = listen((send) => setTimeout(() => send(reply("x")), 20));
   const client = new HttpClient();
-  await Promise.all([1, 2, 3].map(async () => (await post(client, peer.url)).text()));
+  const bodies = ["first body", "second body", "third body"];
+  await Promise.all(bodies.map(async (body) => (await post(client, peer.url, never(), body)).text()));
   expect(peer.connections).toBe(3);
+  for (const body of bodies) expect(peer.received).toContain(`\r\n\r\n${body}`);
 });
+
+test("requests that sockets take piece by piece at the same time arrive as they are", async () => {
+  const received: string[] = [];
+  const connect = spyOn(Bun, "connect").mockImplementation((async ({
+    socket: handlers,
+    data,
+  }: FakeOptions) => {
+    const index = received.push("") - 1;
+    const socket = {
+      data,
+      write(bytes: Buffer): number {
+        const taken = bytes.subarray(0, 50);
+        received[index] += taken.toString();
+        if (bytes.length > 50) setTimeout(() => handlers.drain?.(socket as never), 1);
+        else setTimeout(() => handlers.data?.(socket as never, Buffer.from(reply("done")) as never), 1);
+        return taken.length;
+      },
+      setNoDelay() {},
+      timeout() {},
+      ref() {},
+      unref() {},
+      resume() {},
+    };
+    handlers.open?.(socket as never);
+    return socket;
+  }) as never);
+  try {
+    const client = new HttpClient();
+    for (const round of ["on new connections", "on kept ones"]) {
+      received.fill("");
+      const bodies = ["a", "b"].map((letter) => `${letter.repeat(500)} ${round}`);
+      const calls = bodies.map((body) => post(client, "http://peer.test/", never(), body));
+      for (const call of calls) expect(await (await call).text()).toBe("done");
+      for (const body of bodies)
+        expect(received.filter((text) => text.endsWith(`\r\n\r\n${body}`)).length).toBe(1);
+    }
+    expect(received.length).toBe(2);
+  } finally {
+    connect.mockRestore();
+  }
+});
+
+type FakeOptions = { socket: SocketHandler<unknown>; data: unknown };
 
 describe("a connection carries no further request after", () => {
   test.each<[string, (send: Send, socket: { end(): void }) => void]>([

@@ -1,6 +1,7 @@
 import type { Cancellation } from "../cancellation.ts";
 import { Connection, type Origin } from "./connection.ts";
 import { HttpError } from "./http-error.ts";
+import { writeRequest } from "./request-bytes.ts";
 import type { HttpResponse } from "./response.ts";
 
 /** A request with a text as its body. */
@@ -46,7 +47,7 @@ export class HttpClient {
   async post({ url, headers, body, signal }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();
     const prelude = this.#preludeOf(url, headers);
-    const bytes = write(prelude.text, body);
+    const bytes = writeRequest(prelude.text, body);
     const kept = this.#take(prelude.key);
     if (kept) return kept.exchange(bytes, signal);
     const { origin, key } = prelude;
@@ -104,13 +105,4 @@ function checked(name: string, value: string): string {
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
     throw new HttpError("unsent", `the header ${name} has an invalid value`);
   return value.trim();
-}
-
-function write(prelude: string, body: string): Buffer {
-  const length = Buffer.byteLength(body);
-  const head = `${prelude}${length}\r\n\r\n`;
-  const bytes = Buffer.allocUnsafe(head.length + length);
-  bytes.write(head, "latin1");
-  bytes.write(body, head.length);
-  return bytes;
 }

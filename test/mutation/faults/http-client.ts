@@ -48,8 +48,22 @@ export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
   {
     name: "what a request could not send at once is lost",
     file: CONNECTION,
-    find: "this.#unsent = sent < bytes.length ? bytes.subarray(sent) : null;",
+    find: "this.#unsent = sent < bytes.length ? kept(bytes.subarray(sent)) : null;",
     replace: "this.#unsent = null;",
+    tests: client,
+  },
+  {
+    name: "what a request could not send at once is overwritten by the next one",
+    file: CONNECTION,
+    find: "kept(bytes.subarray(sent))",
+    replace: "bytes.subarray(sent)",
+    tests: client,
+  },
+  {
+    name: "a request that waits for its connection is overwritten by the next one",
+    file: CONNECTION,
+    find: "this.#unsent = kept(request);",
+    replace: "this.#unsent = request;",
     tests: client,
   },
   {

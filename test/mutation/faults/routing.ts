@@ -97,7 +97,7 @@ export const ROUTING_FAULTS: readonly Fault[] = [
     name: "a client that disconnected starts another call",
     file: FAILOVER,
     find: `    if (error instanceof ClientDisconnected) record("caller_gone");
-    else if (call.signal.aborted) record("stopped");
+    else if (call.cancellation.aborted) record("stopped");
     throw error;`,
     replace: `    record("caller_gone");
     return { error: new UpstreamError("unreachable", "disconnected") };`,
