@@ -30,13 +30,36 @@ export function forward(
   terms: VendorTerms,
   policy: UsagePolicy,
 ): Passage {
-  const { id } = terms.model;
-  return {
-    raw: dialect.forVendor(payload, terms),
-    readReply: (reply) => dialect.readReply(reply, id, policy),
-    openStream: () => dialect.openStream(payload, id, policy),
-    replayReply: (reply) => new WholeStream(dialect.parseReply(reply), dialect.replyWriter(payload), policy),
-  };
+  return new Forwarding(dialect, payload, terms, policy);
+}
+
+class Forwarding implements Passage {
+  readonly raw: string;
+  readonly #dialect: TextDialect;
+  readonly #payload: TextPayload;
+  readonly #model: string;
+  readonly #policy: UsagePolicy;
+
+  constructor(dialect: TextDialect, payload: TextPayload, terms: VendorTerms, policy: UsagePolicy) {
+    this.raw = dialect.forVendor(payload, terms);
+    this.#dialect = dialect;
+    this.#payload = payload;
+    this.#model = terms.model.id;
+    this.#policy = policy;
+  }
+
+  readReply(reply: VendorReply): WholeReply {
+    return this.#dialect.readReply(reply, this.#model, this.#policy);
+  }
+
+  openStream(): TextStream {
+    return this.#dialect.openStream(this.#payload, this.#model, this.#policy);
+  }
+
+  replayReply(reply: VendorReply): TextStream {
+    const writer = this.#dialect.replyWriter(this.#payload);
+    return new WholeStream(this.#dialect.parseReply(reply), writer, this.#policy);
+  }
 }
 
 /** The caller speaks `caller`, the vendor `vendor`: requests and replies pass through the neutral form. */

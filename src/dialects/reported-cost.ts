@@ -17,7 +17,9 @@ export function reportedCost(usage: Record<string, unknown>): VendorCost | undef
 const COST_FIELDS = ["cost", "cost_in_usd_ticks", "cost_details", "is_byok"];
 
 export function tellsCost(usage: unknown): boolean {
-  return isObject(usage) && COST_FIELDS.some((field) => field in usage);
+  if (!isObject(usage)) return false;
+  for (const field of COST_FIELDS) if (field in usage) return true;
+  return false;
 }
 
 /** A `usage` object, as text, without these fields. */

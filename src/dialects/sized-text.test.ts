@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SizedText, wholeText } from "./sized-text.ts";
+import { SizedText, WholeText } from "./sized-text.ts";
 import { tokenEighths, wholeTokens } from "./token-estimate.ts";
 
 const TEXT = "Grüße aus dem Hafen, 世界 🌍. ".repeat(20);
@@ -36,7 +36,7 @@ test("media count beside the text", () => {
 
 test("a whole reply is read once to be sized, and once more to be counted", () => {
   let readings = 0;
-  const whole = wholeText((sized) => {
+  const whole = new WholeText((sized) => {
     readings += 1;
     sized.add(TEXT);
     sized.addTokens(10);

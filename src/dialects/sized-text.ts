@@ -89,24 +89,32 @@ export class SizedText implements CountableText {
  * The text of a whole reply, which `add` gives piece by piece. It is sized now, and read once more only where a
  * tokenizer counts it: nearly every vendor reports its usage.
  */
-export function wholeText(add: (sized: SizedText) => void): CountableText & { tokens: number } {
-  const size = new SizedText({ isKept: false });
-  add(size);
-  let kept: SizedText | null = null;
-  const keep = (): SizedText => {
-    if (!kept) add((kept = new SizedText()));
-    return kept;
-  };
-  return {
-    tokens: size.tokens,
-    get text() {
-      return keep().text;
-    },
-    get share() {
-      return keep().share;
-    },
-    get otherTokens() {
-      return keep().otherTokens;
-    },
-  };
+export class WholeText implements CountableText {
+  readonly tokens: number;
+  readonly #add: (sized: SizedText) => void;
+  #kept: SizedText | null = null;
+
+  constructor(add: (sized: SizedText) => void) {
+    const size = new SizedText({ isKept: false });
+    add(size);
+    this.tokens = size.tokens;
+    this.#add = add;
+  }
+
+  get text(): string {
+    return this.#keep().text;
+  }
+
+  get share(): number {
+    return this.#keep().share;
+  }
+
+  get otherTokens(): number {
+    return this.#keep().otherTokens;
+  }
+
+  #keep(): SizedText {
+    if (!this.#kept) this.#add((this.#kept = new SizedText()));
+    return this.#kept;
+  }
 }

@@ -214,7 +214,8 @@ async function callTarget(
   call.vendorRequestId = response.requestId;
   if (!stream) {
     if (response.kind === "stream") throw new UpstreamError("broken", "a stream for a request without one");
-    const { text, usage } = await estimator.refined(() => passage.readReply(response));
+    const reading = estimator.refined(() => passage.readReply(response));
+    const { text, usage } = reading instanceof Promise ? await reading : reading;
     return { kind: "whole", text, usage };
   }
   const opened =

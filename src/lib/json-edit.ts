@@ -12,14 +12,14 @@ export function editMembers(text: string, edits: Readonly<Record<string, MemberE
   const { spans, count, bodyStart } = scanObject(text, names);
   const replaced: { span: Span; text: string }[] = [];
   const inserted: string[] = [];
-  names.forEach((name, index) => {
+  for (const [index, name] of names.entries()) {
     const span = spans[index];
     const value = edits[name]?.(span && text.slice(span.start, span.end));
-    if (value === undefined) return;
+    if (value === undefined) continue;
     if (span) replaced.push({ span, text: value });
     else inserted.push(`${JSON.stringify(name)}:${value}`);
-  });
-  replaced.sort((one, other) => one.span.start - other.span.start);
+  }
+  if (replaced.length > 1) replaced.sort((one, other) => one.span.start - other.span.start);
   if (inserted.length > 0) {
     const end = count > 0 ? "," : "";
     replaced.unshift({ span: { start: bodyStart, end: bodyStart }, text: inserted.join(",") + end });

@@ -63,13 +63,15 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 }
 
+const absent = (): undefined => undefined;
+
 /**
  * Finds members of an object. The text must be an object that `JSON.parse` accepts. The last value of a repeated name
  * counts, as there.
  */
 export function scanObject(text: string, names: readonly string[]): ObjectScan {
-  const spans: (Span | undefined)[] = names.map(() => undefined);
-  const members: (Span | undefined)[] = names.map(() => undefined);
+  const spans: (Span | undefined)[] = names.map(absent);
+  const members: (Span | undefined)[] = names.map(absent);
   let at = text.indexOf("{") + 1;
   const bodyStart = at;
   let count = 0;

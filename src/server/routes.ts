@@ -94,8 +94,7 @@ export class RouteTable {
   find(method: string, path: string): RouteMatch | OtherMethods | null {
     const wanted = method === "HEAD" ? "GET" : method;
     const exact = this.#exact.get(path);
-    const route = exact?.find((each) => each.method === wanted);
-    if (route) return { route, parameter: "" };
+    for (const route of exact ?? []) if (route.method === wanted) return { route, parameter: "" };
     const found = exact ? [] : this.#match(path);
     const match = found.find((each) => each.route.method === wanted);
     return match ?? otherMethods(exact ?? found.map((each) => each.route));

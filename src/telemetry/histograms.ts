@@ -24,8 +24,9 @@ export class Histograms {
       found = { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
       this.#histograms.set(value, found);
     }
-    const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
-    if (bucket >= 0) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
+    let bucket = 0;
+    while (seconds > (BUCKETS[bucket] ?? Infinity)) bucket += 1;
+    if (bucket < BUCKETS.length) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
     found.sum += seconds;
     found.count += 1;
   }

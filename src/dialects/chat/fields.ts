@@ -56,10 +56,7 @@ export function checkFields(body: Record<string, unknown>): void {
 }
 
 function checkMessages(messages: unknown): void {
-  const isConversation =
-    Array.isArray(messages) &&
-    messages.length > 0 &&
-    messages.every((message) => isObject(message) && typeof message["role"] === "string");
+  const isConversation = Array.isArray(messages) && messages.length > 0 && messages.every(hasRole);
   if (!isConversation) throw wrongType("messages", "a non-empty array of objects that each have a `role`");
   for (let index = 0; index < messages.length; index += 1) {
     refuseCaseVariants(messages[index], MESSAGE_NAMES, `messages[${index}]`);
@@ -69,6 +66,10 @@ function checkMessages(messages: unknown): void {
     if (!Array.isArray(content)) throw wrongType(name, "a string or an array of parts");
     checkEach(name, content, wrongOfPart);
   }
+}
+
+function hasRole(message: unknown): boolean {
+  return isObject(message) && typeof message["role"] === "string";
 }
 
 /** Parts of other kinds are left to the vendor. */

@@ -38,11 +38,8 @@ function withModelAndUsage(
       edits.push({ span: start, text: `"stream_options":${options},` });
     }
   }
-  if (edits.length === 0) return raw;
-  return splice(
-    raw,
-    edits.sort((one, other) => one.span.start - other.span.start),
-  );
+  if (edits.length > 1) edits.sort((one, other) => one.span.start - other.span.start);
+  return edits.length === 0 ? raw : splice(raw, edits);
 }
 
 /** Says the same in the vendor's words: nothing is lost that it could do. */

@@ -2,7 +2,7 @@ import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { wholeText, type SizedText } from "../sized-text.ts";
+import { WholeText, type SizedText } from "../sized-text.ts";
 import { addContent } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
@@ -20,7 +20,7 @@ import { vendorFields, withoutFields } from "./vendor-words.ts";
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseCompletion(reply);
   for (const choice of body.choices) if (isObject(choice)) refuseFailure(choice["finish_reason"]);
-  const delivered = wholeText((sized) => addChoices(sized, body.choices));
+  const delivered = new WholeText((sized) => addChoices(sized, body.choices));
   const usage = policy({
     report: readUsage(body["usage"]),
     deliveredTokens: delivered.tokens,

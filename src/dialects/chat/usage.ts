@@ -44,8 +44,7 @@ export function readUsage(value: unknown): UsageReport | null {
   const cached = inputDetails["cached_tokens"] ?? value["prompt_cache_hit_tokens"] ?? value["cached_tokens"];
   const cacheRead = counts.readPart(cached, input);
   input -= cacheRead;
-  const written = CACHE_WRITE_NAMES.map((name) => inputDetails[name]).find((found) => found !== undefined);
-  const cacheWrite = counts.readPart(written, input);
+  const cacheWrite = counts.readPart(cacheWritesOf(inputDetails), input);
   input -= cacheWrite;
   const imageInput = counts.readPart(inputDetails["image_tokens"], input);
   input -= imageInput;
@@ -69,6 +68,11 @@ export function readUsage(value: unknown): UsageReport | null {
     isAnomalous,
     ...(cost && { cost }),
   };
+}
+
+function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {
+  for (const name of CACHE_WRITE_NAMES) if (details[name] !== undefined) return details[name];
+  return undefined;
 }
 
 /** Writes a usage as chat completions do; the total is always the sum. */

@@ -4,7 +4,7 @@ import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
-import { wholeText } from "../sized-text.ts";
+import { WholeText } from "../sized-text.ts";
 import { addBlock } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { readUsage } from "./usage.ts";
@@ -22,7 +22,7 @@ export interface VendorMessage extends Record<string, unknown> {
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseMessage(reply);
-  const delivered = wholeText((sized) => {
+  const delivered = new WholeText((sized) => {
     for (const block of body.content) if (isObject(block)) addBlock(sized, block);
   });
   const usage = policy({

@@ -41,23 +41,33 @@ export interface Charge {
 export function admit<OfModel extends Model, OfPrice extends Price>(
   core: Core,
   context: RequestContext,
-  { model, price, admittedAt, ceiling, floor }: AdmissionTerms<OfModel, OfPrice>,
+  terms: AdmissionTerms<OfModel, OfPrice>,
 ): Admitted<OfModel, OfPrice> | Promise<Admitted<OfModel, OfPrice>> {
-  const admitWith = (hold: Hold): Admitted<OfModel, OfPrice> => {
-    const detachable = core.detachedCalls.signalFor(context.principal.organization, context.signal);
-    return new Admitted({ core, context, model, price, admittedAt, hold, detachable });
-  };
-  const refuse = (error: unknown): never => {
-    context.grant.correctTokens(0);
-    throw error;
-  };
   try {
     core.orphanCosts.require(context.principal.key.id);
-    const held = core.billing.hold(context.principal, ceiling, floor);
-    return held instanceof Promise ? held.then(admitWith).catch(refuse) : admitWith(held);
+    const held = core.billing.hold(context.principal, terms.ceiling, terms.floor);
+    if (!(held instanceof Promise)) return admitWith(core, context, terms, held);
+    return held
+      .then((hold) => admitWith(core, context, terms, hold))
+      .catch((error: unknown) => refuse(context, error));
   } catch (error) {
-    return refuse(error);
+    return refuse(context, error);
   }
+}
+
+function admitWith<OfModel extends Model, OfPrice extends Price>(
+  core: Core,
+  context: RequestContext,
+  { model, price, admittedAt }: AdmissionTerms<OfModel, OfPrice>,
+  hold: Hold,
+): Admitted<OfModel, OfPrice> {
+  const detachable = core.detachedCalls.signalFor(context.principal.organization, context.signal);
+  return new Admitted({ core, context, model, price, admittedAt, hold, detachable });
+}
+
+function refuse({ grant }: RequestContext, error: unknown): never {
+  grant.correctTokens(0);
+  throw error;
 }
 
 export type AdmittedText = Admitted<TextModel, TokenPrice>;

@@ -101,5 +101,5 @@ function isOneOf<Type extends Model["type"]>(
   model: Model,
   types: readonly Type[],
 ): model is Extract<Model, { type: Type }> {
-  return types.some((type) => type === model.type);
+  return (types as readonly Model["type"][]).includes(model.type);
 }

@@ -43,13 +43,15 @@ export function chargeEntry({
   at,
 }: ChargeFacts): LedgerEntry {
   const { amount, source } = requireCharge(price, usage);
-  const { vendorCost, ...consumed } = usage;
+  const { vendorCost } = usage;
+  const consumed = vendorCost ? withoutVendorCost(usage) : usage;
   const allFlags = [...flags];
   if (usage.unit === "token" && usage.source === "estimated") allFlags.push("estimated");
   if (usage.unit === "token" && usage.anomalous) allFlags.push("anomalous");
   if (hold.leases.length > 0 && amount > hold.amount) allFlags.push("over_hold");
   const { principal, attempts } = context;
-  const ambiguous = attempts.filter(({ isAmbiguous }) => isAmbiguous).length;
+  let ambiguous = 0;
+  for (const { isAmbiguous } of attempts) if (isAmbiguous) ambiguous += 1;
   return {
     id: context.id,
     kind: "charge",
@@ -67,10 +69,18 @@ export function chargeEntry({
     priceSource: source,
     ...(vendorCost && { vendorCost }),
     orphanCost: costOf(price, requested, ambiguous) + costOf(price, abandoned, 1),
-    budgets: hold.leases.map(({ budget }) => budget),
+    budgets: hold.leases.length === 0 ? NO_BUDGETS : hold.leases.map(({ budget }) => budget),
     attempts,
     flags: allFlags,
   };
+}
+
+const NO_BUDGETS: string[] = [];
+
+function withoutVendorCost(usage: Usage): Usage {
+  const consumed = { ...usage };
+  delete consumed.vendorCost;
+  return consumed;
 }
 
 function costOf(price: Price, usage: Usage | undefined, times: number): Nanos {

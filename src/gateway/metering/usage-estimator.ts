@@ -26,6 +26,7 @@ export class UsageEstimator {
 
   readonly policy: UsagePolicy = (observed) => {
     this.#last = observed;
+    if (this.#input === null && !this.#output) return billableUsage(this.#bounds, observed);
     const { deliveredTokens } = observed;
     const estimatedInput = this.#input ?? this.#bounds.estimatedInput;
     const delivered = this.#output
@@ -48,13 +49,11 @@ export class UsageEstimator {
     return this.#refining ?? (usage().source === "estimated" ? (this.#refining = this.#count()) : null);
   }
 
-  /** Reads a whole reply, a second time where its usage had to be counted here. */
-  async refined<Read extends { usage: TokenUsage }>(read: () => Read): Promise<Read> {
+  /** Reads a whole reply, a second time where its usage has to be counted here: only then it is a promise. */
+  refined<Read extends { usage: TokenUsage }>(read: () => Read): Read | Promise<Read> {
     const first = read();
     const refining = this.refine(() => first.usage);
-    if (!refining) return first;
-    await refining;
-    return read();
+    return refining ? refining.then(read) : first;
   }
 
   async #count(): Promise<void> {

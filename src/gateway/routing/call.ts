@@ -74,9 +74,9 @@ export class Call {
     return this.#cancellation.aborted ? this.#cancellation.reason : error;
   }
 
-  #setDeadline(withinMs: number, what: string, isExtended = () => false): Deadline {
+  #setDeadline(withinMs: number, what: string, isExtended?: () => boolean): Deadline {
     const pass = (): void => {
-      if (!isExtended()) this.abort(this.#abortReason(withinMs, what));
+      if (!isExtended?.()) this.abort(this.#abortReason(withinMs, what));
     };
     return this.#deadlineTimer.set(withinMs, pass, this.#client);
   }

@@ -15,6 +15,8 @@ export interface DetachableSignal {
   release(): void;
 }
 
+const nothing = (): void => {};
+
 /** What happens to a vendor call whose client disconnects: it is aborted, or read to its end within a bound. */
 export class DetachedCalls {
   readonly #running = new Set<AbortController>();
@@ -23,7 +25,7 @@ export class DetachedCalls {
 
   /** The signal for a vendor call: the client's own under `abort`, under `drain` one that outlives the client. */
   signalFor({ id, settings }: Organization, client: AbortSignal): DetachableSignal {
-    if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: () => {} };
+    if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: nothing };
     const controller = new AbortController();
     let slot: Disposable | null = null;
     const detach = (): void => {

@@ -65,7 +65,7 @@ export async function callTargets<Reply>(
   const startedAt = clock.monotonic();
   const queue = new TargetQueue(targets, process, organization, request.afterTimeout);
   let last: UpstreamError | undefined;
-  const full = new Set<Target>();
+  let full: Set<Target> | null = null;
   let hasWaited = false;
   for (let target = queue.next(); target; target = queue.next()) {
     const earlierCalls = queue.callsTo(target);
@@ -74,8 +74,8 @@ export async function callTargets<Reply>(
       await backOff(earlierCalls, request.clientSignal);
     }
     let slot = concurrency.take(target.channel, organization);
-    if (!slot && !full.has(target)) {
-      full.add(target);
+    if (!slot && !full?.has(target)) {
+      (full ??= new Set()).add(target);
       // It is waited for once no other target is left.
       if (earlierCalls === 0) queue.repeat(target);
       continue;
@@ -100,7 +100,7 @@ export async function callTargets<Reply>(
     if (isRepeatable(error, earlierCalls)) queue.repeat(target);
     if (error.kind === "timeout") queue.moveAfterTimeout();
   }
-  throw last ?? (full.size > 0 ? atCapacity() : allEjected(health, targets, organization));
+  throw last ?? (full ? atCapacity() : allEjected(health, targets, organization));
 }
 
 async function callOne<Reply>(

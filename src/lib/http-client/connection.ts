@@ -4,7 +4,8 @@ import type { Cancellation } from "../cancellation.ts";
 import { HttpError } from "./http-error.ts";
 import { kept } from "./request-bytes.ts";
 import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
-import { type ResponseHead, type ResponseListener, ResponseReader } from "./response-reader.ts";
+import type { ResponseHead } from "./response-head.ts";
+import { type ResponseListener, ResponseReader } from "./response-reader.ts";
 
 /** Where a connection leads to. */
 export interface Origin {

@@ -1,6 +1,6 @@
 import type { ByteStream, ReadResult } from "../byte-stream.ts";
 import { ownValue } from "../own-value.ts";
-import type { ResponseHead, ResponseHeaders } from "./response-reader.ts";
+import type { ResponseHead, ResponseHeaders } from "./response-head.ts";
 
 /** Bytes of a body that may wait for their reader before the connection is read no further. */
 const MAX_WAITING_BYTES = 256 * 1024;
@@ -32,8 +32,8 @@ export class HttpResponse {
 
   async text(): Promise<string> {
     const { body } = this;
-    const isPlain = body instanceof ResponseBody;
-    return decoder.decode(isPlain ? await body.bytes() : Buffer.concat(await Array.fromAsync(body)));
+    if (!(body instanceof ResponseBody)) return decoder.decode(Buffer.concat(await Array.fromAsync(body)));
+    return decoder.decode(body.takeWhole() ?? (await body.bytes()));
   }
 }
 
@@ -100,6 +100,11 @@ export class ResponseBody implements ByteStream {
     }
   }
 
+  /** All of them, where all have come already. */
+  takeWhole(): Uint8Array | null {
+    return this.#isComplete ? this.#take() : null;
+  }
+
   /** All of them. */
   async bytes(): Promise<Uint8Array> {
     const pieces: Uint8Array[] = [];
@@ -147,8 +152,8 @@ export class ResponseBody implements ByteStream {
   }
 
   #take(): Buffer<ArrayBuffer> {
-    const [first] = this.#pieces;
-    const piece = this.#pieces.length === 1 && first ? first : Buffer.concat(this.#pieces);
+    const pieces = this.#pieces;
+    const piece = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
     this.#pieces = [];
     this.#waitingBytes = 0;
     this.#resume();

@@ -92,8 +92,8 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "an orphan costs nothing",
     file: ENTRY,
-    find: "filter(({ isAmbiguous }) => isAmbiguous)",
-    replace: "filter(({ isAmbiguous }) => isAmbiguous && false)",
+    find: "if (isAmbiguous) ambiguous += 1;",
+    replace: "if (isAmbiguous) ambiguous += 0;",
     tests: entry,
   },
   {
@@ -127,8 +127,8 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a charge is booked on no budget",
     file: ENTRY,
-    find: "budgets: hold.leases.map(({ budget }) => budget),",
-    replace: "budgets: [],",
+    find: "hold.leases.map(({ budget }) => budget),",
+    replace: "NO_BUDGETS,",
     tests: entry,
   },
   {

@@ -39,8 +39,8 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "a request without money counts its estimated tokens",
     file: ADMITTED,
-    find: "    context.grant.correctTokens(0);\n    throw error;",
-    replace: "    throw error;",
+    find: "  grant.correctTokens(0);\n  throw error;",
+    replace: "  throw error;",
     tests: chat,
   },
   {

@@ -2,7 +2,7 @@ import { UpstreamError } from "../../../domain/upstream-error.ts";
 import { isCorrected, type UsagePolicy } from "../../../domain/usage.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 import type { VendorReply, WholeReply } from "../../dialect.ts";
-import { wholeText } from "../../sized-text.ts";
+import { WholeText } from "../../sized-text.ts";
 import { blockReasonOf, addCandidate, candidatesOf } from "./content.ts";
 import { parseEvent, requireEvent } from "./events.ts";
 import { correctedUsage, readUsage } from "./usage.ts";
@@ -22,7 +22,9 @@ export function readReply(
   if (candidates.length === 0 && blockReasonOf(body) === null) {
     throw new UpstreamError("broken", "the response has no candidates");
   }
-  const delivered = wholeText((sized) => candidates.forEach((candidate) => addCandidate(sized, candidate)));
+  const delivered = new WholeText((sized) =>
+    candidates.forEach((candidate) => addCandidate(sized, candidate)),
+  );
   const usage = policy({
     report: readUsage(body["usageMetadata"]),
     deliveredTokens: delivered.tokens,
