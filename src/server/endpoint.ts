@@ -159,10 +159,10 @@ function principalOf(
 function failureOf(
   { lifecycle }: EndpointSettings,
   thrown: unknown,
-  { signal }: Request,
+  request: Request,
 ): GatewayError | ClientDisconnected {
-  const isDisconnected =
-    thrown instanceof ClientDisconnected || (signal.aborted && !(thrown instanceof GatewayError));
+  if (thrown instanceof GatewayError) return thrown;
+  const isDisconnected = thrown instanceof ClientDisconnected || request.signal.aborted;
   if (!isDisconnected) return asGatewayError(thrown);
   return lifecycle.phase === "stopping" ? stopping() : new ClientDisconnected();
 }
