@@ -53,20 +53,22 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const STOPPING_RETRY_SECONDS = 1;
 
-/** Handles a request whose target as sent led to `routes`; the routes of its normalized path may be others. */
-export type Handler = (
-  request: Request,
-  server: Server<undefined>,
-  routes: ReadonlySet<Route>,
-) => Promise<Response>;
+/** What a request's target, as it was sent, led to; the routes of its normalized path may be others. */
+export interface FoundTarget {
+  routes: ReadonlySet<Route>;
+  /** The path where the target says it; null where the request's URL, which costs a microsecond, must be asked. */
+  path: string | null;
+}
+
+export type Handler = (request: Request, server: Server<undefined>, target: FoundTarget) => Promise<Response>;
 
 /**
  * The one way from HTTP into the gateway: every request gets an id, is authenticated as its route asks, has its
  * errors rendered in its route's shape, and is reported to the listeners once, after its end.
  */
 export function createHandler(settings: EndpointSettings): Handler {
-  return async (request, server, routes) => {
-    const exchange = openExchange(settings.clock, request, server);
+  return async (request, server, { routes, path }) => {
+    const exchange = openExchange(settings.clock, request, server, path ?? pathOf(request.url));
     settings.connections.began(request);
     const host = request.headers.get("host");
     if (host !== null && !HOST.test(host)) return refuse(settings, exchange, badHost());
@@ -95,14 +97,14 @@ export function createHandler(settings: EndpointSettings): Handler {
   };
 }
 
-function openExchange(clock: Clock, request: Request, server: Server<undefined>): HttpExchange {
+function openExchange(clock: Clock, request: Request, server: Server<undefined>, path: string): HttpExchange {
   const id = newId("req");
   const requested = request.headers.get("x-request-id");
   return {
     request,
     server,
     parameter: "",
-    path: pathOf(request.url),
+    path,
     address: null,
     id,
     requestId: requested !== null && REQUEST_ID.test(requested) ? requested : id,

@@ -3,7 +3,13 @@ import type { GatewayError } from "../domain/gateway-error.ts";
 import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
 import { FilePool } from "../lib/spool.ts";
 import { sleep } from "../lib/waiting.ts";
-import { createHandler, stopping, type EndpointSettings, type Handler } from "./endpoint.ts";
+import {
+  createHandler,
+  stopping,
+  type EndpointSettings,
+  type FoundTarget,
+  type Handler,
+} from "./endpoint.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { stopListening } from "./listening-socket.ts";
 import { playgroundKeys } from "./playground-keys.ts";
@@ -154,10 +160,13 @@ function listen(
 /** Handlers for the runtime's router, which alone sees targets as they were sent: `Request.url` is normalized. */
 function dispatch(table: RouteTable, handle: Handler) {
   const turns = new RequestTurns();
-  const bound = (routes: ReadonlySet<Route>) => (request: Request, server: Server<undefined>) => {
+  const bound = (found: FoundTarget) => (request: Request, server: Server<undefined>) => {
     const turn = turns.next();
-    return turn ? turn.then(() => handle(request, server, routes)) : handle(request, server, routes);
+    return turn ? turn.then(() => handle(request, server, found)) : handle(request, server, found);
   };
-  const targets = [...table.byTarget()].map(([target, routes]) => [target, bound(routes)] as const);
-  return { routes: Object.fromEntries(targets), fetch: bound(new Set()) };
+  const targets = [...table.byTarget()].map(([target, routes]) => {
+    const found = { routes, path: target.includes("*") ? null : target };
+    return [target, bound(found)] as const;
+  });
+  return { routes: Object.fromEntries(targets), fetch: bound({ routes: new Set(), path: null }) };
 }

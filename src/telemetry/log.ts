@@ -78,7 +78,7 @@ function isLogged(level: LogLevel, minimum: LogLevel): boolean {
 
 function line(event: RequestEvent, minimum: LogLevel): string {
   const fields = {
-    time: new Date(event.at).toISOString(),
+    time: timeOf(event.at),
     level: levelOf(event),
     message: "request",
     request_id: event.requestId,
@@ -105,6 +105,14 @@ function line(event: RequestEvent, minimum: LogLevel): string {
     cause: event.cause === undefined ? undefined : causeText(event.cause, minimum),
   };
   return `${JSON.stringify(fields)}\n`;
+}
+
+/** Of many requests in one millisecond it is written once. */
+const written = { at: 0, text: "" };
+
+function timeOf(at: number): string {
+  if (at !== written.at) Object.assign(written, { at, text: new Date(at).toISOString() });
+  return written.text;
 }
 
 function attemptFields(attempt: Attempt): object {
