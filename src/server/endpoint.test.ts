@@ -64,7 +64,10 @@ function openFor(handle: (exchange: HttpExchange) => RouteResult | Promise<Route
   });
   const server = { timeout() {}, requestIP: () => null } as unknown as Server<undefined>;
   const call = (method: string, path: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
-    handler(new Request(`http://gateway${path}`, { method, headers, signal }), server, { routes: new Set(routes), path: null });
+    handler(new Request(`http://gateway${path}`, { method, headers, signal }), server, {
+      routes: new Set(routes),
+      path: null,
+    });
   return { call, events };
 }
 

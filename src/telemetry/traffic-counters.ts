@@ -21,20 +21,24 @@ export class TrafficCounters {
 
   readonly listener = (event: RequestEvent): void => {
     if (!isModelCall(event)) return;
-    const { organizationId, keyId, attempts, status, code } = event;
+    const { attempts, status, code, route } = event;
+    const organization = event.organizationId ?? "";
+    const key = event.keyId ?? "";
+    const model = event.model ?? "";
     const end = event.at + event.durationMs;
     const minute = end - (end % MINUTE_MS);
     const channel = event.channel ?? attempts.at(-1)?.channel ?? "";
-    const who = [organizationId ?? "", keyId ?? "", event.model ?? ""] as const;
+    const responseClass = CLASSES[Math.floor(status / 100)] ?? "0";
     this.#add(
       minute,
-      [...who, channel, event.route, CLASSES[Math.floor(status / 100)] ?? "0", code ?? ""],
+      [organization, key, model, channel, route, responseClass, code ?? ""],
       event.durationMs,
     );
     for (const attempt of attempts) {
       const outcome = attempt.outcome === ANSWERED ? "" : attempt.outcome;
       const statusClass = CLASSES[Math.floor((attempt.status ?? 0) / 100)] ?? "0";
-      this.#add(minute, [...who, attempt.channel, ATTEMPT_ROUTE, statusClass, outcome], attempt.durationMs);
+      const names = [organization, key, model, attempt.channel, ATTEMPT_ROUTE, statusClass, outcome];
+      this.#add(minute, names, attempt.durationMs);
     }
   };
 
