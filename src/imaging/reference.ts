@@ -3,7 +3,6 @@ import type { ImageFormat } from "../domain/model.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { decodeWhole, isPortable } from "./codec.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
-import { hasAllPixels } from "./png-pixels.ts";
 import { readImageHeader, refusing, sniffImage } from "./sniff.ts";
 import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
@@ -53,9 +52,8 @@ function portableFormat({ format, hasAlpha }: ImageHeader): ImageFormat {
   return isPhotograph && !hasAlpha ? "jpeg" : "png";
 }
 
-/** Decodes all of it and keeps nothing. Most PNG need no more than unpacking. */
+/** Decodes all of it and keeps nothing. */
 async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<void> {
-  if (header.format === "png" && (await hasAllPixels(image, signal))) return;
   try {
     await decodeWhole(image, header, signal);
   } catch (cause) {
