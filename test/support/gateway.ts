@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
 import { newSecret } from "../../src/lib/secret.ts";
 import { checkResponse } from "./openapi.ts";
+import { START_ENVIRONMENT } from "./start-environment.ts";
 
 /** The real program as a process with its own data folder. */
 export interface TestGateway extends AsyncDisposable {
@@ -98,7 +99,7 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
   await Bun.write(join(directory, "gateway.yaml"), yaml);
   const environment = {
     PATH: process.env["PATH"] ?? "",
-    BUN_CONFIG_MAX_HTTP_REQUESTS: "65000",
+    ...START_ENVIRONMENT,
     GATEWAY_CONFIG: join(directory, "gateway.yaml"),
     GATEWAY_DATA_DIR: dataDirectory,
     GATEWAY_BOOTSTRAP_KEY: key,
