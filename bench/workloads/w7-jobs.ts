@@ -1,10 +1,16 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { SQL } from "bun";
 import { exchange, wireRequest } from "../client-connection.ts";
 import { type Gateway, launchGateway } from "../gateway.ts";
 import { startClosedLoop, startOpenLoop } from "../load.ts";
+import { SERVER_CORE } from "../machine.ts";
 import { interleave, measure, type Sample, warmUp } from "../measure.ts";
+import { type ServerProcess, startScript } from "../processes.ts";
 import type { Row } from "../report.ts";
 import type { Stage } from "../stage.ts";
+import type { StaticReplies } from "../static-reply.ts";
 import { percentile, spreadOf } from "../statistics.ts";
 import { IMAGE_MODEL } from "./w5-samples.ts";
 import { databaseKinds, type DatabaseKind } from "./w7-databases.ts";
@@ -60,7 +66,7 @@ async function measureOn(stage: Stage, kind: DatabaseKind): Promise<Outcome> {
     return {
       rows: [pollRow(polls), submitRow(commits), pickUpRow(pickUps)],
       cpuSamples: commits.map(({ submits }) => submits),
-      latencySamples: polls,
+      latencySamples: polls.map((round) => round.polls),
     };
   } finally {
     await gateway.stop();
@@ -93,7 +99,13 @@ async function fill(location: string): Promise<void> {
   await sql.close();
 }
 
-async function measurePolls(stage: Stage, gateway: Gateway): Promise<Sample[]> {
+/** One round: the gateway, and a static response of the same bytes under the same load, which shows the machine's own tail. */
+interface PollRound {
+  floor: Sample;
+  polls: Sample;
+}
+
+async function measurePolls(stage: Stage, gateway: Gateway): Promise<PollRound[]> {
   const requests = Array.from({ length: LIVE_JOBS }, (_, index) =>
     wireRequest({ method: "GET", path: `/api/jobs/${idOf((index * 7919) % LIVE_JOBS)}`, key: gateway.key }),
   );
@@ -105,11 +117,32 @@ async function measurePolls(stage: Stage, gateway: Gateway): Promise<Sample[]> {
     requestsPerSecond: POLLS_PER_SECOND,
     connections: POLL_CONNECTIONS,
   };
-  await warmUp(gateway, () => startClosedLoop(plan));
-  const rounds = await interleave(stage.options.rounds, {
-    polls: () => measurePart(stage, gateway, () => startOpenLoop(plan)),
+  const { body } = await exchange(gateway.address, requests[0] ?? Buffer.alloc(0));
+  const folder = mkdtempSync(join(tmpdir(), "bench-polls-"));
+  const repliesPath = join(folder, "replies.json");
+  await Bun.write(repliesPath, JSON.stringify({ "/job": { status: 200, body } } satisfies StaticReplies));
+  const script = join(import.meta.dir, "../static-reply.ts");
+  const floor = await startScript(stage.machine, {
+    name: "static-reply",
+    core: SERVER_CORE,
+    arguments: [script, repliesPath],
   });
-  return rounds.map(({ polls }) => polls);
+  const floorPlan = {
+    ...plan,
+    address: floor.address,
+    requests: [wireRequest({ method: "GET", path: "/job", key: gateway.key })],
+  };
+  try {
+    await warmUp(gateway, () => startClosedLoop(plan));
+    await warmUp(floor, () => startClosedLoop(floorPlan));
+    return await interleave(stage.options.rounds, {
+      floor: () => measurePart(stage, floor, () => startOpenLoop(floorPlan)),
+      polls: () => measurePart(stage, gateway, () => startOpenLoop(plan)),
+    });
+  } finally {
+    await floor.stop();
+    rmSync(folder, { recursive: true });
+  }
 }
 
 interface CommitRound {
@@ -140,9 +173,13 @@ async function measureCommits(stage: Stage, gateway: Gateway, kind: DatabaseKind
   return rounds;
 }
 
-function measurePart(stage: Stage, gateway: Gateway, start: Parameters<typeof measure>[1]): Promise<Sample> {
+function measurePart(
+  stage: Stage,
+  measured: ServerProcess,
+  start: Parameters<typeof measure>[1],
+): Promise<Sample> {
   const window = { warmUpMs: 300, durationMs: stage.options.seconds * 1000 };
-  return measure({ measured: gateway, mock: stage.mock }, start, window);
+  return measure({ measured, mock: stage.mock }, start, window);
 }
 
 /** Milliseconds from each submission to its first vendor call, one job at a time, drawn by the sandbox. */
@@ -181,14 +218,17 @@ async function pickUpsOf(gateway: Gateway): Promise<number[]> {
   return taken;
 }
 
-function pollRow(samples: readonly Sample[]): Row {
-  const p99 = spreadOf(samples.map(({ latenciesMs }) => percentile(latenciesMs, 0.99)));
+function pollRow(rounds: readonly PollRound[]): Row {
+  const samples = rounds.map(({ polls }) => polls);
+  const p99Of = ({ latenciesMs }: Sample): number => percentile(latenciesMs, 0.99);
+  const floor = spreadOf(rounds.map((round) => p99Of(round.floor)));
+  const p99 = spreadOf(samples.map(p99Of));
   const rate = spreadOf(samples.map(({ completed, elapsedMs }) => (completed * 1000) / elapsedMs));
   const cpu = spreadOf(samples.map(cpuPerRequest));
   return {
     workload: "W7",
     figure: `poll ${LIVE_JOBS} live jobs at ${POLLS_PER_SECOND}/s, p99`,
-    floor: "",
+    floor: `${floor.median.toFixed(2)} ms`,
     gateway: `${p99.median.toFixed(2)} ms`,
     comparison: `${p99.min.toFixed(2)} to ${p99.max.toFixed(2)} ms at ${rate.median.toFixed(0)}/s, ${cpu.median.toFixed(0)} us`,
     bar: `<= ${POLL_BAR_MS} ms`,
