@@ -24,7 +24,6 @@ export class LimitGrant {
   #countedTokens = 0;
   #isReleased = false;
   readonly #reservations: LimitReservation[] = [];
-  #countOfTokens: LimitReservation | null = null;
   readonly #limiter: Limiter;
   readonly #settings: LimitSettings;
   readonly #principal: Principal;
@@ -73,7 +72,7 @@ export class LimitGrant {
     const by = actual - this.#countedTokens;
     if (by === 0) return;
     this.#countedTokens = actual;
-    this.#countOfTokens?.correct("tokens", by);
+    for (const reservation of this.#reservations) reservation.correct("tokens", by);
   }
 
   /** Call when the request has ended: releases its slots. May be called again. */
@@ -113,12 +112,10 @@ export class LimitGrant {
   #accept(verdict: LimitVerdict): void {
     // A later count of a quantity replaces an earlier one; all windows of a verdict are of one quantity.
     const window = tightest(verdict.windows);
-    const isOfTokens = window?.quantity === "tokens";
-    if (isOfTokens) this.#tokensWindow = window;
+    if (window?.quantity === "tokens") this.#tokensWindow = window;
     else if (window) this.#requestsWindow = window;
     if (verdict.isAdmitted) {
       this.#reservations.push(verdict.reservation);
-      if (isOfTokens) this.#countOfTokens = verdict.reservation;
       return;
     }
     const { failed, retryAfterSeconds } = verdict;
