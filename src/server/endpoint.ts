@@ -56,7 +56,7 @@ const STOPPING_RETRY_SECONDS = 1;
 /** What a request's target, as it was sent, led to; the routes of its normalized path may be others. */
 export interface FoundTarget {
   routes: ReadonlySet<Route>;
-  /** The path where the target says it; null where the request's URL, which costs a microsecond, must be asked. */
+  /** The path where the target is one by itself; null where it must be read from the URL. */
   path: string | null;
 }
 
