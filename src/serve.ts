@@ -5,6 +5,7 @@ import { startGateway, type Gateway } from "./app.ts";
 import { ignoreProxies, type LoadedSettings, type Settings } from "./config/index.ts";
 import { requireFreePort } from "./free-port.ts";
 import { systemClock } from "./lib/clock.ts";
+import { lowerHelperThreads } from "./lib/thread-priority.ts";
 import { makeDataFolder, openAdmin } from "./open-admin.ts";
 import type { LoadConfiguration } from "./open-configuration.ts";
 import { callThroughProxies } from "./providers/transport/http.ts";
@@ -31,6 +32,7 @@ export async function serve(configured: LoadedSettings, load: LoadConfiguration)
   const started = await withStoredEntries(configured, load);
   const { loaded } = started;
   const gateway = await startGateway(loaded.settings, supervisor, load);
+  lowerHelperThreads();
   const reloading = await startReloading(gateway, started, load);
   supervisor?.sendReady();
   if (settings.worker === null)

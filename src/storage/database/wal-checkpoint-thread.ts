@@ -1,7 +1,9 @@
 import { Database } from "bun:sqlite";
+import { lowerThisThread } from "../../lib/thread-priority.ts";
 
 const EVERY_MS = 1000;
 
+lowerThisThread();
 const database = new Database(process.argv[2], { readwrite: true });
 setInterval(checkpoint, EVERY_MS);
 

@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { DependencyError } from "../../gateway/ports.ts";
+import { lowerThisThread } from "../../lib/thread-priority.ts";
 import type { Report } from "../report.ts";
 import type { Call, ThreadWord } from "./called-thread.ts";
 
@@ -9,8 +10,9 @@ interface Work<Argument> {
   close(): Promise<void>;
 }
 
-/** The inside of a `CalledThread`: does the calls of the thread that has started this one. */
+/** The inside of a `CalledThread`: does the calls of the thread that has started this one, and runs behind it. */
 export function doCalls<Argument>({ run, close }: Work<Argument>): void {
+  lowerThisThread();
   let last: Promise<void> = Promise.resolve();
   const handle = async (call: Call): Promise<void> => {
     if (!call) {

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
+import { Worker } from "node:worker_threads";
+import { lowerHelperThreads } from "./thread-priority.ts";
+
+const isLinux = process.platform === "linux";
+
+test.if(isLinux)("a thread lowers itself and no other one", async () => {
+  const own = getPriority(process.pid);
+  const before = priorities();
+  const thread = new Worker(
+    `import { lowerThisThread } from ${JSON.stringify(import.meta.resolve("./thread-priority.ts"))};
+     import { parentPort } from "node:worker_threads";
+     lowerThisThread();
+     parentPort.postMessage("lowered");
+     setInterval(() => {}, 1000);`,
+    { eval: true },
+  );
+  await new Promise((resolve) => thread.once("message", resolve));
+  const changed = [...priorities()].filter(([id, { nice }]) => nice !== (before.get(id)?.nice ?? own));
+  await thread.terminate();
+
+  expect(changed.map(([, { name, nice }]) => ({ name, nice }))).toEqual([{ name: "Worker", nice: own + 5 }]);
+});
+
+test.if(isLinux)("the helpers of the runtime are lowered, the thread of the requests is not", () => {
+  const own = getPriority(process.pid);
+  lowerHelperThreads();
+
+  const all = [...priorities().values()];
+  expect(all.filter(({ name }) => name === "JITWorker")).not.toBeEmpty();
+  expect(all.filter(({ name, nice }) => name === "JITWorker" && nice !== own + 5)).toBeEmpty();
+  expect(priorities().get(process.pid)).toMatchObject({ nice: own });
+});
+
+/** Names and niceness of this process's threads, by id. */
+function priorities(): Map<number, { name: string; nice: number }> {
+  const threads = readdirSync("/proc/self/task").map(Number);
+  return new Map(
+    threads.map((id) => [
+      id,
+      { name: readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim(), nice: getPriority(id) },
+    ]),
+  );
+}
