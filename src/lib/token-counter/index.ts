@@ -85,4 +85,4 @@ export interface CountReply {
 export const MAX_COUNTED_UNITS = 256 * 1024;
 const MAX_WAITING = 64;
 const MAX_MS = 10_000;
-const IDLE_MS = 60_000;
+const IDLE_MS = 30_000;
