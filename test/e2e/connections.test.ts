@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { getPriority } from "node:os";
 import { expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
@@ -87,4 +88,22 @@ test.skipIf(process.platform !== "linux")(
     }
   },
   30_000,
+);
+
+test.skipIf(process.platform !== "linux")(
+  "the ledger's thread, that of the checkpoints and the runtime's compilers run behind the requests",
+  async () => {
+    await using gateway = await startTestGateway();
+    expect((await chat(gateway)).status).toBe(200);
+    const own = getPriority(gateway.pid);
+    const lowered = (name: string) =>
+      readdirSync(`/proc/${gateway.pid}/task`)
+        .filter((id) => readFileSync(`/proc/${gateway.pid}/task/${id}/comm`, "utf8").trim() === name)
+        .map((id) => getPriority(Number(id)) - own);
+    // The ledger's thread starts with the first charge.
+    await until("two threads behind", async () =>
+      lowered("Worker").filter((nice) => nice === 5).length >= 2 ? true : undefined,
+    );
+    expect(new Set(lowered("JITWorker"))).toEqual(new Set([5]));
+  },
 );
