@@ -47,7 +47,7 @@ export async function runWithoutMends(
 }
 
 /** What is wrong with the table itself. */
-async function problemsOf(mends: readonly Mend[]): Promise<string[]> {
+export async function problemsOf(mends: readonly Mend[]): Promise<string[]> {
   const missing = ATTACKS.filter(
     ({ name }) => name.startsWith("H") && !mends.some(({ attack }) => attack === name),
   ).map(({ name }) => `${name}: has no mend`);

@@ -47,4 +47,18 @@ export const END_TO_END_FAULTS: readonly Fault[] = [
     replace: "const batch = this.#queue.shift();",
     tests: ["test/e2e/outage.test.ts"],
   },
+  {
+    name: "the ledger's thread takes turns with the requests",
+    file: "src/storage/thread/do-calls.ts",
+    find: "  lowerThisThread();",
+    replace: "",
+    tests: ["test/e2e/connections.test.ts"],
+  },
+  {
+    name: "the runtime's compilers take turns with the requests",
+    file: "src/serve.ts",
+    find: "  lowerHelperThreads();",
+    replace: "",
+    tests: ["test/e2e/connections.test.ts"],
+  },
 ];

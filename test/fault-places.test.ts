@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { MENDS } from "./battery/mends.ts";
+import { problemsOf } from "./battery/without-mends.ts";
+
+// Both lists are tried by programs that run for many minutes, so a place that has moved would be noticed late.
+
+test("each fault of the mutation list has its place and its tests", async () => {
+  const list = Bun.spawn([process.execPath, join(import.meta.dir, "mutation/run.ts"), "--list"]);
+  const output = await new Response(list.stdout).text();
+  expect({ code: await list.exited, output }).toMatchObject({ code: 0 });
+});
+
+test("each mend of the battery's attacks has its place", async () => {
+  expect(await problemsOf(MENDS)).toEqual([]);
+});
