@@ -167,6 +167,21 @@ describe("a connection carries no further request after", () => {
   });
 });
 
+test("a failure that a server sends unasked does not shift responses to other requests", async () => {
+  const failure = "HTTP/1.1 500 Failed\r\ncontent-length: 0\r\n\r\n";
+  const peer = listen((send, _socket, request) => {
+    // The second request meets what the first one left behind.
+    if (request === 2) send(failure);
+    setTimeout(() => send(reply(`answer ${request}`)), 5);
+  });
+  const client = new HttpClient();
+  expect(await (await post(client, peer.url)).text()).toBe("answer 1");
+  const met = await post(client, peer.url);
+  expect([met.status, await met.text()]).toEqual([500, ""]);
+  expect(await (await post(client, peer.url)).text()).toBe("answer 3");
+  expect(peer.connections).toBe(2);
+});
+
 test("a request that a kept connection loses is not sent again", async () => {
   const peer = listen((send, socket, request) => (request === 1 ? send(reply("x")) : socket.terminate()));
   const client = new HttpClient();

@@ -67,6 +67,17 @@ describe("a response is read the same wherever it is cut", () => {
       "HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 1\r\n\r\nx",
       { isReusable: true },
     ],
+    [
+      "a server's failure, which may have come unasked",
+      "HTTP/1.1 503 Busy\r\ncontent-length: 1\r\n\r\nx",
+      { status: 503, isReusable: false },
+    ],
+    [
+      "a timeout, which may have come unasked",
+      "HTTP/1.1 408 Late\r\ncontent-length: 0\r\n\r\n",
+      { status: 408, isReusable: false },
+    ],
+    ["a refusal", "HTTP/1.1 429 Slow\r\ncontent-length: 0\r\n\r\n", { status: 429, isReusable: true }],
     ["no reason", "HTTP/1.1 429\r\ncontent-length: 1\r\n\r\nx", { status: 429, body: "x" }],
   ])("%s", (_name, text, expected, isClosed = false) => {
     const [bytes] = whole(text);

@@ -88,7 +88,7 @@ export class ResponseReader {
     // Interim responses come before the one that counts; nothing here asks for another protocol.
     if (head.status === 101) throw invalid("another protocol");
     if (head.status < 200) return end + 4;
-    this.#isReusable = head.isPersistent;
+    this.#isReusable = head.isPersistent && !isMaybeUnasked(head.status);
     this.#state = this.#bodyOf(head);
     this.#listener.head(head);
     if (this.#state === "done") this.#end();
@@ -169,6 +169,14 @@ export class ResponseReader {
     // A copy: the rest would be kept with it.
     this.#held = Buffer.from(bytes.subarray(at));
   }
+}
+
+/**
+ * Servers and balancers send these on their own, too: when a connection was idle, or when they fail behind a response.
+ * The response to the request that met one would be taken for that of the next.
+ */
+function isMaybeUnasked(status: number): boolean {
+  return status === 408 || status >= 500;
 }
 
 function needMore(heldBytes: number): -1 {

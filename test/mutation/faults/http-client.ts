@@ -88,6 +88,13 @@ export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
     tests: reader,
   },
   {
+    name: "a failure that came unasked shifts the responses of its connection",
+    file: READER,
+    find: "return status === 408 || status >= 500;",
+    replace: "return status === 0;",
+    tests: [...client, ...reader],
+  },
+  {
     name: "a response with a length and chunks is read",
     file: READER,
     find: `if (length !== null) throw invalid("two lengths");`,
