@@ -10,7 +10,10 @@ import {
 } from "../openai-error-codes.ts";
 import { parseVendorObject } from "../vendor-frames.ts";
 
-/** The object of a whole reply. Throws an `UpstreamError` when it is no chat completion or has no choice. */
+/**
+ * The object of a whole reply. Throws an `UpstreamError` when it is no chat completion, or has no choice or one without a
+ * message: clients read messages and calls unseen.
+ */
 export function parseCompletion({ text, parsed }: VendorReply): Completion {
   const body = parsed ?? parseVendorObject(text, "the response");
   if (!isCompletion(body)) throw new UpstreamError("broken", "the response has no choices");
@@ -22,7 +25,14 @@ interface Completion extends Record<string, unknown> {
 }
 
 function isCompletion(body: unknown): body is Completion {
-  return isObject(body) && Array.isArray(body["choices"]) && body["choices"].some(isObject);
+  if (!isObject(body) || !Array.isArray(body["choices"])) return false;
+  return body["choices"].length > 0 && body["choices"].every(isChoice);
+}
+
+function isChoice(choice: unknown): boolean {
+  if (!isObject(choice) || !isObject(choice["message"])) return false;
+  const { tool_calls: calls } = choice["message"];
+  return !Array.isArray(calls) || calls.every(isObject);
 }
 
 /** The error of a frame: at its top, flat (Mistral, SGLang), in Groq's own object, or in a choice (OpenRouter). */

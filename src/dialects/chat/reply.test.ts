@@ -132,10 +132,21 @@ describe("a response that is not a stream", () => {
     expect(read(text("99")).text).toBe(text("4").replace('"vendor","choices"', '"public","choices"'));
   });
 
-  test.each(["", "words", "[]", "{}", '{"choices":{}}', "null", '{"choices":[]}', '{"choices":[null]}'])(
-    "%p is an upstream error",
-    (text) => {
-      expect(() => read(text)).toThrow(UpstreamError);
-    },
-  );
+  test.each([
+    "",
+    "words",
+    "[]",
+    "{}",
+    "null",
+    '{"choices":{}}',
+    '{"choices":[]}',
+    '{"choices":[null]}',
+    '{"choices":[{}]}',
+    '{"choices":[{"message":null}]}',
+    '{"choices":[{"message":"x"}]}',
+    '{"choices":[{"message":{"content":"x"}},null]}',
+    '{"choices":[{"message":{"content":"x","tool_calls":[null]}}]}',
+  ])("%p is an upstream error", (text) => {
+    expect(() => read(text)).toThrow(UpstreamError);
+  });
 });

@@ -1,4 +1,3 @@
-import { isObject } from "../../lib/json.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/request.ts";
 import type { VendorReply } from "../dialect.ts";
@@ -16,7 +15,7 @@ export function parseReply(reply: VendorReply): Reply {
   const body = parseMessage(reply);
   const { id, content } = body;
   const inputs = rawInputs(reply.text, content);
-  const blocks = content.filter((block) => isObject(block) && TYPES.has(block["type"]));
+  const blocks = content.filter((block) => TYPES.has(block["type"]));
   const parts = readAssistantParts(blocks, "content", (block) => inputs.get(block) ?? "{}");
   return {
     id: typeof id === "string" ? id : null,

@@ -55,10 +55,16 @@ test.each([
   ["an error", '{"type":"error","error":{"type":"overloaded_error","message":"x"}}', "overloaded"],
   ["no JSON", "<html>", "broken"],
   ["no message", '{"choices":[]}', "broken"],
+  ["no block", whole(USAGE, "[null]"), "broken"],
+  ["a block without a type", whole(USAGE, "[{}]"), "broken"],
+  ["a text block without text", whole(USAGE, '[{"type":"text"}]'), "broken"],
+  ["a call without an id", whole(USAGE, '[{"type":"tool_use","name":"f","input":{}}]'), "broken"],
+  ["a call without a name", whole(USAGE, '[{"type":"tool_use","id":"a","input":{}}]'), "broken"],
 ])("%s is a failure of the vendor", (_, text, kind) => {
-  const act = () => read(text);
-  expect(act).toThrow(UpstreamError);
-  expect(act).toThrow(expect.objectContaining({ kind }));
+  for (const act of [() => read(text), () => messages.parseReply({ text })]) {
+    expect(act).toThrow(UpstreamError);
+    expect(act).toThrow(expect.objectContaining({ kind }));
+  }
 });
 
 test("every error has a type that official clients know", () => {

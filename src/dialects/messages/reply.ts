@@ -13,7 +13,7 @@ import { parseVendorObject } from "../vendor-frames.ts";
 
 /** A whole message of a vendor, parsed. */
 export interface VendorMessage extends Record<string, unknown> {
-  content: unknown[];
+  content: Record<string, unknown>[];
 }
 
 /**
@@ -23,7 +23,7 @@ export interface VendorMessage extends Record<string, unknown> {
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseMessage(reply);
   const delivered = new WholeText((sized) => {
-    for (const block of body.content) if (isObject(block)) addBlock(sized, block);
+    for (const block of body.content) addBlock(sized, block);
   });
   const usage = policy({
     report: readUsage(body["usage"]),
@@ -44,7 +44,19 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
 export function parseMessage({ text, parsed }: VendorReply): VendorMessage {
   const body = parsed ?? parseVendorObject(text, "the response");
   if (isObject(body) && body["type"] === "error") throw reportedFailure(body["error"]);
-  if (!isObject(body) || !Array.isArray(body["content"]))
-    throw new UpstreamError("broken", "the response has no content");
-  return body as VendorMessage;
+  if (!isMessage(body)) throw new UpstreamError("broken", "the response has no content");
+  return body;
+}
+
+function isMessage(body: unknown): body is VendorMessage {
+  return isObject(body) && Array.isArray(body["content"]) && body["content"].every(isBlock);
+}
+
+/** Whether it has what clients read unseen; of kinds that are not known here, nothing but the kind. */
+function isBlock(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  const { type, text, id, name } = block;
+  if (type === "text") return typeof text === "string";
+  if (type === "tool_use") return typeof id === "string" && typeof name === "string";
+  return typeof type === "string";
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { policyFor } from "../../../test/support/usage-policy.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { collectReply } from "../conversation/reply.ts";
 import { responses } from "./index.ts";
@@ -171,8 +172,13 @@ test.each([
   ["a failed response", { status: "failed", error: { code: "rate_limit_exceeded" } }, "limited"],
   ["a response that runs", { status: "in_progress", output: [] }, "broken"],
   ["one without output", { status: "completed" }, "broken"],
+  ["one with no item", { output: [null] }, "broken"],
+  ["one whose item has no type", { output: [{}] }, "broken"],
+  ["one whose message has no content", { output: [{ type: "message" }] }, "broken"],
+  ["one whose message has no part", { output: [{ type: "message", content: [null] }] }, "broken"],
 ])("%s is no reply", (_, body, kind) => {
-  expect(() => responses.parseReply({ text: JSON.stringify(body) })).toThrow(
-    expect.objectContaining({ kind }),
-  );
+  const text = JSON.stringify(body);
+  const expected = expect.objectContaining({ kind });
+  expect(() => responses.parseReply({ text })).toThrow(expected);
+  expect(() => responses.readReply({ text }, "public", policyFor(10))).toThrow(expected);
 });

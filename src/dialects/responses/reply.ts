@@ -43,7 +43,18 @@ export function parseResponse({ text, parsed }: VendorReply): VendorResponse {
 function isEnded(body: Record<string, unknown>): body is VendorResponse {
   const { output, status } = body;
   const isEnd = status === undefined || status === "completed" || status === "incomplete";
-  return isEnd && Array.isArray(output);
+  return isEnd && isOutput(output);
+}
+
+/** Whether each item has what clients read unseen: its type, and a message its list of parts. */
+export function isOutput(output: unknown): output is readonly unknown[] {
+  return Array.isArray(output) && output.every(isItem);
+}
+
+function isItem(item: unknown): boolean {
+  if (!isObject(item) || typeof item["type"] !== "string") return false;
+  const { type, content } = item;
+  return type !== "message" || (Array.isArray(content) && content.every(isObject));
 }
 
 /**

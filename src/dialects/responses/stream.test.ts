@@ -194,4 +194,15 @@ describe("a failure", () => {
     stream.push(Buffer.from(text));
     expect(() => stream.end()).toThrow(UpstreamError);
   });
+
+  test("a stream whose last event has no readable output is broken", () => {
+    const stream = new ResponsesStream("public", policyFor(10));
+    stream.push(Buffer.from(events().slice(0, 7).join("")));
+    const ending = { type: "response.completed", response: { ...RUNNING, output: [null] } };
+    const act = (): void => {
+      stream.push(Buffer.from(`data: ${JSON.stringify(ending)}\n\n`));
+      stream.end();
+    };
+    expect(act).toThrow(expect.objectContaining({ kind: "broken" }));
+  });
 });

@@ -9,7 +9,7 @@ import type { TextStream } from "../dialect.ts";
 import { SizedText } from "../sized-text.ts";
 import { addItem } from "./content.ts";
 import { failureFrames } from "./failure-frames.ts";
-import { publicResponse } from "./reply.ts";
+import { isOutput, publicResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
@@ -129,9 +129,12 @@ export class ResponsesStream implements TextStream {
 
   #readEnding({ response }: VendorEvent): void {
     const { usage, output } = isObject(response) ? response : {};
+    // Some vendors leave it out.
+    const whole = Array.isArray(output) ? output : [];
+    if (!isOutput(whole)) throw new UpstreamError("broken", "a stream that ends with an unreadable output");
     this.#report = readUsage(usage);
     const items = new SizedText();
-    if (Array.isArray(output)) for (const item of output) addItem(items, item);
+    for (const item of whole) addItem(items, item);
     if (items.eighths > this.#items.eighths) this.#items = items;
     this.hasContent = true;
   }
