@@ -16,6 +16,16 @@ test("the first delta of each choice has a role", () => {
   expect(third).toMatchObject({ choices: [{ index: 1, delta: { role: "assistant", content: "c" } }] });
 });
 
+test("every choice has a delta", () => {
+  const [, second, third] = relay([
+    { id: "c", model: "m", choices: [{ index: 0, delta: { content: "a" } }] },
+    { id: "c", model: "m", choices: [{ index: 0, finish_reason: null, content_filter_results: {} }] },
+    { id: "c", model: "m", choices: [{ index: 0, finish_reason: "stop", delta: null }] },
+  ]);
+  expect(second).toMatchObject({ choices: [{ delta: {}, content_filter_results: {} }] });
+  expect(third).toMatchObject({ choices: [{ delta: {}, finish_reason: "stop" }] });
+});
+
 test("every chunk has an id, the same where the vendor sends none, and the public model at its top alone", () => {
   const deeper = { model: "deeper" };
   const chunks = relay([

@@ -1,5 +1,20 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import type { SizedText } from "../sized-text.ts";
+
+/**
+ * Throws an `UpstreamError` unless a block that begins has what clients read unseen. Relays leave out texts that are empty
+ * so far.
+ */
+export function checkBegun(block: unknown): asserts block is Record<string, unknown> {
+  if (!isObject(block)) throw new UpstreamError("broken", "a block that is none");
+  if (block["type"] === "tool_use" && !isNamedCall(block))
+    throw new UpstreamError("broken", "a call without an id or a name");
+}
+
+export function isNamedCall({ id, name }: Record<string, unknown>): boolean {
+  return typeof id === "string" && typeof name === "string";
+}
 
 /**
  * Adds a content block, or the one that begins a block of a stream. With the deltas of a stream it adds up to the

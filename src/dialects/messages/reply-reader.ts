@@ -3,6 +3,7 @@ import { isObject } from "../../lib/json.ts";
 import type { ReplyEvent, ReplyReader } from "../conversation/reply.ts";
 import { openSignature, type Signature } from "../conversation/signature.ts";
 import { openCallSignature, openThinking } from "./carried-signature.ts";
+import { checkBegun } from "./content.ts";
 import { readCallId } from "./ids.ts";
 import { memberText } from "./raw-inputs.ts";
 import { readFinish } from "./reply-parts.ts";
@@ -64,7 +65,7 @@ export class MessagesReader implements ReplyReader {
 
   *#startBlock(event: Record<string, unknown>, data: string): Generator<ReplyEvent, void> {
     const { content_block: block, index } = event;
-    if (!isObject(block)) return;
+    checkBegun(block);
     const { type, text, thinking, data: redacted, signature } = block;
     if (type === "text") yield* piece("text", text);
     else if (type === "thinking") {
@@ -86,7 +87,7 @@ export class MessagesReader implements ReplyReader {
   }
 
   *#readDelta({ delta, index }: Record<string, unknown>): Generator<ReplyEvent, void> {
-    if (!isObject(delta)) return;
+    if (!isObject(delta)) throw new UpstreamError("broken", "a delta that is none");
     const { type, text, thinking, signature, partial_json: json } = delta;
     if (type === "text_delta") yield* piece("text", text);
     else if (type === "thinking_delta") yield* piece("reasoning", thinking);

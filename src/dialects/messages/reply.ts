@@ -5,7 +5,7 @@ import { editMembers } from "../../lib/json-edit.ts";
 import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { WholeText } from "../sized-text.ts";
-import { addBlock } from "./content.ts";
+import { addBlock, isNamedCall } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
@@ -55,8 +55,8 @@ function isMessage(body: unknown): body is VendorMessage {
 /** Whether it has what clients read unseen; of kinds that are not known here, nothing but the kind. */
 function isBlock(block: unknown): boolean {
   if (!isObject(block)) return false;
-  const { type, text, id, name } = block;
+  const { type, text } = block;
   if (type === "text") return typeof text === "string";
-  if (type === "tool_use") return typeof id === "string" && typeof name === "string";
+  if (type === "tool_use") return isNamedCall(block);
   return typeof type === "string";
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
+import { messages } from "./index.ts";
 import { MessagesStream } from "./stream.ts";
 
 /** In place of a usage: there is none. */
@@ -178,6 +179,24 @@ describe("a failure inside a stream", () => {
     ["the end without content", frames([start(), stop])],
   ])("that is %s is one of the upstream", (_, sent) => {
     expect(() => newStream().push(Buffer.from(sent))).toThrow(expect.objectContaining({ kind: "broken" }));
+  });
+
+  test.each([
+    ["a block", { type: "content_block_start", index: 0, content_block: null }],
+    ["a delta", { type: "content_block_delta", index: 0, delta: null }],
+    [
+      "a call's id",
+      { type: "content_block_start", index: 0, content_block: { type: "tool_use", name: "f" } },
+    ],
+    [
+      "a call's name",
+      { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a" } },
+    ],
+  ])("that lacks %s is one of the upstream, forwarded or translated", (_, event) => {
+    const data = JSON.stringify(event);
+    const broken = expect.objectContaining({ kind: "broken" });
+    expect(() => newStream().push(Buffer.from(`data: ${data}\n\n`))).toThrow(broken);
+    expect(() => [...messages.replyReader().read(data)]).toThrow(broken);
   });
 });
 

@@ -8,7 +8,7 @@ import { frameTemplate, repeatFrames, type FrameTemplate } from "../chat/frame-t
 import { neutralFrame, vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
 import { SizedText } from "../sized-text.ts";
-import { addBlock, addDelta } from "./content.ts";
+import { addBlock, addDelta, checkBegun } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
@@ -176,7 +176,7 @@ export class MessagesStream implements TextStream {
   }
 
   #addBlock(block: unknown): void {
-    if (!isObject(block)) return;
+    checkBegun(block);
     const { eighths } = this.#delivered;
     addBlock(this.#delivered, block);
     if (this.#delivered.eighths > eighths || !isFilledLater(block["type"])) this.hasContent = true;
@@ -184,7 +184,7 @@ export class MessagesStream implements TextStream {
 
   /** Returns whether the delta is a piece of text and nothing else. */
   #addDelta(delta: unknown): boolean {
-    if (!isObject(delta)) return false;
+    if (!isObject(delta)) throw new UpstreamError("broken", "a delta that is none");
     const { eighths } = this.#delivered;
     addDelta(this.#delivered, delta);
     // A piece of arguments may be empty, as may be the text of one that only cites.

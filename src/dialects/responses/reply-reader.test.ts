@@ -163,6 +163,7 @@ test.each([
   ["no JSON", "words"],
   ["no object", "[]"],
   ["an error", '{"type":"error","code":"server_error"}'],
+  ["an ending without a response", '{"type":"response.completed"}'],
   ["a failure", '{"type":"response.failed","response":{"error":{"code":"server_error"}}}'],
 ])("%s is a failure of the vendor", (_, data) => {
   expect(() => [...responses.replyReader().read(data)]).toThrow(UpstreamError);

@@ -1,3 +1,4 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import {
   collectReply,
@@ -61,7 +62,7 @@ export class ResponsesReader implements ReplyReader {
     if (type === "response.output_item.added" && isObject(item)) yield* this.#begin(index, item);
     else if (type === "response.output_item.done" && isObject(item)) yield* this.#readItem(index, item);
     else if (type === "response.completed" || type === "response.incomplete")
-      yield* this.#finish(isObject(response) ? response : {}, type);
+      yield* this.#finish(response, type);
     else if (typeof delta === "string" && typeof type === "string")
       yield* this.#readDelta(type, event, delta);
   }
@@ -131,7 +132,8 @@ export class ResponsesReader implements ReplyReader {
     yield* append(read, kind, part, text.slice(read.lengths[`${kind}/${part}`] ?? 0));
   }
 
-  *#finish(response: Fields, type: string): Generator<ReplyEvent, void> {
+  *#finish(response: unknown, type: string): Generator<ReplyEvent, void> {
+    if (!isObject(response)) throw new UpstreamError("broken", "a stream that ends without a response");
     const { output, usage } = response;
     if (Array.isArray(output)) {
       for (const [index, item] of output.entries()) if (isObject(item)) yield* this.#readItem(index, item);

@@ -195,12 +195,15 @@ describe("a failure", () => {
     expect(() => stream.end()).toThrow(UpstreamError);
   });
 
-  test("a stream whose last event has no readable output is broken", () => {
+  test.each([
+    ["without a response", undefined],
+    ["with an output of no items", { ...RUNNING, output: [null] }],
+  ])("a stream that ends %s is broken", (_, response) => {
     const stream = new ResponsesStream("public", policyFor(10));
     stream.push(Buffer.from(events().slice(0, 7).join("")));
-    const ending = { type: "response.completed", response: { ...RUNNING, output: [null] } };
+    const ending = JSON.stringify({ type: "response.completed", response });
     const act = (): void => {
-      stream.push(Buffer.from(`data: ${JSON.stringify(ending)}\n\n`));
+      stream.push(Buffer.from(`data: ${ending}\n\n`));
       stream.end();
     };
     expect(act).toThrow(expect.objectContaining({ kind: "broken" }));

@@ -128,7 +128,8 @@ export class ResponsesStream implements TextStream {
   }
 
   #readEnding({ response }: VendorEvent): void {
-    const { usage, output } = isObject(response) ? response : {};
+    if (!isObject(response)) throw new UpstreamError("broken", "a stream that ends without a response");
+    const { usage, output } = response;
     // Some vendors leave it out.
     const whole = Array.isArray(output) ? output : [];
     if (!isOutput(whole)) throw new UpstreamError("broken", "a stream that ends with an unreadable output");
