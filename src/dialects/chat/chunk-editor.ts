@@ -80,8 +80,10 @@ export class ChunkEditor {
       if (isFirst ? !role : role !== undefined && role !== "assistant") inDelta["role"] = () => '"assistant"';
       if (calls) inDelta["tool_calls"] = (old) => old && editItems(old, calls);
       if (Object.keys(inDelta).length > 0) edits["delta"] = (old) => old && editMembers(old, inDelta);
-      // Clients read it unseen; results of Azure's filter come without one.
-    } else edits["delta"] = () => "{}";
+    } else {
+      // Clients read it without a check.
+      edits["delta"] = () => "{}";
+    }
     if (Object.keys(edits).length === 0 && !usage) return null;
     return (text) => editMembers(usage ? removeMember(text, "usage") : text, edits);
   }

@@ -12,7 +12,7 @@ import { parseVendorObject } from "../vendor-frames.ts";
 
 /**
  * The object of a whole reply. Throws an `UpstreamError` when it is no chat completion, or has no choice or one without a
- * message: clients read messages and calls unseen.
+ * message: clients read messages and calls without a check.
  */
 export function parseCompletion({ text, parsed }: VendorReply): Completion {
   const body = parsed ?? parseVendorObject(text, "the response");

@@ -3,7 +3,7 @@ import { isObject } from "../../lib/json.ts";
 import type { SizedText } from "../sized-text.ts";
 
 /**
- * Throws an `UpstreamError` unless a block that begins has what clients read unseen. Relays leave out texts that are empty
+ * Throws an `UpstreamError` unless a block that begins has what clients read without a check. Relays leave out texts that are empty
  * so far.
  */
 export function checkBegun(block: unknown): asserts block is Record<string, unknown> {

@@ -52,7 +52,7 @@ function isMessage(body: unknown): body is VendorMessage {
   return isObject(body) && Array.isArray(body["content"]) && body["content"].every(isBlock);
 }
 
-/** Whether it has what clients read unseen; of kinds that are not known here, nothing but the kind. */
+/** Whether it has what clients read without a check; of kinds that are not known here, nothing but the kind. */
 function isBlock(block: unknown): boolean {
   if (!isObject(block)) return false;
   const { type, text } = block;

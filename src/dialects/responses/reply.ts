@@ -46,7 +46,7 @@ function isEnded(body: Record<string, unknown>): body is VendorResponse {
   return isEnd && isOutput(output);
 }
 
-/** Whether each item has what clients read unseen: its type, and a message its list of parts. */
+/** Whether each item has what clients read without a check: its type, and a message its list of parts. */
 export function isOutput(output: unknown): output is readonly unknown[] {
   return Array.isArray(output) && output.every(isItem);
 }
