@@ -6,7 +6,6 @@ import { IMAGE_MODEL } from "./workloads/w5-samples.ts";
 import {
   commandLine,
   environmentOf,
-  freePort,
   type ServerCommand,
   type ServerProcess,
   startLogged,
@@ -14,6 +13,7 @@ import {
 } from "./processes.ts";
 import { BOTH_CORES, type Machine, SERVER_CORE } from "./machine.ts";
 import { childrenOf } from "./process-table.ts";
+import { freePort } from "../test/support/free-port.ts";
 
 /** The gateway as a real process with everything enabled, in front of the mock. */
 export interface Gateway extends ServerProcess {

@@ -5,7 +5,8 @@ import { UPSTREAM_MODEL } from "./chat-samples.ts";
 import { type Contender, MOCK_KEY, plainContender } from "./contender.ts";
 import { type Machine, pinProcess, SERVER_CORE } from "./machine.ts";
 import { processesOn } from "./process-table.ts";
-import { freePort, type ServerProcess, startLogged, untilReady } from "./processes.ts";
+import { type ServerProcess, startLogged, untilReady } from "./processes.ts";
+import { freePort } from "../test/support/free-port.ts";
 
 /** Another gateway as given on the command line. */
 export interface GatewayAddress {

@@ -92,14 +92,6 @@ export function environmentOf(command: Pick<ServerCommand, "environment">): Reco
   };
 }
 
-/** A loopback port that was free when checked. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
-
 function asServer(name: string, child: Bun.Subprocess, port: number): ServerProcess {
   return {
     name,

@@ -3,11 +3,12 @@ import { launchGateway } from "../gateway.ts";
 import { startClosedLoop } from "../load.ts";
 import { BOTH_CORES } from "../machine.ts";
 import { interleave, measure, type Sample, warmUp } from "../measure.ts";
-import { freePort, type ServerProcess, startScript } from "../processes.ts";
+import { type ServerProcess, startScript } from "../processes.ts";
 import { growthRow, type Row } from "../report.ts";
 import type { Stage } from "../stage.ts";
 import { chatPlan, checkChat } from "./w1-chat.ts";
 import { compareRounds, cpuPerRequest, type Workload } from "./workload.ts";
+import { freePort } from "../../test/support/free-port.ts";
 
 const WORKERS = 2;
 /** Enough that the kernel gives every worker some of them. */

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findBalancer, startBalancer, type Balancer, type BalancerName } from "../support/balancers.ts";
 import { findFaketime, startFakeClock, type FakeClock } from "../support/fake-clock.ts";
-import { freePort, MODEL, openFleet, type Fleet } from "../support/fleet.ts";
+import { MODEL, openFleet, type Fleet } from "../support/fleet.ts";
 import { until } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 import { findRedis, startRedis, type PrivateRedis } from "../support/redis.ts";
 import { startSilentProxy, type SilentProxy } from "../support/silent-proxy.ts";
 import type { KeyName } from "./calls.ts";
 import type { Mix } from "./mixes.ts";
+import { freePort } from "../support/free-port.ts";
 
 /** Everything that runs for a mix, and what has been done to it so far. */
 export interface Setting extends AsyncDisposable {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { administrator, cookieOf, send, signIn, type Administrator } from "../support/administration.ts";
-import { freePort } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { freePort } from "../support/free-port.ts";
 
 /*
  * What attackers try at the administrative interface of two workers behind a trusted proxy, which says where requests

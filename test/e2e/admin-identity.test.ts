@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { cookieOf, isInDatabase, send, signIn, type Administrator } from "../support/administration.ts";
-import { freePort } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { freePort } from "../support/free-port.ts";
 
 /* Members, sessions, passwords and TOTP of a gateway whose two workers share nothing but the database. */
 let gateway: TestGateway;

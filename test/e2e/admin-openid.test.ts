@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { administrator, signIn, type Administrator } from "../support/administration.ts";
-import { freePort } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { startOpenIdProvider, type OpenIdProvider } from "../upstreams/openid-provider.ts";
+import { freePort } from "../support/free-port.ts";
 
 /* Signing in at an OpenID provider, with two workers: the browser may begin at one and come back to the other. */
 let provider: OpenIdProvider;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newSecret } from "../../src/lib/secret.ts";
 import { findBalancer, startBalancer, type Balancer } from "../support/balancers.ts";
-import { freePort } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { freePort } from "../support/free-port.ts";
 
 /* The balancers of docs/deployment.md, with the configurations of that page, in front of two machines. */
 const nginx = findBalancer("nginx");

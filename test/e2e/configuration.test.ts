@@ -2,10 +2,11 @@ import { expect, test } from "bun:test";
 import { newMasterKey } from "../../src/lib/seal.ts";
 import { newSecret } from "../../src/lib/secret.ts";
 import { signIn } from "../support/administration.ts";
-import { freePort, untilServing } from "../support/fleet.ts";
+import { untilServing } from "../support/fleet.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
+import { freePort } from "../support/free-port.ts";
 
 /* Channels and models that are changed over HTTP while a gateway serves. */
 

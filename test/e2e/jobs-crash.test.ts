@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { freePort } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { look, submit, untilStatus } from "../support/job-calls.ts";
 import { makePng } from "../support/pictures.ts";
 import type { SimulatedJob, SimulatedJobs } from "../upstreams/jobs.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { openImageFixture, type ImageFixture, type VendorName } from "./images-vendors.ts";
+import { freePort } from "../support/free-port.ts";
 
 /*
  * The gateway is killed or stopped while jobs run: each goes on, or fails as interrupted, and nothing is requested from a

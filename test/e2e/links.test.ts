@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { freePort } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import { freePort } from "../support/free-port.ts";
 
 /** Within this time a change is in force in every process. */
 const IN_FORCE_MS = 2_000;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { freePort, untilServing } from "../support/fleet.ts";
+import { untilServing } from "../support/fleet.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { freePort } from "../support/free-port.ts";
 
 const status = async (url: string, headers: Record<string, string> = {}): Promise<number> =>
   (await fetch(url, { headers })).status;

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { newSecret } from "../../src/lib/secret.ts";
-import { freePort } from "../support/fleet.ts";
 import { until } from "../support/gateway.ts";
+import { freePort } from "../support/free-port.ts";
 
 /* `npm start` as in the README and in containers: signals are sent to npm, not to the gateway. */
 const ROOT = resolve(import.meta.dir, "../..");

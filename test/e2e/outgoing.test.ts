@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, untilServing } from "../support/fleet.ts";
+import { untilServing } from "../support/fleet.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { CHAT, openGatewayFixture } from "../support/vendor.ts";
+import { freePort } from "../support/free-port.ts";
 
 const body = (model: string) => ({ model, messages: [{ role: "user", content: "hi" }] });
 const DEAD = "http://127.0.0.1:9";

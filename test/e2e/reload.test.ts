@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, untilServing } from "../support/fleet.ts";
+import { untilServing } from "../support/fleet.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
+import { freePort } from "../support/free-port.ts";
 
 const UNLIMITED = "limits: { default: { requests_per_minute: null, tokens_per_minute: null } }";
 

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, listeners, openFleet, untilServing, type Fleet } from "../support/fleet.ts";
+import { listeners, openFleet, untilServing, type Fleet } from "../support/fleet.ts";
 import { reportAtMost, reportExact } from "../support/figure.ts";
 import { startTestGateway, until, type LogLine } from "../support/gateway.ts";
+import { freePort } from "../support/free-port.ts";
 
 /*
  * WORKERS=3 is one gateway to clients: one port, a process that ends is replaced, a signal ends all of them.

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { freePort } from "./fleet.ts";
+import { freePort } from "./free-port.ts";
 
 /** A balancer with the configuration of docs/deployment.md, on a free loopback port. */
 export interface Balancer extends AsyncDisposable {

@@ -8,6 +8,7 @@ import { newSecret } from "../../src/lib/secret.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { startTestGateway, until, type TestGateway } from "./gateway.ts";
+import { freePort } from "./free-port.ts";
 
 /** The chat model of a fleet: input is free, an output token costs this many nano-units. */
 export const MODEL = "fleet-chat";
@@ -165,14 +166,6 @@ export function childrenOf(pid: number): number[] {
   } catch {
     return [];
   }
-}
-
-/** A loopback port that was free when checked. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }
 
 /** SIGKILL; a process that has already ended is ignored. */

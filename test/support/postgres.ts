@@ -2,6 +2,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { freePort } from "./free-port.ts";
 
 /** A private PostgreSQL server in a temporary folder, on a free loopback port, by default without fsync. */
 export interface PrivatePostgres {
@@ -134,13 +135,6 @@ function debianFolder(): string | null {
 function userPostgres(): { uid: number; gid: number } | null {
   const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8"));
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : null;
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }
 
 function childrenOf(pid: number): number[] {

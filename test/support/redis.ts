@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
+import { freePort } from "./free-port.ts";
 
 /** A private Redis server in a temporary folder, on a free loopback port, without persistence. */
 export interface PrivateRedis {
@@ -91,11 +92,4 @@ async function untilServing(ask: () => Promise<unknown>): Promise<void> {
       await Bun.sleep(10);
     }
   }
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }
