@@ -248,7 +248,7 @@ describe("a stream", () => {
       { type: "content_block_delta", index: 0, delta: text },
     ].map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`);
     const vendor = streaming(dialect === "chat" ? [word("a")] : messages, "is silent");
-    const { core, request } = open([{ ...vendor, dialect }]);
+    const { core, request } = open([{ ...vendor, dialect }], { budget: 100_000n });
     const begin = async () => {
       const sent = payload({ stream: true });
       const outcome = await handleText(core, request(), sent);
@@ -257,11 +257,14 @@ describe("a stream", () => {
       await reader.read();
       return { reader, sent: new WeakRef(sent), body: new WeakRef(sent.parsed.body) };
     };
-    const { reader, sent, body } = await begin();
+    const streams = [];
+    for (let count = 0; count < 8; count += 1) streams.push(await begin());
     await Bun.sleep(0);
     Bun.gc(true);
-    expect([sent.deref(), body.deref()]).toEqual([undefined, undefined]);
-    await reader.cancel();
+    const kept = streams.filter(({ sent, body }) => sent.deref() ?? body.deref());
+    // A value that looks like an address may keep some objects alive, never most.
+    expect(kept.length).toBeLessThan(4);
+    for (const { reader } of streams) await reader.cancel();
   });
 
   test("without content comes from the next target", async () => {
