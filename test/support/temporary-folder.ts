@@ -1,5 +1,5 @@
 import { afterAll } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
 /**
@@ -29,11 +29,24 @@ function hasSpace(): boolean {
   return bavail * bsize >= NEEDED_BYTES;
 }
 
-/** Of processes that were killed. */
+/** Of processes that were killed, with the small disks that they have mounted there. */
 function removeLeftovers(): void {
   for (const name of readdirSync(MEMORY)) {
-    if (name.startsWith(PREFIX) && !existsSync(`/proc/${name.slice(PREFIX.length)}`)) {
-      rmSync(join(MEMORY, name), { recursive: true, force: true });
+    if (!name.startsWith(PREFIX) || existsSync(`/proc/${name.slice(PREFIX.length)}`)) continue;
+    const folder = join(MEMORY, name);
+    for (const disk of mountsIn(folder)) Bun.spawnSync(["umount", disk]);
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      // Another test process may be at it, too.
+      if (existsSync(folder)) console.warn(`${folder} of an ended test stays:`, error);
     }
   }
+}
+
+function mountsIn(folder: string): string[] {
+  const places = readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[1] ?? "");
+  return places.filter((place) => place.startsWith(`${folder}/`));
 }
