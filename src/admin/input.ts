@@ -1,16 +1,32 @@
 import { z, type ZodType } from "zod";
 import { parseNanos, type Nanos } from "../lib/money.ts";
-import { readStrictly } from "../lib/schema-problems.ts";
+import { formatPath, readStrictly } from "../lib/schema-problems.ts";
 import { AdminError } from "./admin-error.ts";
 
 /** Input from outside as the schema's output. Throws an `AdminError` that names every wrong or unknown field. */
 export function readInput<Output>(schema: ZodType<Output>, input: unknown): Output {
   const result = readStrictly(schema, input);
-  if ("value" in result) return result.value;
+  if ("value" in result) {
+    const field = fieldWithNul(result.value);
+    if (field !== null) throw new AdminError(400, field, `${field} must be text without the character NUL`);
+    return result.value;
+  }
   const lines = result.problems.map(({ path, message }) =>
     path === "" ? `it ${message}` : `${path} ${message}`,
   );
   throw new AdminError(400, result.problems[0]?.path || null, lines.join("; "));
+}
+
+/** PostgreSQL takes no text with a NUL. Returns the path of one, null where there is none. */
+function fieldWithNul(value: unknown, path: readonly PropertyKey[] = []): string | null {
+  if (typeof value === "string") return value.includes("\0") ? formatPath(path) : null;
+  if (typeof value !== "object" || value === null) return null;
+  for (const [name, part] of Object.entries(value)) {
+    if (name.includes("\0")) return formatPath(path);
+    const field = fieldWithNul(part, [...path, Array.isArray(value) ? Number(name) : name]);
+    if (field !== null) return field;
+  }
+  return null;
 }
 
 export const nameSchema = z.string().trim().min(1).max(100);

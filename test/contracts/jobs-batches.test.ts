@@ -7,6 +7,7 @@ import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aJob } from "../support/jobs.ts";
+import { until } from "../support/gateway.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 /*
@@ -126,6 +127,57 @@ onEachDatabase("jobs submitted at once", (databases) => {
     expect(await stored()).toBe(3);
   });
 
+  test("one that is known or finds its queue full holds no money, and a full queue hides no known one", async () => {
+    await stores.admin.budgets.create(aBudget("budget_1", 1_000n), BY);
+    const terms = { ...aJob().terms, budgets: ["budget_1"] };
+    const queuedLimit = { organization: 1, key: null };
+    const idempotency = { key: "k", fingerprint: "f" };
+    const again = { terms, queuedLimit, idempotency };
+    expect(await submitAll([again, again, { terms, queuedLimit }])).toEqual(["accepted", "known", "full"]);
+    expect(await submitAll([again])).toEqual(["known"]);
+    const rows = await database.read(
+      (sql) => sql<{ held: bigint; expires_at: bigint }[]>`
+        SELECT held, expires_at FROM budgets JOIN leases ON budget = budgets.id`,
+    );
+    expect(rows.map(({ held }) => BigInt(held))).toEqual([40n]);
+    // However long it waits and runs.
+    const aYear = 365 * 24 * 60 * 60_000;
+    expect(Number(rows[0]?.expires_at)).toBeGreaterThan(Date.now() + aYear);
+  });
+
+  test("none is told of its job before the disk has it, and a wait for the disk that has begun covers no later job", async () => {
+    const waits: PromiseWithResolvers<void>[] = [];
+    const slow = jobStore({
+      ...database,
+      persist() {
+        waits.push(Promise.withResolvers());
+        return waits.at(-1)!.promise;
+      },
+    });
+    const told: string[] = [];
+    const submit = (name: string, change: Partial<NewJob>) =>
+      slow.submit(aJob(change)).then(({ kind }) => told.push(`${name} is ${kind}`));
+    const waitFor = (count: number) => until("a wait for the disk", () => waits.length >= count || undefined);
+    const idempotency = { key: "k", fingerprint: "f" };
+    const first = submit("the first", { idempotency });
+    await waitFor(1);
+    const other = aJob({ organizationId: "org_b", keyId: "key_b" });
+    const second = submit("the second", other);
+    await until("the second job", async () => (await slow.get("org_b", other.id)) ?? undefined);
+    waits[0]!.resolve();
+    await first;
+    await waitFor(2);
+    expect(told).toEqual(["the first is accepted"]);
+    waits[1]!.resolve();
+    await second;
+    const known = submit("the first again", { idempotency });
+    await waitFor(3);
+    expect(told).toEqual(["the first is accepted", "the second is accepted"]);
+    waits[2]!.resolve();
+    await known;
+    expect(told.at(-1)).toBe("the first again is known");
+  });
+
   test("money for one is held once, and those without a budget go on", async () => {
     for (const [id, amount] of [
       ["budget_1", 50n],
@@ -203,5 +255,33 @@ onEachDatabase("jobs submitted at once", (databases) => {
     release();
     expect((await before)?.status).toBe("pending");
     expect((await after)?.status).toBe("cancelled");
+  });
+
+  if (databases.kind === "sqlite") return;
+
+  test("budgets of all that are submitted together are locked in one order", async () => {
+    for (const id of ["budget_1", "budget_2"]) await stores.admin.budgets.create(aBudget(id, 1_000n), BY);
+    const termsOf = (budget: string) => ({ terms: { ...aJob().terms, budgets: [budget] } });
+    let submitted: Promise<unknown> = Promise.resolve();
+    await database.begin(async (sql) => {
+      await sql`SELECT id FROM budgets WHERE id = 'budget_1' FOR UPDATE`;
+      let hasEnded = false;
+      submitted = Promise.allSettled([
+        jobs.submit(aJob(termsOf("budget_2"))),
+        jobs.submit(aJob(termsOf("budget_1"))),
+      ]).then(() => (hasEnded = true));
+      const isWaiting = () =>
+        database.read(
+          (other) => other<object[]>`SELECT pid FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+      await until(
+        "the submission to wait",
+        async () => hasEnded || (await isWaiting()).length > 0 || undefined,
+      );
+      // Fails at once where the submission has it: each would then wait for the other.
+      await sql`SELECT id FROM budgets WHERE id = 'budget_2' FOR UPDATE NOWAIT`;
+    });
+    await submitted;
   });
 });

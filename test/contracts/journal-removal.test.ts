@@ -66,8 +66,14 @@ test("a segment is deleted once its charges are on the database's disk", async (
 test("a journal that was taken over is removed once its charges are on the database's disk", async () => {
   const { stores, root, journals, persisted, problems, posting } = await open("recovered");
   const journal = openJournal({ folder: journals, onAppend: () => {}, onProblem: posting.onProblem });
-  journal.append({ type: "charge", entry: anEntry("recovered", 1n) });
+  journal.append({ type: "charge", entry: anEntry("recovered", 7n, { budgets: ["budget"] }) });
   await journal.close();
+  await stores.admin.budgets.create(aBudget("budget", 100n), BY);
+  for (const [processId, wanted] of [
+    ["proc_a", 40n],
+    ["proc_b", 20n],
+  ] as const)
+    await stores.leases.take(processId, [{ budget: "budget", needed: 1n, wanted }]);
   const recovery = createRecovery({
     ...posting,
     leases: stores.leases,
@@ -79,6 +85,8 @@ test("a journal that was taken over is removed once its charges are on the datab
   expect(recovery.recovered()).toBe(1);
   expect(persisted).toEqual([[1]]);
   expect(existsSync(journals)).toBe(false);
+  // What the running process holds is its own.
+  expect(await stores.admin.budgets.get("budget")).toMatchObject({ spent: 7n, held: 20n });
   expect(problems).toEqual([]);
   await stores.database.close();
 });

@@ -43,12 +43,13 @@ onEachDatabase("The thread that writes the ledger", (databases) => {
   test("batches posted at once and posted again count once", async () => {
     const { stores, problems, writer } = await open("once");
     await stores.admin.budgets.create(aBudget("budget_once", 1_000n), BY);
+    await stores.leases.take("proc_once", [{ budget: "budget_once", needed: 10n, wanted: 10n }]);
     const lineOf = (id: string) =>
       new RecordLines().write({ type: "charge", entry: anEntry(id, 2n, { budgets: ["budget_once"] }) });
     const first = Buffer.concat([lineOf("once_1"), lineOf("once_2")]);
     await Promise.all([first, first, lineOf("once_3")].map((lines) => writer.post("proc_once", lines)));
     await writer.post("proc_once", first);
-    expect(await stores.admin.budgets.get("budget_once")).toMatchObject({ spent: 6n });
+    expect(await stores.admin.budgets.get("budget_once")).toMatchObject({ spent: 6n, held: 4n });
     expect(problems).toEqual([]);
     await writer.close();
     await stores.database.close();

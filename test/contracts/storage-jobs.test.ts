@@ -237,6 +237,15 @@ onEachDatabase("jobs", (databases) => {
     expect(await claim("w", 5)).toBeNull();
   });
 
+  test("the running limit of a key is the one of its last submission", async () => {
+    for (const keyRunningLimit of [1, 1]) await submit({ keyRunningLimit });
+    await claimed();
+    expect(await claim()).toBeNull();
+    await submit({ keyRunningLimit: 2 });
+    await claimed();
+    expect(await claim()).toBeNull();
+  });
+
   test("organizations take turns, and then keys", async () => {
     for (let index = 0; index < 6; index += 1) await submit();
     await submit({ keyId: "key_a2" });

@@ -100,6 +100,9 @@ onEachDatabase("The journal", (databases) => {
     const journal = openJournal({ folder: join(journals, "proc_dead"), onAppend() {}, onProblem() {} });
     const budgets = ["budget_left"];
     journal.append({ type: "charge", entry: anEntry("left_charge", 7n, { budgets }) });
+    // More than are posted together.
+    for (let index = 0; index < 500; index += 1)
+      journal.append({ type: "charge", entry: anEntry(`left_${index}`, 1n) });
     journal.append({
       type: "checkpoint",
       entry: anEntry("left_running", 4n, { budgets, flags: ["estimated"] }),
@@ -111,6 +114,7 @@ onEachDatabase("The journal", (databases) => {
       amount: 4n,
       flags: ["estimated", "partial"],
     });
+    expect(storage.recovered()).toBe(502);
     expect(await storage.admin.budgets.get("budget_left")).toMatchObject({ spent: 11n, held: 0n });
     expect(existsSync(join(journals, "proc_dead"))).toBe(false);
     await storage.close(1000);
@@ -176,9 +180,11 @@ onEachDatabase("The journal", (databases) => {
       segmentBytes: 50_000,
       onAppend: (...appended) => shipper.onAppend(...appended),
     });
+    // Positions are counted in bytes.
+    const model = "汉字 🙂";
     for (let index = 0; index < 1500; index += 1) {
       journal.append({ type: "checkpoint", entry: anEntry(`out_${index}`, 1n) });
-      journal.append({ type: "charge", entry: anEntry(`out_${index}`, 1n) });
+      journal.append({ type: "charge", entry: anEntry(`out_${index}`, 1n, { model }) });
     }
     expect(await shipper.flush(50)).toBe(false);
     expect(listSegments(journals).length).toBeGreaterThan(10);

@@ -97,6 +97,29 @@ test("credits of one worker are recalled before another one is refused", async (
   expect(await count(other, [request("requests", "org", limit)], limit)).toBe(limit - 3);
 });
 
+test("a credit that comes back late is not taken for the one in force", () => {
+  const sent: SupervisorLimits[] = [];
+  const coordinator = new LimitCoordinator({
+    workers: 1,
+    clock: systemClock,
+    send: (_, message) => void sent.push(message),
+  });
+  const nothing = { returns: [], corrections: [], releases: [], takes: [] };
+  const take = (id: number, amount: number) =>
+    coordinator.receive(0, {
+      ...nothing,
+      takes: [{ id, requests: [request("requests", "org", 1_000, amount)], wantsCredit: true }],
+    });
+  take(1, 1);
+  expect(sent).toMatchObject([{ kind: "verdict", credits: [{ amount: 249 }] }]);
+  const { quantity, scope, owner } = request("requests", "org", 1_000);
+  const counter = { quantity, scope, owner };
+  coordinator.receive(0, { ...nothing, returns: [{ counter, takeId: 0, unused: 200 }] });
+  take(2, 751);
+  expect(sent.slice(1)).toEqual([{ kind: "recall", counter }]);
+  coordinator.workerEnded(0);
+});
+
 test("a correction reaches what was taken from a credit, also after it was returned", async () => {
   const { one, other } = machine();
   const tokens = (amount: number) => [request("tokens", "org", 100_000, amount)];

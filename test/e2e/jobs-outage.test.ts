@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { signIn } from "../support/administration.ts";
 import { submit, untilStatus } from "../support/job-calls.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 import { IMAGE, openGatewayFixture, readError, type GatewayFixture } from "../support/vendor.ts";
 
 /*
- * The database freezes while a job runs: submissions are refused as unavailable, and the job completes afterwards.
+ * The database freezes while a job runs: submissions are refused as unavailable, and the job completes afterwards. And
+ * what PostgreSQL refuses is answered as SQLite would answer it.
  */
 const found = findPostgres();
-if ("missing" in found) console.warn(`SKIPPED: jobs and outages of the database (${found.missing})`);
+if ("missing" in found) console.warn(`SKIPPED: jobs on PostgreSQL and its outages (${found.missing})`);
 
-describe.skipIf("missing" in found)("while the database is frozen", () => {
+describe.skipIf("missing" in found)("on PostgreSQL", () => {
   let postgres: PrivatePostgres;
   let fixture: GatewayFixture;
   beforeAll(async () => {
@@ -22,12 +24,31 @@ describe.skipIf("missing" in found)("while the database is frozen", () => {
     await postgres?.stop();
   });
 
-  test("submissions get 503, and a running job is completed and charged once afterwards", async () => {
+  test("an id with a NUL is the id of nothing", async () => {
+    const { gateway } = fixture;
+    for (const path of ["job_%00", "job_%00?cancel=true"])
+      expect((await gateway.call(`/api/jobs/${path}`)).status).toBe(404);
+    expect((await gateway.call("/api/jobs/job_%00/cancel", { method: "POST" })).status).toBe(404);
+    const { id } = await submit(gateway, { model: IMAGE, prompt: "a lighthouse", size: "1024x1024" });
+    await untilStatus(gateway, id);
+    const cancelled = await gateway.call("/api/jobs/cancel", { body: { job_ids: ["job_\0", id] } });
+    expect(await cancelled.json()).toMatchObject({
+      results: [{ error: { type: "not_found" } }, { id, status: "completed" }],
+    });
+    const admin = await signIn(gateway);
+    for (const path of ["/keys/%00", "/ledger?model=a%00"])
+      expect(await admin.send("GET", path)).toMatchObject({
+        status: 400,
+        body: { error: { type: "invalid_input", field: path === "/keys/%00" ? "id" : "model" } },
+      });
+  });
+
+  test("while it is frozen, submissions get 503, and a running job is completed and charged once afterwards", async () => {
     const { gateway, vendor } = fixture;
     const body = { model: IMAGE, prompt: "a lighthouse", size: "1024x1024" };
     vendor.next({ delayMs: 500 });
     const { id } = await submit(gateway, body);
-    await vendor.waitForHits(1);
+    await vendor.waitForHits(2);
     postgres.freeze();
     const refused = await gateway.call("/api/jobs", { body });
     // The vendor answers during the first of the two, and what the job then writes fails during the second.
@@ -38,6 +59,6 @@ describe.skipIf("missing" in found)("while the database is frozen", () => {
     postgres.thaw();
     expect(await untilStatus(gateway, id)).toMatchObject({ status: "completed" });
     expect((await gateway.ledger()).filter((row) => row.id === id)).toHaveLength(1);
-    expect(vendor.hits).toHaveLength(1);
+    expect(vendor.hits).toHaveLength(2);
   });
 });

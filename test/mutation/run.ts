@@ -11,6 +11,7 @@ import type { Fault } from "./fault.ts";
 import { CHAT_FAULTS } from "./faults/chat.ts";
 import { END_TO_END_FAULTS } from "./faults/end-to-end.ts";
 import { HTTP_CLIENT_FAULTS } from "./faults/http-client.ts";
+import { JOB_FAULTS } from "./faults/jobs.ts";
 import { JOURNAL_FAULTS } from "./faults/journal.ts";
 import { LIMIT_FAULTS } from "./faults/limits.ts";
 import { MESSAGES_FAULTS } from "./faults/messages.ts";
@@ -39,6 +40,7 @@ const ALL = [
   ...LIMIT_FAULTS,
   ...HTTP_CLIENT_FAULTS,
   ...JOURNAL_FAULTS,
+  ...JOB_FAULTS,
   ...STORE_FAULTS,
   ...END_TO_END_FAULTS,
 ];

@@ -105,7 +105,7 @@ test("tokens are corrected, the last correction counts, and a request with a ref
 
 test("an image call releases its slot once, and each image counts", () => {
   const limiter = memory();
-  const who = principal({}, { concurrentImages: 2 });
+  const who = principal({}, { concurrentImages: 2, imagesPerMinute: 100 });
   const first = countImages(limiter, DEFAULTS, who, 4);
   countImages(limiter, DEFAULTS, who, 1);
   const error = refused(() => countImages(limiter, DEFAULTS, who, 1));
@@ -131,6 +131,17 @@ test("each dialect has its own header names and its own form of the reset", () =
     "anthropic-ratelimit-requests-remaining": "599",
     "anthropic-ratelimit-requests-reset": "2026-02-01T00:00:03Z",
   });
+});
+
+test("tokens that a limiter counts later are corrected as those that it counts at once", async () => {
+  const limiter = memory();
+  const later: Limiter = { take: async (requests) => limiter.take(requests) };
+  const who = principal({ tokensPerMinute: 1_000 });
+  const grant = new LimitGrant(later, DEFAULTS, who);
+  await grant.open("text");
+  await grant.countTokens(600, "max_tokens");
+  grant.correctTokens(100);
+  expect(countText(limiter, DEFAULTS, who, 1).rate?.tokens?.remaining).toBe(899);
 });
 
 function memory(): MemoryLimiter {

@@ -120,3 +120,19 @@ test("corrections of one request add up", () => {
   for (const by of [-200, -300, 100]) verdict.reservation.correct("tokens", by);
   expect(limiter.take([{ ...tokens, amount: 1 }]).windows[0]!.remaining).toBe(500 - 200 - 1);
 });
+
+test("what a share has counted of a large request is corrected from where the last correction has left it", () => {
+  let processes = 4;
+  const limiter = new MemoryLimiter({ clock: fakeClock(), share: () => processes });
+  const large = limiter.take([requests("org", 100, 80)]);
+  if (!large.isAdmitted) throw new Error("it was refused");
+  const left = (): number | undefined => limiter.take([requests("org", 100, 0)]).windows[0]?.remaining;
+  processes = 1;
+  expect(left()).toBe(75);
+  processes = 4;
+  const lefts = [-70, +20, +50, -80].map((by) => {
+    large.reservation.correct("requests", by);
+    return left();
+  });
+  expect(lefts).toEqual([15, 0, 0, 25]);
+});

@@ -2,7 +2,7 @@ import type { JobStore } from "../../jobs/ports.ts";
 import { padded } from "../budgets/locked-budgets.ts";
 import { inBatches } from "../database/in-batches.ts";
 import type { Database } from "../database/sql.ts";
-import { jobColumns, readJob, type JobRow } from "./job-row.ts";
+import { isJobId, jobColumns, readJob, type JobRow } from "./job-row.ts";
 
 /**
  * Reads jobs by id; see `JobStore.get`. Those that are asked for at once come in one query. It begins after all of them
@@ -21,7 +21,7 @@ export function jobFinder(database: Database): JobStore["get"] {
   // A query on SQLite is no round trip, and over before another one could join it.
   const findOne = kind === "sqlite" ? async (id: string) => (await find([id]))[0] : gathered;
   return async (organizationId, id) => {
-    const row = await findOne(id);
+    const row = isJobId(id) ? await findOne(id) : null;
     return row?.organization_id === organizationId ? readJob(row) : null;
   };
 }

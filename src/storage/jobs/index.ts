@@ -8,7 +8,7 @@ import { claimJob, releaseLeases, renewLeases } from "./claim.ts";
 import { jobFinder } from "./find-jobs.ts";
 import { finishJob } from "./finish.ts";
 import { groupCommit } from "./group-commit.ts";
-import { atLeast, isHeld, jobColumns, readJob, type JobRow } from "./job-row.ts";
+import { atLeast, isHeld, isJobId, jobColumns, readJob, type JobRow } from "./job-row.ts";
 import { endOverdue, expireJobs, removeJobs } from "./retention.ts";
 
 /** The channel of notifications between processes on PostgreSQL. */
@@ -37,6 +37,7 @@ export function jobStore(database: Database): JobStore {
       return rows.map(readJob);
     },
     async cancel(organizationId, id) {
+      if (!isJobId(id)) return null;
       const cancelled = await database.begin((sql) => cancelJob(kind, sql, organizationId, id));
       if (cancelled?.job.status === "in_progress") notify();
       return cancelled;

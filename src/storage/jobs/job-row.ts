@@ -22,6 +22,11 @@ export interface JobRow {
   read_at: Integer;
 }
 
+/** Whether a caller's text may be the id of a job. One that cannot be is not asked for: PostgreSQL refuses a NUL. */
+export function isJobId(text: string): boolean {
+  return /^job_\w+$/.test(text);
+}
+
 /** The list of those columns, for a SELECT or RETURNING. */
 export function jobColumns(kind: Database["kind"], sql: Sql) {
   return sql`id, organization_id, model, status, stage, typical_ms, created_at, started_at, ended_at,

@@ -1,4 +1,4 @@
-import { unlinkSync } from "node:fs";
+import { rmSync } from "node:fs";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -228,13 +228,12 @@ class JournalShipper implements Shipper {
     if (this.#isStopped) return;
     const journal = this.#options.journal();
     if (journal.position().offset > SETTLED_SEGMENT_BYTES && this.#refcounts.isSettled()) journal.rotate();
-    const { segment: current } = journal.position();
-    // Segments behind the first unread charge are still to be read.
-    const settled = this.#refcounts.takeSettled(Math.min(current, this.#unread?.segment ?? current));
-    this.#deletable.push(...settled);
+    this.#deletable.push(...this.#refcounts.takeSettled(journal.position().segment));
     if (this.#deletable.length === 0) return;
     await this.#options.persist();
-    for (const segment of this.#deletable) unlinkSync(segmentPath(this.#options.folder, segment));
+    // One that somebody has removed must not keep the others.
+    for (const segment of this.#deletable)
+      rmSync(segmentPath(this.#options.folder, segment), { force: true });
     this.#deletable = [];
   }
 }

@@ -10,7 +10,9 @@ const THREAD = "src/storage/thread/called-thread.ts";
 const RECOVERY = "src/storage/journal/recovery.ts";
 const FOLDER = "src/storage/journal/journal-folder.ts";
 const STORAGE = "src/storage/index.ts";
+const WRITER = "src/storage/journal/ledger-writer.ts";
 
+const shipper = ["src/storage/journal/shipper.test.ts"];
 const journal = ["src/storage/journal/journal.test.ts"];
 const refcounts = ["src/storage/journal/segment-refcounts.test.ts"];
 const storage = ["test/contracts/storage-journal.test.ts"];
@@ -144,10 +146,8 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "a segment is deleted before its charges are persisted",
     file: SHIPPER,
-    find: `    await this.#options.persist();
-    for (const segment of this.#deletable) unlinkSync(segmentPath(this.#options.folder, segment));`,
-    replace: `    for (const segment of this.#deletable) unlinkSync(segmentPath(this.#options.folder, segment));
-    await this.#options.persist();`,
+    find: "    await this.#options.persist();\n",
+    replace: "    queueMicrotask(() => void this.#options.persist());\n",
     tests: removal,
   },
   {
@@ -155,6 +155,55 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
     file: SHIPPER,
     find: "const [batch] = this.#queue;",
     replace: "const batch = this.#queue.shift();",
+    tests: storage,
+  },
+  {
+    name: "a charge that comes while its batch is posted is forgotten",
+    file: SHIPPER,
+    find: "    if (this.#queue.length === 1) this.#queue.push(new Batch());\n",
+    replace: "",
+    tests: shipper,
+  },
+  {
+    name: "a charge that no disk took is forgotten when others are posted",
+    file: SHIPPER,
+    find: "this.#kept.splice(0, batch.length);",
+    replace: "this.#kept.length = 0;",
+    tests: shipper,
+  },
+  {
+    name: "of the charges that no disk took one is posted",
+    file: SHIPPER,
+    find: "for (const entry of batch) lines.write(",
+    replace: "for (const entry of batch.slice(0, 1)) lines.write(",
+    tests: shipper,
+  },
+  {
+    name: "positions in a journal are counted in characters",
+    file: JOURNAL,
+    find: "this.#offset += line.length;",
+    replace: "this.#offset += line.toString().length;",
+    tests: storage,
+  },
+  {
+    name: "a batch is posted for no process",
+    file: WRITER,
+    find: "thread.call({ processId, lines })",
+    replace: "thread.call({ processId: processId.slice(0, 0), lines })",
+    tests: writer,
+  },
+  {
+    name: "a taken over journal is posted for the running process",
+    file: RECOVERY,
+    find: "await options.writer.post(processId, batch.bytes)",
+    replace: "await options.writer.post(options.processId, batch.bytes)",
+    tests: removal,
+  },
+  {
+    name: "a taken over journal is posted again with each batch",
+    file: RECOVERY,
+    find: "    batch.clear();\n",
+    replace: "",
     tests: storage,
   },
   {

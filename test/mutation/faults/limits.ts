@@ -47,6 +47,13 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     tests: limits,
   },
   {
+    name: "tokens that were counted later are not corrected",
+    file: GRANT,
+    find: "counting.then(() => void (this.#countedTokens = tokens))",
+    replace: "counting.then(() => void tokens)",
+    tests: limits,
+  },
+  {
     name: "a request larger than its limit is counted",
     file: GRANT,
     find: "for (const request of requests) if (amount > request.limit) throw neverAdmitted(request, param);",
@@ -103,6 +110,20 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     tests: limits,
   },
   {
+    name: "a call releases a slot for each of its limits",
+    file: MEMORY,
+    find: `if (request.quantity === "concurrent_images") this.#move(request, -1);`,
+    replace: "this.#move(request, -1);",
+    tests: limits,
+  },
+  {
+    name: "a share forgets what it has corrected",
+    file: MEMORY,
+    find: "    this.#corrected[quantity] = after;\n",
+    replace: "",
+    tests: memory,
+  },
+  {
     name: "each process keeps to the whole limit while the store is away",
     file: MEMORY,
     find: "return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));",
@@ -156,6 +177,13 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     file: COORDINATOR,
     find: "if (this.#recall(waiting, verdict.failed)) return;",
     replace: "",
+    tests: workers,
+  },
+  {
+    name: "a credit that comes back late ends the one in force",
+    file: COORDINATOR,
+    find: "if (credit?.takeId === takeId) {",
+    replace: "if (credit && takeId !== undefined) {",
     tests: workers,
   },
   {

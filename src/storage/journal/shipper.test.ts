@@ -1,0 +1,115 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { openJournal } from "./journal.ts";
+import { readEntries } from "./record-line.ts";
+import { listSegments, segmentPath } from "./segments.ts";
+import { startShipper } from "./shipper.ts";
+
+const root = mkdtempSync(join(tmpdir(), "gateway-shipper-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function anEntry(id: string): LedgerEntry {
+  return {
+    id,
+    kind: "charge",
+    requestId: id,
+    organizationId: "org",
+    keyId: "key",
+    model: "m",
+    channel: null,
+    upstreamModel: null,
+    at: 0,
+    usage: null,
+    amount: 1n,
+    currency: "USD",
+    priceSource: "default",
+    orphanCost: 0n,
+    budgets: [],
+    attempts: [],
+    flags: [],
+  };
+}
+
+/** A shipper whose ledger takes its first batch only once it is let go, and a journal whose disk may be full. */
+function open(name: string, { isFull }: { isFull: boolean }) {
+  const folder = join(root, name);
+  mkdirSync(folder);
+  const batches: string[][] = [];
+  const begun = Promise.withResolvers<void>();
+  const letGo = Promise.withResolvers<void>();
+  const shipper = startShipper({
+    writer: {
+      async post(_, lines) {
+        batches.push(readEntries(lines).map(({ id }) => id));
+        begun.resolve();
+        await letGo.promise;
+      },
+    },
+    persist: () => Promise.resolve(),
+    onProblem() {},
+    folder,
+    processId: "proc_a",
+    clock: systemClock,
+    journal: () => ({
+      ...journal,
+      position: () => journal.position(),
+      isWritable: () => !isFull,
+      append: (record) => journal.append(record),
+    }),
+  });
+  const journal = openJournal({
+    folder,
+    onProblem() {},
+    onAppend: (...appended) => shipper.onAppend(...appended),
+  });
+  const stop = async () => {
+    await shipper.stop();
+    await journal.close();
+  };
+  return { folder, shipper, journal, batches, hasBegun: begun.promise, letGo: letGo.resolve, stop };
+}
+
+test("a charge that comes while a batch is posted is in the next", async () => {
+  const { shipper, journal, batches, hasBegun, letGo, stop } = open("meanwhile", { isFull: false });
+  const charge = (id: string) => journal.append({ type: "charge", entry: anEntry(id) });
+  charge("before");
+  const flushed = shipper.flush(5_000);
+  await hasBegun;
+  charge("meanwhile");
+  expect(shipper.backlog()).toBe(2);
+  letGo();
+  expect(await flushed).toBe(true);
+  expect(batches).toEqual([["before"], ["meanwhile"]]);
+  expect(shipper.isSettled()).toBe(true);
+  await stop();
+});
+
+test("charges that no disk takes are posted together, and one that comes meanwhile after them", async () => {
+  const { shipper, batches, hasBegun, letGo, stop } = open("kept", { isFull: true });
+  for (const id of ["one", "two"]) shipper.keep(anEntry(id));
+  const flushed = shipper.flush(5_000);
+  await hasBegun;
+  shipper.keep(anEntry("meanwhile"));
+  letGo();
+  expect(await flushed).toBe(true);
+  expect(batches).toEqual([["one", "two"], ["meanwhile"]]);
+  expect(shipper.isSettled()).toBe(true);
+  await stop();
+});
+
+test("a segment that somebody has removed keeps none behind it", async () => {
+  const { folder, shipper, journal, letGo, stop } = open("removed", { isFull: false });
+  letGo();
+  for (const id of ["one", "two"]) {
+    journal.append({ type: "charge", entry: anEntry(id) });
+    journal.rotate();
+  }
+  unlinkSync(segmentPath(folder, 1));
+  expect(await shipper.flush(5_000)).toBe(true);
+  expect(listSegments(folder)).toEqual([3]);
+  await stop();
+});

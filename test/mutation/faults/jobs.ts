@@ -1,0 +1,107 @@
+import type { Fault } from "../fault.ts";
+
+const SUBMIT = "src/storage/jobs/submit.ts";
+const GROUP = "src/storage/jobs/group-commit.ts";
+const FIND = "src/storage/jobs/find-jobs.ts";
+const OWNERS = "src/storage/jobs/job-owners.ts";
+
+const batches = ["test/contracts/jobs-batches.test.ts"];
+const jobs = ["test/contracts/storage-jobs.test.ts"];
+
+const DECISIONS = "knownAs(known, job) ?? fullFor(queued, job) ?? (await exhaustedBy(kind, sql, job))";
+const PERSISTED = `if (results.some((result) => "job" in result)) await persist();`;
+
+/** Jobs that are submitted and polled together. */
+export const JOB_FAULTS: readonly Fault[] = [
+  {
+    name: "a job is told of before the disk has it",
+    file: GROUP,
+    find: PERSISTED,
+    replace: "void persist;",
+    tests: batches,
+  },
+  {
+    name: "a known job is told of before the disk has it",
+    file: GROUP,
+    find: PERSISTED,
+    replace: `if (results.some(({ kind }) => kind === "accepted")) await persist();`,
+    tests: batches,
+  },
+  {
+    name: "a job joins a wait for the disk that has begun before it",
+    file: GROUP,
+    find: "    if (!running) return start();\n",
+    replace: "    if (!running) return start();\n    if (running) return running;\n",
+    tests: batches,
+  },
+  {
+    name: "organizations share a submission",
+    file: GROUP,
+    find: "laneOf: ({ organizationId }) => organizationId,",
+    replace: `laneOf: () => "",`,
+    tests: batches,
+  },
+  {
+    name: "a known job is not found while its queue is full",
+    file: SUBMIT,
+    find: DECISIONS,
+    replace: "fullFor(queued, job) ?? knownAs(known, job) ?? (await exhaustedBy(kind, sql, job))",
+    tests: batches,
+  },
+  {
+    name: "a job that finds its queue full holds money",
+    file: SUBMIT,
+    find: DECISIONS,
+    replace: "knownAs(known, job) ?? (await exhaustedBy(kind, sql, job)) ?? fullFor(queued, job)",
+    tests: batches,
+  },
+  {
+    name: "a known job holds money again",
+    file: SUBMIT,
+    find: DECISIONS,
+    replace: "(await exhaustedBy(kind, sql, job)) ?? knownAs(known, job) ?? fullFor(queued, job)",
+    tests: batches,
+  },
+  {
+    name: "the money of a job is in doubt before the job has ended",
+    file: SUBMIT,
+    find: "  await sql`UPDATE leases SET expires_at = ${NEVER} WHERE lease = ${id}`;\n",
+    replace: "  void NEVER;\n",
+    tests: batches,
+  },
+  {
+    name: "budgets are locked job by job",
+    file: SUBMIT,
+    find: "    jobs.flatMap(({ terms }) => terms.budgets),",
+    replace: "    jobs.slice(0, 0).flatMap(({ terms }) => terms.budgets),",
+    tests: batches,
+  },
+  {
+    name: "a job of a submission does not count for the next ones",
+    file: SUBMIT,
+    find: "    queued.add(job);\n",
+    replace: "",
+    tests: batches,
+  },
+  {
+    name: "the running limit of a key stays that of its first job",
+    file: OWNERS,
+    find: "DO UPDATE SET running_limit = excluded.running_limit",
+    replace: "DO UPDATE SET running_limit = job_owners.running_limit",
+    tests: jobs,
+  },
+  {
+    name: "a poll gets the row of another",
+    file: FIND,
+    find: "return ids.map((id) => byId.get(id));",
+    replace: "return ids.map((id, index) => rows[index] ?? byId.get(id));",
+    tests: batches,
+  },
+  {
+    name: "a poll sees the jobs of every organization",
+    file: FIND,
+    find: "row?.organization_id === organizationId ?",
+    replace: "row && organizationId ?",
+    tests: batches,
+  },
+];
