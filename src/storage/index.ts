@@ -53,8 +53,8 @@ export interface Storage extends Stores {
   /** Posts what is journaled, as far as the deadline (milliseconds) allows. */
   flush(deadlineMs: number): Promise<boolean>;
   /**
-   * Flushes, returns this process's budget leases and closes everything. The next start posts what was not posted in
-   * time.
+   * Flushes, returns this process's budget leases and closes everything. What was not posted in time is posted by the
+   * next start, which returns the leases then.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -192,13 +192,14 @@ async function closeJournal(
   await shipper.flush(deadlineMs);
   await shipper.stop();
   await journal.close();
+  // Checked only now: a record may have been appended while the last ones were posted. What is left has its money held
+  // until whoever takes the journal over has posted it.
+  if (!shipper.isSettled()) return folder.release();
   const returnLeases = async () => {
     await stores.leases.release(folder.processId);
     await stores.database.persist();
   };
-  const areReturned = await within(deadlineMs, returnLeases());
-  // Checked only now: a record may have been appended while the last ones were posted.
-  if (areReturned && shipper.isSettled()) folder.remove();
+  if (await within(deadlineMs, returnLeases())) folder.remove();
   else folder.release();
 }
 

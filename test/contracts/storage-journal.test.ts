@@ -254,13 +254,20 @@ onEachDatabase("The journal", (databases) => {
     await stores.database.close();
   });
 
-  test("the journal of a process that exits at once is posted by the next", async () => {
+  test("the journal of a process that exits at once is posted by the next, and its money stays held until then", async () => {
     const journals = join(folder, "abandoned");
     const storage = await open("proc_hasty", journals);
-    storage.journal.append({ type: "charge", entry: anEntry("hasty", 1n) });
+    await storage.admin.budgets.create(aBudget("budget_hasty", 100n), BY);
+    await storage.leases.take("proc_hasty", [{ budget: "budget_hasty", needed: 10n, wanted: 10n }]);
+    const entry = anEntry("hasty", 3n, { budgets: ["budget_hasty"] });
+    storage.journal.append({ type: "charge", entry });
     await storage.close(0);
+    const stores = await openStores(database);
+    expect(await stores.admin.budgets.get("budget_hasty")).toMatchObject({ spent: 0n, held: 10n });
+    await stores.database.close();
     const next = await open("proc_heir", journals);
     expect(await next.ledger.find("hasty", "charge")).not.toBeNull();
+    expect(await next.admin.budgets.get("budget_hasty")).toMatchObject({ spent: 3n, held: 0n });
     await next.close(1000);
     expect(readdirSync(journals)).toEqual([]);
   });

@@ -293,8 +293,8 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "a journal with charges that wait is removed at a graceful stop",
     file: STORAGE,
-    find: "if (areReturned && shipper.isSettled()) folder.remove();",
-    replace: "if (areReturned) folder.remove();",
+    find: "  if (!shipper.isSettled()) return folder.release();\n",
+    replace: "",
     tests: storage,
   },
 ];
