@@ -86,7 +86,7 @@ test("two hundred thousand rows are exported as they are read", async () => {
     });
     let [lines, most] = [0, 0];
     for await (const piece of response.body!) {
-      for (const byte of piece) if (byte === 10) lines += 1;
+      for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines += 1;
       most = Math.max(most, gateway.resources().residentMb);
     }
     return { lines, most };
