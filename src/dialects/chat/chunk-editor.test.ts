@@ -26,6 +26,19 @@ test("every choice has a delta", () => {
   expect(third).toMatchObject({ choices: [{ delta: {}, finish_reason: "stop" }] });
 });
 
+test.each([
+  ["choice", [null]],
+  ["call", [{ index: 0, delta: { tool_calls: [null] } }]],
+])("a %s that is no object ends the stream as broken, after what came before", (_, choices) => {
+  const stream = new ChatStream(PUBLIC, policyFor());
+  const good = { id: "c", model: PUBLIC, choices: [{ index: 0, delta: { content: "a" } }] };
+  const written = [good, { ...good, choices }].map((event) =>
+    Buffer.from(stream.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`))).toString(),
+  );
+  expect(written).toEqual([expect.stringContaining('"content":"a"'), ""]);
+  expect(() => stream.end()).toThrow(expect.objectContaining({ kind: "broken" }));
+});
+
 test("every chunk has an id, the same where the vendor sends none, and the public model at its top alone", () => {
   const deeper = { model: "deeper" };
   const chunks = relay([

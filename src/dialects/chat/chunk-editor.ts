@@ -1,3 +1,4 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
 import { editMembers, removeMember, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject, scanArray, splice } from "../../lib/json.ts";
 import { CallNumbers } from "./call-numbers.ts";
@@ -103,11 +104,12 @@ type Edit = (text: string) => string;
 /**
  * Official clients need an index, a small one (OpenAI's clients for Node and Python). What is told again some clients
  * join to what they have, or let it replace that, even where it is empty (OpenAI's client for Python, LangChain). A
- * call without an id or a type from its beginning makes OpenAI's client for Node fail.
+ * call without an id or a type from its beginning makes OpenAI's client for Node fail, as does one that is null.
  */
 function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
+  if (!isObject(call)) throw new UpstreamError("broken", "a call is not an object");
   const part = readCall(call);
-  if (!part || !isObject(call)) return null;
+  if (!part) return null;
   const number = numbers.of(part, call["index"]);
   const edits: Record<string, MemberEdit> = {};
   if (number !== call["index"]) edits["index"] = () => String(number);

@@ -138,7 +138,8 @@ export class ChatStream implements TextStream {
   }
 
   #readChoice(choice: unknown): void {
-    if (!isObject(choice)) return;
+    // Clients read it without a check.
+    if (!isObject(choice)) throw new UpstreamError("broken", "a choice is not an object");
     const { index = 0 } = choice;
     if (typeof choice["finish_reason"] === "string") {
       refuseFailure(choice["finish_reason"]);
