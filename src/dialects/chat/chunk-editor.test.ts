@@ -30,7 +30,7 @@ test.each([
   ["choice", [null]],
   ["call", [{ index: 0, delta: { tool_calls: [null] } }]],
 ])("a %s that is no object ends the stream as broken, after what came before", (_, choices) => {
-  const stream = new ChatStream(PUBLIC, policyFor());
+  const stream = new ChatStream(PUBLIC, policyFor(3));
   const good = { id: "c", model: PUBLIC, choices: [{ index: 0, delta: { content: "a" } }] };
   const written = [good, { ...good, choices }].map((event) =>
     Buffer.from(stream.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`))).toString(),

@@ -196,14 +196,17 @@ describe("a failure", () => {
   });
 
   test.each([
-    ["without a response", undefined],
-    ["with an output of no items", { ...RUNNING, output: [null] }],
-  ])("a stream that ends %s is broken", (_, response) => {
+    { type: "response.completed" },
+    { type: "response.completed", response: { ...RUNNING, output: [null] } },
+    { type: "response.in_progress" },
+    { type: "response.output_item.added", item: null },
+    { type: "response.output_item.done" },
+    { type: "response.content_part.added", part: "none" },
+  ])("%o is broken, after what came before", (event) => {
     const stream = new ResponsesStream("public", policyFor(10));
-    stream.push(Buffer.from(events().slice(0, 7).join("")));
-    const ending = JSON.stringify({ type: "response.completed", response });
+    expect(stream.push(Buffer.from(events().slice(0, 7).join("")))).not.toBeEmpty();
     const act = (): void => {
-      stream.push(Buffer.from(`data: ${ending}\n\n`));
+      stream.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
       stream.end();
     };
     expect(act).toThrow(expect.objectContaining({ kind: "broken" }));

@@ -19,6 +19,15 @@ type VendorEvent = Record<string, unknown>;
 
 /** Events that end a response as it was meant to end (OpenAI responses reference, streaming events). */
 const ENDINGS: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete"]);
+/** What official clients read of an event without a check. */
+const MEMBERS: ReadonlyMap<unknown, string> = new Map([
+  ["response.created", "response"],
+  ["response.in_progress", "response"],
+  ["response.output_item.added", "item"],
+  ["response.output_item.done", "item"],
+  ["response.content_part.added", "part"],
+  ["response.content_part.done", "part"],
+]);
 /** Events with a piece of what the model wrote. */
 const DELTA = /^response\.[a-z_]+(?:\.[a-z_]+)*\.delta$/;
 
@@ -100,6 +109,9 @@ export class ResponsesStream implements TextStream {
     const { type, response, sequence_number: number } = event;
     if (type === "response.failed") throw reportedFailure(isObject(response) ? response["error"] : null);
     if (type === "error" || event["error"]) throw reportedFailure(event);
+    const member = MEMBERS.get(type);
+    if (member !== undefined && !isObject(event[member]))
+      throw new UpstreamError("broken", `an event without its ${member}`);
     this.#lastNumber = typeof number === "number" ? number : this.#lastNumber + 1;
     this.#count(event);
     if (ENDINGS.has(type)) {
