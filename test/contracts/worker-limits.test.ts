@@ -157,14 +157,21 @@ test("a worker that ended with a credit delays nobody, and what it may have used
 });
 
 test("a supervisor that does not respond means limits by share, and what it grants late is given back", async () => {
-  const { one, state } = machine();
+  const { one, other, state } = machine();
   const small = () => [request("requests", "org", 4), request("concurrent_images", "org", 4)];
+  const ofBoth = [request("images", "org", 10), { ...request("images", "key", 10), scope: "key" as const }];
+  expect(await count(other, ofBoth, 4)).toBe(4);
   state.isFrozen = true;
-  const late = await Promise.all(Array.from({ length: 4 }, () => one.take(small())));
+  const [late] = await Promise.all([
+    Promise.all(Array.from({ length: 4 }, () => one.take(small()))),
+    count(one, ofBoth, 1),
+  ]);
   expect(late.filter((verdict) => verdict.isAdmitted)).toHaveLength(2);
   state.isFrozen = false;
   await until(() => state.undelivered === 0);
   await until(async () => (await count(one, small(), 4)) === 4);
+  // Given back once: what the other worker took stays counted.
+  expect(await count(one, ofBoth, 10)).toBe(6);
 });
 
 test("what was taken counts half a second longer than a minute, as a credit of it may be used later", () => {

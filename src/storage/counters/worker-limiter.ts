@@ -126,7 +126,7 @@ export class WorkerLimiter implements Limiter {
     if (!verdict.isAdmitted) return pending.resolve(verdict);
     const reservation = this.#reservation(id, pending.requests, takenAt);
     if (!pending.isAbandoned) return pending.resolve({ ...verdict, reservation });
-    for (const { quantity, amount } of pending.requests) reservation.correct(quantity, -amount);
+    for (const request of pending.requests) this.#correct(request, takenAt, -request.amount);
     reservation.release();
   }
 

@@ -224,8 +224,15 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "what the supervisor granted too late stays counted",
     file: WORKER,
-    find: "for (const { quantity, amount } of pending.requests) reservation.correct(quantity, -amount);",
+    find: "for (const request of pending.requests) this.#correct(request, takenAt, -request.amount);",
     replace: "",
+    tests: workers,
+  },
+  {
+    name: "what the supervisor granted too late is given back for organization and key each",
+    file: WORKER,
+    find: "for (const request of pending.requests) this.#correct(request, takenAt, -request.amount);",
+    replace: "for (const { quantity, amount } of pending.requests) reservation.correct(quantity, -amount);",
     tests: workers,
   },
   {
