@@ -120,9 +120,12 @@ export class JobWorker {
     const { core, worker } = this.#options;
     if (!(await core.jobs.hasWork())) return false;
     const { organizations } = core.snapshot.directory();
-    const job = await core.jobs.claim(worker, (id) =>
-      limitOf(organizations.get(id)?.limits.runningJobs, core.limits.organization.runningJobs),
-    );
+    const job = await core.jobs.claim(worker, (id) => {
+      const organization = organizations.get(id);
+      // One that is so new that this process does not know it yet: its jobs wait for half a second or another worker.
+      if (!organization) return 0;
+      return limitOf(organization.limits.runningJobs, core.limits.organization.runningJobs);
+    });
     if (!job) return false;
     const organization = core.snapshot.directory().organizations.get(job.organizationId);
     if (!organization) throw new Error(`there is no organization ${job.organizationId}`);
