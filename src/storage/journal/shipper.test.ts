@@ -6,7 +6,7 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { openJournal } from "./journal.ts";
 import { readEntries } from "./record-line.ts";
-import { listSegments, segmentPath } from "./segments.ts";
+import { listSegments, replay, segmentPath } from "./segments.ts";
 import { startShipper } from "./shipper.ts";
 
 const root = mkdtempSync(join(tmpdir(), "gateway-shipper-"));
@@ -111,5 +111,22 @@ test("a segment that somebody has removed keeps none behind it", async () => {
   unlinkSync(segmentPath(folder, 1));
   expect(await shipper.flush(5_000)).toBe(true);
   expect(listSegments(folder)).toEqual([3]);
+  await stop();
+});
+
+test("charges that a disk takes again are journaled once and posted once, however many they are", async () => {
+  const { folder, shipper, batches, letGo, stop } = open("many", { isFull: false });
+  letGo();
+  const ids = Array.from({ length: 1_200 }, (_, index) => `many_${index}`);
+  for (const id of ids) shipper.keep(anEntry(id));
+  expect(await shipper.flush(5_000)).toBe(true);
+  expect(
+    Array.from(
+      replay(folder, () => {}),
+      ({ entry }) => entry.id,
+    ),
+  ).toEqual(ids);
+  expect(batches.flat()).toEqual(ids);
+  expect(shipper.isSettled()).toBe(true);
   await stop();
 });

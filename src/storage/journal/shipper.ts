@@ -138,7 +138,10 @@ class JournalShipper implements Shipper {
 
   #kick(): Promise<void> {
     if (this.#isStopped) return Promise.resolve();
-    this.#round ??= this.#work().finally(() => (this.#round = null));
+    // Begun later, as the charges that a round journals call this again before the round would be known.
+    this.#round ??= Promise.resolve()
+      .then(() => this.#work())
+      .finally(() => (this.#round = null));
     return this.#round;
   }
 

@@ -179,6 +179,13 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
     tests: shipper,
   },
   {
+    name: "what a round journals begins another round",
+    file: SHIPPER,
+    find: "    this.#round ??= Promise.resolve()\n      .then(() => this.#work())\n",
+    replace: "    this.#round ??= this.#work()\n",
+    tests: shipper,
+  },
+  {
     name: "positions in a journal are counted in characters",
     file: JOURNAL,
     find: "this.#offset += line.length;",
