@@ -5,6 +5,7 @@
 import type { ImagePrice } from "../domain/price.ts";
 import type { Job, JobError, JobOutput, JobStatus } from "../domain/job.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
+import type { Refusal } from "../gateway/metering/exhaustion-cache.ts";
 import type { Nanos } from "../lib/money.ts";
 
 export interface JobStore {
@@ -59,11 +60,11 @@ export interface JobStore {
    */
   endOverdue(limit: number): Promise<{ count: number; files: string[] }>;
   /**
-   * Turns completed jobs created before `createdBefore` into tombstones without outputs. Returns the names of their
+   * Turns completed jobs created more than `retentionMs` ago into tombstones without outputs. Returns the names of their
    * pictures; call again while there are as many jobs as `limit`.
    */
   expire(retentionMs: number, limit: number): Promise<{ count: number; names: string[] }>;
-  /** Removes ended jobs created so long ago. */
+  /** Removes ended jobs created so long ago. Returns how many; call again while there are as many as `limit`. */
   remove(retentionMs: number, limit: number): Promise<number>;
   /** Organizations with live jobs. */
   queues(): Promise<JobQueue[]>;
@@ -112,8 +113,8 @@ export type Submission =
   /** The idempotency key belongs to a job with another request. */
   | { kind: "other" }
   | { kind: "full"; scope: "organization" | "key"; limit: number }
-  /** `held` by running requests or other jobs, or `spent`; `canWait` when others may give back what they do not use. */
-  | { kind: "exhausted"; reason: "spent" | "held"; canWait: boolean };
+  /** The budget is `spent`, or what is left of it is `held` by others, who may give back what they do not use. */
+  | { kind: "exhausted"; reason: Refusal };
 
 export interface JobPage {
   limit: number;

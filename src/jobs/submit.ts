@@ -107,7 +107,8 @@ async function requireWebhook(
 async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await jobs.submit(job);
-    if (result.kind !== "exhausted" || !result.canWait || attempt === MAX_HOLD_ATTEMPTS) return result;
+    if (result.kind !== "exhausted" || result.reason === "spent" || attempt === MAX_HOLD_ATTEMPTS)
+      return result;
     await sleep(HOLD_SLEEP_MS);
   }
 }

@@ -166,7 +166,7 @@ onEachDatabase("jobs", (databases) => {
     await submit({ terms });
     const second = await submit({ terms });
     expect(await budgetRow()).toEqual({ spent: 0n, held: 80n });
-    expect(await jobs.submit(aJob({ terms }))).toEqual({ kind: "exhausted", reason: "held", canWait: true });
+    expect(await jobs.submit(aJob({ terms }))).toEqual({ kind: "exhausted", reason: "held" });
     const job = await claimed();
     await jobs.send(job, target);
     await expireLeases();
@@ -180,11 +180,7 @@ onEachDatabase("jobs", (databases) => {
     const { differenceCount } = await stores.admin.ledger.verify();
     expect(differenceCount).toBe(0);
     const spent = { ...terms, ceiling: 91n };
-    expect(await jobs.submit(aJob({ terms: spent }))).toEqual({
-      kind: "exhausted",
-      reason: "spent",
-      canWait: false,
-    });
+    expect(await jobs.submit(aJob({ terms: spent }))).toEqual({ kind: "exhausted", reason: "spent" });
   });
 
   test("no number of submissions at once holds more than the budget has", async () => {

@@ -1,4 +1,5 @@
 import { JOB_STAGES, type Job } from "../../domain/job.ts";
+import { exhaustionOf } from "../../gateway/metering/exhaustion-cache.ts";
 import type { Exhausted, Granted } from "../../gateway/ports.ts";
 import type { NewJob, Submission } from "../../jobs/ports.ts";
 import { lockBudgets } from "../budgets/locked-budgets.ts";
@@ -107,8 +108,7 @@ async function exhaustedBy(
   const requests = budgets.map((budget) => ({ budget, needed: ceiling, wanted: ceiling }));
   const result: Granted | Exhausted = await take(kind, sql, id, requests);
   if ("exhausted" in result) {
-    const canWait = result.heldByOthers > 0n && result.left + result.heldByOthers >= ceiling;
-    return { kind: "exhausted", reason: canWait ? "held" : "spent", canWait };
+    return { kind: "exhausted", reason: exhaustionOf(result, ceiling, 0n).refusal };
   }
   await sql`UPDATE leases SET expires_at = ${NEVER} WHERE lease = ${id}`;
   return null;
