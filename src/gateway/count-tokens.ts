@@ -1,4 +1,4 @@
-import type { TextPayload, VendorTraits } from "../dialects/dialect.ts";
+import type { TextPayload } from "../dialects/dialect.ts";
 import { promptText } from "../dialects/prompt-text.ts";
 import { textDialect } from "../dialects/text.ts";
 import type { Target } from "../domain/channel.ts";
@@ -9,10 +9,10 @@ import type { Core } from "./core.ts";
 import { withReadableLinks } from "./inline-pictures.ts";
 import { countText } from "./metering/usage-estimator.ts";
 import type { TextUpstream } from "./ports.ts";
-import { textUpstreams } from "./text-upstreams.ts";
+import { NO_TRAITS, textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
-import { callTargets } from "./routing/failover.ts";
+import { callTargets, mayFailOver } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
 /** How many tokens a request would have. */
@@ -55,7 +55,7 @@ export async function countTokens(
     organization: principal.organization.id,
     clientSignal: context.signal,
     totalMs: core.timeouts.text.firstByteMs,
-    failsOver: ({ kind, isUnsent }) => isUnsent || (kind !== "rejected" && kind !== "refused"),
+    failsOver: (error) => mayFailOver(error, false),
     attempts: context.attempts,
     callTarget: (target, call) =>
       callTarget(core, { payload, model, target, call, organization: principal.organization.id }),
@@ -87,8 +87,6 @@ async function callTarget(
   const { headers } = payload;
   return counter.countTokens({ raw, upstreamModel, isStream: false, headers, signal: call.cancellation });
 }
-
-const NO_TRAITS: VendorTraits = {};
 
 function counterOf(core: Core, target: Target, { dialect }: TextPayload): TextUpstream | undefined {
   const upstreams = textUpstreams(core.upstreams, target);

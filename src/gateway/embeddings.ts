@@ -17,10 +17,10 @@ import type { Core } from "./core.ts";
 import { textCeiling } from "./metering/estimate.ts";
 import { requirePrice } from "./metering/price.ts";
 import { UsageEstimator } from "./metering/usage-estimator.ts";
-import { usageBounds } from "./metering/usage-policy.ts";
+import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
-import { callTargets, type Committed } from "./routing/failover.ts";
+import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
 /** What a request for embeddings gets. */
@@ -85,8 +85,7 @@ async function callRoute(
       organization: context.principal.organization.id,
       clientSignal: signal,
       totalMs: core.timeouts.text.totalMs,
-      failsOver: ({ kind, isUnsent }) =>
-        isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals)),
+      failsOver: (error) => mayFailOver(error, failOverRefusals),
       attempts: context.attempts,
       callTarget: (target, call) => {
         sentTo = target;
@@ -94,12 +93,11 @@ async function callRoute(
       },
     });
   } catch (error) {
-    const isByClient = context.attempts.at(-1)?.outcome === "caller_gone" && !core.detachedCalls.isClosed;
+    const isByClient = core.detachedCalls.isEndedByClient(context.attempts);
     if (sentTo && isByClient) {
-      const nothing = { report: null, deliveredTokens: 0, isReportFinal: false };
-      await estimator.refine(() => estimator.policy(nothing));
-      const usage = estimator.policy(nothing);
-      admitted.settle({ target: sentTo, usage, flags: ["partial", "caller_gone"] });
+      const usage = () => estimator.policy(NOTHING_DELIVERED);
+      await estimator.refine(usage);
+      admitted.settle({ target: sentTo, usage: usage(), flags: ["partial", "caller_gone"] });
     }
     throw error;
   }
@@ -118,7 +116,6 @@ async function embed(
   call.cancellation.throwIfAborted();
   const response = await upstream.embed({ raw, texts, dimensions, upstreamModel, signal: call.cancellation });
   call.vendorRequestId = response.requestId;
-  call.settle();
   const { policy } = estimator;
   return estimator.refined(() =>
     response.kind === "whole" ? readReply(response, payload, policy) : writeReply(response, payload, policy),

@@ -23,7 +23,7 @@ import {
 } from "./delivery/images.ts";
 import type { Core } from "./core.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
-import { callTargets, type Committed } from "./routing/failover.ts";
+import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 import { prepareReferences, type ReferenceSettings } from "./references.ts";
 import { noteContent, type RequestContext } from "./request-context.ts";
@@ -148,10 +148,10 @@ function callRoute(
     organization: organization.id,
     clientSignal: signal,
     totalMs: core.timeouts.image.totalMs,
-    failsOver: ({ kind, isAmbiguous, isUnsent }) => {
+    failsOver: (error) => {
       // A picture that may still be made and paid for is requested again only where the organization wants it.
-      if (kind === "timeout" && isAmbiguous) return fallbackAfterMs !== null;
-      return isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals));
+      if (error.kind === "timeout" && error.isAmbiguous) return fallbackAfterMs !== null;
+      return mayFailOver(error, failOverRefusals);
     },
     attempts: context.attempts,
     callTarget: async (target, call, canMoveOn) => {
@@ -175,7 +175,7 @@ function callRoute(
     },
   });
   return calls.catch((error: unknown) => {
-    const isByClient = context.attempts.at(-1)?.outcome === "caller_gone" && !core.detachedCalls.isClosed;
+    const isByClient = core.detachedCalls.isEndedByClient(context.attempts);
     throw sentTo && isByClient ? abandon({ admitted, quote }, sentTo, request) : error;
   });
 }

@@ -1,10 +1,13 @@
-import type { TextDialect } from "../dialects/dialect.ts";
+import type { TextDialect, VendorTraits } from "../dialects/dialect.ts";
 import type { TextDialectName } from "../dialects/name.ts";
 import type { Target } from "../domain/channel.ts";
 import type { FeatureUse } from "../domain/feature.ts";
 import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { TextUpstream, Upstreams } from "./ports.ts";
+
+/** Of a vendor that does everything as its dialect says. */
+export const NO_TRAITS: VendorTraits = {};
 
 /** A target's ends, one for each protocol that its vendor takes for its model, the one to translate into first. */
 export function textUpstreams(

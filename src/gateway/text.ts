@@ -1,11 +1,11 @@
-import type { TextPayload, TextRequest, VendorTraits } from "../dialects/dialect.ts";
+import type { TextPayload, TextRequest } from "../dialects/dialect.ts";
 import { forward, translate } from "../dialects/passage.ts";
 import { promptText } from "../dialects/prompt-text.ts";
 import { textDialect } from "../dialects/text.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import type { ObservedUsage, TokenUsage } from "../domain/usage.ts";
+import type { TokenUsage } from "../domain/usage.ts";
 import { admit, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
@@ -15,12 +15,12 @@ import type { Core } from "./core.ts";
 import { coveredOutput, textCeiling } from "./metering/estimate.ts";
 import { requirePrice, requireUsePrices } from "./metering/price.ts";
 import { UsageEstimator } from "./metering/usage-estimator.ts";
-import { maxUsesOf, usageBounds } from "./metering/usage-policy.ts";
+import { maxUsesOf, NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import { noteContent, type RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
-import { callTargets, type Committed } from "./routing/failover.ts";
+import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
-import { ownProtocolFirst, requireCounts, textUpstreamFor } from "./text-upstreams.ts";
+import { NO_TRAITS, ownProtocolFirst, requireCounts, textUpstreamFor } from "./text-upstreams.ts";
 
 /** What the headers say of an admitted request. */
 interface TextTerms {
@@ -145,8 +145,7 @@ async function callRoute(
       organization: organization.id,
       clientSignal: signal,
       totalMs: core.timeouts.text.totalMs,
-      failsOver: ({ kind, isUnsent }) =>
-        isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals)),
+      failsOver: (error) => mayFailOver(error, failOverRefusals),
       attempts: context.attempts,
       callTarget: (target, call) => {
         running.sent = null;
@@ -156,7 +155,7 @@ async function callRoute(
     });
   } catch (error) {
     const { sent } = running;
-    const isByClient = context.attempts.at(-1)?.outcome === "caller_gone" && !core.detachedCalls.isClosed;
+    const isByClient = core.detachedCalls.isEndedByClient(context.attempts);
     if (sent && isByClient) {
       await sent.estimator.refine(sent.usage);
       admitted.settle({ target: sent.target, usage: sent.usage(), flags: ["partial", "caller_gone"] });
@@ -236,10 +235,7 @@ function targetsOf(
   return ownProtocolFirst(core.upstreams, orderTargets(route, core.random), dialect);
 }
 
-const NO_TRAITS: VendorTraits = {};
 const NO_HEADERS: Readonly<Record<string, string>> = {};
-
-const NOTHING_DELIVERED: ObservedUsage = { report: null, deliveredTokens: 0, isReportFinal: false };
 
 function timeoutsOf(core: Core, { channel }: Target): Timeouts {
   return channel.timeouts ? { ...core.timeouts.text, ...channel.timeouts } : core.timeouts.text;

@@ -35,6 +35,9 @@ export const MAX_BILLED_TOKENS = 2 ** 32;
 export const DEFAULT_USES = 50;
 export const MAX_USES = 1_000;
 
+/** Of a call whose response has not begun. */
+export const NOTHING_DELIVERED: ObservedUsage = { report: null, deliveredTokens: 0, isReportFinal: false };
+
 /** The most uses of each feature that a request may be billed. */
 export function maxUsesOf(features: readonly FeatureUse[]): UseCounts {
   const uses: UseCounts = {};

@@ -1,3 +1,4 @@
+import type { Attempt } from "../../domain/ledger.ts";
 import type { Organization } from "../../domain/organization.ts";
 import { FairSemaphore } from "../../lib/semaphore.ts";
 import { sleep } from "../../lib/waiting.ts";
@@ -44,9 +45,9 @@ export class DetachedCalls {
     };
   }
 
-  /** True once calls end because this process does, and not because their client disconnected. */
-  get isClosed(): boolean {
-    return this.#isClosed;
+  /** Whether a request's last call ended because its client disconnected, and not because this process stops. */
+  isEndedByClient(attempts: readonly Attempt[]): boolean {
+    return attempts.at(-1)?.outcome === "caller_gone" && !this.#isClosed;
   }
 
   /** Detaches no more calls: whose client is cut off from now on is aborted. */

@@ -143,6 +143,11 @@ async function callOne<Reply>(
   }
 }
 
+/** Whether another target may be called after this failure; after a refusal by a vendor's safety policy only by setting. */
+export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals: boolean): boolean {
+  return isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals));
+}
+
 /** On its own, so that a stream, which keeps it, does not hold the whole request. */
 function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
   return () => {

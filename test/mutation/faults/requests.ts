@@ -159,8 +159,8 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "a client pays for a call that this process ended",
-    file: CHAT,
-    find: " && !core.detachedCalls.isClosed;",
+    file: "src/gateway/routing/detached-calls.ts",
+    find: " && !this.#isClosed;",
     replace: ";",
     tests: chat,
   },
@@ -301,8 +301,8 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "a picture that may have been made is requested again unasked",
     file: IMAGES,
-    find: `if (kind === "timeout" && isAmbiguous) return fallbackAfterMs !== null;`,
-    replace: "void isAmbiguous;",
+    find: `if (error.kind === "timeout" && error.isAmbiguous) return fallbackAfterMs !== null;`,
+    replace: "",
     tests: policy,
   },
   {

@@ -74,9 +74,9 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   },
   {
     name: "a rejected text request goes to the next target",
-    file: "src/gateway/text.ts",
-    find: `isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals)),`,
-    replace: `isUnsent || kind !== "refused" || failOverRefusals,`,
+    file: FAILOVER,
+    find: `isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals));`,
+    replace: `isUnsent || kind !== "refused" || failOverRefusals;`,
     tests: chat,
   },
   {
