@@ -7,6 +7,7 @@ import { readLink, SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { Spool } from "../lib/spool.ts";
 import type { BlobStore, Links, StoredPicture } from "./ports.ts";
+import { toLocalBlob } from "./stored-picture.ts";
 
 export interface ReferenceSettings {
   safeFetch: Pick<SafeFetch, "download">;
@@ -152,7 +153,10 @@ interface LinkRequest extends Omit<ReferenceSurroundings, "usesMask"> {
 
 async function fetchLink(settings: ReferenceSettings, url: string, request: LinkRequest): Promise<Blob> {
   const own = ownResult(settings, url);
-  if (own) return await readStored((await own) ?? expired(request), request);
+  if (own) {
+    const stored = checkedSize((await own) ?? expired(request), request);
+    return await toLocalBlob(stored, request.spool, request.signal);
+  }
   const file = request.spool.create();
   try {
     await settings.safeFetch.download(
@@ -185,20 +189,6 @@ function ownResult(
   const state = links.check(name, searchParams.get("exp"), searchParams.get("sig"));
   if (state === "invalid") return undefined;
   return state === "valid" ? blobs.get(name) : Promise.resolve(null);
-}
-
-/** A picture on the local disk is read where it is; another one is copied to the spool. */
-async function readStored(stored: StoredPicture, request: LinkRequest): Promise<Blob> {
-  const { spool, signal } = request;
-  const picture = checkedSize(stored, request);
-  if (picture instanceof Blob) return picture;
-  const file = spool.create();
-  for await (const bytes of picture.stream()) {
-    signal.throwIfAborted();
-    file.write(bytes);
-    await file.ready();
-  }
-  return await file.finish();
 }
 
 function expired({ param, name }: Pick<LinkRequest, "name" | "param">): never {

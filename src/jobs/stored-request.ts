@@ -8,7 +8,8 @@ import {
 import { readRequest } from "../dialects/native/index.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageRequest } from "../domain/image.ts";
-import type { BlobStore, StoredPicture } from "../gateway/ports.ts";
+import type { BlobStore } from "../gateway/ports.ts";
+import { toLocalBlob } from "../gateway/stored-picture.ts";
 import { isHandle, SpooledString, type StreamedJson, type StreamedObject } from "../lib/json-spool.ts";
 import type { Spool } from "../lib/spool.ts";
 
@@ -123,15 +124,6 @@ async function readFile(
     const message = "A picture of this job is no longer stored. Submit the job again.";
     throw new GatewayError("image_fetch_failed", message, { param: "image" });
   }
-  const blob = stored instanceof Blob ? stored : await copy(stored, spool);
+  const blob = await toLocalBlob(stored, spool);
   return kind === "upload" ? blob : new SpooledString(blob, byteLength, kind === "base64", mime);
-}
-
-async function copy(stored: StoredPicture, spool: Spool): Promise<Blob> {
-  const file = spool.create();
-  for await (const bytes of stored.stream()) {
-    file.write(bytes);
-    await file.ready();
-  }
-  return await file.finish();
 }

@@ -1,0 +1,17 @@
+import type { Spool } from "../lib/spool.ts";
+import type { StoredPicture } from "./ports.ts";
+
+/**
+ * A stored file as a local one: one on the local disk is read where it is, another one is copied to the spool. Throws
+ * the signal's reason once it aborts.
+ */
+export async function toLocalBlob(stored: StoredPicture, spool: Spool, signal?: AbortSignal): Promise<Blob> {
+  if (stored instanceof Blob) return stored;
+  const file = spool.create();
+  for await (const bytes of stored.stream()) {
+    signal?.throwIfAborted();
+    file.write(bytes);
+    await file.ready();
+  }
+  return await file.finish();
+}
