@@ -4,7 +4,7 @@ import { isSecretHeader, isSecretName } from "../lib/secret-names.ts";
 import { isSealed, partsOf } from "./channel-entry.ts";
 import { MASK, type channelSchema } from "./channel-schemas.ts";
 import type { ConfigurationState, ConfiguredChannel, StoredEntry } from "./configuration-ports.ts";
-import type { Ejection } from "../gateway/routing/health.ts";
+import type { Ejection } from "../gateway/routing/ejection.ts";
 import { isoTime } from "./output.ts";
 
 /** A channel as administration shows it, without secrets. */

@@ -1,5 +1,5 @@
 import { targetName, type Route, type Target } from "../domain/channel.ts";
-import type { Ejection } from "../gateway/routing/health.ts";
+import type { Ejection } from "../gateway/routing/ejection.ts";
 import { orderTargets } from "../gateway/routing/order-targets.ts";
 
 /** A target of a route in a dry run. */

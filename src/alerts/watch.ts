@@ -1,6 +1,6 @@
 import type { AlertRule } from "../domain/alert.ts";
 import { DependencyError } from "../gateway/ports.ts";
-import type { Ejection } from "../gateway/routing/health.ts";
+import type { Ejection } from "../gateway/routing/ejection.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { conditionsOf } from "./conditions.ts";
 import { sendDueMails } from "./mail.ts";

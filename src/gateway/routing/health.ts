@@ -3,8 +3,6 @@ import type { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ejection } from "./ejection.ts";
 
-export type { Ejection } from "./ejection.ts";
-
 /** Failures in a row that eject a target. */
 const FAILURES_TO_EJECT = 5;
 /** Organizations that must have seen failures before a target is ejected for everyone. */
