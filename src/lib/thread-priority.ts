@@ -19,10 +19,13 @@ export function lowerThisThread(): void {
 /** Lets the helpers of the runtime that have started run behind the thread that serves requests. */
 export function lowerHelperThreads(): void {
   onLinux(() => {
-    for (const id of readdirSync("/proc/self/task")) {
-      if (HELPERS.has(readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim())) lower(Number(id));
-    }
+    // One that has ended meanwhile keeps none of the others as it is.
+    for (const id of readdirSync("/proc/self/task")) onLinux(() => lowerHelper(id));
   });
+}
+
+function lowerHelper(id: string): void {
+  if (HELPERS.has(readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim())) lower(Number(id));
 }
 
 function lower(threadId: number): void {

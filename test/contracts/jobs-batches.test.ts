@@ -259,29 +259,37 @@ onEachDatabase("jobs submitted at once", (databases) => {
 
   if (databases.kind === "sqlite") return;
 
-  test("budgets of all that are submitted together are locked in one order", async () => {
-    for (const id of ["budget_1", "budget_2"]) await stores.admin.budgets.create(aBudget(id, 1_000n), BY);
-    const termsOf = (budget: string) => ({ terms: { ...aJob().terms, budgets: [budget] } });
-    let submitted: Promise<unknown> = Promise.resolve();
+  /** Does `work`, which waits for the first budget, and proves that it does not have the second one meanwhile. */
+  const withoutTheSecond = async (work: () => Promise<unknown>): Promise<void> => {
+    let ended: Promise<unknown> = Promise.resolve();
     await database.begin(async (sql) => {
       await sql`SELECT id FROM budgets WHERE id = 'budget_1' FOR UPDATE`;
       let hasEnded = false;
-      submitted = Promise.allSettled([
-        jobs.submit(aJob(termsOf("budget_2"))),
-        jobs.submit(aJob(termsOf("budget_1"))),
-      ]).then(() => (hasEnded = true));
-      const isWaiting = () =>
+      ended = work().then(
+        () => (hasEnded = true),
+        () => (hasEnded = true),
+      );
+      const waiting = () =>
         database.read(
           (other) => other<object[]>`SELECT pid FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
         );
-      await until(
-        "the submission to wait",
-        async () => hasEnded || (await isWaiting()).length > 0 || undefined,
-      );
-      // Fails at once where the submission has it: each would then wait for the other.
+      await until("a wait for the lock", async () => hasEnded || (await waiting()).length > 0 || undefined);
+      // Fails at once where the work has it: each would then wait for the other.
       await sql`SELECT id FROM budgets WHERE id = 'budget_2' FOR UPDATE NOWAIT`;
     });
-    await submitted;
+    await ended;
+  };
+
+  test("budgets of all that are submitted or end together are locked in one order", async () => {
+    for (const id of ["budget_1", "budget_2"]) await stores.admin.budgets.create(aBudget(id, 1_000n), BY);
+    const jobOf = (budget: string, change: Partial<NewJob> = {}) =>
+      aJob({ terms: { ...aJob().terms, budgets: [budget] }, ...change });
+    await withoutTheSecond(() =>
+      Promise.all([jobs.submit(jobOf("budget_2")), jobs.submit(jobOf("budget_1"))]),
+    );
+    await jobs.submit(jobOf("budget_2", { deadlineMs: -2 }));
+    await jobs.submit(jobOf("budget_1", { deadlineMs: -1, organizationId: "org_b", keyId: "key_b" }));
+    await withoutTheSecond(() => jobs.endOverdue(10));
   });
 });

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { JobOutput } from "../../domain/job.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { lockBudgets, padded, storeTime } from "../budgets/locked-budgets.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { endPending } from "./finish.ts";
 import { lockOrganization } from "./job-owners.ts";
@@ -17,17 +17,32 @@ export async function endOverdue(
     SELECT id, organization_id AS "organizationId", key_id AS "keyId" FROM jobs
     WHERE status = 'pending' AND lease_until IS NULL AND deadline_at < (SELECT ${storeTime(kind, sql)})
     ORDER BY deadline_at LIMIT ${limit}`;
-  // Organizations are locked in one order, as two of these may run at once.
-  const sorted = rows.toSorted((one, other) => (one.organizationId < other.organizationId ? -1 : 1));
+  if (rows.length > 0) await lockAll(kind, sql, rows);
   const files: string[] = [];
-  for (const job of sorted) {
-    await lockOrganization(kind, sql, job.organizationId);
+  for (const job of rows) {
     const ended = await endPending(kind, sql, job, { status: "failed", error: OVERDUE });
     files.push(...(ended?.files ?? []));
     // SQLite works on this thread: requests get their turn between two jobs.
     await setImmediate();
   }
   return { count: rows.length, files };
+}
+
+/** Locks organizations and then the budgets that hold money of their jobs, both in the order in which others lock them. */
+async function lockAll(
+  kind: Database["kind"],
+  sql: Sql,
+  jobs: readonly { id: string; organizationId: string }[],
+): Promise<void> {
+  const organizations = new Set(jobs.map(({ organizationId }) => organizationId));
+  for (const id of [...organizations].toSorted()) await lockOrganization(kind, sql, id);
+  const leases = await sql<{ budget: string }[]>`SELECT budget FROM leases
+    WHERE lease IN ${sql(padded(jobs.map(({ id }) => id)))}`;
+  await lockBudgets(
+    kind,
+    sql,
+    leases.map(({ budget }) => budget),
+  );
 }
 
 /** Turns old completed jobs into tombstones; see `JobStore.expire`. */

@@ -77,6 +77,14 @@ export const JOB_FAULTS: readonly Fault[] = [
     tests: batches,
   },
   {
+    name: "overdue jobs lock budgets one after the other",
+    file: "src/storage/jobs/retention.ts",
+    find: "if (rows.length > 0) await lockAll(kind, sql, rows);",
+    replace:
+      "for (const { organizationId } of rows) await lockOrganization(kind, sql, organizationId);\n  void lockAll;",
+    tests: batches,
+  },
+  {
     name: "a job of a submission does not count for the next ones",
     file: SUBMIT,
     find: "    queued.add(job);\n",
