@@ -1,22 +1,15 @@
+import type { JobQueue } from "../jobs/ports.ts";
 import { Counters } from "./counters.ts";
 import { Histograms } from "./histograms.ts";
 import type { MetricFamily } from "./metrics.ts";
-
-/** The live jobs of one organization, as its queue was last seen. */
-interface Queue {
-  organizationId: string;
-  queued: number;
-  running: number;
-  oldestMs: number;
-}
 
 /** Metrics of asynchronous jobs. The queues are those of the whole database, the rest is what this process did. */
 export class JobMetrics {
   readonly #ends = new Counters(["status", "type"]);
   readonly #pickUps = new Histograms(null);
-  #queues: readonly Queue[] = [];
+  #queues: readonly JobQueue[] = [];
 
-  setQueues(queues: readonly Queue[]): void {
+  setQueues(queues: readonly JobQueue[]): void {
     this.#queues = queues;
   }
 
@@ -30,7 +23,7 @@ export class JobMetrics {
   }
 
   families(): MetricFamily[] {
-    const gauge = (name: string, help: string, value: (queue: Queue) => number): MetricFamily => ({
+    const gauge = (name: string, help: string, value: (queue: JobQueue) => number): MetricFamily => ({
       name,
       type: "gauge",
       help,
