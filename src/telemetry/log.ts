@@ -3,6 +3,7 @@ import type { RequestEvent } from "../domain/request-event.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { DependencyError, type RequestListener } from "../gateway/ports.ts";
 import { formatNanos } from "../lib/money.ts";
+import { redact } from "./redaction.ts";
 
 const FLUSH_MS = 25;
 const MAX_CAUSE = 500;
@@ -59,8 +60,7 @@ export function systemLog(write: (lines: string) => void, minimum: LogLevel = "i
       message,
       cause: cause == null ? undefined : causeText(cause, minimum),
     };
-    write(`${JSON.stringify(fields)}
-`);
+    write(`${JSON.stringify(fields)}\n`);
   };
 }
 
@@ -145,12 +145,4 @@ function describeCause(cause: unknown, isDebug: boolean): string {
   if (!(cause instanceof UpstreamError)) return `${cause.name}: ${cause.message}`;
   const words = isDebug && cause.vendorMessage ? `: ${cause.vendorMessage}` : "";
   return `${cause.name}: ${cause.kind}: ${cause.message}${words}`;
-}
-
-/** Replaces everything that looks like a key, a bearer token or the credentials of an address. */
-export function redact(text: string): string {
-  return text
-    .replace(/:\/\/[^\s/@]{1,500}@/g, "://[redacted]@")
-    .replace(/\b(?:gk_|sk-|Bearer\s+)[\w.~+/=-]{6,}/gi, "[redacted]")
-    .replace(/data:[\w/+.;=-]*,[^\s"']{16,}/g, "[data]");
 }

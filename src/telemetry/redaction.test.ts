@@ -1,5 +1,16 @@
 import { expect, test } from "bun:test";
-import { redactPersonal } from "./redaction.ts";
+import { redact, redactPersonal } from "./redaction.ts";
+
+test.each([
+  ["key gk_abcdefgh12 is bad", "key [redacted] is bad"],
+  ["sk-proj-abcdef123456", "[redacted]"],
+  ["postgres://me:word@host/db is away", "postgres://[redacted]@host/db is away"],
+  ["Authorization: bearer abc.def-ghi=", "Authorization: [redacted]"],
+  [`see data:image/png;base64,${"A".repeat(40)}`, "see [data]"],
+  ["a task and a risk", "a task and a risk"],
+])("%p is told as %p", (text, told) => {
+  expect(redact(text)).toBe(told);
+});
 
 test.each([
   ["write to jane.doe+x@mail.example.co.uk today", "write to [e-mail] today"],

@@ -3,8 +3,9 @@ import type { RequestEvent } from "../domain/request-event.ts";
 import { isFailed } from "../domain/request-outcome.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { Allowance } from "./allowance.ts";
-import { causeText, redact } from "./log.ts";
+import { causeText } from "./log.ts";
 import type { MetricFamily } from "./metrics.ts";
+import { redact } from "./redaction.ts";
 
 /** What is recorded, as configured now. */
 export interface RecorderSettings {
