@@ -2,12 +2,12 @@ import { AdminError } from "../admin/admin-error.ts";
 
 /** Long responses that one member has at the same time, and all members of one process. */
 export class MemberSlots {
-  readonly #most: { ofMember: number; ofAll: number };
+  readonly #max: { ofMember: number; ofAll: number };
   readonly #message: string;
   readonly #taken = new Map<string, number>();
 
-  constructor(most: { ofMember: number; ofAll: number }, message: string) {
-    this.#most = most;
+  constructor(max: { ofMember: number; ofAll: number }, message: string) {
+    this.#max = max;
     this.#message = message;
   }
 
@@ -15,7 +15,7 @@ export class MemberSlots {
   take(memberId: string): () => void {
     const own = this.#taken.get(memberId) ?? 0;
     const all = this.#taken.values().reduce((sum, count) => sum + count, 0);
-    if (own >= this.#most.ofMember || all >= this.#most.ofAll) throw new AdminError(429, null, this.#message);
+    if (own >= this.#max.ofMember || all >= this.#max.ofAll) throw new AdminError(429, null, this.#message);
     this.#taken.set(memberId, own + 1);
     let isGiven = false;
     return () => {
