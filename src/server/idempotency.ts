@@ -5,7 +5,7 @@ import type { BlobStore, Claim, Outcome, OutcomeStore } from "../gateway/ports.t
 import { newId } from "../lib/ids.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { pathOf, type AuthenticatedExchange } from "./http-exchange.ts";
+import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { baseHeaders, errorResponse } from "./respond.ts";
 import type { ErrorFamily, Route, RouteResult } from "./routes.ts";
 
@@ -23,9 +23,9 @@ const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)|x-image-)/;
 
 /**
- * Runs a route's handler. On chat, image and native routes the first request with an `Idempotency-Key` claims it once
- * its body is read, and its outcome is stored; later ones with the same body get that outcome, and nothing is called
- * or billed for them.
+ * Runs a route's handler. On routes of text and images the first request with an `Idempotency-Key` claims it once its
+ * body is read, and its outcome is stored; later ones with the same body get that outcome, and nothing is called or
+ * billed for them.
  */
 export function runIdempotently(
   idempotency: Idempotency,
@@ -91,8 +91,7 @@ class HeldClaim {
   /** Throws a `Replay` where the outcome is stored, and a `GatewayError` where this request may not run now. */
   async take(content: unknown): Promise<void> {
     const { outcomes } = this.#idempotency;
-    const { request } = this.#exchange;
-    const fingerprint = await fingerprintOf([pathOf(request.url), content]);
+    const fingerprint = await fingerprintOf([this.#exchange.path, content]);
     const result = await outcomes.claim(this.#claim, fingerprint);
     if (result.kind === "stored") throw new Replay(await this.#replayed(result.outcome));
     if (result.kind === "other") throw conflict("This idempotency key was used with another request.");
