@@ -1,7 +1,5 @@
-import type { Server } from "bun";
 import { FilePool } from "../lib/spool.ts";
 import { BodyLimits } from "./body-limits.ts";
-import { callerBase } from "./credentials.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { eventsRoute } from "./endpoints/admin-events.ts";
 import { adminRoutes } from "./endpoints/admin.ts";
@@ -20,10 +18,11 @@ import { priceRoutes } from "./endpoints/prices.ts";
 import { ownUsageRoutes } from "./endpoints/own-usage.ts";
 import { storedResponseRoutes } from "./endpoints/stored-responses.ts";
 import { textRoutes } from "./endpoints/text.ts";
-import { SpoolQuota } from "./spool-quota.ts";
-import { type Route } from "./routes.ts";
-
+import type { HttpExchange } from "./http-exchange.ts";
 import type { ServerOptions } from "./options.ts";
+import type { Route } from "./routes.ts";
+import { baseOf } from "./session-cookie.ts";
+import { SpoolQuota } from "./spool-quota.ts";
 
 /** Every route of the gateway. */
 export function allRoutes(
@@ -31,23 +30,22 @@ export function allRoutes(
   filePool = new FilePool(),
   lifecycle = new Lifecycle(),
 ): Route[] {
-  const { core, blobs, server: address } = options;
+  const { core, blobs, server: settings } = options;
   const { clock, snapshot } = core;
   const directory = options.spoolDirectory;
-  const bodyLimits = new BodyLimits(address.bodyGraceSeconds * 1000);
+  const bodyLimits = new BodyLimits(settings.bodyGraceSeconds * 1000);
   const files = { blobs: blobs.store, links: blobs.links, codecSlots: options.codecSlots };
-  const baseOf = ({ request, server }: { request: Request; server: Server<undefined> }): string =>
-    address.publicUrl ?? callerBase(request, server, address.trustedProxies);
+  const base = (exchange: HttpExchange): string => baseOf(settings, exchange);
   const images = {
     ...core,
     ...files,
     safeFetch: options.safeFetch,
     bodyLimits,
-    spools: { directory, filePool, quota: new SpoolQuota({ ...address.spool, directory }) },
-    baseOf,
+    spools: { directory, filePool, quota: new SpoolQuota({ ...settings.spool, directory }) },
+    baseOf: base,
   };
   const { admin: context, identity, outcomes } = options;
-  const administration = { ...address, context, identity, outcomes };
+  const administration = { ...settings, context, identity, outcomes };
   // What Azure's clients call too.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),
@@ -64,13 +62,13 @@ export function allRoutes(
     ...priceRoutes(snapshot, clock),
     ...ownUsageRoutes({ ...core, store: options.admin.store }),
     ...fileRoutes(files),
-    ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !address.metricsPort),
+    ...operatorRoutes(options, lifecycle).filter(({ name }) => name !== "metrics" || !settings.metricsPort),
     ...adminRoutes(administration, bodyLimits),
     eventsRoute(administration, lifecycle),
     ...openIdRoutes(administration, options.onProblem),
     ...consoleRoutes(options.console),
   ];
-  return [...routes, ...documentRoutes(routes, baseOf)];
+  return [...routes, ...documentRoutes(routes, base)];
 }
 
 /** Health, readiness and metrics, which may have a port of their own. */

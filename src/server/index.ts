@@ -15,7 +15,6 @@ import { stopListening } from "./listening-socket.ts";
 import { playgroundKeys } from "./playground-keys.ts";
 import { RequestTurns } from "./request-turns.ts";
 import { RouteTable, type Route } from "./routes.ts";
-
 import { allRoutes, operatorRoutes } from "./all-routes.ts";
 import type { ServerOptions } from "./options.ts";
 
@@ -48,21 +47,19 @@ const MAX_BYTES = 1024 ** 3;
 
 /** Listens on the configured address. Throws when the address is taken. */
 export function startServer(options: ServerOptions): RunningServer {
-  const { core, server: address } = options;
-  const { clock } = core;
+  const { clock } = options.core;
+  const { host, port, metricsPort } = options.server;
   const filePool = new FilePool();
   const lifecycle = new Lifecycle();
   const settings = settingsOf(options, lifecycle);
-  const server = listen(options, address.port, settings, allRoutes(options, filePool, lifecycle));
+  const server = listen(options, port, settings, allRoutes(options, filePool, lifecycle));
   const metricsServer =
-    address.metricsPort === null
-      ? null
-      : listen(options, address.metricsPort, settings, operatorRoutes(options, lifecycle));
+    metricsPort === null ? null : listen(options, metricsPort, settings, operatorRoutes(options, lifecycle));
   const limiting = options.connections.start(metricsServer ? [server, metricsServer] : [server], (error) =>
     options.onProblem("connections were not counted", error),
   );
   return {
-    url: `http://${address.host.includes(":") ? `[${address.host}]` : address.host}:${server.port}`,
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     async stop(leaveMs, drainMs, onCut) {
       lifecycle.phase = "leaving";
       await sleep(leaveMs);
@@ -111,31 +108,32 @@ export function startOperatorServer(options: ServerOptions): RunningServer {
 }
 
 function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<EndpointSettings, "table"> {
-  const { core, server: address } = options;
+  const { core } = options;
   const { clock, snapshot } = core;
+  const { unknownKeysPerMinute, trustedProxies, idleSeconds } = options.server;
   return {
     authenticator: {
       snapshot,
       isWellFormed: options.isWellFormed,
       hash: options.hash,
       now: () => clock.now(),
-      unknownKeys: new UnknownKeys(clock, address.unknownKeysPerMinute),
+      unknownKeys: new UnknownKeys(clock, unknownKeysPerMinute),
     },
     playgroundKeys: playgroundKeys({
-      ...address,
+      ...options.server,
       context: options.admin,
       identity: options.identity,
       outcomes: options.outcomes,
     }),
     core,
     clock,
-    trustedProxies: address.trustedProxies,
+    trustedProxies,
     listeners: options.listeners,
     lifecycle,
     overload: options.overload,
     connections: options.connections,
     idempotency: { outcomes: options.outcomes, blobs: options.blobs.store },
-    idleSeconds: address.idleSeconds,
+    idleSeconds,
   };
 }
 

@@ -10,7 +10,7 @@ import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
 import type { ConsoleFiles } from "./endpoints/console.ts";
 import type { Overload } from "./overload.ts";
-import { type SpoolQuotaOptions } from "./spool-quota.ts";
+import type { SpoolQuotaOptions } from "./spool-quota.ts";
 
 export interface ServerOptions {
   core: Core;
