@@ -3,14 +3,14 @@ import { openDatabase } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 import { ledgerStore } from "../stores/ledger.ts";
 import { doCalls, reportAbove } from "../thread/do-calls.ts";
-import type { Batch, WriterSetup } from "./ledger-writer.ts";
+import type { WriterCall, WriterSetup } from "./ledger-writer.ts";
 import { directWriter } from "./posting.ts";
 
 /** The thread of a `ThreadWriter`: it posts one batch after the other on a database connection of its own. */
 const { location, refusedPath }: WriterSetup = workerData;
 let database: Database | null = null;
 
-doCalls<Batch>({
+doCalls<WriterCall>({
   async run({ processId, lines }) {
     database ??= await openDatabase(location, { poolSize: 1 });
     const ledger = ledgerStore(database);

@@ -10,8 +10,8 @@ export interface WriterSetup {
   refusedPath: string;
 }
 
-/** Lines to post. */
-export interface Batch {
+/** What the thread is called with: lines of a process's journal. */
+export interface WriterCall {
   processId: string;
   lines: Uint8Array;
 }
@@ -43,7 +43,7 @@ export function openThreadWriter({
 }: ThreadWriterOptions): ThreadWriter {
   const setup: WriterSetup = { location, refusedPath };
   const name = "the thread that writes the ledger";
-  const thread = calledThread<Batch, void>({ script, setup, name, patienceMs, onProblem });
+  const thread = calledThread<WriterCall, void>({ script, setup, name, patienceMs, onProblem });
   return {
     post: (processId, lines) => thread.call({ processId, lines }),
     close: () => thread.close(),
