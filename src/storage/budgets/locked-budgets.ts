@@ -120,6 +120,11 @@ export function forUpdate(kind: Database["kind"], sql: Sql) {
   return kind === "postgres" ? sql`FOR UPDATE` : sql``;
 }
 
+/** The same where a row that somebody else has locked is passed over. */
+export function skipLocked(kind: Database["kind"], sql: Sql) {
+  return kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``;
+}
+
 /** The list with its last item repeated up to a power of two, so that few different statements are prepared. */
 export function padded(items: readonly string[]): string[] {
   const length = 2 ** Math.ceil(Math.log2(items.length));

@@ -1,5 +1,5 @@
 import type { ClaimedJob, JobLease, RunningLimit, SentJob } from "../../jobs/ports.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { skipLocked, storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -45,10 +45,6 @@ async function findQueued(kind: Database["kind"], sql: Sql, keyId: string): Prom
     WHERE key_id = ${keyId} AND status = 'pending' AND lease_until IS NULL
     ORDER BY created_at, id LIMIT 1 ${skipLocked(kind, sql)}`;
   return row?.id ?? null;
-}
-
-function skipLocked(kind: Database["kind"], sql: Sql) {
-  return kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``;
 }
 
 interface ClaimedRow {

@@ -1,5 +1,5 @@
 import type { NewJob } from "../../jobs/ports.ts";
-import { forUpdate, storeTime } from "../budgets/locked-budgets.ts";
+import { forUpdate, skipLocked, storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -8,11 +8,6 @@ import type { Database, Sql } from "../database/sql.ts";
  * Rows of organizations and keys that have jobs. Whoever changes how many jobs of an organization wait or run locks the
  * organization's row first, so that its counts are exact and no two transactions wait for each other in a circle.
  */
-
-interface Owner {
-  id: string;
-  organizationId: string;
-}
 
 /** How many jobs of an organization and its keys wait, with those of this transaction. */
 export class QueuedCounts {
@@ -91,9 +86,8 @@ export async function lockOrganization(
 export async function countJobs(
   sql: Sql,
   { organizationId, keyId }: OwnedJob,
-  change: { queued?: number; running?: number },
+  { queued = 0, running = 0 }: { queued?: number; running?: number },
 ): Promise<void> {
-  const { queued = 0, running = 0 } = change;
   await sql`UPDATE job_owners SET queued = queued + ${queued}, running = running + ${running}
     WHERE id IN (${organizationId}, ${keyId})`;
 }
@@ -120,15 +114,14 @@ export async function nextKey(
   sql: Sql,
   organizationId: string,
   runningLimit: number | null,
-): Promise<Owner | "busy" | null> {
-  const skipped = kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``;
+): Promise<{ id: string } | "busy" | null> {
   const [organization] = await sql<{ running: Integer }[]>`SELECT running FROM job_owners
-    WHERE id = ${organizationId} AND queued > 0 ${skipped}`;
+    WHERE id = ${organizationId} AND queued > 0 ${skipLocked(kind, sql)}`;
   if (!organization) return "busy";
   if (runningLimit !== null && Number(organization.running) >= runningLimit) return null;
   const [key] = await sql<{ id: string }[]>`SELECT id FROM job_owners
     WHERE organization_id = ${organizationId} AND id <> ${organizationId} AND queued > 0
       AND (running_limit IS NULL OR running < running_limit)
     ORDER BY turn, id LIMIT 1`;
-  return key ? { id: key.id, organizationId } : null;
+  return key ?? null;
 }

@@ -1,7 +1,7 @@
 import type { AlertStore } from "../../alerts/ports.ts";
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { skipLocked, storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { readFacts } from "./alert-facts.ts";
@@ -33,7 +33,7 @@ export function alertStore(database: Database): AlertStore {
         const now = storeTime(kind, sql);
         const rows = await sql<MailRow[]>`UPDATE mails SET attempts = attempts + 1, next_at = ${now} + 60000
           WHERE id IN (SELECT id FROM mails WHERE status = 'waiting' AND next_at <= (SELECT ${now})
-            ORDER BY next_at LIMIT ${limit} ${kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``})
+            ORDER BY next_at LIMIT ${limit} ${skipLocked(kind, sql)})
           RETURNING id, recipient, subject, body, attempts`;
         return rows.map(({ id, recipient, subject, body, attempts }) => ({
           id,
