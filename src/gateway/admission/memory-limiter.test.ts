@@ -136,3 +136,17 @@ test("what a share has counted of a large request is corrected from where the la
   });
   expect(lefts).toEqual([15, 0, 0, 25]);
 });
+
+test("what was counted is corrected by the share by which it was counted", () => {
+  const leftAfter = (before: number, after: number): number | undefined => {
+    let processes = before;
+    const limiter = new MemoryLimiter({ clock: fakeClock(), share: () => processes });
+    limiter.take([requests("org", 100, 5)]);
+    const large = limiter.record([requests("org", 100, 80)]);
+    processes = after;
+    large.correct("requests", -70);
+    return limiter.take([requests("org", 100, 0)]).windows[0]?.remaining;
+  };
+  // 5 and 10 are in use, of 100 or of a fourth of it.
+  expect([leftAfter(1, 1), leftAfter(4, 1), leftAfter(1, 4), leftAfter(4, 4)]).toEqual([85, 85, 10, 10]);
+});

@@ -10,7 +10,7 @@ import {
   type LimitWindow,
   type LimitRequest,
 } from "./limits.ts";
-import { SlidingWindow } from "./sliding-window.ts";
+import { WindowTable } from "./window-table.ts";
 
 export const MINUTE_MS = 60_000;
 
@@ -109,11 +109,15 @@ export class MemoryLimiter implements Limiter {
   }
 
   #count(requests: readonly LimitRequest[], now: number): LimitReservation {
+    const share = this.#share();
     for (const request of requests) {
       if (request.quantity === "concurrent_images") this.#move(request, 1);
-      else this.#table(request).open(request.owner, now).add(now, this.#counted(request, request.amount));
+      else
+        this.#table(request)
+          .open(request.owner, now)
+          .add(now, counted(request, request.amount, share));
     }
-    return new Reservation(this, requests, now);
+    return new Reservation(this, requests, { at: now, share });
   }
 
   /** Gives back the slots of `requests`. */
@@ -121,23 +125,21 @@ export class MemoryLimiter implements Limiter {
     for (const request of requests) if (request.quantity === "concurrent_images") this.#move(request, -1);
   }
 
-  /** How much an amount counts here: no more than the share. */
-  #counted(request: LimitRequest, amount: number): number {
-    return this.#share() === 1 ? amount : Math.min(amount, this.#limitOf(request));
-  }
-
-  /** Corrects what was counted at `takenAt` of a quantity that was corrected by `before` already. */
+  /** Corrects what was counted of a quantity that was corrected by `before` already. */
   correctAll(
     requests: readonly LimitRequest[],
-    takenAt: number,
+    { at, share }: Taken,
     quantity: LimitQuantity,
     { before, after }: { before: number; after: number },
   ): void {
     for (const request of requests) {
       if (request.quantity !== quantity) continue;
-      const by =
-        this.#counted(request, request.amount + after) - this.#counted(request, request.amount + before);
-      this.correct(request, takenAt, by);
+      const { amount } = request;
+      this.correct(
+        request,
+        at,
+        counted(request, amount + after, share) - counted(request, amount + before, share),
+      );
     }
   }
 
@@ -163,23 +165,37 @@ export class MemoryLimiter implements Limiter {
     return this.#windows[scope][quantity];
   }
 
-  #limitOf({ limit }: LimitRequest): number {
-    const share = this.#share();
-    return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
+  #limitOf(request: LimitRequest): number {
+    return limitIn(request, this.#share());
   }
+}
+
+/** When something was counted (monotonic milliseconds), and by which share. */
+interface Taken {
+  at: number;
+  share: number;
+}
+
+function limitIn({ limit }: LimitRequest, share: number): number {
+  return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
+}
+
+/** How much an amount counts by a share: no more than the share. */
+function counted(request: LimitRequest, amount: number, share: number): number {
+  return share === 1 ? amount : Math.min(amount, limitIn(request, share));
 }
 
 /** An object without closures: a stream keeps it as long as it runs. */
 class Reservation implements LimitReservation {
   readonly #limiter: MemoryLimiter;
   readonly #requests: readonly LimitRequest[];
-  readonly #takenAt: number;
+  readonly #taken: Taken;
   #corrected: Partial<Record<LimitQuantity, number>> | null = null;
 
-  constructor(limiter: MemoryLimiter, requests: readonly LimitRequest[], takenAt: number) {
+  constructor(limiter: MemoryLimiter, requests: readonly LimitRequest[], taken: Taken) {
     this.#limiter = limiter;
     this.#requests = requests;
-    this.#takenAt = takenAt;
+    this.#taken = taken;
   }
 
   correct(quantity: LimitQuantity, by: number): void {
@@ -187,55 +203,10 @@ class Reservation implements LimitReservation {
     const before = this.#corrected[quantity] ?? 0;
     const after = before + by;
     this.#corrected[quantity] = after;
-    this.#limiter.correctAll(this.#requests, this.#takenAt, quantity, { before, after });
+    this.#limiter.correctAll(this.#requests, this.#taken, quantity, { before, after });
   }
 
   release(): void {
     this.#limiter.release(this.#requests);
-  }
-}
-
-/** Windows by owner in two generations: one that was not used for a whole window is dropped without a search. */
-class WindowTable {
-  #young = new Map<string, SlidingWindow>();
-  #old = new Map<string, SlidingWindow>();
-  #turnsAt = -Infinity;
-  readonly #windowMs: number;
-
-  constructor(windowMs: number) {
-    this.#windowMs = windowMs;
-  }
-
-  get size(): number {
-    return this.#young.size + this.#old.size;
-  }
-
-  all(): [owner: string, SlidingWindow][] {
-    return [...this.#old, ...this.#young];
-  }
-
-  find(owner: string, now: number): SlidingWindow | undefined {
-    if (now >= this.#turnsAt) this.#turn(now);
-    const young = this.#young.get(owner);
-    if (young) return young;
-    const old = this.#old.get(owner);
-    if (!old) return undefined;
-    this.#old.delete(owner);
-    this.#young.set(owner, old);
-    return old;
-  }
-
-  open(owner: string, now: number): SlidingWindow {
-    const found = this.find(owner, now);
-    if (found) return found;
-    const window = new SlidingWindow(this.#windowMs);
-    this.#young.set(owner, window);
-    return window;
-  }
-
-  #turn(now: number): void {
-    this.#old = now < this.#turnsAt + this.#windowMs ? this.#young : new Map();
-    this.#young = new Map();
-    this.#turnsAt = now + this.#windowMs;
   }
 }

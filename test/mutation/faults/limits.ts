@@ -3,6 +3,7 @@ import type { Fault } from "../fault.ts";
 const GRANT = "src/gateway/admission/limit-grant.ts";
 const WINDOW = "src/gateway/admission/sliding-window.ts";
 const MEMORY = "src/gateway/admission/memory-limiter.ts";
+const TABLE = "src/gateway/admission/window-table.ts";
 const COORDINATOR = "src/storage/counters/limit-coordinator.ts";
 const WORKER = "src/storage/counters/worker-limiter.ts";
 const REDIS = "src/storage/counters/redis-limiter.ts";
@@ -84,8 +85,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "a request is counted twice",
     file: MEMORY,
-    find: "add(now, this.#counted(request, request.amount))",
-    replace: "add(now, 2 * this.#counted(request, request.amount))",
+    find: "add(now, counted(request, request.amount, share))",
+    replace: "add(now, 2 * counted(request, request.amount, share))",
     tests: limits,
   },
   {
@@ -139,7 +140,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   },
   {
     name: "a window that is in use is forgotten",
-    file: MEMORY,
+    file: TABLE,
     find: "this.#old = now < this.#turnsAt + this.#windowMs ? this.#young : new Map();",
     replace: "this.#old = new Map();",
     tests: memory,
