@@ -119,7 +119,7 @@ async function drain({ server: times }: Settings, server: RunningServer, core: C
     if (error) for (const call of core.failover.calls) call.abort(error);
   };
   await server.stop(times.leaveSeconds * 1000, times.drainSeconds * 1000, onCut);
-  await core.detachedCalls.settled(endsAt - performance.now());
+  await core.detachedCalls.ended(endsAt - performance.now());
   await endCalls(core);
 }
 

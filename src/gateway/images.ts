@@ -169,7 +169,7 @@ function callRoute(
       const order = { ...orderFor(request, fitted, target), ...parts };
       sentTo = target;
       const reply = await generate(core, order, target, call);
-      call.settle();
+      call.stopExpecting();
       call.vendorRequestId = reply.requestId;
       return { reply, pictures: await readPictures(reply.images) };
     },

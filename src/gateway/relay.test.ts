@@ -48,7 +48,7 @@ function start(chunks: readonly Uint8Array<ArrayBuffer>[], options: StartOptions
   const client = new AbortController();
   if (options.isDisconnected) client.abort();
   const call = new Call(deadlineTimer, new AbortController().signal, 5_000);
-  call.settle();
+  call.stopExpecting();
   const ended = Promise.withResolvers<StreamEnd>();
   const ends: StreamEnd[] = [];
   const checkpoints: number[] = [];

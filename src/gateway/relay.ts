@@ -172,7 +172,7 @@ class RunningRelay {
     try {
       call.expect("the end of the stream", 1_000);
       while (!(await reader.read()).done);
-      call.settle();
+      call.stopExpecting();
     } catch {
       // The answer was complete; how its connection ends does not matter.
     }

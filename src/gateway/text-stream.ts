@@ -50,14 +50,14 @@ export async function openStream(
   } catch (error) {
     throw asStreamError(error);
   }
-  call.settle();
+  call.stopExpecting();
   return { reader, stream, head: pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces) };
 }
 
 /** A stream made of a reply that has come whole. */
 export function openWhole(stream: TextStream, call: Call): OpenedStream {
   const head = stream.push(new Uint8Array(0));
-  call.settle();
+  call.stopExpecting();
   return { reader: { read: async () => ({ done: true }) }, stream, head };
 }
 

@@ -34,11 +34,11 @@ export class Call {
   }
 
   /**
-   * Ends the call with a `timeout` unless the next `expect` or `settle` comes in time. `extendMs` is called then and
-   * returns by how many milliseconds the deadline is extended, once.
+   * Ends the call with a `timeout` unless the next `expect` or `stopExpecting` comes in time. `extendMs` is called then
+   * and returns by how many milliseconds the deadline is extended, once.
    */
   expect(what: string, withinMs: number, extendMs?: () => number): void {
-    this.settle();
+    this.stopExpecting();
     this.#deadline = this.#setDeadline(withinMs, what, () => {
       const moreMs = this.#client.aborted ? 0 : (extendMs?.() ?? 0);
       if (moreMs > 0) this.expect(what, moreMs);
@@ -47,7 +47,7 @@ export class Call {
   }
 
   /** Clears the deadline of `expect`. */
-  settle(): void {
+  stopExpecting(): void {
     if (this.#deadline) this.#deadlineTimer.clear(this.#deadline);
     this.#deadline = undefined;
   }
@@ -59,7 +59,7 @@ export class Call {
 
   /** The call is over: clears its deadlines; the client's signal no longer aborts it. */
   finish(): void {
-    this.settle();
+    this.stopExpecting();
     if (this.#total) this.#deadlineTimer.clear(this.#total);
     this.#total = undefined;
   }

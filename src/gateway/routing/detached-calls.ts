@@ -56,7 +56,7 @@ export class DetachedCalls {
   }
 
   /** Waits until no detached call runs, for so long at most. */
-  async settled(withinMs: number): Promise<void> {
+  async ended(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
     while (this.#running.size > 0 && performance.now() < until) await sleep(POLL_MS);
   }
@@ -65,6 +65,6 @@ export class DetachedCalls {
   async close(): Promise<void> {
     this.refuse();
     for (const controller of this.#running) controller.abort();
-    await this.settled(MAX_END_MS);
+    await this.ended(MAX_END_MS);
   }
 }
