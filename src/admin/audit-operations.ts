@@ -58,6 +58,6 @@ export const auditOperations = {
 
 export type AuditView = z.output<typeof auditSchema>;
 
-export function toAuditView({ revision, at, ...shown }: AuditRecord): AuditView {
+function toAuditView({ revision, at, ...shown }: AuditRecord): AuditView {
   return { ...shown, revision: Number(revision), at: isoTime(at) };
 }

@@ -49,7 +49,7 @@ export interface AuditRecord {
 }
 
 /** Which changes are meant; what is absent does not matter. */
-export interface AuditFilter extends Pick<OrganizationFilter, "organizationIds"> {
+interface AuditFilter extends Pick<OrganizationFilter, "organizationIds"> {
   subject?: string;
   kind?: ChangeKind;
   action?: AuditAction;

@@ -134,10 +134,7 @@ async function toView(context: AdminContext, budget: BudgetRecord): Promise<Budg
 }
 
 /** With the names of their keys and the currencies of their organizations. */
-export async function toViews(
-  context: AdminContext,
-  budgets: readonly BudgetRecord[],
-): Promise<BudgetView[]> {
+async function toViews(context: AdminContext, budgets: readonly BudgetRecord[]): Promise<BudgetView[]> {
   const names = await context.store.keys.names([
     ...new Set(budgets.flatMap(({ keyId }) => (keyId === null ? [] : [keyId]))),
   ]);

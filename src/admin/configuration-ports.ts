@@ -110,7 +110,7 @@ export interface EntryProblem extends Problem {
 }
 
 /** One effective setting, secrets masked. */
-export interface ShownSetting {
+interface ShownSetting {
   /** As in the configuration file: `server.port`. */
   path: string;
   value: string;

@@ -60,9 +60,9 @@ export const jobOperations = {
   }),
 };
 
-export type JobView = z.output<typeof jobSchema>;
+type JobView = z.output<typeof jobSchema>;
 
-export function toJobView(job: JobRecord): JobView {
+function toJobView(job: JobRecord): JobView {
   const timeOf = (at: number | null) => (at === null ? null : isoTime(at));
   return {
     ...job,

@@ -11,7 +11,7 @@ export interface JobRecord extends Job {
 }
 
 /** Which jobs are meant; what is absent does not matter. */
-export interface JobFilter extends OrganizationFilter {
+interface JobFilter extends OrganizationFilter {
   keyId?: string;
   model?: string;
   statuses?: readonly JobStatus[];

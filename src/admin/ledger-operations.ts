@@ -33,7 +33,7 @@ const attemptSchema = z.object({
   vendorRequestId: z.string().optional(),
 });
 
-export const entrySchema = z.object({
+const entrySchema = z.object({
   id: z.string(),
   kind: z.enum(["charge", "refund", "adjustment"]),
   requestId: z.string(),
@@ -143,7 +143,7 @@ export const ledgerOperations = {
 export type EntryView = z.output<typeof entrySchema>;
 
 /** An entry with money as decimals and times as ISO 8601. */
-export function toEntryView(entry: LedgerEntry): EntryView {
+function toEntryView(entry: LedgerEntry): EntryView {
   const { amount, orphanCost, at, admittedAt, vendorCost, usage, ...shown } = entry;
   const margin = marginOf(entry);
   return {

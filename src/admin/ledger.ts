@@ -10,7 +10,7 @@ import { pageFields } from "./paging.ts";
 import type { ChargeHistory, LedgerFilter, LedgerPosition } from "./ledger-ports.ts";
 
 /** A charge with its corrections, and their sum. */
-export interface LedgerView extends ChargeHistory {
+interface LedgerView extends ChargeHistory {
   net: Nanos;
 }
 

@@ -79,7 +79,7 @@ export type MemberAction =
   | "turn on TOTP"
   | "turn off TOTP";
 
-export interface MemberNote {
+interface MemberNote {
   by: Actor;
   action: MemberAction;
   /** Of how it was done, without secrets. */

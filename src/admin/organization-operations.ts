@@ -15,7 +15,7 @@ import {
 import { isoTime, isoTimeSchema, limitsViewSchema, pageOf, versionViewSchema } from "./output.ts";
 import type { OrganizationRecord } from "./ports.ts";
 
-export const settingsViewSchema = z.object({
+const settingsViewSchema = z.object({
   forceImageUrls: z
     .boolean()
     .nullable()

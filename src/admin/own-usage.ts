@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const LAST_REQUESTS = 20;
 
 /** Whose usage is read. */
-export interface UsageOwner {
+interface UsageOwner {
   keyId: string;
   currency: string;
   /** Ids of the budgets that its requests are held against. */

@@ -10,7 +10,7 @@ import { pageFields, readCursor, type Page } from "./paging.ts";
 import type { ListedRequest, RequestFilter } from "./usage-ports.ts";
 import type { requestRowSchema } from "./usage-schemas.ts";
 
-export const requestFilterSchema = z.strictObject({
+const requestFilterSchema = z.strictObject({
   organizationId: z.string().optional(),
   keyId: z.string().optional(),
   model: z.string().optional(),
@@ -44,7 +44,7 @@ export async function listRequests(context: AdminContext, input: unknown): Promi
 }
 
 /** What the store is asked for. Throws 404 for an unknown organization or key. */
-export async function requestFilter(
+async function requestFilter(
   context: AdminContext,
   { organizationId, ...filter }: z.output<typeof requestFilterSchema>,
 ): Promise<RequestFilter> {

@@ -4,7 +4,7 @@ import type { OperationContext } from "./context.ts";
 import { secretName } from "./totp.ts";
 
 /** How many secrets were sealed anew, and those that no key here opens. */
-export interface Resealed {
+interface Resealed {
   resealed: number;
   failed: { kind: "channel" | "model" | "member"; id: string; field: string }[];
 }

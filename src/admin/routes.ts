@@ -70,7 +70,7 @@ export async function removeRoute(
 }
 
 /** The route of an organization's requests, and where it is kept. */
-export interface EffectiveRoute extends RouteRecord {
+interface EffectiveRoute extends RouteRecord {
   model: string;
   source: "organization" | "default";
   /** Of the organization, whose row its routes are in. */

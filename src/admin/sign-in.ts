@@ -9,7 +9,7 @@ import { countAttempt } from "./sign-in-attempts.ts";
 import type { Origin } from "./signed-in.ts";
 import { acceptCode, codeSchema, isTotpOn, openSecret, WRONG_CODE, type TotpOpener } from "./totp.ts";
 
-export const signInSchema = z.strictObject({
+const signInSchema = z.strictObject({
   name: z.string().trim().min(1).max(100),
   password: triedPasswordSchema,
   code: codeSchema.optional().describe("Of the authenticator, or a recovery code; where TOTP is on"),

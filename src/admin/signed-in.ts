@@ -12,7 +12,7 @@ export interface SignedIn {
 }
 
 /** The session of a request. */
-export interface OpenSession {
+interface OpenSession {
   id: string;
   origin: Origin;
   /** Gives the browser another token, or with null none. */

@@ -88,7 +88,7 @@ export interface TotpOpener {
 }
 
 /** The secret of a second factor, with what it was opened from. */
-export interface OpenedTotp {
+interface OpenedTotp {
   sealed: string;
   /** Base32. */
   secret: string;

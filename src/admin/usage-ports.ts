@@ -162,7 +162,7 @@ export interface PictureRecord extends StoredImage {
   ledgerId: string;
 }
 
-export interface PictureFilter {
+interface PictureFilter {
   organizations?: readonly string[];
   keyId?: string;
   model?: string;

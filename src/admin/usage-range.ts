@@ -11,7 +11,7 @@ const MAX_DAYS = 124;
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /** The points of a series. */
-export type Interval = "hour" | "day" | "month";
+type Interval = "hour" | "day" | "month";
 
 /** A range with its points; it begins and ends with a whole one. */
 export interface Series {

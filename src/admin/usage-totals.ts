@@ -32,9 +32,9 @@ export function totalOf(sums: readonly UsageSum[], currency: string) {
 }
 
 /** What `spendingOf` adds up to. */
-export type Spending = ReturnType<typeof spendingOf>;
+type Spending = ReturnType<typeof spendingOf>;
 /** What `totalOf` adds up to. */
-export type Total = ReturnType<typeof totalOf>;
+type Total = ReturnType<typeof totalOf>;
 
 /** Spending as it is shown. */
 export function spendView({ amount, requests, images, tokens }: Spending) {

@@ -16,7 +16,7 @@ const MAX_GROUPS = 100;
 /** Groups with points of their own. */
 const MAX_WITH_POINTS = 20;
 
-export const usageFilterSchema = z.strictObject({
+const usageFilterSchema = z.strictObject({
   from: queryTimeSchema.optional().describe("By default 30 days before `to`"),
   to: queryTimeSchema.optional().describe("Exclusive; now by default"),
   organizationId: z.string().optional(),
@@ -83,7 +83,7 @@ export async function readUsage(context: AdminContext, input: unknown): Promise<
 }
 
 /** The sums that a filter means, with its points. Throws 404 for an unknown organization or key. */
-export async function usageRange(
+async function usageRange(
   context: AdminContext,
   { organizationId, keyId, model, channel, ...times }: z.output<typeof usageFilterSchema>,
 ): Promise<{ series: Series; range: UsageRange; otherwise: string }> {

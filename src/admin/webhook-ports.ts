@@ -27,7 +27,7 @@ export interface WebhookDelivery {
 }
 
 /** Which messages are meant; what is absent does not matter. */
-export interface DeliveryFilter extends OrganizationFilter {
+interface DeliveryFilter extends OrganizationFilter {
   jobId?: string;
   status?: WebhookDelivery["status"];
 }

@@ -6,7 +6,7 @@ import { conditionsOf } from "./conditions.ts";
 import { sendDueMails } from "./mail.ts";
 import type { AlertStore, SendMail } from "./ports.ts";
 
-export interface AlertOptions {
+interface AlertOptions {
   store: AlertStore;
   processId: string;
   ejections(): readonly Ejection[];

@@ -53,7 +53,7 @@ export interface CliContext {
   stderr: TextOutput;
 }
 
-export interface TextOutput {
+interface TextOutput {
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
 }
 

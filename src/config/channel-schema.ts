@@ -42,7 +42,7 @@ export const channelIdSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
   error: "is not a usable channel id: lower-case letters, digits and . _ - only, at most 64",
 });
 
-export type FileChannel = z.output<typeof channelSchema>;
+type FileChannel = z.output<typeof channelSchema>;
 
 /** A channel of the file or of the database. */
 export type DeclaredChannel = Omit<FileChannel, "credential" | "headers"> & {

@@ -36,7 +36,7 @@ export interface ModelTables {
 }
 
 /** A model with everything known of it, served or not. */
-export type DescribedModel = Omit<ConfiguredModel, "origin" | "declared">;
+type DescribedModel = Omit<ConfiguredModel, "origin" | "declared">;
 
 interface DescribedTables extends ModelTables {
   described: DescribedModel[];

@@ -97,7 +97,7 @@ function completed(declared: DeclaredChannel, { channel }: CatalogueFile): Decla
 }
 
 /** The address that a provider's settings have without one; null where each customer has an address of its own. */
-export function defaultBaseUrlOf(schema: ZodType): string | null {
+function defaultBaseUrlOf(schema: ZodType): string | null {
   const { properties } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const address = properties?.["baseUrl"];
   return typeof address === "object" && typeof address.default === "string" ? address.default : null;

@@ -21,7 +21,7 @@ export interface StoredLayer {
 }
 
 /** Ids that the file and the environment declare, which win. */
-export interface DeclaredIds {
+interface DeclaredIds {
   channels: ReadonlyMap<string, "file" | "environment">;
   models: ReadonlySet<string>;
 }

@@ -14,7 +14,7 @@ import type {
 } from "./dialect.ts";
 
 /** The way of one request to one vendor and back. */
-export interface Passage {
+interface Passage {
   /** The request's text for the vendor. */
   raw: string;
   readReply(reply: VendorReply): WholeReply;

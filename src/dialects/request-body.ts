@@ -2,7 +2,7 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { exceededBound, hasRepeatedName, isObject, scanObject, type Span } from "../lib/json.ts";
 
 /** The body of a text request: its exact text, its value, and where some of its members stand in the text. */
-export interface RequestBody {
+interface RequestBody {
   raw: string;
   body: Record<string, unknown>;
   /** Positions of the values of the requested members; undefined for an absent one. */

@@ -2,7 +2,7 @@ import { FAMILIES } from "./family.ts";
 import type { Model } from "./model.ts";
 
 /** Where text models can be called, by the protocols that name the model in the body. */
-export const TEXT_PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/responses"] as const;
+const TEXT_PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/responses"] as const;
 
 /** Paths at which callers can use a model. */
 export function endpointsOf(model: Model): string[] {

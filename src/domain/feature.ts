@@ -33,7 +33,7 @@ export type Feature = (typeof FEATURES)[number];
  * Features that vendors bill by use, beside tokens. A model of tokens that allows one has a price of a use; zero says
  * that the price of tokens covers it.
  */
-export const BILLED_FEATURES: readonly Feature[] = [
+const BILLED_FEATURES: readonly Feature[] = [
   "web_search_options",
   "search_parameters",
   "plugins",

@@ -28,7 +28,7 @@ export type FeatureAmounts = Partial<Record<Feature, Nanos>>;
  * What all tokens of a request cost when it has more than `above` tokens of input, cached ones included. It names only
  * categories of the same row's `perMillion`; the others cost the same at any length.
  */
-export interface LongContextAmounts {
+interface LongContextAmounts {
   above: number;
   perMillion: Partial<Record<TokenCategory, Nanos>>;
 }

@@ -16,7 +16,7 @@ import { callTargets, mayFailOver } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
 /** How many tokens a request would have. */
-export type TokenCount = { rate: LimitGrant["rate"] } & (
+type TokenCount = { rate: LimitGrant["rate"] } & (
   | {
       /** The vendor's own response. */
       text: string;

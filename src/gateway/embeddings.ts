@@ -24,7 +24,7 @@ import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts"
 import { orderTargets } from "./routing/order-targets.ts";
 
 /** What a request for embeddings gets. */
-export interface EmbeddingsOutcome {
+interface EmbeddingsOutcome {
   text: string;
   rate: LimitGrant["rate"];
 }

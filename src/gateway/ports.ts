@@ -238,7 +238,7 @@ export interface EmbeddingCall {
 }
 
 /** The vendor's response as it came, or the vectors of another protocol with its count of input tokens. */
-export type EmbeddingResponse = { requestId?: string } & (
+type EmbeddingResponse = { requestId?: string } & (
   | { kind: "whole"; text: string; parsed: unknown }
   | { kind: "vectors"; vectors: readonly (readonly number[])[]; inputTokens: number | null }
 );

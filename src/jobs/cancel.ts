@@ -32,7 +32,7 @@ export function requireCancelled(job: Job): void {
   throw new GatewayError("job_already_ended", message);
 }
 
-export interface CancelResult {
+interface CancelResult {
   id: string;
   cancelled: boolean;
   status?: JobStatus;

@@ -9,7 +9,7 @@ export interface JobObserver {
   ended(run: EndedRun): void;
 }
 
-export interface EndedRun {
+interface EndedRun {
   job: ClaimedJob;
   ending: JobEnding;
   context: RequestContext;

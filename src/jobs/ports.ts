@@ -153,7 +153,7 @@ export interface ClaimedJob extends JobLease {
   sent: SentJob | null;
 }
 
-export interface SentTarget {
+interface SentTarget {
   channel: string;
   upstreamModel: string;
 }

@@ -19,7 +19,7 @@ import { whileAway } from "./while-away.ts";
 import { waitForCapacity } from "./wait-for-capacity.ts";
 
 /** One run of a job: what it needs, and what is told of it afterwards. */
-export interface JobRun {
+interface JobRun {
   job: ClaimedJob;
   core: ImageCore & { jobs: JobStore };
   context: RequestContext;

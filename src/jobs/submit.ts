@@ -27,7 +27,7 @@ export interface JobCore extends ImageCore {
   stopJob(jobId: string): void;
 }
 
-export interface JobSubmission {
+interface JobSubmission {
   request: JobRequest;
   webhookUrl: string | null;
   linkBase: string;

@@ -30,7 +30,7 @@ export interface SafeFetch {
   post(link: string, options: PostOptions): Promise<number>;
 }
 
-export interface PostOptions {
+interface PostOptions {
   body: string;
   headers: Readonly<Record<string, string>>;
   /** Who it is for; tenants get slots by turns. */

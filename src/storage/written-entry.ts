@@ -1,7 +1,7 @@
 import type { LedgerEntry } from "../domain/ledger.ts";
 
 /** A ledger entry as JSON has it: money as decimal strings of nano-units. */
-export type WrittenEntry = Omit<LedgerEntry, "amount" | "orphanCost" | "vendorCost"> & {
+type WrittenEntry = Omit<LedgerEntry, "amount" | "orphanCost" | "vendorCost"> & {
   amount: string;
   orphanCost: string;
   vendorCost?: { amount: string; currency: string };

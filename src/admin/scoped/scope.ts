@@ -19,7 +19,7 @@ export function requireOwn(scope: Scope, id: string | null): void {
 }
 
 /** For what concerns all organizations. */
-export function refuseShared(): never {
+function refuseShared(): never {
   throw new AdminError(403, null, "this needs a member of all organizations");
 }
 

@@ -86,7 +86,7 @@ export interface ToolResult extends Cacheable {
   isError: boolean;
 }
 
-export interface RefusalPart {
+interface RefusalPart {
   type: "refusal";
   text: string;
 }

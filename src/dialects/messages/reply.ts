@@ -12,7 +12,7 @@ import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject } from "../vendor-frames.ts";
 
 /** A whole message of a vendor, parsed. */
-export interface VendorMessage extends Record<string, unknown> {
+interface VendorMessage extends Record<string, unknown> {
   content: Record<string, unknown>[];
 }
 

@@ -10,7 +10,7 @@ import { isObject } from "../../lib/json.ts";
 import { CountReader } from "../count-reader.ts";
 
 /** The `usage` object of the messages protocol, as callers receive it: with every field that its types require. */
-export interface MessagesUsage {
+interface MessagesUsage {
   input_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;

@@ -3,7 +3,7 @@ import { FOREIGN_REASONING_PREFIX } from "./strip-reasoning.ts";
 import type { ToolNames } from "./tool-names.ts";
 
 /** Makes an event with the next sequence number. */
-export type Emit = (type: string, fields: object) => string;
+type Emit = (type: string, fields: object) => string;
 
 /** An item of the output while it is written: its events, in the order that official clients check. */
 interface OpenItem {

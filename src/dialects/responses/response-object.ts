@@ -6,7 +6,7 @@ import type { ResponsesPayload } from "./request.ts";
 import { writeUsage } from "./usage.ts";
 
 /** How a response stands: it runs, or why it ended. */
-export type ResponseState = { kind: "running" } | { kind: "ended"; finish: Finish; usage: TokenUsage };
+type ResponseState = { kind: "running" } | { kind: "ended"; finish: Finish; usage: TokenUsage };
 
 /**
  * The response object of a reply that the gateway writes itself: every field that the published schema requires, with

@@ -18,7 +18,7 @@ export interface ImageAdmission extends Disposable {
 }
 
 /** The price of an earlier admission, and Unix milliseconds at which it was taken. */
-export interface EarlierTerms {
+interface EarlierTerms {
   admittedAt: number;
   price: ImagePrice;
 }

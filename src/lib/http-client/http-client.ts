@@ -5,7 +5,7 @@ import { writeRequest } from "./request-bytes.ts";
 import type { HttpResponse } from "./response.ts";
 
 /** A request with a text as its body. */
-export interface HttpRequest {
+interface HttpRequest {
   /** http or https, without credentials. */
   url: string;
   /** Best the same object for requests that have the same: they are written once. */

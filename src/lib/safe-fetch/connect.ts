@@ -16,7 +16,7 @@ export interface ConnectOptions {
 }
 
 /** What is sent: a GET, or with a body a POST. */
-export interface SentRequest {
+interface SentRequest {
   headers: Readonly<Record<string, string>>;
   body?: string;
 }

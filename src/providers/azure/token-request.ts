@@ -3,7 +3,7 @@ import { withoutEndSlash } from "../transport/channel-settings.ts";
 import { requestToken } from "../transport/token-request.ts";
 
 /** An identity of Microsoft Entra: an application's with a secret, else one of the machine. */
-export interface EntraIdentity {
+interface EntraIdentity {
   tenantId?: string;
   /** Of the application, or of one of several identities of the machine. */
   clientId?: string;

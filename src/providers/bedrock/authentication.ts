@@ -3,14 +3,14 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { untilAborted } from "../../lib/waiting.ts";
 
 /** A POST without its credential. */
-export interface UnsignedRequest {
+interface UnsignedRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
 }
 
 /** The headers of one call with its credential, and the secrets that must not appear in an error. */
-export interface AuthenticatedRequest {
+interface AuthenticatedRequest {
   headers: Readonly<Record<string, string>>;
   secrets: readonly string[];
 }
@@ -19,7 +19,7 @@ export interface AuthenticatedRequest {
 export type Authenticate = (request: UnsignedRequest, signal: Cancellation) => Promise<AuthenticatedRequest>;
 
 /** A key of an AWS account, of a user or of a session. */
-export interface AccessKey {
+interface AccessKey {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string;

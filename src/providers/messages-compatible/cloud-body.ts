@@ -1,7 +1,7 @@
 import { editMembers, removeMembers } from "../../lib/json-edit.ts";
 
 /** What a cloud that hosts Claude has in the body, and what in the address. */
-export interface CloudBody {
+interface CloudBody {
   /** Value of `anthropic_version`. */
   version: string;
   /** Members that the address says instead. */

@@ -17,7 +17,7 @@ export interface MessagesConnection {
 }
 
 /** Where a vendor serves the protocol, and how it is told the key. */
-export interface MessagesAddress {
+interface MessagesAddress {
   /** Address in front of `/v1/messages`. */
   baseUrl: string;
   apiKey: string;

@@ -24,7 +24,7 @@ export async function requestToken(url: string, request: TokenRequest): Promise<
   }
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
   body?: string;

@@ -12,7 +12,7 @@ import { requestIdOf } from "../transport/request-id.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors, type ReadFailure } from "../transport/vendor-errors.ts";
 
-export interface VertexMessagesConnection {
+interface VertexMessagesConnection {
   baseUrl: string;
   /** Address in front of `/{model}:rawPredict`. */
   modelsUrl: string;

@@ -12,7 +12,7 @@ import { composeReply, type Choice } from "./reply.ts";
 import { fromNeutral } from "./neutral.ts";
 
 /** A reply of the sandbox in one wire format. */
-export interface FormattedReply {
+interface FormattedReply {
   /** Output tokens, hidden ones included. */
   outputTokens: number;
   whole(): string;

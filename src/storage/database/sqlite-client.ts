@@ -3,7 +3,7 @@ import { DependencyError } from "../../gateway/ports.ts";
 import type { Sql } from "./sql.ts";
 
 /** One connection to a SQLite file. It runs a statement on the thread that awaits it. */
-export interface SqliteClient {
+interface SqliteClient {
   sql: Sql;
   /** Runs `work` in one transaction, which is rolled back when the signal has aborted by its end. One at a time. */
   transact<T>(mode: string, work: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T>;

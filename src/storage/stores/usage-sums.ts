@@ -10,7 +10,7 @@ const LEVELS = [
   { table: "usage_months", span: "month" },
 ] as const;
 
-export const USAGE_KEY = ["at", "organization_id", "key_id", "model", "channel", "currency"] as const;
+const USAGE_KEY = ["at", "organization_id", "key_id", "model", "channel", "currency"] as const;
 
 /** Columns of numbers beside the token categories. */
 interface UsageNumbers {

@@ -12,7 +12,7 @@ export interface CalledThread<Argument, Result> {
   close(): Promise<void>;
 }
 
-export interface ThreadOptions {
+interface ThreadOptions {
   /** What the thread runs: a module that calls `doCalls`. */
   script: URL;
   /** What the thread needs to begin; its `workerData`. */
