@@ -1,37 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { memoryBudgetStore } from "../../../test/support/memory-budget-store.ts";
+import { granted, leaseWorld } from "../../../test/support/lease-world.ts";
 import { DependencyError } from "../ports.ts";
-import { BudgetLeases, type Hold } from "./budget-leases.ts";
-import type { Refusal } from "./exhaustion-cache.ts";
+import type { Hold } from "./budget-leases.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Processes over one store, with a clock that only tests and waiting requests advance. */
-function world(amounts: Record<string, bigint>, processes = 1) {
-  const store = memoryBudgetStore(amounts);
-  const time = { now: 0 };
-  const clock = { now: () => time.now, monotonic: () => time.now };
-  const all: BudgetLeases[] = [];
-  const sleep = async (milliseconds: number) => {
-    time.now += milliseconds;
-    await Promise.all(all.map((budgetLeases) => budgetLeases.yieldContended()));
-  };
-  for (let index = 0; index < processes; index += 1)
-    all.push(new BudgetLeases(store, `p${index}`, clock, sleep));
-  return { store, time, all, budgetLeases: all[0]! };
-}
-
-/** The hold that is expected to be granted. */
-async function granted(hold: Hold | Refusal | Promise<Hold | Refusal>): Promise<Hold> {
-  const outcome = await hold;
-  if (typeof outcome === "string") throw new Error(`the hold was refused: ${outcome}`);
-  return outcome;
-}
-
 describe("holding", () => {
   test("most requests are admitted without the store", async () => {
-    const { store, budgetLeases } = world({ b: 800n });
+    const { store, budgetLeases } = leaseWorld({ b: 800n });
     await budgetLeases.hold(["b"], 1n);
     await budgetLeases.hold(["b"], 1n);
     store.calls.length = 0;
@@ -41,21 +18,21 @@ describe("holding", () => {
   });
 
   test("what is drawn ahead is an eighth of what is left, in whole requests", async () => {
-    const { store, budgetLeases } = world({ b: 1000n });
+    const { store, budgetLeases } = leaseWorld({ b: 1000n });
     await budgetLeases.hold(["b"], 7n);
     await budgetLeases.hold(["b"], 7n);
     expect(store.held("b")).toBe(7n + 7n + 119n);
   });
 
   test("requests that wait together are drawn for together", async () => {
-    const { store, budgetLeases } = world({ b: 64n });
+    const { store, budgetLeases } = leaseWorld({ b: 64n });
     const holds = await Promise.all(Array.from({ length: 64 }, () => budgetLeases.hold(["b"], 1n)));
     expect(holds.filter((hold) => typeof hold === "object")).toHaveLength(64);
     expect(store.calls.length).toBeLessThan(5);
   });
 
   test("all budgets are held or none", async () => {
-    const { store, budgetLeases } = world({ rich: 100n, poor: 5n });
+    const { store, budgetLeases } = leaseWorld({ rich: 100n, poor: 5n });
     expect(await budgetLeases.hold(["rich", "poor"], 10n)).toBe("spent");
     expect(store.held("rich")).toBe(0n);
     expect(
@@ -64,7 +41,7 @@ describe("holding", () => {
   });
 
   test("a smaller request does not take what a waiting one has reserved", async () => {
-    const { budgetLeases } = world({ b: 10n });
+    const { budgetLeases } = leaseWorld({ b: 10n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 4n)), 0n);
     const large = budgetLeases.hold(["b"], 8n);
     await Promise.resolve();
@@ -75,14 +52,14 @@ describe("holding", () => {
   });
 
   test("what a request did not spend can be held by the next", async () => {
-    const { budgetLeases } = world({ b: 10n });
+    const { budgetLeases } = leaseWorld({ b: 10n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 4n);
     expect(await budgetLeases.hold(["b"], 7n)).toBe("spent");
     expect(await budgetLeases.hold(["b"], 6n)).toMatchObject({ amount: 6n });
   });
 
   test("a refusal is remembered a quarter of a second, and refuses no smaller request", async () => {
-    const { store, time, budgetLeases } = world({ b: 10n });
+    const { store, time, budgetLeases } = leaseWorld({ b: 10n });
     expect(await budgetLeases.hold(["b"], 50n)).toBe("spent");
     const calls = store.calls.length;
     expect(budgetLeases.hold(["b"], 60n)).toBe("spent");
@@ -94,7 +71,7 @@ describe("holding", () => {
   });
 
   test("a budget that the store no longer has limits nothing and is not booked on", async () => {
-    const { budgetLeases } = world({ b: 10n });
+    const { budgetLeases } = leaseWorld({ b: 10n });
     const hold = await granted(budgetLeases.hold(["gone", "b"], 3n));
     expect(hold.leases.map(({ budget }) => budget)).toEqual(["b"]);
     budgetLeases.settle(hold, 3n);
@@ -103,7 +80,7 @@ describe("holding", () => {
 });
 
 test("a charge above its hold leaks nothing once it is posted", async () => {
-  const { store, budgetLeases } = world({ b: 100n });
+  const { store, budgetLeases } = leaseWorld({ b: 100n });
   budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 15n);
   store.post("p0", "b", 15n);
   await budgetLeases.renew();
@@ -113,7 +90,7 @@ test("a charge above its hold leaks nothing once it is posted", async () => {
 });
 
 test("the debt of a charge above its hold counts once after it is posted", async () => {
-  const { store, budgetLeases } = world({ b: 100n });
+  const { store, budgetLeases } = leaseWorld({ b: 100n });
   budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 15n);
   store.post("p0", "b", 15n);
   expect(await budgetLeases.hold(["b"], 85n)).toMatchObject({ amount: 85n });
@@ -121,7 +98,7 @@ test("the debt of a charge above its hold counts once after it is posted", async
 
 describe("contention", () => {
   test("money that a process does not use goes to the one that needs it", async () => {
-    const { store, all } = world({ b: 100n }, 2);
+    const { store, all } = leaseWorld({ b: 100n }, 2);
     const [idle, busy] = [all[0]!, all[1]!];
     for (const hold of [await granted(idle.hold(["b"], 10n)), await granted(idle.hold(["b"], 20n))])
       idle.settle(hold, 0n);
@@ -131,13 +108,13 @@ describe("contention", () => {
   });
 
   test("remainders too small for a request are combined", async () => {
-    const { all } = world({ b: 12n }, 3);
+    const { all } = leaseWorld({ b: 12n }, 3);
     for (const budgetLeases of all) budgetLeases.settle(await granted(budgetLeases.hold(["b"], 4n)), 0n);
     expect(await all[0]!.hold(["b"], 12n)).toMatchObject({ amount: 12n });
   });
 
   test("while other processes need money, only what requests need is drawn", async () => {
-    const { store, time, all } = world({ b: 1000n }, 2);
+    const { store, time, all } = leaseWorld({ b: 1000n }, 2);
     const budgetLeases = all[0]!;
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 1n)), 0n);
     store.wanted.add("b");
@@ -153,7 +130,7 @@ describe("contention", () => {
   });
 
   test("a process that has nothing to give back does not ask the store", async () => {
-    const { store, budgetLeases } = world({ b: 10n });
+    const { store, budgetLeases } = leaseWorld({ b: 10n });
     await budgetLeases.yieldContended();
     await budgetLeases.hold(["b"], 10n);
     store.calls.length = 0;
@@ -162,7 +139,7 @@ describe("contention", () => {
   });
 
   test("waiting in vain is not repeated for five seconds", async () => {
-    const { store, time, all } = world({ b: 10n }, 2);
+    const { store, time, all } = leaseWorld({ b: 10n }, 2);
     await all[1]!.hold(["b"], 10n);
     expect(await all[0]!.hold(["b"], 1n)).toBe("held");
     expect(time.now).toBe(900);
@@ -175,12 +152,12 @@ describe("contention", () => {
 
 describe("a hold between a floor and a ceiling", () => {
   test("takes the ceiling where the budgets cover it", async () => {
-    const { budgetLeases } = world({ b: 100n });
+    const { budgetLeases } = leaseWorld({ b: 100n });
     expect(await budgetLeases.hold(["b"], 40n, 5n)).toMatchObject({ amount: 40n });
   });
 
   test("takes what the scarcest budget covers, of every budget the same", async () => {
-    const { store, budgetLeases } = world({ rich: 100n, poor: 30n });
+    const { store, budgetLeases } = leaseWorld({ rich: 100n, poor: 30n });
     const hold = await granted(budgetLeases.hold(["rich", "poor"], 40n, 5n));
     expect(hold).toMatchObject({ amount: 30n });
     budgetLeases.settle(hold, 0n);
@@ -189,14 +166,14 @@ describe("a hold between a floor and a ceiling", () => {
   });
 
   test("is refused below the floor", async () => {
-    const { budgetLeases } = world({ b: 4n });
+    const { budgetLeases } = leaseWorld({ b: 4n });
     expect(await budgetLeases.hold(["b"], 40n, 5n)).toBe("spent");
     expect(await budgetLeases.hold(["b"], 40n, 4n)).toMatchObject({ amount: 4n });
     expect(await budgetLeases.hold(["b"], 40n, 4n)).toBe("held");
   });
 
   test("takes what is here while the store is away", async () => {
-    const { store, budgetLeases } = world({ b: 100n });
+    const { store, budgetLeases } = leaseWorld({ b: 100n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 30n)), 0n);
     store.fault = () => "before";
     expect(await budgetLeases.hold(["b"], 40n, 5n)).toMatchObject({ amount: 30n });
@@ -205,7 +182,7 @@ describe("a hold between a floor and a ceiling", () => {
 
 describe("a budget that was changed", () => {
   test("is given back at once and granted anew by the store", async () => {
-    const { store, budgetLeases } = world({ b: 1000n });
+    const { store, budgetLeases } = leaseWorld({ b: 1000n });
     await granted(budgetLeases.hold(["b"], 1n));
     await granted(budgetLeases.hold(["b"], 1n));
     store.budgets.get("b")!.amount = 2n;
@@ -218,7 +195,7 @@ describe("a budget that was changed", () => {
   });
 
   test("is not spent from what running requests return", async () => {
-    const { store, budgetLeases } = world({ b: 100n });
+    const { store, budgetLeases } = leaseWorld({ b: 100n });
     const running = await granted(budgetLeases.hold(["b"], 50n));
     store.budgets.get("b")!.amount = 0n;
     await budgetLeases.revalidate(["b"]);
@@ -229,7 +206,7 @@ describe("a budget that was changed", () => {
   });
 
   test("is not spent from what the store granted before the change", async () => {
-    const { store, budgetLeases } = world({ b: 1000n });
+    const { store, budgetLeases } = leaseWorld({ b: 1000n });
     await granted(budgetLeases.hold(["b"], 1n));
     const before = budgetLeases.hold(["b"], 1n);
     while (store.calls.length < 2) await Promise.resolve();
@@ -242,50 +219,9 @@ describe("a budget that was changed", () => {
   });
 });
 
-describe("idle leases", () => {
-  const IDLE_MS = 5 * MINUTE_MS;
-
-  test("are returned and forgotten by the store after five minutes", async () => {
-    const { store, time, budgetLeases } = world({ b: 100n, busy: 100n });
-    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
-    await granted(budgetLeases.hold(["busy"], 50n));
-    time.now += IDLE_MS;
-    await budgetLeases.renew();
-    expect([...store.leases.keys()]).toEqual(["p0 busy"]);
-    expect(await budgetLeases.hold(["b"], 100n)).toMatchObject({ amount: 100n });
-  });
-
-  test("stay until what was spent of them is posted", async () => {
-    const { store, time, budgetLeases } = world({ b: 100n });
-    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 20n);
-    time.now += IDLE_MS;
-    await budgetLeases.renew();
-    expect(store.held("b")).toBe(20n);
-    store.post("p0", "b", 20n);
-    time.now += IDLE_MS;
-    await budgetLeases.renew();
-    expect(store.leases.size).toBe(0);
-    expect(await budgetLeases.hold(["b"], 80n)).toMatchObject({ amount: 80n });
-  });
-
-  test("are right again when the result of their return was lost", async () => {
-    for (const fault of ["before", "after"] as const) {
-      const { store, time, budgetLeases } = world({ b: 100n });
-      budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
-      time.now += IDLE_MS;
-      store.fault = (call) => (call === "close p0" ? fault : undefined);
-      await expect(budgetLeases.renew()).rejects.toBeInstanceOf(DependencyError);
-      budgetLeases.settle(await granted(budgetLeases.hold(["b"], 60n)), 0n);
-      store.fault = () => undefined;
-      await budgetLeases.renew();
-      expect(await budgetLeases.hold(["b"], 100n)).toMatchObject({ amount: 100n });
-    }
-  });
-});
-
 describe("an unavailable store", () => {
   test("stops no process that has a lease, for a minute and longer", async () => {
-    const { store, time, budgetLeases } = world({ b: 1000n });
+    const { store, time, budgetLeases } = leaseWorld({ b: 1000n });
     await budgetLeases.hold(["b"], 1n);
     await budgetLeases.hold(["b"], 1n);
     store.fault = () => "before";
@@ -299,7 +235,7 @@ describe("an unavailable store", () => {
 
   test("refuses a hold and leaks nothing, whether or not the money moved", async () => {
     for (const fault of ["before", "after"] as const) {
-      const { store, time, budgetLeases } = world({ b: 10n });
+      const { store, time, budgetLeases } = leaseWorld({ b: 10n });
       store.fault = () => fault;
       await expect(budgetLeases.hold(["b"], 8n)).rejects.toBeInstanceOf(DependencyError);
       store.fault = () => undefined;
@@ -311,7 +247,7 @@ describe("an unavailable store", () => {
   });
 
   test("fails the requests that wait behind the first at once", async () => {
-    const { store, budgetLeases } = world({ b: 10n });
+    const { store, budgetLeases } = leaseWorld({ b: 10n });
     store.fault = () => "before";
     const holds = await Promise.allSettled(Array.from({ length: 50 }, () => budgetLeases.hold(["b"], 1n)));
     expect(holds.every(({ status }) => status === "rejected")).toBe(true);
@@ -319,91 +255,13 @@ describe("an unavailable store", () => {
   });
 
   test("keeps what could not be given back for later", async () => {
-    const { store, budgetLeases } = world({ b: 10n });
+    const { store, budgetLeases } = leaseWorld({ b: 10n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 0n);
     store.fault = () => "before";
     await expect(budgetLeases.giveBack()).rejects.toBeInstanceOf(DependencyError);
     store.fault = () => undefined;
     await budgetLeases.renew();
     expect(budgetLeases.hold(["b"], 10n)).toMatchObject({ amount: 10n });
-  });
-});
-
-describe("a lease that ran out", () => {
-  test("is not used in its last minute", async () => {
-    const { store, time, budgetLeases } = world({ b: 100n });
-    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
-    time.now += 14 * MINUTE_MS;
-    store.fault = () => "before";
-    await expect(Promise.resolve(budgetLeases.hold(["b"], 1n))).rejects.toBeInstanceOf(DependencyError);
-  });
-
-  test("runs out although the result of its first taking was lost", async () => {
-    const { store, time, budgetLeases } = world({ b: 100n });
-    store.fault = () => "after";
-    await expect(budgetLeases.hold(["b"], 10n)).rejects.toBeInstanceOf(DependencyError);
-    store.fault = () => undefined;
-    await budgetLeases.renew();
-    time.now += 15 * MINUTE_MS;
-    store.writeOff("p0");
-    store.budgets.get("b")!.spent = 95n;
-    expect(await budgetLeases.hold(["b"], 10n)).toBe("spent");
-  });
-
-  test("and was written off is neither spent again nor given back twice", async () => {
-    const { store, time, all } = world({ b: 100n }, 2);
-    const [cutOff, other] = [all[0]!, all[1]!];
-    const running = await granted(cutOff.hold(["b"], 60n));
-    cutOff.settle(await granted(cutOff.hold(["b"], 10n)), 0n);
-    time.now += 20 * MINUTE_MS;
-    store.writeOff("p0");
-    await granted(other.hold(["b"], 40n));
-    // 60 of 100 run on here, 40 there: nothing is left.
-    expect(await cutOff.hold(["b"], 1n)).toBe("held");
-    cutOff.settle(running, 60n);
-    store.post("p0", "b", 60n);
-    await cutOff.renew();
-    await cutOff.giveBack();
-    expect(store.held("b")).toBe(40n);
-    expect(await cutOff.hold(["b"], 1n)).toBe("held");
-  });
-
-  test("and was forgotten by the store is spent no more", async () => {
-    const { store, time, all } = world({ b: 100n }, 2);
-    const [cutOff, other] = [all[0]!, all[1]!];
-    await granted(cutOff.hold(["b"], 10n));
-    cutOff.settle(await granted(cutOff.hold(["b"], 50n)), 0n);
-    time.now += 20 * MINUTE_MS;
-    store.writeOff("p0");
-    store.leases.clear();
-    await granted(other.hold(["b"], 100n));
-    await cutOff.renew();
-    expect(await cutOff.hold(["b"], 1n)).toBe("held");
-  });
-
-  test("is renewed while it is drawn without counting anything twice", async () => {
-    for (let delay = 0; delay < 12; delay += 1) {
-      const { store, budgetLeases } = world({ b: 100n });
-      budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 0n);
-      const holding = budgetLeases.hold(["b"], 50n);
-      for (let tick = 0; tick < delay; tick += 1) await Promise.resolve();
-      const renewal = budgetLeases.renew();
-      budgetLeases.settle(await granted(holding), 50n);
-      await renewal;
-      await budgetLeases.giveBack();
-      expect(store.held("b")).toBe(50n);
-    }
-  });
-
-  test("is kept for as long as it is renewed and used", async () => {
-    const { time, budgetLeases } = world({ b: 100n });
-    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
-    for (let count = 0; count < 60; count += 1) {
-      time.now += 30_000;
-      budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
-      await budgetLeases.renew();
-    }
-    expect(budgetLeases.hold(["b"], 50n)).toMatchObject({ amount: 50n });
   });
 });
 
@@ -438,7 +296,7 @@ function steps(): fc.Arbitrary<Step> {
 }
 
 async function follow(history: readonly Step[]): Promise<void> {
-  const { store, time, all } = world({ b: 200n }, 2);
+  const { store, time, all } = leaseWorld({ b: 200n }, 2);
   const holds: Hold[][] = [[], []];
   const unposted: bigint[][] = [[], []];
   for (const { process, kind, amount, fault } of history) {

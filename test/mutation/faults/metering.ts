@@ -11,7 +11,7 @@ const EXHAUSTION = "src/gateway/metering/exhaustion-cache.ts";
 const billing = ["src/gateway/metering/billing.test.ts"];
 const entry = ["src/gateway/metering/entry.test.ts"];
 const policy = ["src/gateway/metering/usage-policy.test.ts"];
-const leases = ["src/gateway/metering/budget-leases.test.ts"];
+const leases = ["src/gateway/metering/budget-leases.test.ts", "src/gateway/metering/lease-table.test.ts"];
 const estimate = ["src/gateway/metering/estimate.test.ts"];
 
 /** Holds, charges and the leases of budgets in one process. */

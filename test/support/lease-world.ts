@@ -1,0 +1,25 @@
+import { BudgetLeases, type Hold } from "../../src/gateway/metering/budget-leases.ts";
+import type { Refusal } from "../../src/gateway/metering/exhaustion-cache.ts";
+import { memoryBudgetStore } from "./memory-budget-store.ts";
+
+/** Processes over one store, with a clock that only tests and waiting requests advance. */
+export function leaseWorld(amounts: Record<string, bigint>, processes = 1) {
+  const store = memoryBudgetStore(amounts);
+  const time = { now: 0 };
+  const clock = { now: () => time.now, monotonic: () => time.now };
+  const all: BudgetLeases[] = [];
+  const sleep = async (milliseconds: number) => {
+    time.now += milliseconds;
+    await Promise.all(all.map((budgetLeases) => budgetLeases.yieldContended()));
+  };
+  for (let index = 0; index < processes; index += 1)
+    all.push(new BudgetLeases(store, `p${index}`, clock, sleep));
+  return { store, time, all, budgetLeases: all[0]! };
+}
+
+/** The hold that is expected to be granted. */
+export async function granted(hold: Hold | Refusal | Promise<Hold | Refusal>): Promise<Hold> {
+  const outcome = await hold;
+  if (typeof outcome === "string") throw new Error(`the hold was refused: ${outcome}`);
+  return outcome;
+}
