@@ -1,50 +1,11 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import type { Target } from "../../domain/channel.ts";
-import type { Attempt } from "../../domain/ledger.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { DeadlineTimer } from "../../lib/deadline-timer.ts";
 import { ClientDisconnected } from "./call.ts";
-import { callTargets, type Failover } from "./failover.ts";
+import { callTargets } from "./failover.ts";
 import { Health } from "./health.ts";
-import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { RetryBudget } from "./retry-budget.ts";
-
-const clock = { now: () => Date.now(), monotonic: () => performance.now() };
-
-function process(overrides: Partial<Failover> = {}): Failover {
-  return {
-    clock,
-    deadlineTimer: new DeadlineTimer(10),
-    health: new Health(clock),
-    retryBudget: new RetryBudget(clock, 1, 1000),
-    concurrency: new ConcurrencyLimiter(100),
-    calls: new Set(),
-    maxAttempts: 3,
-    ...overrides,
-  };
-}
-
-function target(id: string, maxConcurrent?: number): Target {
-  return { channel: { id, provider: "p", settings: {}, maxConcurrent }, upstreamModel: "m", weight: 1 };
-}
-
-function request(
-  targets: Target[],
-  callTarget: (target: Target) => Promise<string>,
-  client = new AbortController().signal,
-) {
-  const attempts: Attempt[] = [];
-  const failsOver = ({ kind }: UpstreamError): boolean => kind !== "rejected";
-  return {
-    targets,
-    organization: "org",
-    clientSignal: client,
-    totalMs: 5000,
-    failsOver,
-    callTarget,
-    attempts,
-  };
-}
+import { clock, fail, process, request, target } from "../../../test/support/failover-process.ts";
 
 /** Health that forgets every failure at once. */
 function neverEjecting(): Health {
@@ -52,9 +13,6 @@ function neverEjecting(): Health {
   health.failed = () => {};
   return health;
 }
-
-const fail = (kind: UpstreamErrorKind, detail = {}): Promise<string> =>
-  Promise.reject(new UpstreamError(kind, kind, detail));
 
 describe("failover", () => {
   test("the next target replies, and every attempt is recorded with its outcome", async () => {
@@ -299,94 +257,6 @@ describe("failover", () => {
     // The wait before the fifth call is 800 milliseconds.
     expect(performance.now() - abortedAt).toBeLessThan(400);
     expect(repeated.attempts).toHaveLength(4);
-  });
-
-  test("a channel at its max_concurrent is passed over", async () => {
-    const shared = process();
-    const one = target("small", 1);
-    const held = await callTargets(
-      shared,
-      request([one], () => Promise.resolve("held")),
-    );
-    const other = await callTargets(
-      shared,
-      request([one, target("big")], () => Promise.resolve("x")),
-    );
-    expect(other.target.channel.id).toBe("big");
-    await expect(
-      callTargets(
-        shared,
-        request([one], () => Promise.resolve("x")),
-      ),
-    ).rejects.toMatchObject({ kind: "overloaded" });
-    held.release();
-    expect(
-      (
-        await callTargets(
-          shared,
-          request([one], () => Promise.resolve("free")),
-        )
-      ).reply,
-    ).toBe("free");
-  });
-
-  test("a request that no other target can take waits for a slot, organizations by turns", async () => {
-    const shared = process();
-    const one = target("small", 1);
-    const order: string[] = [];
-    const call = async (organization: string) => {
-      const reply = () => Promise.resolve(order.push(organization)).then(String);
-      const { release } = await callTargets(shared, { ...request([one], reply), organization });
-      release();
-    };
-    const held = await callTargets(
-      shared,
-      request([one], () => Promise.resolve("held")),
-    );
-    const waiting = ["many", "many", "many", "few"].map(call);
-    await Bun.sleep(5);
-    held.release();
-    await Promise.all(waiting);
-    expect(order).toEqual(["many", "few", "many", "many"]);
-  });
-
-  test("a client that disconnects while its request waits for a slot ends the wait", async () => {
-    const shared = process({ concurrency: new ConcurrencyLimiter(60_000) });
-    const one = target("small", 1);
-    const held = await callTargets(
-      shared,
-      request([one], () => Promise.resolve("held")),
-    );
-    const client = new AbortController();
-    const waiting = callTargets(
-      shared,
-      request([one], () => Promise.resolve("x"), client.signal),
-    );
-    client.abort();
-    await expect(waiting).rejects.toBeInstanceOf(ClientDisconnected);
-    held.release();
-    const { reply } = await callTargets(
-      shared,
-      request([one], () => Promise.resolve("next")),
-    );
-    expect(reply).toBe("next");
-  });
-
-  test("a call that fails releases its channel's slot, and one that ends releases it once", async () => {
-    const shared = process();
-    const one = target("small", 1);
-    const failing = request([one], () => fail("rejected"));
-    await expect(callTargets(shared, failing)).rejects.toMatchObject({ kind: "rejected" });
-    const call = () =>
-      callTargets(
-        shared,
-        request([one], () => Promise.resolve("x")),
-      );
-    const held = await call();
-    held.release();
-    held.release();
-    await call();
-    await expect(call()).rejects.toMatchObject({ kind: "overloaded" });
   });
 
   test("no call begins after the total time of the request", async () => {

@@ -7,7 +7,7 @@ const QUEUE = "src/gateway/routing/target-queue.ts";
 const SEMAPHORE = "src/lib/semaphore.ts";
 const CONCURRENCY = "src/gateway/routing/concurrency-limiter.ts";
 
-const failover = ["src/gateway/routing/failover.test.ts"];
+const failover = ["src/gateway/routing/failover.test.ts", "src/gateway/routing/concurrency-limiter.test.ts"];
 const health = ["src/gateway/routing/health.test.ts"];
 const chat = ["src/gateway/text.test.ts"];
 

@@ -1,0 +1,52 @@
+import type { Target } from "../../src/domain/channel.ts";
+import type { Attempt } from "../../src/domain/ledger.ts";
+import { UpstreamError, type UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
+import { ConcurrencyLimiter } from "../../src/gateway/routing/concurrency-limiter.ts";
+import type { Failover } from "../../src/gateway/routing/failover.ts";
+import { Health } from "../../src/gateway/routing/health.ts";
+import { RetryBudget } from "../../src/gateway/routing/retry-budget.ts";
+import { DeadlineTimer } from "../../src/lib/deadline-timer.ts";
+
+export const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+/** What failover uses of a process that has called nothing so far. */
+export function process(overrides: Partial<Failover> = {}): Failover {
+  return {
+    clock,
+    deadlineTimer: new DeadlineTimer(10),
+    health: new Health(clock),
+    retryBudget: new RetryBudget(clock, 1, 1000),
+    concurrency: new ConcurrencyLimiter(100),
+    calls: new Set(),
+    maxAttempts: 3,
+    ...overrides,
+  };
+}
+
+/** A target on a channel of this id. */
+export function target(id: string, maxConcurrent?: number): Target {
+  return { channel: { id, provider: "p", settings: {}, maxConcurrent }, upstreamModel: "m", weight: 1 };
+}
+
+/** A request of one organization that may call these targets. */
+export function request(
+  targets: Target[],
+  callTarget: (target: Target) => Promise<string>,
+  client = new AbortController().signal,
+) {
+  const attempts: Attempt[] = [];
+  const failsOver = ({ kind }: UpstreamError): boolean => kind !== "rejected";
+  return {
+    targets,
+    organization: "org",
+    clientSignal: client,
+    totalMs: 5000,
+    failsOver,
+    callTarget,
+    attempts,
+  };
+}
+
+/** A call that fails in this way. */
+export const fail = (kind: UpstreamErrorKind, detail = {}): Promise<string> =>
+  Promise.reject(new UpstreamError(kind, kind, detail));
