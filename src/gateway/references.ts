@@ -32,7 +32,8 @@ const FETCHES_AT_ONCE = 4;
 
 /**
  * Prepares references and mask: fetches links through the guarded client, reads types from the bytes, refuses
- * decompression bombs by their headers and decodes the others to their end. Throws a `GatewayError` whose message says which image to change.
+ * decompression bombs by their headers and decodes the others to their end. Throws a `GatewayError` whose message says
+ * which image to change.
  */
 export async function prepareReferences(
   settings: ReferenceSettings,

@@ -45,7 +45,8 @@ export type StreamEnd = { isClientDisconnected: boolean } & (
  */
 export function relay(options: Relay): ReadableStream<Uint8Array> {
   const running = new RunningRelay(options);
-  // A direct stream queues nothing, so a frame costs the fewest steps; `write` returns a promise while the client is behind.
+  // A direct stream queues nothing, so a frame costs the fewest steps. `write` returns a promise while the client is
+  // behind.
   return new ReadableStream({
     type: "direct",
     pull: (client) => running.run(client),

@@ -4,10 +4,13 @@ import type { Job } from "../domain/job.ts";
 export interface WebhookQueue {
   /** Whether the organization has a secret for addresses that its jobs name. */
   isSigned(organizationId: string): Promise<boolean>;
-  /** Takes messages that are to be sent now, of each organization in turn; whoever does not say what became of one in a minute has lost it. */
+  /**
+   * Takes up to `limit` messages that are to be sent now, of each organization in turn. One of which neither `delivered`
+   * nor `failed` tells within a minute is due again.
+   */
   due(limit: number): Promise<DueWebhook[]>;
   delivered(id: string, result: string): Promise<void>;
-  /** The message is sent again after so many milliseconds; null gives it up. */
+  /** The message is sent again after `retryMs`; null gives it up. `result` is shown to operators. */
   failed(id: string, result: string, retryMs: number | null): Promise<void>;
   /** Removes messages created so long ago. Returns how many; call again while there are as many as `limit`. */
   remove(retentionMs: number, limit: number): Promise<number>;

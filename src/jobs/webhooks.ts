@@ -35,8 +35,8 @@ const AT_ONCE = 16;
 const GONE = 410;
 
 /**
- * Sends messages until it is stopped, at least once each, signed as Standard Webhooks says. Only
- * public addresses are called, and no redirect is followed.
+ * Sends messages until it is stopped, at least once each, signed as Standard Webhooks says. Only public addresses are
+ * called, and no redirect is followed.
  */
 export function startWebhooks(options: WebhookOptions): BackgroundWork {
   const stopping = new AbortController();

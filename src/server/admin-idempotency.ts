@@ -11,9 +11,9 @@ const RENEWAL_MS = 20_000;
 
 /**
  * Runs an act once for an `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets what the
- * first one returned, secrets included; with another input it is refused, and so it is while the first one runs. Whoever
- * may do something else than the first one, as with a lesser token of the same member, does not get what that returned. What
- * fails is not stored. The stored result is encrypted with the master key, as it may have a secret.
+ * first one returned, secrets included. It is refused with another input, with other access, as by a lesser token of the
+ * same member, and while the first one runs. What fails is not stored. The stored result is encrypted with the master
+ * key, as it may have a secret.
  */
 export async function runOnce(
   { outcomes, context }: Pick<Administration, "outcomes" | "context">,

@@ -30,8 +30,8 @@ interface OwnerUse {
 }
 
 /**
- * Bounds how much of one resource requests use at once: of each key, organization and client network, and of this process, so that
- * one caller cannot exhaust what others need.
+ * Bounds how much of one resource requests use at once: of each key, organization and client network, and of this
+ * process, so that one caller cannot exhaust what others need.
  */
 export class ResourceQuota {
   readonly #keys = new Map<string, OwnerUse>();

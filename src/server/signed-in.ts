@@ -28,7 +28,8 @@ export interface Caller {
 
 /**
  * Who sent a request: by an admin token where there is one, else by the session's cookie. A new token of the session is
- * added to `outgoing`. Throws an `AdminError`: 401 without either, 403 where another site makes the browser change something.
+ * added to `outgoing`. Throws an `AdminError`: 401 without either, 403 where another site makes the browser change
+ * something.
  */
 export async function readCaller(
   admin: Administration,

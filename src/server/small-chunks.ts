@@ -9,8 +9,8 @@ const JOINED_BYTES = 16 * 1024;
 
 /**
  * Joins the small chunks of a body without a declared length, and refuses too many: the runtime makes a call for each
- * chunk, and a megabyte in chunks of a byte holds the event loop for half a second. Chunks that
- * arrive while nobody waits are joined by the runtime and cannot be counted, so small ones are awaited without a pause.
+ * chunk, and a megabyte in chunks of a byte holds the event loop for half a second. Chunks that arrive while nobody waits
+ * are joined by the runtime and cannot be counted, so small ones are awaited without a pause.
  */
 export class SmallChunks {
   #count = 0;

@@ -16,7 +16,10 @@ export interface SpoolQuotaOptions {
 const FREE_SPACE_MS = 250;
 const RETRY_SECONDS = 10;
 
-/** Bounds the temporary files of requests: per key, organization, client network and process, and by the free space of the disk. */
+/**
+ * Bounds the temporary files of requests: per key, organization, client network and process, and by the free space of
+ * the disk.
+ */
 export class SpoolQuota {
   readonly #quota: ResourceQuota;
   readonly #options: SpoolQuotaOptions;

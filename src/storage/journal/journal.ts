@@ -26,7 +26,10 @@ export interface FileJournal extends Journal {
 interface JournalOptions {
   /** An existing folder that nothing else writes to. */
   folder: string;
-  /** Called with each record once it is written, its position and its line, a view of memory for the moment. Must not throw. */
+  /**
+   * Called with each record once it is written, with its position and its line, which is valid during the call only.
+   * Must not throw.
+   */
   onAppend: (record: JournalRecord, segment: number, offset: number, line: Uint8Array) => void;
   /** Called with a charge that the disk refuses. False makes `append` throw. */
   onRefused?: (entry: LedgerEntry) => boolean;

@@ -33,7 +33,7 @@ const SCRIPT = new URL("./ledger-writer-thread.ts", import.meta.url);
 /** Far beyond the deadline of a call to the database, of which a refused batch needs many. */
 const PATIENCE_MS = 120_000;
 
-/** Posts on a thread of its own, so that no request waits for the work of the ledger. Batches that fail are posted again. */
+/** Posts on a thread of its own, so that no request waits for the work of the ledger. */
 export function openThreadWriter({
   location,
   refusedPath,
