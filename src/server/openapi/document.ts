@@ -54,12 +54,6 @@ export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
   };
 }
 
-/** What the document calls a route's path. */
-export function documentPaths({ name, path }: Pick<Route, "name" | "path">): string[] {
-  const calls = PUBLIC_ENDPOINTS[name]?.calls;
-  return calls ? Object.keys(calls).map((call) => path.replace("{call}", call)) : [path];
-}
-
 function tagsOf({ tags }: PathItem): string[] {
   return tags;
 }
