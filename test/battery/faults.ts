@@ -22,11 +22,11 @@ export const FAULTS = {
   async "kill-worker"(setting, random) {
     const machine = machineOf(setting, random);
     const gateway = setting.fleet.gateways[machine]!;
-    const victim = pick(childrenOf(gateway.pid), random);
-    const span = { machine, from: Date.now(), to: Number.POSITIVE_INFINITY };
+    const child = pick(childrenOf(gateway.pid), random);
+    const span = { machine, victim: "worker" as const, from: Date.now(), to: Number.POSITIVE_INFINITY };
     setting.history.kills.push(span);
-    endProcess(victim);
-    await until("a new worker", () => (childrenOf(gateway.pid).includes(victim) ? undefined : true), 15_000);
+    endProcess(child);
+    await until("a new worker", () => (childrenOf(gateway.pid).includes(child) ? undefined : true), 15_000);
     await untilServing(gateway, setting.mix.workers);
     span.to = Date.now();
   },
@@ -157,7 +157,7 @@ function machineOf({ mix }: Setting, random: () => number): number {
 /** SIGKILL, whatever the machine does; it starts again after `meanwhile`. */
 async function killMachine(setting: Setting, machine: number, meanwhile: () => Promise<void>): Promise<void> {
   const gateway = setting.fleet.gateways[machine]!;
-  const span = { machine, from: Date.now(), to: Number.POSITIVE_INFINITY };
+  const span = { machine, victim: "machine" as const, from: Date.now(), to: Number.POSITIVE_INFINITY };
   setting.history.kills.push(span);
   setting.down.add(machine);
   await gateway.kill();

@@ -102,9 +102,10 @@ function overLimit(setting: Setting, outcomes: readonly Outcome[]): string[] {
   const worst = Math.max(0, ...counts);
   return worst > most ? [`${worst} requests of a key limited to ${most} a minute were served in one`] : [];
   function countersOf({ redis }: Setting): number {
-    // Counts in memory end with their process; each machine has its own without Redis.
+    // Counts in memory end with their process, which is the supervisor where there is one; without Redis each machine
+    // has its own.
     if (redis) return 1 + history.redisOutages.length;
-    const restarts = mix.workers > 1 ? 0 : history.kills.length;
-    return mix.machines + restarts + history.stops.length;
+    const ended = history.kills.filter(({ victim }) => victim === "machine").length;
+    return mix.machines + ended + history.stops.length;
   }
 }

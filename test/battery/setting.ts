@@ -42,7 +42,7 @@ export interface Span {
 
 export interface History {
   /** Processes killed, by machine; `to` is when the machine served again. */
-  kills: (Span & { machine: number })[];
+  kills: (Span & { machine: number; victim: "machine" | "worker" })[];
   /** Processes ended by SIGTERM, with exit codes. */
   stops: number[];
   databaseOutages: Span[];
