@@ -12,6 +12,7 @@ import { callThroughProxies } from "./providers/transport/http.ts";
 import { reloadOnChange } from "./reload.ts";
 import { LEAVE_SIGNAL, supervise } from "./supervise.ts";
 import { openSupervisorLink } from "./supervisor-link.ts";
+import { welcome } from "./welcome.ts";
 
 /**
  * Serves until a signal stops it. Resolves after a graceful stop; the process then exits with 0. `load` loads the
@@ -144,32 +145,4 @@ async function untilStopped(gateway: Gateway, isWorker: boolean): Promise<void> 
     });
   });
   if (process.connected) process.disconnect?.();
-}
-
-function welcome(url: string, { administrator, key }: BootstrapResult, settings: Settings): string {
-  const base = settings.server.publicUrl ?? url;
-  const lines = [`Gateway listening on ${url}`];
-  if (administrator.password === null && key.secret === null) {
-    const known = key.prefix === null ? "" : `, key ${key.prefix}…`;
-    return `${lines.join("\n")} (console ${base}/console${known})\n`;
-  }
-  const keyOrVariable = key.secret ?? "$GATEWAY_KEY";
-  const model = settings.sandbox.isEnabled ? "sandbox-a" : "MODEL";
-  lines.push(
-    "",
-    `  Base address   ${base}/v1`,
-    `  Console        ${base}/console`,
-    ...(administrator.password === null
-      ? []
-      : [`  Administrator  ${administrator.name} / ${administrator.password}`]),
-    `  Key            ${key.secret ?? `${key.prefix}…`}`,
-    "",
-    "These are shown only once. Try it:",
-    "",
-    `  curl ${base}/v1/images/generations \\`,
-    `    -H "Authorization: Bearer ${keyOrVariable}" -H "Content-Type: application/json" \\`,
-    `    -d '{"model":"${model}","prompt":"A lighthouse at dawn"}'`,
-    "",
-  );
-  return `${lines.join("\n")}\n`;
 }
