@@ -100,7 +100,7 @@ async function ensureKey(context: AdminContext, fixed: string | null): Promise<B
     // A restart must not make a rotated or deleted secret valid again.
     const isThere = async () => (await keys.findByHash(hash)) !== null || (await keys.isRetired(hash));
     if (!(await isThere()))
-      await unlessDoneByAnother(isThere, () => createKey(context, { ...fields, secret: fixed }));
+      await unlessDoneByAnother(isThere, () => createKey(context, fields, { fixedSecret: fixed }));
     return { secret: null, prefix: secretPrefix(fixed) };
   }
   const [first] = await context.store.keys.list(ORGANIZATION_ID, 1);

@@ -92,7 +92,7 @@ const keys: Section = {
     );
   },
   async create(context, id, { isDisabled, ...item }) {
-    const { secret } = await createKey(context, item, id);
+    const { secret } = await createKey(context, item, { id });
     if (isDisabled === true) await updateKey(context, id, { isDisabled });
     return secret;
   },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseAddressList } from "../lib/cidr.ts";
 import { newId } from "../lib/ids.ts";
-import { hashSecret, isFixableSecret, newSecret, secretPrefix } from "../lib/secret.ts";
+import { hashSecret, isWellFormedSecret, newSecret, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModels, type AdminContext } from "./context.ts";
 import {
@@ -22,17 +22,18 @@ import { decidesForAll } from "./signed-in.ts";
 
 /**
  * Creates a key. Its secret is in the result and nowhere else: only the hash is stored. `id` is that of another
- * installation whose configuration is imported. Throws 409 for a given secret that a key has or had, and for more keys
- * than an organization may make for itself.
+ * installation whose configuration is imported; `fixedSecret` is the operator's, which may lack the checksum of those
+ * that are made. Throws 409 for a given secret that a key has or had, and for more keys than an organization may make
+ * for itself.
  */
 export async function createKey(
   context: AdminContext,
   input: unknown,
-  id: string = newId("key"),
+  { id = newId("key"), fixedSecret }: { id?: string; fixedSecret?: string } = {},
 ): Promise<NewSecret> {
   const {
     organizationId,
-    secret = newSecret(),
+    secret = fixedSecret ?? newSecret(),
     limits,
     scopes,
     ...fields
@@ -159,7 +160,10 @@ export const keyCreationSchema = z.strictObject({
   expiresAt: expirySchema.default(null),
   secret: z
     .string()
-    .refine(isFixableSecret, { error: 'must be "gk_" and 20 to 200 letters, digits, "-" or "_"' })
+    .refine(isWellFormedSecret, {
+      error: "must be one that a gateway made, unchanged: its end is a checksum",
+    })
+    .describe("Of a key that moves here from another gateway; made anew when absent")
     .optional(),
 });
 

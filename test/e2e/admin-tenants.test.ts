@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Role } from "../../src/admin/roles.ts";
+import { newSecret } from "../../src/lib/secret.ts";
 import { administrator, signIn, type Administrator, type Reply } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
@@ -167,6 +168,17 @@ test("a secret that a key has, or had, is nobody else's", async () => {
   await tenant.act("DELETE", `/keys/${second.key.id}`);
   const removed = { organizationId: "rival", name: "Claimed", secret: second.secret };
   expect(outcome(await owner.send("POST", "/keys", removed))).toEqual([409, "secret"]);
+});
+
+test("a key of another gateway works here with its secret, and one that no gateway made is refused", async () => {
+  const key = { organizationId: "acme", name: "Moved" };
+  const secret = newSecret();
+  await tenant.act("POST", "/keys", { ...key, secret });
+  expect((await gateway.call("/v1/models", { headers: { authorization: `Bearer ${secret}` } })).status).toBe(
+    200,
+  );
+  const own = { ...key, secret: "gk_my-own-secret-without-a-checksum" };
+  expect(outcome(await tenant.send("POST", "/keys", own))).toEqual([400, "secret"]);
 });
 
 test("an organization has so many endpoints and alerts and no more", async () => {
