@@ -117,7 +117,7 @@ export class MemoryLimiter implements Limiter {
           .open(request.owner, now)
           .add(now, counted(request, request.amount, share));
     }
-    return new Reservation(this, requests, { at: now, share });
+    return new Reservation(this, requests, now, share);
   }
 
   /** Gives back the slots of `requests`. */
@@ -125,21 +125,16 @@ export class MemoryLimiter implements Limiter {
     for (const request of requests) if (request.quantity === "concurrent_images") this.#move(request, -1);
   }
 
-  /** Corrects what was counted of a quantity that was corrected by `before` already. */
+  /** Corrects what a reservation counted of a quantity, which was corrected by `before` already. */
   correctAll(
-    requests: readonly LimitRequest[],
-    { at, share }: Taken,
+    { requests, takenAt, share }: Reservation,
     quantity: LimitQuantity,
     { before, after }: { before: number; after: number },
   ): void {
     for (const request of requests) {
       if (request.quantity !== quantity) continue;
-      const { amount } = request;
-      this.correct(
-        request,
-        at,
-        counted(request, amount + after, share) - counted(request, amount + before, share),
-      );
+      const then = counted(request, request.amount + before, share);
+      this.correct(request, takenAt, counted(request, request.amount + after, share) - then);
     }
   }
 
@@ -170,12 +165,6 @@ export class MemoryLimiter implements Limiter {
   }
 }
 
-/** When something was counted (monotonic milliseconds), and by which share. */
-interface Taken {
-  at: number;
-  share: number;
-}
-
 function limitIn({ limit }: LimitRequest, share: number): number {
   return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
 }
@@ -188,14 +177,18 @@ function counted(request: LimitRequest, amount: number, share: number): number {
 /** An object without closures: a stream keeps it as long as it runs. */
 class Reservation implements LimitReservation {
   readonly #limiter: MemoryLimiter;
-  readonly #requests: readonly LimitRequest[];
-  readonly #taken: Taken;
+  readonly requests: readonly LimitRequest[];
+  /** Monotonic milliseconds. */
+  readonly takenAt: number;
+  /** Between how many processes the limits were divided when it was counted. */
+  readonly share: number;
   #corrected: Partial<Record<LimitQuantity, number>> | null = null;
 
-  constructor(limiter: MemoryLimiter, requests: readonly LimitRequest[], taken: Taken) {
+  constructor(limiter: MemoryLimiter, requests: readonly LimitRequest[], takenAt: number, share: number) {
     this.#limiter = limiter;
-    this.#requests = requests;
-    this.#taken = taken;
+    this.requests = requests;
+    this.takenAt = takenAt;
+    this.share = share;
   }
 
   correct(quantity: LimitQuantity, by: number): void {
@@ -203,10 +196,10 @@ class Reservation implements LimitReservation {
     const before = this.#corrected[quantity] ?? 0;
     const after = before + by;
     this.#corrected[quantity] = after;
-    this.#limiter.correctAll(this.#requests, this.#taken, quantity, { before, after });
+    this.#limiter.correctAll(this, quantity, { before, after });
   }
 
   release(): void {
-    this.#limiter.release(this.#requests);
+    this.#limiter.release(this.requests);
   }
 }
