@@ -3,8 +3,8 @@ import { isObject } from "../../lib/json.ts";
 import type { SizedText } from "../sized-text.ts";
 
 /**
- * Throws an `UpstreamError` unless a block that begins has what clients read without a check. Relays leave out texts that are empty
- * so far.
+ * Throws an `UpstreamError` unless a block that begins has what clients read without a check. Relays leave out texts
+ * that are empty so far.
  */
 export function checkBegun(block: unknown): asserts block is Record<string, unknown> {
   if (!isObject(block)) throw new UpstreamError("broken", "a block that is none");
