@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { anEntry } from "../../../test/contracts/storage-harness.ts";
 import type { JournalRecord } from "../../gateway/ports.ts";
 import { openJournal, type FileJournal } from "./journal.ts";
 import { adoptFolders, createFolder } from "./journal-folder.ts";
@@ -24,28 +25,7 @@ const root = mkdtempSync(join(tmpdir(), "gateway-journal-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function aRecord(id: string, type: JournalRecord["type"] = "charge", amount = 5n): JournalRecord {
-  return {
-    type,
-    entry: {
-      id,
-      kind: "charge",
-      requestId: `of-${id}`,
-      organizationId: "org_0193e0a1b2c3",
-      keyId: "key_0193e0a1b2c3",
-      model: "sandbox-chat",
-      channel: "sandbox",
-      upstreamModel: "sandbox-chat",
-      at: 1_700_000_000_000,
-      usage: { unit: "token", tokens: { input: 120, output: 345 }, source: "upstream" },
-      amount,
-      currency: "USD",
-      priceSource: "default",
-      orphanCost: 0n,
-      budgets: ["budget_0193e0a1b2c3"],
-      attempts: [{ channel: "sandbox", upstreamModel: "sandbox-chat", durationMs: 12, outcome: "answered" }],
-      flags: [],
-    },
-  };
+  return { type, entry: anEntry(id, amount, { budgets: ["budget_a"] }) };
 }
 
 function newFolder(name: string): string {

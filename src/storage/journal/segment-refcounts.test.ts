@@ -1,30 +1,10 @@
 import { expect, test } from "bun:test";
+import { anEntry } from "../../../test/contracts/storage-harness.ts";
 import type { JournalRecord } from "../../gateway/ports.ts";
 import { segmentRefcounts } from "./segment-refcounts.ts";
 
 function aRecord(type: JournalRecord["type"], id: string): JournalRecord {
-  return {
-    type,
-    entry: {
-      id,
-      kind: "charge",
-      requestId: id,
-      organizationId: "org",
-      keyId: "key",
-      model: "m",
-      channel: null,
-      upstreamModel: null,
-      at: 0,
-      usage: null,
-      amount: 0n,
-      currency: "USD",
-      priceSource: "default",
-      orphanCost: 0n,
-      budgets: [],
-      attempts: [],
-      flags: [],
-    },
-  };
+  return { type, entry: anEntry(id, 0n) };
 }
 
 test("a segment is needed until its charges are posted", () => {

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LedgerEntry } from "../../domain/ledger.ts";
+import { anEntry } from "../../../test/contracts/storage-harness.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { openJournal } from "./journal.ts";
 import { readEntries } from "./record-line.ts";
@@ -11,28 +11,6 @@ import { startShipper } from "./shipper.ts";
 
 const root = mkdtempSync(join(tmpdir(), "gateway-shipper-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-function anEntry(id: string): LedgerEntry {
-  return {
-    id,
-    kind: "charge",
-    requestId: id,
-    organizationId: "org",
-    keyId: "key",
-    model: "m",
-    channel: null,
-    upstreamModel: null,
-    at: 0,
-    usage: null,
-    amount: 1n,
-    currency: "USD",
-    priceSource: "default",
-    orphanCost: 0n,
-    budgets: [],
-    attempts: [],
-    flags: [],
-  };
-}
 
 /** A shipper whose ledger takes its first batch only once it is let go, and a journal whose disk may be full. */
 function open(name: string, { isFull }: { isFull: boolean }) {
@@ -75,7 +53,7 @@ function open(name: string, { isFull }: { isFull: boolean }) {
 
 test("a charge that comes while a batch is posted is in the next", async () => {
   const { shipper, journal, batches, hasBegun, letGo, stop } = open("meanwhile", { isFull: false });
-  const charge = (id: string) => journal.append({ type: "charge", entry: anEntry(id) });
+  const charge = (id: string) => journal.append({ type: "charge", entry: anEntry(id, 1n) });
   charge("before");
   const flushed = shipper.flush(5_000);
   await hasBegun;
@@ -90,10 +68,10 @@ test("a charge that comes while a batch is posted is in the next", async () => {
 
 test("charges that no disk takes are posted together, and one that comes meanwhile after them", async () => {
   const { shipper, batches, hasBegun, letGo, stop } = open("kept", { isFull: true });
-  for (const id of ["one", "two"]) shipper.keep(anEntry(id));
+  for (const id of ["one", "two"]) shipper.keep(anEntry(id, 1n));
   const flushed = shipper.flush(5_000);
   await hasBegun;
-  shipper.keep(anEntry("meanwhile"));
+  shipper.keep(anEntry("meanwhile", 1n));
   letGo();
   expect(await flushed).toBe(true);
   expect(batches).toEqual([["one", "two"], ["meanwhile"]]);
@@ -105,7 +83,7 @@ test("a segment that somebody has removed keeps none behind it", async () => {
   const { folder, shipper, journal, letGo, stop } = open("removed", { isFull: false });
   letGo();
   for (const id of ["one", "two"]) {
-    journal.append({ type: "charge", entry: anEntry(id) });
+    journal.append({ type: "charge", entry: anEntry(id, 1n) });
     journal.rotate();
   }
   unlinkSync(segmentPath(folder, 1));
@@ -118,7 +96,7 @@ test("charges that a disk takes again are journaled once and posted once, howeve
   const { folder, shipper, batches, letGo, stop } = open("many", { isFull: false });
   letGo();
   const ids = Array.from({ length: 1_200 }, (_, index) => `many_${index}`);
-  for (const id of ids) shipper.keep(anEntry(id));
+  for (const id of ids) shipper.keep(anEntry(id, 1n));
   expect(await shipper.flush(5_000)).toBe(true);
   expect(
     Array.from(
