@@ -1,6 +1,24 @@
 import { expect, test } from "bun:test";
+import type { Command } from "commander";
+import type { CliContext } from "./context.ts";
+import { buildProgram } from "./index.ts";
 import { COMMAND_REFERENCE_PATH, commandReference } from "./command-reference.ts";
 
 test("the reference of commands is up to date: run `bun src/cli/command-reference.ts` when this fails", async () => {
   expect(await Bun.file(COMMAND_REFERENCE_PATH).text()).toBe(commandReference());
+});
+
+test("no command has an option of the name of one for every command, which would take its value", () => {
+  const program = buildProgram({} as CliContext);
+  const namesOf = (command: Command) => command.options.flatMap(({ long, short }) => [long, short ?? long]);
+  const common = new Set(namesOf(program));
+  const within = (command: Command): Command[] =>
+    command.commands.flatMap((inner) => [inner, ...within(inner)]);
+  const commands = within(program);
+  expect(commands.length).toBeGreaterThan(40);
+  for (const command of commands)
+    expect([command.name(), namesOf(command).filter((name) => common.has(name))]).toEqual([
+      command.name(),
+      [],
+    ]);
 });

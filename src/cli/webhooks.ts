@@ -11,11 +11,11 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
   webhooks
     .command("add")
     .description("tell an address of every end of a job, and show the secret that signs, this once")
-    .option("--url <link>", "public https address; without it, sign for the `webhook_url` of jobs")
+    .argument("[address]", "public https address; without it, sign for the `webhook_url` of jobs")
     .option("--org <id>", "organization", "default")
     .option("--json", "print JSON")
-    .action(async ({ url = null, org, json }: { url?: string | null; org: string; json?: boolean }) => {
-      const { webhook, secret } = await cli.run("webhooks.create", { organizationId: org, url });
+    .action(async (url: string | undefined, { org, json }: { org: string; json?: boolean }) => {
+      const { webhook, secret } = await cli.run("webhooks.create", { organizationId: org, url: url ?? null });
       if (json) return cli.print(true, { endpoint: webhook, secret }, []);
       cli.printLine(`Webhook ${webhook.id} is added. Its secret is shown only now:\n\n  ${secret}\n`);
     });

@@ -99,7 +99,8 @@ test("commands at a gateway do and print what they do and print over its store",
     "--target",
     target,
   );
-  await remotely("webhooks", "add", "--url", "https://hooks.example.com/a");
+  await remotely("webhooks", "add", "https://hooks.example.com/a");
+  expect(await remotely("webhooks", "list")).toContain("https://hooks.example.com/a");
   const body = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
   await gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": "far-1" } });
   await gateway.charged("far-1");
