@@ -23,8 +23,8 @@ export async function serve(configured: LoadedSettings, load: LoadConfiguration)
   // Without a handler SIGHUP would end the process while it starts; a changed file is noticed once it serves.
   process.on("SIGHUP", () => {});
   chooseOutbound(settings);
-  await makeDataFolder(settings);
   if (settings.worker === null) await requireFreePort(settings);
+  await makeDataFolder(settings);
   if (settings.workers > 1 && settings.worker === null) {
     process.stderr.write(welcome(addressOf(settings), await bootstrapStore(settings), settings));
     return supervise(settings);

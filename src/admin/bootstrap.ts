@@ -1,13 +1,12 @@
 import { newId } from "../lib/ids.ts";
-import { hashSecret, isFixableSecret, secretPrefix } from "../lib/secret.ts";
-import { AdminError } from "./admin-error.ts";
+import { hashSecret, secretPrefix } from "../lib/secret.ts";
 import type { AdminContext } from "./context.ts";
 import { createKey } from "./keys.ts";
 import { isOwner } from "./members.ts";
 import { createOrganization } from "./organizations.ts";
-import { generatePassword, hashPassword, isPassword, MIN_PASSWORD_LENGTH } from "./passwords.ts";
+import { generatePassword, hashPassword, isPassword } from "./passwords.ts";
 
-/** Fixed by the operator; null lets the first start generate it. */
+/** Fixed by the operator, as the configuration has checked it; null lets the first start generate it. */
 export interface BootstrapInput {
   key: string | null;
   administratorPassword: string | null;
@@ -26,19 +25,6 @@ export interface BootstrapResult {
  * fixed differently. Only one process of a first start should do it: each would generate a key.
  */
 export async function bootstrap(context: AdminContext, input: BootstrapInput): Promise<BootstrapResult> {
-  if (input.key !== null && !isFixableSecret(input.key))
-    throw new AdminError(
-      400,
-      "GATEWAY_BOOTSTRAP_KEY",
-      'GATEWAY_BOOTSTRAP_KEY must be "gk_" and 20 to 200 letters, digits, "-" or "_"',
-    );
-  const { administratorPassword: password } = input;
-  if (password !== null && password.length < MIN_PASSWORD_LENGTH)
-    throw new AdminError(
-      400,
-      "GATEWAY_ADMIN_PASSWORD",
-      `GATEWAY_ADMIN_PASSWORD must have at least ${MIN_PASSWORD_LENGTH} characters`,
-    );
   await ensureOrganization(context);
   return {
     organizationId: ORGANIZATION_ID,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { randomText } from "../lib/secret.ts";
+import { MIN_PASSWORD_LENGTH, randomText } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { readInput } from "./input.ts";
@@ -7,7 +7,6 @@ import { openSession } from "./sessions.ts";
 import { countAttempt } from "./sign-in-attempts.ts";
 import { requireSession } from "./signed-in.ts";
 
-export const MIN_PASSWORD_LENGTH = 12;
 /** Longer ones only cost time to hash. */
 const MAX_PASSWORD_LENGTH = 256;
 const GENERATED_LENGTH = 20;

@@ -146,11 +146,14 @@ const ONLY_LOCAL = "this command works on the local machine: leave --url and GAT
 
 /** The gateway that options or else the environment name; null for the local store. */
 function remoteOf({ env }: CliContext, program: Command): RemoteGateway | null {
-  const options = program.opts<{ url?: string; adminToken?: string }>();
+  const options = program.opts<{ url?: string; token?: string }>();
   const url = options.url ?? env["GATEWAY_URL"];
   if (!url) return null;
   if (!URL.canParse(url)) throw new Error(`--url must be an address such as https://gateway.example.com`);
-  const token = options.adminToken ?? env["GATEWAY_TOKEN"];
-  if (!token) throw new Error("name a token of administration with --token or GATEWAY_TOKEN");
+  const token = options.token ?? env["GATEWAY_TOKEN"];
+  if (!token)
+    throw new Error(
+      "name an admin token with --token or GATEWAY_TOKEN; members make theirs at /console/settings/account",
+    );
   return { url, token };
 }

@@ -16,7 +16,7 @@ import { addLinkCommands } from "./links.ts";
 import { addMemberCommands } from "./members.ts";
 import { addOrganizationCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
-import { readName } from "./options.ts";
+import { readAdminToken, readName } from "./options.ts";
 import { addWebhookCommands } from "./webhooks.ts";
 import { addRouteCommands } from "./routes.ts";
 
@@ -28,7 +28,7 @@ export type { CliContext } from "./context.ts";
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
-    await requireOptionsLast(buildProgram(context)).parseAsync(withAdminToken(argv), { from: "user" });
+    await requireOptionsLast(buildProgram(context)).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return exitCodeOf(error);
@@ -58,16 +58,6 @@ function requireOptionsLast(program: Command): Command {
   });
 }
 
-const ADMIN_TOKEN = "--admin-token";
-
-/** Prices have an option `--token`, too; a token of administration is told by its beginning. */
-function withAdminToken(argv: readonly string[]): string[] {
-  return argv.map((word, index) => {
-    const isOption = word === "--token" && argv[index + 1]?.startsWith("ga_");
-    return isOption ? ADMIN_TOKEN : word.replace(/^--token=(?=ga_)/, `${ADMIN_TOKEN}=`);
-  });
-}
-
 /** Every command, as it is parsed and documented. */
 export function buildProgram(context: CliContext): Command {
   const program = new Command("npm start --");
@@ -81,10 +71,7 @@ export function buildProgram(context: CliContext): Command {
       readName,
     )
     .option("--url <address>", "work on the gateway at this address (else GATEWAY_URL, else the local store)")
-    .option(
-      `${ADMIN_TOKEN} <token>`,
-      "token of administration for it; also --token ga_… (else GATEWAY_TOKEN)",
-    )
+    .option("--token <token>", "admin token for it, ga_… (else GATEWAY_TOKEN)", readAdminToken)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),

@@ -24,7 +24,7 @@ export function addCorrectCommand(prices: Command, cli: CommandContext): void {
     )
     .option("--org <id>", "charges of this organization; those by a default price when absent")
     .option("--image <tier:quality=amount>", "corrected price of one image (repeatable)", readImagePrice)
-    .option("--token <category=amount>", "corrected price of a million tokens (repeatable)", readTokenPrice)
+    .option("--tokens <category=amount>", "corrected price of a million tokens (repeatable)", readTokenPrice)
     .option("--use <feature=amount>", "price of one use of a feature (repeatable)", readUsePrice)
     .option("--long <category=amount>", LONG_OPTION, readTokenPrice)
     .option("--long-above <tokens>", LONG_ABOVE_OPTION, readTokenCount)
@@ -49,7 +49,7 @@ interface CorrectOptions extends LongOptions {
   to?: number;
   org?: string;
   image?: CorrectionInput["perImage"];
-  token?: CorrectionInput["perMillion"];
+  tokens?: CorrectionInput["perMillion"];
   use?: CorrectionInput["perUse"];
   currency?: string;
   apply?: boolean;
@@ -60,7 +60,7 @@ function toInput(model: string, options: CorrectOptions): CorrectionInput {
   const {
     org: organizationId,
     image: perImage,
-    token: perMillion,
+    tokens: perMillion,
     use: perUse,
     currency,
     from,

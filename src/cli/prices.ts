@@ -32,7 +32,7 @@ function addSetCommand(prices: Command, cli: CommandContext): void {
       readImagePrice,
     )
     .option(
-      "--token <category=amount>",
+      "--tokens <category=amount>",
       "price of a million tokens, for example input=0.10 (repeatable)",
       readTokenPrice,
     )
@@ -49,7 +49,7 @@ function addSetCommand(prices: Command, cli: CommandContext): void {
         organizationId: options.org,
         currency: options.currency,
         perImage: options.image,
-        perMillion: options.token,
+        perMillion: options.tokens,
         longContext: longContextOf(options),
         perUse: options.use,
         effectiveFrom: options.from,
@@ -90,7 +90,7 @@ type PriceInput = Input<"prices.create">;
 interface SetOptions extends LongOptions {
   org?: string;
   image?: PriceInput["perImage"];
-  token?: PriceInput["perMillion"];
+  tokens?: PriceInput["perMillion"];
   use?: PriceInput["perUse"];
   currency?: string;
   from?: number;

@@ -1,7 +1,7 @@
 import { operations } from "../admin/operations.ts";
 import type { Operation } from "../admin/operation.ts";
 
-/** A gateway that commands work on, and the token of administration that it accepts. */
+/** A gateway that commands work on, and the admin token that it accepts. */
 export interface RemoteGateway {
   url: string;
   token: string;
@@ -47,8 +47,14 @@ async function send(
     throw new Error(`the gateway at ${base} cannot be reached: ${error.message}`);
   });
   if (response.ok) return response;
-  const body = (await response.json().catch(() => null)) as { error?: { message?: string } } | null;
-  throw new Error(body?.error?.message ?? `the gateway at ${base} responded with status ${response.status}`);
+  const body = (await response.json().catch(() => null)) as {
+    error?: { message?: string; field?: string | null };
+  } | null;
+  // Whatever is no answer of an operation says nothing that helps: another server, or an address with a path.
+  if (body?.error?.field !== undefined && body.error.message) throw new Error(body.error.message);
+  throw new Error(
+    `${base}/admin/v1${path} responded with status ${response.status}: name the gateway by its address without a path, such as ${new URL(base).origin}`,
+  );
 }
 
 function queryOf(fields: Record<string, unknown>): string {

@@ -1,4 +1,4 @@
-import { isFixableSecret } from "../lib/secret.ts";
+import { isFixableSecret, MIN_PASSWORD_LENGTH } from "../lib/secret.ts";
 import type { Report } from "./problems.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -59,7 +59,10 @@ export function readBootstrap(
   const key = env["GATEWAY_BOOTSTRAP_KEY"] || null;
   if (key !== null && !isFixableSecret(key))
     report("GATEWAY_BOOTSTRAP_KEY", 'must be "gk_" and 20 to 200 letters, digits, "-" or "_"');
-  return { key, administratorPassword: env["GATEWAY_ADMIN_PASSWORD"] || null };
+  const administratorPassword = env["GATEWAY_ADMIN_PASSWORD"] || null;
+  if (administratorPassword !== null && administratorPassword.length < MIN_PASSWORD_LENGTH)
+    report("GATEWAY_ADMIN_PASSWORD", `must have at least ${MIN_PASSWORD_LENGTH} characters`);
+  return { key, administratorPassword };
 }
 
 /** Every variable with a meaning of its own, but for the vendors' credentials. */

@@ -30,13 +30,19 @@ export async function readConfigurationFile(
   const named = options.configPath ?? (options.env["GATEWAY_CONFIG"] || undefined);
   const name = named ?? DEFAULT_NAME;
   const path = resolve(options.cwd, name);
+  let code = "";
   const text = await Bun.file(path)
     .text()
-    .catch(() => null);
+    .catch((error: { code?: string }) => {
+      code = error.code ?? "unknown";
+      return null;
+    });
   const version = versionOf(text);
   if (text === null) {
-    if (named !== undefined)
-      report(name, "cannot be read: name an existing file by --config or GATEWAY_CONFIG");
+    if (code === "EISDIR") report(name, "is a folder: name a file by --config or GATEWAY_CONFIG");
+    else if (code !== "ENOENT") report(name, `cannot be read (${code}): let this user read it`);
+    else if (named !== undefined)
+      report(name, "is not there: name an existing file by --config or GATEWAY_CONFIG");
     return { name: null, path, version, content: {}, channelIds: [], modelIds: [] };
   }
   const content = parseMapping(name, text, report);

@@ -90,7 +90,7 @@ test("every variable of the environment sets what it names", async () => {
     SANDBOX_TOKENS_PER_SECOND: "12.5",
     GATEWAY_DEFAULT_LIMITS: "none",
     GATEWAY_BOOTSTRAP_KEY: "gk_abcdefghijklmnopqrst",
-    GATEWAY_ADMIN_PASSWORD: "open sesame",
+    GATEWAY_ADMIN_PASSWORD: "open, sesame",
   });
   expect(settings.server).toMatchObject({ host: "::1", port: 0, publicUrl: "https://gateway.example" });
   expect(settings.server.trustedProxies.has("10.1.2.3")).toBe(true);
@@ -99,7 +99,7 @@ test("every variable of the environment sets what it names", async () => {
     dataDirectory: "/srv/gateway",
     redisUrl: "rediss://cache:6379",
     blobUrl: "s3://id:secret@bucket/prefix",
-    bootstrap: { key: "gk_abcdefghijklmnopqrst", administratorPassword: "open sesame" },
+    bootstrap: { key: "gk_abcdefghijklmnopqrst", administratorPassword: "open, sesame" },
   });
   expect(Object.values(settings.limits.organization)).toEqual(Array(6).fill(null));
   expect(Object.values(settings.limits.key)).toEqual(Array(6).fill(null));
@@ -123,11 +123,13 @@ models:
     PORT: "http",
     GATEWAY_DEFAULT_LIMITS: "off",
     GATEWAY_BOOTSTRAP_KEY: "gk_x",
+    GATEWAY_ADMIN_PASSWORD: "x".repeat(11),
   });
   expect(found.toSorted()).toEqual(
     [
       'GATEWAY_DEFAULT_LIMITS: must be "none", the only value it knows',
       'GATEWAY_BOOTSTRAP_KEY: must be "gk_" and 20 to 200 letters, digits, "-" or "_"',
+      "GATEWAY_ADMIN_PASSWORD: must have at least 12 characters",
       "server.port: must be at most 65535",
       'server.prt: is not a known setting; did you mean "port"?',
       "database_url: must be an address such as postgres://host/database, or a reference to one: {env: NAME} or {file: path}",
@@ -181,9 +183,18 @@ channels:
   expect(found.join()).not.toContain("hunter2");
 });
 
+test("a folder in place of the file is refused, named or not", async () => {
+  expect(await problems(null, { GATEWAY_CONFIG: "catalogue" })).toEqual([
+    "catalogue: is a folder: name a file by --config or GATEWAY_CONFIG",
+  ]);
+  expect(await problems(null, {}, { "gateway.yaml/other": "" })).toEqual([
+    "gateway.yaml: is a folder: name a file by --config or GATEWAY_CONFIG",
+  ]);
+});
+
 test("a named file that is not there is refused, and a missing gateway.yaml is not", async () => {
   expect(await problems(null, { GATEWAY_CONFIG: "other.yaml" })).toEqual([
-    "other.yaml: cannot be read: name an existing file by --config or GATEWAY_CONFIG",
+    "other.yaml: is not there: name an existing file by --config or GATEWAY_CONFIG",
   ]);
   const { settings } = await load(
     "workers: 3",

@@ -41,6 +41,9 @@ function hasChecksum(text: string): boolean {
   return text.endsWith(checksum(text.slice(0, BODY_LENGTH)));
 }
 
+/** Characters of a member's password. */
+export const MIN_PASSWORD_LENGTH = 12;
+
 /** Whether the operator may configure a text as a key: `gk_` and at least 20 URL-safe characters. */
 export function isFixableSecret(text: string): boolean {
   return FIXED_SHAPE.test(text);

@@ -119,7 +119,7 @@ export const FAULTS = {
   async price(setting, random) {
     const perMillion = 1 + Math.floor(random() * 5);
     setting.history.prices.push({ from: Date.now(), nanos: BigInt(perMillion) * 1_000n });
-    await setting.fleet.gateways[0]!.cli("prices", "set", MODEL, "--token", `output=${perMillion}`);
+    await setting.fleet.gateways[0]!.cli("prices", "set", MODEL, "--tokens", `output=${perMillion}`);
     await Bun.sleep(IN_FORCE_MS);
   },
   async "vendor-outage"(setting, random) {

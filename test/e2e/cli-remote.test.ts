@@ -84,7 +84,7 @@ test("commands at a gateway do and print what they do and print over its store",
     "Organization acme may call every model but sandbox-a.\n",
   );
   await remotely("budgets", "create", "--org", "acme", "--amount", "12.5", "--period", "month");
-  expect(await remotely("prices", "set", "sandbox-chat", "--org", "acme", "--token", "input=1")).toMatch(
+  expect(await remotely("prices", "set", "sandbox-chat", "--org", "acme", "--tokens", "input=1")).toMatch(
     /^input +0\.10 +1\.00 +organization$/m,
   );
   const target = "sandbox/sandbox-chat=3";
@@ -173,9 +173,20 @@ test("a refusal is the gateway's own sentence on one line", async () => {
     code: 1,
     stderr: expect.stringContaining("the gateway at http://127.0.0.1:1 cannot be reached"),
   });
+  expect(await run(["keys", "list", ...at(`${gateway.url}/v1`, tokens.owner)])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      `name the gateway by its address without a path, such as ${gateway.url}\n`,
+    ),
+  });
+  expect(await run(["keys", "list", ...at(gateway.url, gateway.key)])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("An admin token begins with ga_; gk_ is a key for calls of models."),
+  });
   expect(await run(["keys", "list", "--url", gateway.url])).toMatchObject({
     code: 1,
-    stderr: "error: name a token of administration with --token or GATEWAY_TOKEN\n",
+    stderr:
+      "error: name an admin token with --token or GATEWAY_TOKEN; members make theirs at /console/settings/account\n",
   });
 });
 

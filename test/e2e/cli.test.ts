@@ -62,7 +62,7 @@ test("--config names the file, before or after the command", async () => {
   expect(cli.calls).toEqual(["serve 7777", "serve 7777"]);
   const missing = await cli.run("serve --config none.yaml");
   expect(missing.code).toBe(1);
-  expect(missing.stderr).toContain("none.yaml: cannot be read");
+  expect(missing.stderr).toContain("none.yaml: is not there");
 });
 
 test("a command that does not exist is a usage error of one line with a suggestion", async () => {
@@ -276,7 +276,7 @@ test("option values that cannot be read are usage errors", async () => {
     "routes set sandbox-chat --strategy random --target sandbox/sandbox-chat",
     "routes set big-chat --target openai",
     "routes set sandbox-chat",
-    "prices set sandbox-chat --token input",
+    "prices set sandbox-chat --tokens input",
   ])
     expect([line, (await cli.run(line)).code]).toEqual([line, 2]);
 });
@@ -343,14 +343,14 @@ test("prices of the configuration and stored ones are listed with exact amounts"
   expect((await cli.run("prices list --model sandbox-chat")).stdout).toMatch(
     /^sandbox-chat +\(all\) +USD +input 0\.10, cache_read 0\.01, output 0\.40 a million +always +configuration$/m,
   );
-  expect(await cli.run("prices set sandbox-chat --token input=-1 --token output=1")).toMatchObject({
+  expect(await cli.run("prices set sandbox-chat --tokens input=-1 --tokens output=1")).toMatchObject({
     code: 1,
   });
 });
 
 test("a price change prints every category before and after", async () => {
   await using cli = await shellWithOrganization();
-  const set = "prices set sandbox-chat --org default --token input=1";
+  const set = "prices set sandbox-chat --org default --tokens input=1";
   const { stdout } = await cli.run(set);
   expect(stdout).toMatch(/^input +0\.10 +1\.00 +organization$/m);
   expect(stdout).toMatch(/^output +0\.40 +0\.40 +default$/m);
@@ -378,13 +378,13 @@ test("a price of a use is set, shown and listed", async () => {
 
 test("dearer amounts of long requests are set, shown and listed", async () => {
   await using cli = await shellWithOrganization();
-  const set = "prices set sandbox-chat --token input=1 --long input=2 --long-above 200000";
+  const set = "prices set sandbox-chat --tokens input=1 --long input=2 --long-above 200000";
   const { stdout } = await cli.run(set);
   expect(stdout).toMatch(/input 1\.00, input above 200000 2\.00 a million/);
   expect(stdout).toMatch(/^input above 200000 +0\.10 +2\.00 +default$/m);
   const [, row] = (await cli.run("prices list --model sandbox-chat --json")).json();
   expect(row).toMatchObject({ longContext: { above: 200_000, perMillion: { input: "2.00" } } });
-  expect(await cli.run("prices set sandbox-chat --token input=1 --long input=2")).toMatchObject({ code: 1 });
+  expect(await cli.run("prices set sandbox-chat --tokens input=1 --long input=2")).toMatchObject({ code: 1 });
 });
 
 test("a price change prints what a quality costs by the row of all qualities", async () => {
@@ -398,14 +398,14 @@ test("a price change prints what a quality costs by the row of all qualities", a
 
 test("every token category has the same name in options and output", async () => {
   await using cli = await shellWithOrganization();
-  const set = "prices set sandbox-chat --token input=1 --token output=2 --token cache_write_1h=3";
+  const set = "prices set sandbox-chat --tokens input=1 --tokens output=2 --tokens cache_write_1h=3";
   expect((await cli.run(set)).stdout).toContain("cache_write_1h 3.00");
   expect((await cli.run("prices list --model sandbox-chat")).stdout).toContain("cache_write_1h 3.00");
   expect((await cli.run("routes explain --model sandbox-chat")).stdout).toContain("cache_write_1h 3.00");
   const usage = { unit: "token", tokens: { input: 1, cacheWrite1h: 7 }, source: "upstream" } as const;
   cli.store.ledger.entries.push(anEntry("req_1", 1n, { organizationId: "default", usage }));
   expect((await cli.run("ledger list")).stdout).toContain("cache_write_1h 7");
-  expect(await cli.run("prices set sandbox-chat --token cache_write1h=3")).toMatchObject({
+  expect(await cli.run("prices set sandbox-chat --tokens cache_write1h=3")).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('did you mean "cache_write_1h"?'),
   });
@@ -473,7 +473,7 @@ async function shellWithCharges() {
 test("prices are corrected only with --apply and recorded in the audit", async () => {
   await using cli = await shellWithCharges();
   const line =
-    "prices correct sandbox-chat --from 2026-01-01 --reason typo --token input=0.2 --token output=0.3";
+    "prices correct sandbox-chat --from 2026-01-01 --reason typo --tokens input=0.2 --tokens output=0.3";
   const dry = await cli.run(line);
   expect(dry.stdout).toMatch(/^default +3 +-0\.30 USD$/m);
   expect(dry.stdout).toEndWith(
@@ -496,7 +496,7 @@ test("prices are corrected only with --apply and recorded in the audit", async (
     subject: "sandbox-chat",
     after: { reason: "typo", adjusted: 3 },
   });
-  expect((await cli.run("prices correct sandbox-chat --from 2026-01-01 --token input=1")).code).toBe(2);
+  expect((await cli.run("prices correct sandbox-chat --from 2026-01-01 --tokens input=1")).code).toBe(2);
 });
 
 test("the ledger is listed, a charge printed and refunded", async () => {

@@ -79,7 +79,7 @@ test("a key may be restricted to what a pattern covers", async () => {
 });
 
 test("an organization's own price of one such model takes the place of the row", async () => {
-  const amounts = ["--token", "input=0", "--token", "output=7"];
+  const amounts = ["--tokens", "input=0", "--tokens", "output=7"];
   await gateway.cli("prices", "set", "house/gpt-5.4", "--org", "default", ...amounts);
   const price = await until("the price", async () => {
     const response = await gateway.call("/v1/pricing/lookup?model=house/gpt-5.4");

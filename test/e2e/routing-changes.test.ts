@@ -34,7 +34,7 @@ test("every process refuses a disabled key", async () => {
 
 test("every process returns and bills a changed price", async () => {
   const ofConfiguration = await readPrice(fleet.gateways[0]!);
-  await change("prices", "set", MODEL, "--token", "input=0", "--token", "output=3");
+  await change("prices", "set", MODEL, "--tokens", "input=0", "--tokens", "output=3");
   await provesInForce("changed price", async (gateway) => (await readPrice(gateway)) === "3.00");
   await Promise.all(fleet.gateways.map((gateway, index) => send(gateway, `priced-${index}`)));
   const rows = await until("the charges", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listeners, openFleet, untilServing, type Fleet } from "../support/fleet.ts";
 import { reportAtMost, reportExact } from "../support/figure.ts";
@@ -209,13 +210,15 @@ test.each([
   async (workers, reusePort) => {
     const port = freePort();
     using _listener = Bun.serve({ hostname: "127.0.0.1", port, reusePort, fetch: () => new Response() });
-    const env = { PORT: String(port), WORKERS: String(workers) };
+    const folder = join(tmpdir(), `gateway-not-made-${port}`);
+    const env = { PORT: String(port), WORKERS: String(workers), GATEWAY_DATA_DIR: folder };
     const failure: unknown = await startTestGateway({ env }).then(
       (gateway) => gateway[Symbol.asyncDispose](),
       (error: unknown) => error,
     );
     expect(String(failure)).toContain(`port ${port} of 127.0.0.1 is in use`);
     expect(String(failure)).toContain("set PORT");
+    expect(existsSync(folder)).toBe(false);
   },
   20_000,
 );

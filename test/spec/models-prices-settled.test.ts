@@ -180,7 +180,7 @@ test("a tier without a price is refused and never free", async () => {
 
 test("a request is charged by the price at its admission", async () => {
   const set = (input: string) =>
-    fixture.gateway.cli("prices", "set", CHAT, "--token", `input=${input}`, "--token", "output=2");
+    fixture.gateway.cli("prices", "set", CHAT, "--tokens", `input=${input}`, "--tokens", "output=2");
   const inputPrice = async (): Promise<unknown> =>
     ((await readPrice({ model: CHAT }))["prices"] as Record<string, unknown> | undefined)?.["input"];
   fixture.vendor.next({ tokens: 40, frameDelayMs: 60 });

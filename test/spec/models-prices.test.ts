@@ -199,9 +199,9 @@ describe("the price lookup", () => {
       CHAT,
       "--org",
       "default",
-      "--token",
+      "--tokens",
       "input=10",
-      "--token",
+      "--tokens",
       "output=30",
     );
     const seen = await until("the new price", async () => {

@@ -63,7 +63,7 @@ const SECURITY_SCHEMES = {
   azureKey: { type: "apiKey", in: "header", name: "api-key" },
   messagesKey: { type: "apiKey", in: "header", name: "x-api-key" },
   nativeKey: { type: "apiKey", in: "header", name: "x-goog-api-key" },
-  adminToken: { type: "http", scheme: "bearer", description: "A token of administration: `ga_…`" },
+  adminToken: { type: "http", scheme: "bearer", description: "An admin token: `ga_…`" },
   session: { type: "apiKey", in: "cookie", name: "gateway_session", description: "Of a sign-in" },
 };
 
