@@ -69,7 +69,7 @@ export function gauges({
     {
       name: "gateway_recovered_charges_total",
       type: "counter",
-      help: "Charges posted for processes that had ended.",
+      help: "Charges in the journals of processes that had ended.",
       value: storage.recovered,
     },
     {

@@ -29,7 +29,7 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
     );
   budgets
     .command("list")
-    .description("list budgets and what is left of them")
+    .description("list budgets, what is left of them, and how much of that processes hold for requests")
     .option("--org <id>", "of this organization only")
     .option("--json", "print JSON")
     .action(async ({ org, json }: { org?: string; json?: boolean }) => {
@@ -82,19 +82,15 @@ function toLeaseRow({ processId, budget, amount, since }: Output<"leases.list">[
 }
 
 function toRow(budget: Output<"budgets.update">) {
-  const [amount, spent, held] = [budget.amount, budget.spent, budget.held].map(parseSigned) as [
-    Nanos,
-    Nanos,
-    Nanos,
-  ];
+  const [amount, spent] = [budget.amount, budget.spent].map(parseSigned) as [Nanos, Nanos];
   return {
     id: budget.id,
     organization: budget.organizationId,
     key: budget.keyId ?? "(all)",
     amount: budget.amount,
     spent: budget.spent,
+    left: formatNanos(amount - spent),
     held: budget.held,
-    left: formatNanos(amount - spent - held),
     period: budget.period,
     since: budget.periodStart.slice(0, 10),
   };

@@ -40,9 +40,13 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
     .command("rotate")
     .description("give an endpoint another secret and show it, this once")
     .argument("<id>", "the endpoint's id, as listed")
-    .option("--overlap <time>", "how long the old secret signs, too: 30m, 24h, 7d or 0", readDuration, DAY_MS)
+    .option(
+      "--overlap <time>",
+      "how long the old secret signs, too: 30m, 24h (the default), 7d or 0",
+      readDuration,
+    )
     .option("--json", "print JSON")
-    .action(async (id: string, { overlap, json }: { overlap: number; json?: boolean }) => {
+    .action(async (id: string, { overlap = DAY_MS, json }: { overlap?: number; json?: boolean }) => {
       const { secret } = await cli.run("webhooks.rotate", { id, overlapMs: overlap });
       if (json) cli.print(true, { secret }, []);
       else cli.printLine(`The new secret of ${id} is shown only now:\n\n  ${secret}\n`);

@@ -183,6 +183,12 @@ channels:
   expect(found.join()).not.toContain("hunter2");
 });
 
+test("the port of the metrics is not that of the gateway", async () => {
+  expect(await problems(null, { PORT: "9090", METRICS_PORT: "9090" })).toEqual([
+    "server.metrics_port: must be another than server.port",
+  ]);
+});
+
 test("a folder in place of the file is refused, named or not", async () => {
   expect(await problems(null, { GATEWAY_CONFIG: "catalogue" })).toEqual([
     "catalogue: is a folder: name a file by --config or GATEWAY_CONFIG",

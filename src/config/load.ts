@@ -67,6 +67,9 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const secrets: SecretSource = { env: options.env, directory };
   problems.push(...problemsIn(file.content), ...problemsOfOverrides(withOverrides({}, overrides), overrides));
   const effective = fileSchema.parse(withoutUnsound(withOverrides(file.content, overrides)));
+  const { port, metrics_port: metricsPort } = effective.server;
+  if (metricsPort !== null && metricsPort === port)
+    report("server.metrics_port", "must be another than server.port");
   const catalogue = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
   // Paths of the environment are relative to the working folder, those of the file to the file.
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;

@@ -419,7 +419,7 @@ test("a budget is created, changed and removed", async () => {
   await using cli = await shellWithOrganization();
   const { id } = (await cli.run("budgets create --amount 100 --period month --json")).json();
   expect((await cli.run(`budgets set ${id} --amount 12.5`)).stdout).toMatch(
-    /12\.50 +0\.00 +0\.00 +12\.50 +month/,
+    /12\.50 +0\.00 +12\.50 +0\.00 +month/,
   );
   expect((await cli.run("budgets list --json")).json()).toMatchObject([{ id, amount: "12.50", keyId: null }]);
   expect((await cli.run(`budgets remove ${id}`)).code).toBe(0);

@@ -14,21 +14,13 @@ import { WalFile } from "./wal-file.ts";
  * SQLite has one writer at a time, so the two that write take turns here instead of meeting each other's locks.
  */
 export async function openSqlite(location: string, timeoutMs: number): Promise<Database> {
-  createPrivateFolder(dirname(location), { isOwn: false });
-  // SQLite gives its log and its shared memory the mode of the file.
-  createPrivateFile(location);
-  const open = () => openSqliteClient(location);
-  const writer = open();
-  const reader = open();
   const calls = boundCalls(timeoutMs);
-  await calls(async (signal) => {
-    for (const { sql } of [writer, reader]) {
-      await sql.unsafe(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-      await retryWhileLocked(() => sql.unsafe("PRAGMA journal_mode = WAL"), signal);
-      for (const setting of SETTINGS) await sql.unsafe(setting);
-    }
-  });
-  const inserter = openRowInserter(location, SETTINGS);
+  const open = () => openSqliteClient(location);
+  const { writer, reader, inserter } = await calls((signal) => openConnections(location, signal)).catch(
+    (error: unknown) => {
+      throw withAdvice(error, location);
+    },
+  );
   const log = new WalFile(location);
   const inTurn = turns();
   return {
@@ -73,6 +65,40 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
     },
   };
 }
+
+async function openConnections(location: string, signal: AbortSignal) {
+  createPrivateFolder(dirname(location), { isOwn: false });
+  // SQLite gives its log and its shared memory the mode of the file.
+  createPrivateFile(location);
+  const writer = openSqliteClient(location);
+  const reader = openSqliteClient(location);
+  for (const { sql } of [writer, reader]) {
+    await sql.unsafe(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    await retryWhileLocked(() => sql.unsafe("PRAGMA journal_mode = WAL"), signal);
+    for (const setting of SETTINGS) await sql.unsafe(setting);
+  }
+  return { writer, reader, inserter: openRowInserter(location, SETTINGS) };
+}
+
+/** The failure to open a file, in words that say which it is and what to do; any other error as it is. */
+function withAdvice(error: unknown, location: string): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const advice = ADVICE.find(([codes]) => codes.test(code))?.[1];
+  return advice
+    ? new Error(`the database ${location} cannot be opened (${code}): ${advice}`, { cause: error })
+    : error;
+}
+
+const ADVICE = [
+  [
+    /^(EACCES|EPERM|EROFS|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/,
+    "let this user write it and its folder, or set GATEWAY_DATA_DIR to another folder",
+  ],
+  [
+    /^(SQLITE_NOTADB|SQLITE_CORRUPT.*)$/,
+    "it is damaged; put a backup in its place and keep the journals beside it, whose charges the start posts",
+  ],
+] as const;
 
 /** A commit does not wait for the disk: a thread makes WAL checkpoints, unless it falls far behind. */
 const SETTINGS = ["PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 16000"];

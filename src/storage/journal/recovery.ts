@@ -54,7 +54,11 @@ export function createRecovery(options: RecoveryOptions): Recovery {
           try {
             const count = await recoverFolder(options, folder);
             recovered += count;
-            onProblem(`took over the journal of ${folder.processId}: ${count} charges posted`, null, "info");
+            onProblem(
+              `took over the journal of ${folder.processId}: ${count} charges, of which those that were not in the ledger are posted`,
+              null,
+              "info",
+            );
           } catch (error) {
             if (error instanceof DependencyError) throw error;
             report(folder.processId, error);

@@ -12,7 +12,7 @@ export const money = {
   "budget.bar": "{{spent}} of {{amount}} spent, {{held}} held",
   "budget.exhausted": "Used up: requests are refused",
   "budget.period": "Renewed",
-  "period.total": "Never",
+  "period.total": "Never renewed",
   "period.day": "Every day",
   "period.month": "Every month",
   "budget.until": "Renewed",
