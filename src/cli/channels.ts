@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
-import { readCount } from "./options.ts";
+import { readCount, readInputFile } from "./options.ts";
 
 /** `channels list|add|remove|test|reseal` */
 export function addChannelCommands(program: Command, cli: CommandContext): void {
@@ -95,14 +95,14 @@ async function readCredential(
 ): Promise<string | null | undefined> {
   if (source === undefined) return undefined;
   if (source === "none") return null;
-  if (source === "-") return (await Bun.stdin.text()).trim();
+  if (source === "-") return (await readInputFile("-")).trim();
   const [, kind, name = ""] = /^(env|file):(.+)$/.exec(source) ?? [];
   if (kind === "env") {
     const value = context.env[name];
     if (value) return value;
     throw new Error(`the variable ${name} is not set`);
   }
-  if (kind === "file") return (await Bun.file(name).text()).trim();
+  if (kind === "file") return (await readInputFile(name)).trim();
   throw new Error("--credential must be env:NAME, file:path, - or none");
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
+import { readInputFile } from "./options.ts";
 
 /** `config export|import` */
 export function addConfigCommands(program: Command, cli: CommandContext): void {
@@ -20,7 +21,7 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
     .option("--dry-run", "only show what would change")
     .option("--json", "print JSON")
     .action(async (file: string, { dryRun, json }: { dryRun?: boolean; json?: boolean }) => {
-      const yaml = await (file === "-" ? Bun.stdin : Bun.file(file)).text();
+      const yaml = await readInputFile(file);
       const result = await cli.run("configuration.import", { yaml, isDryRun: dryRun });
       if (json) return cli.print(true, result, []);
       cli.print(false, null, result.changes.map(toRow));

@@ -179,3 +179,14 @@ function splitPair(value: string, example: string): [string, string] {
   if (at < 1 || at === value.length - 1) throw new InvalidArgumentError(`It must be of the form ${example}.`);
   return [value.slice(0, at), value.slice(at + 1)];
 }
+
+/** The text of a file that an argument names; `-` is the standard input. */
+export async function readInputFile(name: string): Promise<string> {
+  try {
+    return await (name === "-" ? Bun.stdin : Bun.file(name)).text();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const reason = code === "ENOENT" ? "there is no such file" : code;
+    throw new Error(`"${name}" cannot be read (${reason})`, { cause: error });
+  }
+}

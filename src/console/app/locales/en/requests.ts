@@ -1,11 +1,11 @@
 export const requests = {
   title: "Requests",
-  about: "Every request that a key has made, with each vendor call behind it.",
+  about: "Every request, with each vendor call behind it; some of those without a valid key, too.",
   find: "Find a request by its id",
   "find.help": "The X-Request-Id of a response, or the id of a ledger entry",
   "find.act": "Find",
   "find.none": "No request has the id {{id}}",
-  "find.none.help": "Records are kept for a limited time, and a request that no key has made leaves none.",
+  "find.none.help": "Records are kept for a limited time, and of requests without a valid key only some.",
   empty: "No request yet in this range",
   "empty.act": "Make a picture in the playground",
   "empty.filtered": "No request fits these filters",

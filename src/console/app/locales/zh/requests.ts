@@ -2,12 +2,12 @@ import type { requests as english } from "../en/requests.ts";
 
 export const requests: Record<keyof typeof english, string> = {
   title: "请求",
-  about: "每个密钥发出的请求，以及背后的每次供应商调用。",
+  about: "所有请求，以及背后的每次供应商调用；也包括部分没有有效密钥的请求。",
   find: "按编号查找请求",
   "find.help": "响应中的 X-Request-Id，或账目编号",
   "find.act": "查找",
   "find.none": "没有编号为 {{id}} 的请求",
-  "find.none.help": "记录只保留一段时间；未使用密钥的请求不会留下记录。",
+  "find.none.help": "记录只保留一段时间；没有有效密钥的请求只保留一部分。",
   empty: "此时间段内还没有请求",
   "empty.act": "到试用页生成一张图片",
   "empty.filtered": "没有符合筛选条件的请求",
