@@ -8,9 +8,12 @@ const SEED = 20_261_121;
 const PUBLIC = "public-model";
 const VENDOR = "vendor-model-2026";
 
-test("an event without data is ignored", () => {
+test("of an event without data only comments are passed on, as clients would parse it", () => {
   const stream = new ChatStream(PUBLIC, policyFor(3));
-  stream.push(Buffer.from(`data: ${chunk([choice({ content: "a" })])}\n\ndata:\n\ndata: \n\n`));
+  const first = `data: ${chunk([choice({ content: "a" })])}\n\n`;
+  const empty = "data:\n\ndata: \n\nevent: ping\n\n: note\r\ndata\r\n\r\nid: 7\n\n: busy\n\n";
+  const passed = Buffer.from(stream.push(Buffer.from(first + empty))).toString();
+  expect(passed.slice(passed.indexOf("\n\n") + 2)).toBe("id: 7\n\n: busy\n\n");
   stream.push(Buffer.from(`data: ${chunk([choice({}, "stop")])}\n\n`));
   expect(() => stream.end()).not.toThrow();
 });
@@ -149,7 +152,7 @@ test("comments and other SSE fields pass unchanged", () => {
   const stream = new ChatStream(PUBLIC, policyFor(3));
   stream.push(frameOf(chunk([choice({ content: "a" })])));
   stream.push(frameOf(chunk([choice({ content: "b" })])));
-  for (const words of [": ping\n\n", "event: x\nid: 7\n\n", "retry: 10\n\n", "\n\n"]) {
+  for (const words of [": ping\n\n", "id: 7\n\n", "retry: 10\n\n", "\n\n"]) {
     expect(Buffer.from(stream.push(Buffer.from(words))).toString()).toBe(words);
   }
 });

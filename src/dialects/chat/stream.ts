@@ -12,7 +12,7 @@ import { writeError } from "./error.ts";
 import { errorOf, firstChoice, inStreamError, usageOf } from "./event.ts";
 import { refuseFailure } from "./finish-reason.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
-import { neutralFrame } from "./vendor-words.ts";
+import { commentsOf } from "./vendor-words.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
 import { readUsage } from "./usage.ts";
 import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
@@ -110,9 +110,8 @@ export class ChatStream implements TextStream {
 
   #readFrame(frame: Buffer, output: Uint8Array[]): void {
     const data = frameData(frame);
-    // An event without data is none (WHATWG HTML, 9.2.6).
-    if (data === null || data === "") {
-      output.push(neutralFrame(frame));
+    if (!data) {
+      output.push(commentsOf(frame));
       return;
     }
     if (data.startsWith("[DONE]")) {

@@ -40,5 +40,16 @@ export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unkno
   return Buffer.from(edited, "latin1");
 }
 
+/**
+ * What the caller gets of a frame without data: its comments. Official clients parse the data of every event, also where
+ * it is empty or there is only a name, and fail.
+ */
+export function commentsOf(frame: Buffer): Buffer {
+  return EVENT_LINE.test(frame.toString("latin1")) ? NOTHING : neutralFrame(frame);
+}
+
+const EVENT_LINE = /(?:^|[\r\n])(?:data|event)[:\r\n]/;
+const NOTHING = Buffer.alloc(0);
+
 /** The data of an event that is written on one line, as vendors do. */
 const EVENT = /(?<=^|[\r\n])data:[^\r\n]*/;

@@ -5,7 +5,7 @@ import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "../chat/frame-template.ts";
-import { neutralFrame, vendorFields, withoutFields } from "../chat/vendor-words.ts";
+import { commentsOf, neutralFrame, vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
 import { SizedText } from "../sized-text.ts";
 import { addBlock, addDelta, checkBegun } from "./content.ts";
@@ -101,8 +101,7 @@ export class MessagesStream implements TextStream {
   #readFrame(frame: Buffer, output: Uint8Array[]): void {
     this.#template = null;
     const data = frameData(frame);
-    // An event without data is none (WHATWG HTML, 9.2.6).
-    if (data === null || data === "") return this.#pass(neutralFrame(frame), output);
+    if (!data) return this.#pass(commentsOf(frame), output);
     // Relays add the end mark of chat completions.
     if (data.startsWith("[DONE]")) return;
     const event = parseVendorObject(data);

@@ -4,7 +4,7 @@ import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from
 import { isObject, textOf } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
-import { neutralFrame } from "../chat/vendor-words.ts";
+import { commentsOf, neutralFrame } from "../chat/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
 import { SizedText } from "../sized-text.ts";
 import { addItem } from "./content.ts";
@@ -100,9 +100,8 @@ export class ResponsesStream implements TextStream {
 
   #readFrame(frame: Buffer, output: Uint8Array[]): void {
     const data = frameData(frame);
-    // An event without data is none (WHATWG HTML, 9.2.6).
-    if (data === null || data === "") {
-      output.push(neutralFrame(frame));
+    if (!data) {
+      output.push(commentsOf(frame));
       return;
     }
     const event: VendorEvent = parseVendorObject(data);
