@@ -8,7 +8,9 @@ const SENTENCE_END = /(?<=[.!?])\s+/;
 
 /** Addresses, keys and their fragments, request, project and organization ids, long opaque words. */
 const TELLTALE = [
-  /:\/\/|\bwww\.|[\w-]\.(com|ai|cn|net|org|io|dev)\b/i,
+  /:\/\/|\bwww\.|[\w-]\.(com|ai|cn|net|org|io|dev|app|cloud|co|eu|us)\b/i,
+  // Of servers of one's own.
+  /\blocalhost\b|[\w-]\.(internal|local|lan|corp|svc|home|intranet)\b/i,
   /\b\d{1,3}(\.\d{1,3}){3}\b/,
   /\S@\S/,
   /\bsk-|\bbearer\b|\bapi[- ]?key\b|\*{3,}/i,
