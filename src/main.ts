@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import { openAdmin, runMigrations } from "./open-admin.ts";
 import { openConfiguration } from "./open-configuration.ts";
 import { runCli } from "./cli/index.ts";
@@ -17,7 +16,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   providers: PROVIDERS,
   env: secureEnvironment(),
   cwd: process.cwd(),
-  userName: userName(),
+  userName,
   stdout: process.stdout,
   stderr: process.stderr,
 });
@@ -25,11 +24,13 @@ process.exitCode = exitCode;
 // A failed start, for example on a port in use, may leave handles open that keep the process alive.
 if (exitCode !== 0) process.exit(exitCode);
 
-/** A container may run under a number that no user of the system has. */
+/** The runtime's own `userInfo()` gives what the variable USER says, which containers do not set. */
 function userName(): string {
   try {
-    return userInfo().username;
+    const { success, stdout } = Bun.spawnSync(["id", "-un"], { stderr: "ignore" });
+    if (success) return stdout.toString().trim();
   } catch {
-    return `uid ${process.getuid?.()}`;
+    // There is no such program.
   }
+  return `uid ${process.getuid?.()}`;
 }

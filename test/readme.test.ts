@@ -53,6 +53,11 @@ test("the commands of administration work one after the other", async () => {
     expect({ command, code, errors }).toEqual({ command, code: 0, errors: "" });
     expect(output.trim()).not.toBe("");
   }
+  // Containers do not set the variable USER.
+  const user = (await run(["id", "-un"], {})).output.trim();
+  const list = [process.execPath, "src/main.ts", "audit", "list", "--json"];
+  const { output } = await run(list, { GATEWAY_DATA_DIR: gateway.dataDirectory });
+  expect(JSON.parse(output)[0]).toMatchObject({ actor: user });
 }, 60_000);
 
 test.each(marked("check", "yaml"))(

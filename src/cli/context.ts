@@ -46,7 +46,7 @@ export interface CliContext {
   env: Environment;
   cwd: string;
   /** Name of the operating system's user, for the audit. */
-  userName: string;
+  userName(): string;
   /** Folder of the shipped catalogue; the project's own where absent. */
   catalogueDirectory?: string;
   stdout: TextOutput;
@@ -101,10 +101,9 @@ export function openCommandContext(context: CliContext, program: Command): Comma
     try {
       const stored = await store.configuration.list();
       const { settings } = stored.length === 0 ? declared : await load(stored);
-      const by = {
-        actor: program.opts<{ actor?: string }>().actor ?? context.userName,
-        source: `cli/${context.userName}@${hostname()}`,
-      };
+      const user = context.userName();
+      const actor = program.opts<{ actor?: string }>().actor ?? user;
+      const by = { actor, source: `cli/${user}@${hostname()}` };
       const configuration = context.openConfiguration(load);
       return await work({ store, by, clock: systemClock, catalogue: settings, configuration });
     } finally {

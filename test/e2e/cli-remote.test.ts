@@ -45,7 +45,7 @@ async function run(
     providers: new Map(),
     env,
     cwd: "/",
-    userName: "ada",
+    userName: () => "ada",
     stdout: {
       write(text, onWritten) {
         written.stdout += text;

@@ -26,7 +26,7 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
       providers: TEST_PROVIDERS,
       env: options.env ?? {},
       cwd: folder.path,
-      userName: "ada",
+      userName: () => "ada",
       catalogueDirectory: `${folder.path}/catalogue`,
       stdout: {
         write(text, onWritten) {
