@@ -136,5 +136,5 @@ function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const output = saneCount(usage["output_tokens"]) ?? Number.NaN;
   const total = Math.max(output, saneCount(usage["total_tokens"]) ?? output);
-  return readImageUsage({ input: total - output, output, total });
+  return readImageUsage({ input: total - output, output });
 }

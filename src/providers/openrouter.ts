@@ -6,7 +6,7 @@ import { readImageList } from "./images/image-list.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import { readImageUsage } from "./images/image-usage.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
-import { followsReference, wantedFormat, wantedQuality } from "./images/wanted-image.ts";
+import { billedQuality, followsReference, wantedFormat } from "./images/wanted-image.ts";
 import {
   compatibleEmbedding,
   compatibleProbe,
@@ -86,8 +86,10 @@ async function generate(
   if (!items) throw brokenResponse("gave no list of images");
   const images = await pictures(items, fetchResult);
   if (images.length === 0) throw brokenResponse("gave no image");
+  const quality = billedQuality(order);
   return {
     images,
+    ...(quality !== undefined && { quality }),
     isCompressed: isCompressing(order),
     usage: readUsage(parsed),
     vendorCost: readCost(parsed),
@@ -97,7 +99,7 @@ async function generate(
 /** The vendor refuses `size` beside a resolution, and `n` for models that make one image a call. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, background, compression, model } = order;
-  const quality = wantedQuality(order);
+  const quality = billedQuality(order);
   const count = Math.min(order.count, model.image.maxImagesPerCall);
   const format = isFormatRequested(order) ? wantedFormat(order) : undefined;
   return writeJsonBody((base64) => ({
@@ -141,6 +143,5 @@ function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   return readImageUsage({
     input: usage["prompt_tokens"],
     output: usage["completion_tokens"],
-    total: usage["total_tokens"],
   });
 }

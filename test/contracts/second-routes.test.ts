@@ -71,13 +71,14 @@ describe("what the record offers is taken by the reseller", () => {
 
 describe("a quality", () => {
   test("is told to a reseller whose model has them, and `auto` as the one that is billed", async () => {
-    await fal.generate({ quality: "low" });
-    await fal.generate({ quality: "auto" });
+    expect((await fal.generate({ quality: "low" })).quality).toBe("low");
+    expect((await fal.generate({ quality: "auto" })).quality).toBe("high");
     const submitted = fal.vendor.hits.filter(({ method }) => method === "POST").map((hit) => hit.json());
     expect(submitted.map(({ quality }) => quality)).toEqual(["low", "high"]);
-    await openrouter.generate({ quality: "auto" }, "grok-imagine-image-2.0");
+    const told = await openrouter.generate({ quality: "auto" }, "grok-imagine-image-2.0");
+    expect(told.quality).toBe("medium");
     expect(openrouter.vendor.hits[0]!.json()).toMatchObject({ quality: "medium", resolution: "1K" });
-    await fal.generate({}, "qwen-image-2.0");
+    expect((await fal.generate({}, "qwen-image-2.0")).quality).toBeUndefined();
     expect(fal.vendor.hits.findLast(({ method }) => method === "POST")!.json()).not.toHaveProperty("quality");
   });
 });

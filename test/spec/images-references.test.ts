@@ -171,7 +171,6 @@ describe("a reference in a form comes", () => {
       model: "gpt-image-2",
       prompt: "make it so",
       n: "1",
-      quality: "high",
     });
   });
 });

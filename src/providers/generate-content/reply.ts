@@ -74,11 +74,10 @@ function refused(code: string, message: unknown, errors: VendorErrors): Upstream
 function readUsage(usage: unknown): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const { promptTokenCount, toolUsePromptTokenCount = 0 } = usage;
-  const { candidatesTokenCount = 0, thoughtsTokenCount = 0, totalTokenCount } = usage;
+  const { candidatesTokenCount = 0, thoughtsTokenCount = 0 } = usage;
   return readImageUsage({
     input: sumOf(promptTokenCount, toolUsePromptTokenCount),
     output: sumOf(candidatesTokenCount, thoughtsTokenCount),
-    total: totalTokenCount,
     inputDetails: detailsOf(usage["promptTokensDetails"]),
     outputDetails: detailsOf(usage["candidatesTokensDetails"]),
   });

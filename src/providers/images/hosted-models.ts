@@ -13,7 +13,7 @@ import { runJob, type VendorJob } from "../transport/polling.ts";
 import { fetchEach, type FetchResult } from "../transport/result-link.ts";
 import { createImageUpstream } from "./image-upstream.ts";
 import type { ReferenceRules } from "./reference-image.ts";
-import { followsReference, wantedFormat, wantedQuality, wantedSize } from "./wanted-image.ts";
+import { billedQuality, followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
 
 /**
  * Images of a vendor that hosts models of many makers: each model has inputs of its own, and a job makes its images,
@@ -32,7 +32,9 @@ export function createHostedUpstream(settings: HostedSettings, vendor: HostedVen
       const job = vendor.describeJob(model, (base64) => writeInputs(order, inputs, base64));
       const polling = { intervalMs: settings.pollIntervalMs, record: order.vendorJobs?.(0) };
       const links = await runJob(job, polling, signal);
-      return { images: await fetchEach(links, vendor.fetchResult, order.spool, signal) };
+      const images = await fetchEach(links, vendor.fetchResult, order.spool, signal);
+      const quality = inputs.quality && billedQuality(order);
+      return { images, ...(quality && { quality }) };
     },
   });
 }
@@ -130,7 +132,7 @@ function writeInputs(
   const tierValue = resolution?.[order.size.tier];
   const format = wantedFormat(order);
   const formatValue = format && formats?.[format];
-  const quality = wantedQuality(order);
+  const quality = billedQuality(order);
   return {
     prompt: order.prompt,
     ...(references !== undefined && writeReferences(order, references, base64)),

@@ -5,7 +5,6 @@ import { saneCount } from "../../domain/usage.ts";
 interface ReportedCounts {
   input: unknown;
   output: unknown;
-  total: unknown;
   inputDetails?: ReportedDetails | undefined;
   outputDetails?: ReportedDetails | undefined;
 }
@@ -17,7 +16,7 @@ interface ReportedDetails {
 
 /**
  * The usage of an image call from a vendor's counts; undefined when input or output is missing or impossible. Details
- * that are impossible are left out.
+ * that are impossible are left out; the total is the sum, whatever the vendor says.
  */
 export function readImageUsage(reported: ReportedCounts): ImageTokens | undefined {
   const [input, output] = [saneCount(reported.input), saneCount(reported.output)];
@@ -27,7 +26,7 @@ export function readImageUsage(reported: ReportedCounts): ImageTokens | undefine
   return {
     input,
     output,
-    total: saneCount(reported.total) ?? input + output,
+    total: input + output,
     ...(inputDetails && sumOf(inputDetails) === input && { inputDetails }),
     // Thoughts are neither text nor image of the output.
     ...(outputDetails && sumOf(outputDetails) <= output && { outputDetails }),

@@ -27,7 +27,16 @@ export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undef
   return formats.includes("png") ? "png" : formats[0];
 }
 
-/** The quality to request: for `auto` the one that the model is said to use, which is what is billed. */
+/** The quality to request: for `auto` the one that the model's record names, else the vendor's own choice. */
 export function wantedQuality({ quality, model }: ImageOrder): string | undefined {
   return quality === "auto" ? model.image.defaultQuality : quality;
+}
+
+/**
+ * The quality to request of a vendor that does not report its choice: then `auto` is billed at its highest price, so it
+ * is requested at that.
+ */
+export function billedQuality(order: ImageOrder): string | undefined {
+  const { quality, model } = order;
+  return wantedQuality(order) ?? (quality === "auto" ? model.image.qualities.at(-1) : undefined);
 }

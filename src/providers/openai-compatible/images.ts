@@ -125,7 +125,6 @@ function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   return readImageUsage({
     input: usage["input_tokens"],
     output: usage["output_tokens"],
-    total: usage["total_tokens"],
     inputDetails: detailsOf(usage["input_tokens_details"]),
     outputDetails: detailsOf(usage["output_tokens_details"]),
   });
