@@ -22,15 +22,21 @@ const BOUNDS = { values: 500_000, names: 50_000 };
  * object, is nested too deep, names a field twice, or names a provider.
  */
 export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBody {
+  const read = readUnambiguous(bytes, names);
+  if (Object.hasOwn(read.body, "provider")) {
+    const message = "Remove `provider`: the gateway chooses the provider by itself.";
+    throw new GatewayError("provider_not_allowed", message, { param: "provider" });
+  }
+  return read;
+}
+
+/** Reads a JSON object. Throws a `GatewayError` for what is none, is nested too deep, or names a field twice. */
+export function readUnambiguous(bytes: Uint8Array, names: readonly string[] = []): RequestBody {
   const { raw, body } = readObject(bytes);
   const scan = scanObject(raw, names);
   if (scan.depth > MAX_DEPTH)
     throw malformed(`The request body is nested more than ${MAX_DEPTH} levels deep.`);
   if (hasRepeatedName(scan, body)) throw malformed("The request body names a field twice at its top level.");
-  if (Object.hasOwn(body, "provider")) {
-    const message = "Remove `provider`: the gateway chooses the provider by itself.";
-    throw new GatewayError("provider_not_allowed", message, { param: "provider" });
-  }
   return { raw, body, spans: scan.spans, bodyStart: scan.bodyStart };
 }
 

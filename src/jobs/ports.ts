@@ -14,6 +14,8 @@ export interface JobStore {
    * when this resolves.
    */
   submit(job: NewJob): Promise<Submission>;
+  /** What an idempotency key of a gateway key belongs to already: `known` or `other`; null for a new one. */
+  findSubmitted(keyId: string, idempotency: NonNullable<NewJob["idempotency"]>): Promise<Submission | null>;
   /** A job of the organization; null for an unknown one and one of another organization. */
   get(organizationId: string, id: string): Promise<Job | null>;
   /** Newest first. */

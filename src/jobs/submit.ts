@@ -52,6 +52,9 @@ export async function submitJob(
 ): Promise<{ job: Job; ignored: string[] }> {
   const { principal } = context;
   const { key, organization } = principal;
+  // A repetition is not refused for what the first one has used up.
+  const submitted = idempotency && (await core.jobs.findSubmitted(key.id, idempotency));
+  if (submitted) return { job: accepted(submitted), ignored: [] };
   const images = await readJobRequest(request);
   requireStorage(core, context, images);
   if (webhookUrl !== null) await requireWebhook(core, organization.id, webhookUrl);

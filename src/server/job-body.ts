@@ -1,8 +1,8 @@
-import { isKnownField, isPictureField } from "../dialects/images/index.ts";
+import { isImageField, isKnownField, isPictureField } from "../dialects/images/index.ts";
 import { isPicturePath } from "../dialects/native/index.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { JobRequest } from "../jobs/stored-request.ts";
-import type { JsonPath } from "../lib/json-spool.ts";
+import type { JsonPath, StreamedObject } from "../lib/json-spool.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { isFormBody, readImageBody, readPictureJson, type BodyDestination } from "./image-body.ts";
 
@@ -12,6 +12,8 @@ interface JobBody {
   content: WithoutHeaders<JobRequest>;
   /** Address that is told of the job's end. */
   webhookUrl: string | null;
+  /** Fields of image requests beside a body of the native protocol, which does not know them. */
+  ignored: string[];
 }
 
 const WEBHOOK = "webhook_url";
@@ -26,19 +28,32 @@ export async function readJobBody(
     const all = await readImageBody(exchange, destination, true, reads);
     const fields = all.filter(([name]) => name !== WEBHOOK);
     const [, url] = all.find(([name]) => name === WEBHOOK) ?? [];
-    return { content: { kind: "images", fields }, webhookUrl: readWebhook(url) };
+    return { content: { kind: "images", fields }, webhookUrl: readWebhook(url), ignored: [] };
   }
   const body = await readPictureJson(exchange, destination, isPicture);
   const { [WEBHOOK]: url, ...rest } = body;
   const webhookUrl = readWebhook(url);
-  if (!Object.hasOwn(rest, "contents"))
-    return { content: { kind: "images", fields: Object.entries(rest) }, webhookUrl };
-  const { model, ...native } = rest;
+  if ((rest["contents"] ?? null) === null)
+    return { content: { kind: "images", fields: Object.entries(rest) }, webhookUrl, ignored: [] };
+  const { model, ...others } = rest;
+  const { native, ignored } = withoutImageFields(others);
   if (typeof model !== "string" || model === "") {
     const message = "Set `model` beside `contents` to the id of an image model.";
     throw new GatewayError("model_required", message, { param: "model" });
   }
-  return { content: { kind: "native", model, body: native }, webhookUrl };
+  return { content: { kind: "native", model, body: native }, webhookUrl, ignored };
+}
+
+/** Vendors of the native protocol refuse fields that they do not know. Throws for pictures, which would be missed. */
+function withoutImageFields(body: StreamedObject): { native: StreamedObject; ignored: string[] } {
+  const given = Object.entries(body).filter(([name, value]) => isKnownField(name) && value !== null);
+  const picture = given.find(([name]) => isPictureField(name));
+  if (picture) {
+    const message = `\`${picture[0]}\` does not go with \`contents\`: send pictures in its parts, or \`prompt\` in its place.`;
+    throw new GatewayError("invalid_parameter", message, { param: picture[0] });
+  }
+  const native = Object.fromEntries(Object.entries(body).filter(([name]) => !isImageField(name)));
+  return { native, ignored: given.map(([name]) => name) };
 }
 
 function readWebhook(value: unknown): string | null {

@@ -1,7 +1,7 @@
+import { readUnambiguous } from "../dialects/request-body.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { JOB_STATUSES, type JobStatus } from "../domain/job.ts";
 import type { JobPage } from "../jobs/ports.ts";
-import { isObject } from "../lib/json.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -38,21 +38,10 @@ function readStatus(text: string): JobStatus {
 
 /** Reads `{job_ids: […]}`: up to 100 ids. */
 export function readJobIds(body: Uint8Array): string[] {
-  const parsed = parse(body);
-  if (!isObject(parsed))
-    throw new GatewayError("invalid_request_body", "The request body must be a JSON object.");
-  const ids = parsed["job_ids"];
+  const ids = readUnambiguous(body).body["job_ids"];
   const isList = Array.isArray(ids) && ids.length <= MAX_IDS;
   const texts = isList ? ids.filter((id): id is string => typeof id === "string") : [];
   if (isList && texts.length === ids.length && texts.length > 0) return texts;
   const message = `\`job_ids\` must be an array of 1 to ${MAX_IDS} job ids.`;
   throw new GatewayError("invalid_parameter", message, { param: "job_ids" });
-}
-
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-  } catch {
-    throw new GatewayError("invalid_request_body", "The request body is not valid JSON in UTF-8.");
-  }
 }

@@ -197,10 +197,18 @@ onEachDatabase("jobs", (databases) => {
     expect(ids).toHaveLength(10);
     expect(new Set(ids).size).toBe(1);
     expect(results.filter(({ kind }) => kind === "accepted")).toHaveLength(1);
+    const { keyId } = aJob({ idempotency });
+    expect(await jobs.findSubmitted(keyId, idempotency)).toMatchObject({
+      kind: "known",
+      job: { id: ids[0] },
+    });
+    expect(await jobs.findSubmitted(keyId, { key: "k", fingerprint: "g" })).toEqual({ kind: "other" });
+    expect(await jobs.findSubmitted("key_a2", idempotency)).toBeNull();
     const other = aJob({ idempotency: { key: "k", fingerprint: "g" } });
     expect(await jobs.submit(other)).toEqual({ kind: "other" });
     expect((await jobs.submit({ ...other, id: newId("job"), keyId: "key_a2" })).kind).toBe("accepted");
     await database.begin((sql) => sql`UPDATE jobs SET created_at = created_at - 86400001`);
+    expect(await jobs.findSubmitted(keyId, idempotency)).toBeNull();
     expect((await jobs.submit(other)).kind).toBe("accepted");
   });
 

@@ -97,6 +97,24 @@ describe("a submission", () => {
     expect(await readError(missing)).toMatchObject({ code: "model_required", param: "model" });
   });
 
+  test("leaves fields of image requests out of a native body, as its vendor refuses them", async () => {
+    const contents = [{ role: "user", parts: [{ text: "a fox" }] }];
+    const silent = { stream: true, user: "me", style: "vivid" };
+    const body = { model: "gemini-3.1-flash-image", contents, n: 3, size: "1K", ...silent };
+    const accepted = await call("/api/jobs", { body });
+    expect(accepted.headers.get("x-gateway-ignored-params")).toBe("n, size");
+    const { id } = (await accepted.json()) as { id: string };
+    expect((await untilStatus(fixture.gateway, id)).status).toBe("completed");
+    expect(Object.keys(fixture.vendors.gemini.hits.at(-1)!.json() as object)).toEqual(["contents"]);
+    const pictured = await call("/api/jobs", { body: { ...body, image: dataUrl(ONE) } });
+    expect(await readError(pictured)).toMatchObject({ code: "invalid_parameter", param: "image" });
+  });
+
+  test("takes null contents as none", async () => {
+    const job = await submit(fixture.gateway, { model: MODEL, prompt: "a fox", contents: null });
+    expect((await untilStatus(fixture.gateway, job.id)).status).toBe("completed");
+  });
+
   test("keeps large pictures and prompts as they are", async () => {
     const large = makePng(400, 300, { pixel: grain });
     expect(large.length).toBeGreaterThan(100_000);
@@ -200,6 +218,25 @@ describe("a submission", () => {
     expect(fixture.vendors.openai.hits).toHaveLength(1);
     const unusable = await call("/api/jobs", { body, headers: { "idempotency-key": "a b" } });
     expect(unusable.status).toBe(400);
+  });
+
+  test("repeated with its idempotency key is the same job, also when a limit is used up", async () => {
+    const limited = await fixture.gateway.cli(
+      "keys",
+      "create",
+      "--name",
+      "three pictures",
+      "--limit",
+      "images_per_minute=3",
+      "--json",
+    );
+    const headers = { authorization: `Bearer ${JSON.parse(limited).secret}`, "idempotency-key": "limited" };
+    const body = { model: MODEL, prompt: "two", n: 2 };
+    const first = await submit(fixture.gateway, body, { headers });
+    expect((await submit(fixture.gateway, body, { headers })).id).toBe(first.id);
+    const other = await call("/api/jobs", { body, headers: { ...headers, "idempotency-key": "another" } });
+    expect(other.status).toBe(429);
+    await untilStatus(fixture.gateway, first.id);
   });
 });
 
@@ -385,6 +422,11 @@ describe("cancelling", () => {
     expect(response.status).toBe(400);
     expect(await readError(response)).toMatchObject({ code: "invalid_parameter", param: "job_ids" });
   });
+});
+
+test("a list of jobs to cancel that is there twice is a 400, as half of it would go on", async () => {
+  const response = await call("/api/jobs/cancel", { body: '{"job_ids":["job_a"],"job_ids":["job_b"]}' });
+  expect(await readError(response)).toMatchObject({ code: "invalid_request_body" });
 });
 
 describe("the list", () => {

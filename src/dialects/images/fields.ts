@@ -34,6 +34,11 @@ export function isReadField(name: string): boolean {
   return READ.has(name);
 }
 
+/** Whether a field of image requests has no effect and is not named either. */
+export function isSilentlyIgnored(name: string): boolean {
+  return SILENTLY_IGNORED.has(name);
+}
+
 const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 const DELIVERIES = ["url", "b64_json"] as const;
 
@@ -49,13 +54,14 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
     throw new GatewayError("model_required", "Set `model` to the id of an image model.", { param: "model" });
   refuseCaseVariants(body, KNOWN_NAMES);
   const prompt = body["prompt"];
+  if (prompt instanceof Blob) throw invalid("prompt", "must be text, not a file");
   if (typeof prompt !== "string" || prompt.trim() === "") {
     throw new GatewayError("prompt_required", "Set `prompt` to what the picture should show.", {
       param: "prompt",
     });
   }
   const size = optionalText(body, "size");
-  const ratio = optionalText(body, "aspectRatio") ?? optionalText(body, "aspect_ratio");
+  const ratio = optionalText(body, "aspectRatio") || optionalText(body, "aspect_ratio");
   return {
     model,
     prompt,

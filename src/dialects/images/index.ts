@@ -3,6 +3,7 @@ export { writeError } from "./error.ts";
 export { writeReply } from "./reply.ts";
 export {
   formFields,
+  isImageField,
   isKnownField,
   isPictureField,
   readEdit,

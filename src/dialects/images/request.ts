@@ -2,7 +2,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceSource } from "../../domain/image.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
 import { readLongText } from "../long-text.ts";
-import { isReadField, readFields } from "./fields.ts";
+import { isReadField, isSilentlyIgnored, readFields } from "./fields.ts";
 import { isMaskField, isReferenceField, readReferences } from "./references.ts";
 
 /** An unparsed field: a JSON value with long strings on disk, or a form's text or uploaded file (a `Blob`). */
@@ -19,6 +19,11 @@ export function isPictureField(name: string | number | undefined): boolean {
 /** Whether anything reads a field; the others are named in a header and otherwise skipped. */
 export function isKnownField(name: string): boolean {
   return isPictureField(name) || isReadField(name);
+}
+
+/** Whether a field is one of image requests, with an effect or without. */
+export function isImageField(name: string): boolean {
+  return isKnownField(name) || isSilentlyIgnored(name);
 }
 
 /** Reads a generation: no reference images. Throws a `GatewayError` naming the field to change. */
@@ -57,12 +62,21 @@ function readMask(fields: readonly ImageField[]): ReferenceSource | undefined {
   throw new GatewayError("invalid_image", "Send at most one `mask`.", { param: "mask" });
 }
 
-/** Converts the values of a form to the types of JSON: numbers to numbers, an empty value to `undefined`. */
+/**
+ * Leaves empty parts of a form out and converts numbers to those of JSON. Throws a `GatewayError` for a field that has
+ * one value and is there twice.
+ */
 export function formFields(fields: readonly ImageField[]): ImageField[] {
-  return fields.map(([name, value]) => {
-    if (value === "") return [name, undefined];
-    if (typeof value !== "string" || isPictureField(name)) return [name, value];
-    return [name, NUMBERS.has(name) && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value];
+  const filled = fields.filter(([, value]) => value !== "");
+  const seen = new Set<string>();
+  return filled.map(([name, value]) => {
+    if (seen.has(name) && isReadField(name)) {
+      const message = `The form has \`${name}\` more than once.`;
+      throw new GatewayError("invalid_parameter", message, { param: name });
+    }
+    seen.add(name);
+    const isNumber = NUMBERS.has(name) && typeof value === "string" && /^-?\d+(?:\.\d+)?$/.test(value);
+    return [name, isNumber ? Number(value) : value];
   });
 }
 

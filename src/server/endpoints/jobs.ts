@@ -65,7 +65,8 @@ export function jobRoutes(endpoints: JobEndpoints): Route[] {
 function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const key = idempotencyKeyOf(exchange.request);
   return respondFromSpool(endpoints.spools, exchange, async (spool) => {
-    const { content, webhookUrl } = await readJobBody(exchange, { limits: endpoints.bodyLimits, spool });
+    const body = await readJobBody(exchange, { limits: endpoints.bodyLimits, spool });
+    const { content, webhookUrl } = body;
     const request: JobRequest = { ...content, isCompressing: isCompressing(exchange.request) };
     const idempotency =
       key === null ? null : { key, fingerprint: await fingerprintOf([webhookUrl, contentOf(request)]) };
@@ -77,7 +78,8 @@ function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promi
       ...rateHeaders(exchange.grant.rate, "chat"),
       "content-type": "application/json",
     };
-    if (ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(ignored);
+    const names = [...body.ignored, ...ignored];
+    if (names.length > 0) headers["x-gateway-ignored-params"] = headerList(names);
     return { body: { ...writeJob(job, linker(endpoints, exchange)) }, headers };
   });
 }

@@ -10,6 +10,7 @@ import { finishJob } from "./finish.ts";
 import { groupCommit } from "./group-commit.ts";
 import { atLeast, isHeld, isJobId, jobColumns, readJob, type JobRow } from "./job-row.ts";
 import { endOverdue, expireJobs, removeJobs } from "./retention.ts";
+import { findSubmitted } from "./submit.ts";
 
 /** The channel of notifications between processes on PostgreSQL. */
 const CHANNEL = "gateway_jobs";
@@ -23,6 +24,7 @@ export function jobStore(database: Database): JobStore {
   const notify = () => database.notify(CHANNEL);
   return {
     submit: groupCommit(database, notify),
+    findSubmitted: (keyId, idempotency) => findSubmitted(database, keyId, idempotency),
     get: jobFinder(database),
     async list(organizationId, { limit, offset, statuses, createdFrom, createdTo }) {
       const rows = await database.read(

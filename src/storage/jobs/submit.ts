@@ -2,7 +2,7 @@ import { JOB_STAGES, type Job } from "../../domain/job.ts";
 import { exhaustionOf } from "../../gateway/metering/exhaustion-cache.ts";
 import type { Exhausted, Granted } from "../../gateway/ports.ts";
 import type { NewJob, Submission } from "../../jobs/ports.ts";
-import { lockBudgets } from "../budgets/locked-budgets.ts";
+import { lockBudgets, storeTime } from "../budgets/locked-budgets.ts";
 import { take } from "../budgets/take.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -81,12 +81,29 @@ async function findKnown(
   );
 }
 
+/** See `JobStore.findSubmitted`. */
+export async function findSubmitted(
+  database: Database,
+  keyId: string,
+  idempotency: NonNullable<NewJob["idempotency"]>,
+): Promise<Submission | null> {
+  const { kind } = database;
+  const [row] = await database.read(
+    (sql) => sql<(JobRow & { fingerprint: string })[]>`
+      SELECT fingerprint, ${jobColumns(kind, sql)} FROM jobs
+      WHERE key_id = ${keyId} AND idempotency_key = ${idempotency.key}
+        AND created_at >= ${storeTime(kind, sql)} - ${IDEMPOTENCY_MS}`,
+  );
+  return row ? sameAs({ fingerprint: row.fingerprint, job: readJob(row) }, idempotency) : null;
+}
+
 function knownAs(known: ReadonlyMap<string, KnownJob>, job: NewJob): Submission | null {
   const found = job.idempotency ? known.get(nameOf(job)) : undefined;
-  if (!found) return null;
-  return found.fingerprint === job.idempotency?.fingerprint
-    ? { kind: "known", job: found.job }
-    : { kind: "other" };
+  return found && job.idempotency ? sameAs(found, job.idempotency) : null;
+}
+
+function sameAs({ fingerprint, job }: KnownJob, wanted: { fingerprint: string }): Submission {
+  return fingerprint === wanted.fingerprint ? { kind: "known", job } : { kind: "other" };
 }
 
 function fullFor(queued: QueuedCounts, { keyId, queuedLimit }: NewJob): Submission | null {
