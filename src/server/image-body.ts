@@ -41,15 +41,14 @@ export async function readImageBody(
     return Object.entries(await readPictureJson(exchange, { limits, spool }, isPicture));
   }
   requireLength(request, MAX_BYTES);
+  const contentType = request.headers.get("content-type") ?? "";
+  if (!/;\s*boundary=/i.test(contentType))
+    throw malformed("The `Content-Type` of a form needs a `boundary`: let the client library set it.");
   try {
-    return await readForm(
-      decodedBody(exchange, limits, MAX_BYTES),
-      request.headers.get("content-type") ?? "",
-      {
-        spool,
-        reads,
-      },
-    );
+    return await readForm(decodedBody(exchange, limits, MAX_BYTES), contentType, {
+      spool,
+      reads,
+    });
   } catch (error) {
     throw error instanceof MultipartError ? formTrouble(error) : error;
   }
@@ -94,7 +93,7 @@ async function readForm(
 function contentOf(part: MultipartPart): unknown {
   if (part.kind === "skipped") return undefined;
   // What a form of HTML sends for a file field that was left empty.
-  if (part.kind === "file" && part.fileName === "" && part.byteLength === 0) return undefined;
+  if (part.kind === "file" && part.fileName === "" && part.byteLength === 0) return "";
   return part.kind === "file" ? part.blob : part.value;
 }
 
@@ -127,8 +126,9 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
   const param = part === undefined ? {} : { param: paramOf(part) };
   switch (reason) {
     case "malformed":
-    case "invalid_text":
       return malformed("The form is malformed or was cut short.");
+    case "invalid_text":
+      return malformed(`The text of \`${part}\` is not UTF-8.`);
     case "too_many_parts":
       return isPictureField(part)
         ? tooManyPictures()

@@ -65,6 +65,16 @@ function suite(open: () => Promise<Fleet>): void {
     expect(hits()).toBe(1);
   });
 
+  test("the same body with smaller references is a conflict", async () => {
+    const name = key();
+    const image = `data:image/png;base64,${Buffer.from(makePng(8, 8)).toString("base64")}`;
+    const body = { model: IMAGE_MODEL, prompt: "a boat", image };
+    expect((await send(one(), "/v1/images/edits", name, body)).status).toBe(200);
+    const smaller = { "x-input-image-compress": "true" };
+    expect((await send(one(), "/v1/images/edits", name, body, smaller)).status).toBe(409);
+    expect((await send(one(), "/v1/images/edits", name, body)).status).toBe(200);
+  });
+
   test("while the first request runs, a second one gets 409 with Retry-After, and the outcome later", async () => {
     const name = key();
     fleet.vendors[0]!.next({ delayMs: 600 });

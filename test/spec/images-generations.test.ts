@@ -167,6 +167,9 @@ describe("unsupported values are aligned or ignored, and the response has what t
     expect(await namedBy({ model, background: "opaque", seed: 1 })).toBe("seed, background");
     expect(await namedBy({ model, background: "auto", quality: "high" })).toBeNull();
     expect(await namedBy({ background: "opaque" })).toBeNull();
+    const long = decodeURIComponent((await namedBy({ ["x字".repeat(20)]: 1 }))!);
+    expect("x字".repeat(20)).toStartWith(long);
+    expect(long.length).toBeGreaterThan(10);
   });
 
   test("families without qualities ignore them", async () => {

@@ -148,6 +148,29 @@ describe("refused, without vendor call, charge or file, is", () => {
     );
   });
 
+  test("a form that has a field of one value twice, or text that is none", async () => {
+    const twice = rawForm([
+      { name: "model", content: MODELS.A },
+      { name: "prompt", content: "x" },
+      { name: "n", content: "" },
+      { name: "n", content: "1" },
+      { name: "n", content: "3" },
+      { name: "image", fileName: '"a"', content: ONE },
+    ]);
+    await refused(post(twice.body, twice.headers), { param: "n", code: "invalid_parameter" });
+    const foreign = rawForm([
+      { name: "model", content: MODELS.A },
+      { name: "prompt", content: new Uint8Array([0xe4, 0xf6]) },
+    ]);
+    await refused(post(foreign.body, foreign.headers), { param: null, code: "invalid_request_body" });
+    const file = rawForm([
+      { name: "model", content: MODELS.A },
+      { name: "prompt", fileName: '"prompt.txt"', content: Buffer.from("a fox") },
+      { name: "image", fileName: '"a"', content: ONE },
+    ]);
+    await refused(post(file.body, file.headers), { param: "prompt", code: "invalid_parameter" });
+  });
+
   test("a form that is truncated, has no boundary or repeats a name in a header", async () => {
     const { body, headers } = rawForm([
       { name: "model", content: MODELS.A },

@@ -59,7 +59,7 @@ function handle(
     const fields: readonly ImageField[] =
       model === undefined ? sent : [...sent.filter(([name]) => name !== "model"), ["model", model]];
     const request = await read(fields);
-    await exchange.claimOutcome?.(fields);
+    await exchange.claimOutcome?.(request.compressReferences ? ["compressed", fields] : fields);
     suspendIdleTimeout(exchange);
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });
@@ -87,8 +87,16 @@ export function imageHeaders(
 
 /** The caller's field names, safe for a header: bounded, and only visible ASCII. */
 export function headerList(names: readonly string[]): string {
-  return names
-    .slice(0, 32)
-    .map((name) => encodeURIComponent(name.toWellFormed()).slice(0, 64))
-    .join(", ");
+  return names.slice(0, 32).map(headerWord).join(", ");
+}
+
+/** At most 64 characters, and every character whole. */
+function headerWord(name: string): string {
+  let word = "";
+  for (const character of name.toWellFormed()) {
+    const longer = word + encodeURIComponent(character);
+    if (longer.length > 64) break;
+    word = longer;
+  }
+  return word;
 }
