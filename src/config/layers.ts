@@ -22,6 +22,13 @@ export interface WrittenFile {
 
 const DEFAULT_NAME = "gateway.yaml";
 
+/** Why a file was not read, by the system's code, and what to do. */
+function unreadable(code: string): string {
+  if (code === "EISDIR") return "is a folder: name a file by --config or GATEWAY_CONFIG";
+  if (code === "ENOENT") return "is not there: name an existing file by --config or GATEWAY_CONFIG";
+  return `cannot be read (${code}): let this user read it`;
+}
+
 /** Reads the named file, or `gateway.yaml` when there is one. */
 export async function readConfigurationFile(
   options: { env: Environment; cwd: string; configPath?: string },
@@ -30,21 +37,16 @@ export async function readConfigurationFile(
   const named = options.configPath ?? (options.env["GATEWAY_CONFIG"] || undefined);
   const name = named ?? DEFAULT_NAME;
   const path = resolve(options.cwd, name);
-  let code = "";
-  const text = await Bun.file(path)
+  const read = await Bun.file(path)
     .text()
-    .catch((error: { code?: string }) => {
-      code = error.code ?? "unknown";
-      return null;
-    });
-  const version = versionOf(text);
-  if (text === null) {
-    if (code === "EISDIR") report(name, "is a folder: name a file by --config or GATEWAY_CONFIG");
-    else if (code !== "ENOENT") report(name, `cannot be read (${code}): let this user read it`);
-    else if (named !== undefined)
-      report(name, "is not there: name an existing file by --config or GATEWAY_CONFIG");
-    return { name: null, path, version, content: {}, channelIds: [], modelIds: [] };
+    .then((text) => ({ text }))
+    .catch(({ code = "unknown" }: { code?: string }) => ({ code }));
+  if ("code" in read) {
+    if (named !== undefined || read.code !== "ENOENT") report(name, unreadable(read.code));
+    return { name: null, path, version: versionOf(null), content: {}, channelIds: [], modelIds: [] };
   }
+  const { text } = read;
+  const version = versionOf(text);
   const content = parseMapping(name, text, report);
   const keysOf = (section: unknown): string[] => (isMapping(section) ? Object.keys(section) : []);
   const { channels, models } = content;
