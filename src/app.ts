@@ -110,15 +110,20 @@ function changedChannels({ channels }: Settings, next: Settings): string[] {
   return [...channels].filter(([id, channel]) => next.channels.get(id) !== channel).map(([id]) => id);
 }
 
+/** What cut streams have delivered is counted for so long, while the server waits for their ends; then it is estimated. */
+const COUNT_MS = 1_500;
+
 /** Lets running requests and detached calls finish within the drain time, then ends them. */
 async function drain({ server: times }: Settings, server: RunningServer, core: Core): Promise<void> {
   const endsAt = performance.now() + (times.leaveSeconds + times.drainSeconds) * 1000;
   const onCut = (error: GatewayError | null): void => {
     core.detachedCalls.refuse();
-    core.tokenCounter.close();
-    if (error) for (const call of core.failover.calls) call.abort(error);
+    if (!error) return;
+    for (const call of core.failover.calls) call.abort(error);
+    setTimeout(() => core.tokenCounter.close(), COUNT_MS);
   };
   await server.stop(times.leaveSeconds * 1000, times.drainSeconds * 1000, onCut);
+  core.tokenCounter.close();
   await core.detachedCalls.ended(endsAt - performance.now());
   await endCalls(core);
 }

@@ -39,8 +39,8 @@ export interface RunningServer {
 /** A connection that carries no request for so long while the server drains is closed. */
 const QUIET_MS = 500;
 const DRAIN_POLL_MS = 20;
-/** Longest wait until cut requests have been responded to. */
-const CUT_MS = 1_000;
+/** Longest wait until cut requests have been responded to, which takes until their tokens are counted. */
+const CUT_MS = 2_000;
 
 /** Larger than any body a route takes; the routes have limits of their own. */
 const MAX_BYTES = 1024 ** 3;
