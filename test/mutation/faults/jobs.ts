@@ -112,4 +112,32 @@ export const JOB_FAULTS: readonly Fault[] = [
     replace: "row && organizationId ?",
     tests: batches,
   },
+  {
+    name: "a repeated submission is refused for what the first has used up",
+    file: "src/jobs/submit.ts",
+    find: "  if (submitted) return { job: accepted(submitted), ignored: [] };",
+    replace: "",
+    tests: ["test/spec/jobs.test.ts"],
+  },
+  {
+    name: "a repeated submission finds the job of another key",
+    file: "src/storage/jobs/submit.ts",
+    find: "WHERE key_id = ${keyId} AND idempotency_key = ${idempotency.key}",
+    replace: "WHERE idempotency_key = ${idempotency.key}",
+    tests: ["test/contracts/storage-jobs.test.ts"],
+  },
+  {
+    name: "fields of image requests go to a vendor of the native protocol",
+    file: "src/server/job-body.ts",
+    find: "filter(([name]) => !isImageField(name))",
+    replace: "filter(([name]) => !isKnownField(name))",
+    tests: ["test/spec/jobs.test.ts"],
+  },
+  {
+    name: "half of a list of jobs to cancel is dropped",
+    file: "src/server/job-query.ts",
+    find: `readUnambiguous(body).body["job_ids"]`,
+    replace: `readUnambiguous(Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())))).body["job_ids"]`,
+    tests: ["test/spec/jobs.test.ts"],
+  },
 ];

@@ -347,4 +347,25 @@ export const REQUEST_FAULTS: readonly Fault[] = [
     replace: "",
     tests: endpoint,
   },
+  {
+    name: "the last of two values of a form counts",
+    file: "src/dialects/images/request.ts",
+    find: "if (seen.has(name) && isReadField(name)) {",
+    replace: "if (false) {",
+    tests: ["test/spec/images-refusals.test.ts"],
+  },
+  {
+    name: "a request with smaller references gets the outcome of one without",
+    file: "src/server/endpoints/images.ts",
+    find: `request.compressReferences ? ["compressed", fields] : fields`,
+    replace: "fields",
+    tests: ["test/e2e/idempotency.test.ts"],
+  },
+  {
+    name: "the quality auto is sent as the dearest to vendors that report their choice",
+    file: "src/providers/openai-compatible/images.ts",
+    find: "const quality = wantedQuality(order);",
+    replace: `const quality = order.quality === "auto" ? order.model.image.qualities.at(-1) : order.quality;`,
+    tests: ["test/spec/images-references.test.ts"],
+  },
 ];
