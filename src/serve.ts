@@ -20,26 +20,29 @@ import { welcome } from "./welcome.ts";
  */
 export async function serve(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
   const { settings } = configured;
-  // Without a handler SIGHUP would end the process while it starts; a changed file is noticed once it serves.
-  process.on("SIGHUP", () => {});
+  const startEnded = handleSignalsWhileStarting();
   chooseOutbound(settings);
   if (settings.worker === null) await requireFreePort(settings);
   await makeDataFolder(settings);
   if (settings.workers > 1 && settings.worker === null) {
     process.stderr.write(welcome(addressOf(settings), await bootstrapStore(settings), settings));
-    return supervise(settings);
+    const ended = supervise(settings);
+    startEnded();
+    return ended;
   }
   const supervisor = settings.worker === null ? null : openSupervisorLink();
   const started = await withStoredEntries(configured, load);
   const { loaded } = started;
   const gateway = await startGateway(loaded.settings, supervisor, load);
+  const stopped = untilStopped(gateway, settings.worker !== null);
+  startEnded();
   lowerHelperThreads();
   const reloading = await startReloading(gateway, started, load);
   supervisor?.sendReady();
   if (settings.worker === null)
     process.stderr.write(welcome(gateway.url, gateway.bootstrap, loaded.settings));
   supervisor?.onReload(() => void reloading.reload());
-  await untilStopped(gateway, settings.worker !== null);
+  await stopped;
   await reloading.stop();
 }
 
@@ -50,15 +53,28 @@ export async function runWorker(configured: LoadedSettings, load: LoadConfigurat
     throw new Error(
       "jobs.concurrency is 0: set JOBS_CONCURRENCY to how many jobs the worker is to run at once",
     );
-  process.on("SIGHUP", () => {});
+  const startEnded = handleSignalsWhileStarting();
   chooseOutbound(settings);
   await makeDataFolder(settings);
   const started = await withStoredEntries(configured, load);
   const gateway = await startGateway(started.loaded.settings, null, load, "worker");
+  const stopped = untilStopped(gateway, false);
+  startEnded();
   process.stderr.write("Worker started: it runs jobs and serves no requests\n");
   const reloading = await startReloading(gateway, started, load);
-  await untilStopped(gateway, false);
+  await stopped;
   await reloading.stop();
+}
+
+/**
+ * Until the start has ended a signal to stop exits at once: without a handler it would have no effect on the first
+ * process of a container. SIGHUP would end the process; a changed file is noticed once it serves. Returns what ends it.
+ */
+function handleSignalsWhileStarting(): () => void {
+  process.on("SIGHUP", () => {});
+  const exit = (): void => process.exit(0);
+  process.on("SIGTERM", exit).on("SIGINT", exit);
+  return () => void process.off("SIGTERM", exit).off("SIGINT", exit);
 }
 
 function chooseOutbound({ outbound }: Settings): void {

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { until } from "../support/gateway.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
@@ -100,7 +103,7 @@ test("SIGTERM refuses new connections, serves open ones and finishes requests", 
 }, 20_000);
 
 test("for LEAVE_SECONDS after SIGTERM only readiness fails", async () => {
-  await using fixture = await openGatewayFixture({ env: { LEAVE_SECONDS: "1" } });
+  await using fixture = await openGatewayFixture({ env: { LEAVE_SECONDS: "60" } });
   const { gateway } = fixture;
   gateway.signal("SIGTERM");
   await until("readiness to turn", async () =>
@@ -110,8 +113,44 @@ test("for LEAVE_SECONDS after SIGTERM only readiness fails", async () => {
     body: { model: CHAT, messages: [{ role: "user", content: "still" }] },
   });
   expect([response.status, response.headers.get("connection")]).toEqual([200, null]);
+  gateway.signal("SIGTERM");
   expect(await gateway.exited).toBe(0);
 }, 20_000);
+
+test("a gateway without requests exits by itself once LEAVE_SECONDS are over", async () => {
+  await using fixture = await openGatewayFixture({ env: { LEAVE_SECONDS: "1" } });
+  const startedAt = performance.now();
+  expect(await fixture.gateway.stop()).toBe(0);
+  expect(performance.now() - startedAt).toBeGreaterThan(1_000);
+}, 20_000);
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "%s ends a start that waits for its database",
+  async (signal) => {
+    const connected = Promise.withResolvers<void>();
+    using silent = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { open: () => connected.resolve(), data() {} },
+    });
+    const data = await mkdtemp(join(tmpdir(), "start-"));
+    const starting = Bun.spawn({
+      cmd: [process.execPath, resolve(import.meta.dir, "../../src/main.ts")],
+      env: {
+        DATABASE_URL: `postgres://gateway:password@127.0.0.1:${silent.port}/gateway`,
+        GATEWAY_DATA_DIR: data,
+        PORT: "0",
+      },
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    await connected.promise;
+    starting.kill(signal);
+    expect(await starting.exited).toBe(0);
+    await rm(data, { recursive: true });
+  },
+  20_000,
+);
 
 test("a stream that outlives the drain is cut and billed for what was sent", async () => {
   await using fixture = await openGatewayFixture({ drainSeconds: 0.5 });
