@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Socket, SocketHandler } from "bun";
 import type { Cancellation } from "../cancellation.ts";
 import { HttpError } from "./http-error.ts";
-import { kept } from "./request-bytes.ts";
+import { kept, type RequestBytes } from "./request-bytes.ts";
 import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
 import type { ResponseHead } from "./response-head.ts";
 import { type ResponseListener, ResponseReader } from "./response-reader.ts";
@@ -38,6 +38,8 @@ export class Connection implements ResponseListener, BodySource {
   #reader = new ResponseReader(this);
   /** What the socket has not taken yet. */
   #unsent: Buffer | null = null;
+  /** What follows that. */
+  #unsentBody: Buffer | null = null;
   #isSending = false;
   #isReusable = false;
 
@@ -54,17 +56,18 @@ export class Connection implements ResponseListener, BodySource {
    * Connects, where that has not happened, sends the request, whose bytes are valid during this call, and resolves
    * with its response, at the end of the head.
    */
-  exchange(request: Buffer, signal: Cancellation): Promise<HttpResponse> {
+  exchange({ head, body }: RequestBytes, signal: Cancellation): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const onAbort = (): void => this.#close(signal.reason);
     this.#inFlight = { resolve, reject, body: null, signal, onAbort };
     signal.addEventListener("abort", onAbort, { once: true });
+    this.#unsentBody = body;
     if (this.#socket) {
       this.#socket.timeout(0);
       this.#socket.ref();
-      this.#send(this.#socket, request);
+      this.#send(this.#socket, head);
     } else {
-      this.#unsent = kept(request);
+      this.#unsent = kept(head);
       this.#connect();
     }
     return promise;
@@ -177,6 +180,10 @@ export class Connection implements ResponseListener, BodySource {
     this.#isSending = true;
     const sent = Math.max(0, socket.write(bytes));
     this.#unsent = sent < bytes.length ? kept(bytes.subarray(sent)) : null;
+    if (this.#unsent || !this.#unsentBody) return;
+    this.#unsent = this.#unsentBody;
+    this.#unsentBody = null;
+    this.#send(socket);
   }
 
   #finish(): InFlight | null {
@@ -191,6 +198,7 @@ export class Connection implements ResponseListener, BodySource {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#unsent = null;
+    this.#unsentBody = null;
     const inFlight = this.#finish();
     this.#socket?.terminate();
     if (!inFlight) return;

@@ -47,11 +47,11 @@ export class HttpClient {
   async post({ url, headers, body, signal }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();
     const prelude = this.#preludeOf(url, headers);
-    const bytes = writeRequest(prelude.text, body);
+    const request = writeRequest(prelude.text, body);
     const kept = this.#take(prelude.key);
-    if (kept) return kept.exchange(bytes, signal);
+    if (kept) return kept.exchange(request, signal);
     const { origin, key } = prelude;
-    return new Connection(origin, (connection) => this.#keep(key, connection)).exchange(bytes, signal);
+    return new Connection(origin, (connection) => this.#keep(key, connection)).exchange(request, signal);
   }
 
   #preludeOf(url: string, headers: HttpRequest["headers"]): Prelude {
