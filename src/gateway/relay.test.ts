@@ -65,6 +65,7 @@ function start(chunks: readonly Uint8Array<ArrayBuffer>[], options: StartOptions
     deadlineTimer,
     idleMs: options.idleMs ?? 30,
     isDetachable: options.isDetachable ?? false,
+    isKept: false,
     content: null,
     refine: () => null,
     checkpoint: () => {

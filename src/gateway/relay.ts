@@ -25,6 +25,8 @@ export interface Relay {
   idleMs: number;
   /** Whether the stream is read to its end after the client has disconnected. */
   isDetachable: boolean;
+  /** Whether then the body, too, is read to its end, by who keeps it. */
+  isKept: boolean;
   /** Called once the stream has ended, before `end`: makes its usage exact where that takes time, else returns null. */
   refine(): Promise<void> | null;
   /** Called about every two seconds while the stream runs. */
@@ -95,7 +97,7 @@ class RunningRelay {
       for (;;) {
         this.#waitingSince = null;
         content?.add(output);
-        if (output.length > 0 && !this.#isClientDisconnected) {
+        if (output.length > 0 && this.#hasReader) {
           const taken = client.write(output);
           void client.flush();
           if (typeof taken === "object") {
@@ -115,6 +117,10 @@ class RunningRelay {
     } catch (thrown) {
       await this.#cut(thrown, client);
     }
+  }
+
+  get #hasReader(): boolean {
+    return this.#relay.isKept || !this.#isClientDisconnected;
   }
 
   /** The client disconnected. */
@@ -143,7 +149,7 @@ class RunningRelay {
     if (this.#isCut) return;
     const ending = this.#relay.stream.end();
     const failure = this.#end({ kind: "complete" });
-    if (!this.#isClientDisconnected) client.write(failure ?? ending);
+    if (this.#hasReader) client.write(failure ?? ending);
     client.close();
     void this.#readRest();
   }
@@ -182,6 +188,7 @@ class RunningRelay {
   #end(how: { kind: "complete" } | { kind: "cut"; error: unknown }): Uint8Array | null {
     if (this.#hasEnded) return null;
     this.#hasEnded = true;
+    this.#isClientDisconnected ||= this.#relay.clientSignal.aborted;
     this.#relay.deadlineTimer.clear(this.#watch);
     return this.#relay.end({ ...how, isClientDisconnected: this.#isClientDisconnected });
   }

@@ -15,6 +15,8 @@ export interface RequestContext {
   grant: LimitGrant;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
+  /** Whether the outcome is kept for who repeats the request. */
+  isOutcomeKept: boolean;
   /** Every call to a vendor, added as it ends. */
   attempts: Attempt[];
   facts: RequestFacts;

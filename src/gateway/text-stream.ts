@@ -85,6 +85,8 @@ export function relayStream(
 ): RelayedStream {
   const { reply, target, call, release } = committed;
   const running = { admitted, target, stream: reply.stream, release, estimator };
+  const { principal, signal, isOutcomeKept, facts } = admitted.context;
+  const isDetachable = principal.organization.settings.callerGone === "drain";
   const { promise: ended, resolve } = Promise.withResolvers<GatewayError | ClientDisconnected | null>();
   const body = relay({
     reader: reply.reader,
@@ -92,11 +94,12 @@ export function relayStream(
     stream: reply.stream,
     keepAliveFrame: dialect.keepAliveFrame,
     call,
-    clientSignal: admitted.context.signal,
+    clientSignal: signal,
     deadlineTimer: core.failover.deadlineTimer,
     idleMs: timeouts.idleMs,
-    isDetachable: admitted.context.principal.organization.settings.callerGone === "drain",
-    content: admitted.context.facts.content,
+    isDetachable,
+    isKept: isDetachable && isOutcomeKept,
+    content: facts.content,
     ...settling(running, resolve),
   });
   return { body, ended };
@@ -115,14 +118,18 @@ function settling(
     end: (how) => {
       const refining = how.isClientDisconnected ? estimator.refine(usage) : null;
       if (refining) {
-        void refining.then(() => resolve(settle(running, how) ?? new ClientDisconnected()));
+        void refining.then(() => resolve(settle(running, how) ?? disconnected(how)));
         return null;
       }
       const failure = settle(running, how);
-      resolve(failure ?? (how.isClientDisconnected ? new ClientDisconnected() : null));
+      resolve(failure ?? (how.isClientDisconnected ? disconnected(how) : null));
       return failure && stream.errorFrame(failure);
     },
   };
+}
+
+function disconnected({ kind }: StreamEnd): ClientDisconnected {
+  return new ClientDisconnected(kind === "complete");
 }
 
 /** Charges what was delivered. Returns the error that the client must be shown in place of the normal ending. */

@@ -166,7 +166,8 @@ export function contextOfJob(
   // It was counted at its submission.
   const grant = new LimitGrant(core.limiter, { organization: NO_LIMITS, key: NO_LIMITS }, principal);
   const { jobId: id, requestId } = job;
-  return { id, requestId, principal, grant, signal, attempts: [], facts: newRequestFacts() };
+  const facts = newRequestFacts();
+  return { id, requestId, principal, grant, signal, isOutcomeKept: false, attempts: [], facts };
 }
 
 function disabled(): GatewayError {

@@ -46,8 +46,9 @@ export interface AuthenticatedExchange extends HttpExchange {
 
 /** An exchange as the core sees it: without HTTP. */
 export function contextOf(exchange: AuthenticatedExchange): RequestContext {
-  const { id, requestId, principal, grant, request, attempts, facts } = exchange;
-  return { id, requestId, principal, grant, signal: request.signal, attempts, facts };
+  const { id, requestId, principal, grant, request, claimOutcome, attempts, facts } = exchange;
+  const isOutcomeKept = claimOutcome !== undefined;
+  return { id, requestId, principal, grant, signal: request.signal, isOutcomeKept, attempts, facts };
 }
 
 /** The caller's address, found out once: asking the runtime for the peer costs microseconds. */

@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { asGatewayError } from "../gateway/failure.ts";
 import type { BlobStore, Claim, Outcome, OutcomeStore } from "../gateway/ports.ts";
+import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { newId } from "../lib/ids.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { baseHeaders, errorResponse } from "./respond.ts";
-import type { ErrorFamily, Route, RouteResult } from "./routes.ts";
+import type { ErrorFamily, Route, RouteResult, StreamedResponse } from "./routes.ts";
 
 export interface Idempotency {
   outcomes: OutcomeStore;
@@ -76,6 +77,11 @@ class Replay extends Error {
   }
 }
 
+/** Whether a stream that has ended gave all of its reply, be it to nobody. */
+function isWhole(failure: Awaited<StreamedResponse["ended"]>): boolean {
+  return failure === null || (failure instanceof ClientDisconnected && failure.isReplyWhole);
+}
+
 class HeldClaim {
   readonly #idempotency: Idempotency;
   readonly #exchange: AuthenticatedExchange;
@@ -108,7 +114,7 @@ class HeldClaim {
     if (!this.#renewal) return result;
     if (result instanceof Response) return await this.#storeWhole(result);
     const { response, ended } = result;
-    void ended.then((failure) => failure && this.settle(null));
+    void ended.then((failure) => (isWhole(failure) ? undefined : this.settle(null)));
     return { ended, response: new Response(this.#captureStream(response, ended), response) };
   }
 
@@ -153,27 +159,40 @@ class HeldClaim {
 
   #captureStream(
     { body, headers, status }: Response,
-    ended: Promise<unknown>,
+    ended: StreamedResponse["ended"],
   ): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     if (!body) return null;
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     let bytes = 0;
     const reader = body.getReader();
+    const readPiece = async (): Promise<Uint8Array<ArrayBuffer> | null> => {
+      const { done, value } = await reader.read();
+      if (done) {
+        const isComplete = isWhole(await ended) && bytes <= MAX_BLOB_BYTES;
+        await this.settle(isComplete ? new Response(new Blob(pieces), { status, headers }) : null);
+        return null;
+      }
+      const piece = new Uint8Array(value);
+      bytes += piece.length;
+      if (bytes <= MAX_BLOB_BYTES) pieces.push(piece);
+      return piece;
+    };
+    const { request, principal } = this.#exchange;
+    // A call that is not aborted with its client is read to its end, so that a repeated request gets its outcome.
+    const goesOn = principal.organization.settings.callerGone === "drain";
+    const readOn = async (): Promise<void> => {
+      while (await readPiece());
+    };
+    if (goesOn && request.signal.aborted) void readOn();
+    else if (goesOn) request.signal.addEventListener("abort", () => void readOn(), { once: true });
     return new ReadableStream({
       pull: async (client) => {
-        const { done, value } = await reader.read();
-        if (!done) {
-          const piece = new Uint8Array(value);
-          bytes += piece.length;
-          if (bytes <= MAX_BLOB_BYTES) pieces.push(piece);
-          client.enqueue(piece);
-          return;
-        }
-        const isComplete = (await ended) === null && bytes <= MAX_BLOB_BYTES;
-        await this.settle(isComplete ? new Response(new Blob(pieces), { status, headers }) : null);
-        client.close();
+        const piece = await readPiece();
+        if (request.signal.aborted) return;
+        if (piece) client.enqueue(piece);
+        else client.close();
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: (reason) => (goesOn ? undefined : reader.cancel(reason)),
     });
   }
 

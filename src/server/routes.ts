@@ -52,7 +52,7 @@ export type Route = {
 );
 
 /** A response that goes on after its handler has returned. */
-interface StreamedResponse {
+export interface StreamedResponse {
   response: Response;
   /** Resolves once, when the last byte has gone or never will: with what ended it early, or null. */
   ended: Promise<GatewayError | ClientDisconnected | null>;

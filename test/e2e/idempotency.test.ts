@@ -155,6 +155,34 @@ function suite(open: () => Promise<Fleet>): void {
     expect((await edit("redder")).status).toBe(409);
   });
 
+  test("a stream that is read to its end without its client is stored, and billed once", async () => {
+    await one().cli("orgs", "set", "default", "--caller-gone", "drain");
+    await Bun.sleep(1_000);
+    const name = key();
+    const requestId = crypto.randomUUID();
+    const body = { ...chat("drained", true), max_tokens: 400 };
+    fleet.vendors.forEach((vendor) => vendor.next({ tokens: 60, frameDelayMs: 10 }));
+    const client = new AbortController();
+    const first = await one().call(CHAT, {
+      body,
+      headers: { "idempotency-key": name, "x-request-id": requestId },
+      signal: client.signal,
+    });
+    await first.body!.getReader().read();
+    client.abort();
+    const [charge] = await one().charged(requestId);
+    expect(charge!.flags).toEqual(["caller_gone"]);
+    const calls = hits();
+    const again = await until("the outcome", async () => {
+      const response = await send(other(), CHAT, name, body);
+      const text = await response.text();
+      return response.status === 409 ? undefined : { replayed: response.headers.get(REPLAYED), text };
+    });
+    expect(again.replayed).toBe("true");
+    expect(again.text).toEndWith("data: [DONE]\n\n");
+    expect(hits()).toBe(calls);
+  });
+
   test.each(["a b", "x".repeat(256)])("the unusable key %j is refused", async (name) => {
     expect((await send(one(), CHAT, name, chat("a"))).status).toBe(400);
   });

@@ -116,8 +116,16 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
     request: (signal = new AbortController().signal) => {
       const grant = new LimitGrant(core.limiter, core.limits, principal);
       void grant.open(text.length > 0 ? "text" : "image");
-      const facts = newRequestFacts();
-      return { id: "req_own", requestId: "req_caller", principal, grant, signal, attempts: [], facts };
+      return {
+        id: "req_own",
+        requestId: "req_caller",
+        principal,
+        grant,
+        signal,
+        isOutcomeKept: false,
+        attempts: [],
+        facts: newRequestFacts(),
+      };
     },
     async isAllGivenBack() {
       const spent = charges().reduce((sum, { amount }) => sum + amount, 0n);

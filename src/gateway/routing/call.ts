@@ -90,4 +90,9 @@ export class Call {
 /** The client disconnected: no target failed, and nobody reads a reply. */
 export class ClientDisconnected extends Error {
   override readonly name = "ClientDisconnected";
+
+  /** `isReplyWhole`: a reply was read to its end all the same. */
+  constructor(readonly isReplyWhole = false) {
+    super();
+  }
 }

@@ -60,10 +60,17 @@ export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
     tests: client,
   },
   {
+    name: "the body of a large request is not sent after its head",
+    file: CONNECTION,
+    find: "this.#unsent = this.#unsentBody;",
+    replace: "this.#unsent = null;",
+    tests: client,
+  },
+  {
     name: "a request that waits for its connection is overwritten by the next one",
     file: CONNECTION,
-    find: "this.#unsent = kept(request);",
-    replace: "this.#unsent = request;",
+    find: "this.#unsent = kept(head);",
+    replace: "this.#unsent = head;",
     tests: client,
   },
   {
