@@ -8,6 +8,7 @@ import {
   ROUTED,
   type MessagesGateway,
 } from "../support/messages-gateway.ts";
+import { until } from "../support/gateway.ts";
 import { jsonText } from "../support/json-texts.ts";
 import { SIMULATED_KEY } from "../upstreams/anthropic.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
@@ -184,6 +185,29 @@ test("the conversation goes on at a vendor of another protocol when both of its 
   expect(JSON.stringify(sent["messages"])).not.toContain("billing-header");
   expect(fixture.chat.hits[0]!.body.toString()).toContain('\\"id\\": 12345678901234567890');
   expect(fixture.chat.hits[0]!.headers["anthropic-beta"]).toBeUndefined();
+});
+
+test("a call that a vendor of another protocol made is answered at a vendor of this one", async () => {
+  for (const vendor of [fixture.vendor, fixture.spare]) vendor.next({ fault: "error-status", status: 529 });
+  const question = { role: "user", content: "Fix it" };
+  const first = await readBlocks(
+    await call(JSON.stringify({ ...COMMON, messages: [question] }), "elsewhere-1"),
+  );
+  expect(fixture.chat.hits).toHaveLength(1);
+  expect(first.blocks.map(({ type }) => type)).toContain("tool_use");
+  const history = `${JSON.stringify(question)},${answered(first.blocks, first.inputs)},${nextQuestion(first.blocks, 1)}`;
+  const body = `${JSON.stringify(COMMON).slice(0, -1)},"messages":[${history}]}`;
+  const second = await until("a vendor of the protocol", async () => {
+    const blocks = await readBlocks(await call(body, crypto.randomUUID()));
+    return fixture.vendor.hits.length > 1 ? blocks : undefined;
+  });
+  expect(second.blocks.map(({ type }) => type)).toEqual(["text"]);
+  // It would refuse a budget of thinking for a call that has none.
+  expect(fixture.vendor.hits.at(-1)!.body.toString()).toBe(
+    body
+      .replace(/"thinking":\{[^}]*\},/, "")
+      .replace(ROUTED, String(fixture.vendor.hits.at(-1)!.json()["model"])),
+  );
 });
 
 test("bodies of any spelling arrive unchanged but for the model name", async () => {

@@ -1,14 +1,42 @@
 import { isObject, scanArray, scanObject, splice, type Span } from "../../lib/json.ts";
+import { removeMember } from "../../lib/json-edit.ts";
 import { isForeign, mayHoldForeign } from "./carried-signature.ts";
 
 /** Vendors refuse a message without any block. */
 const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
 
+/** Ids of calls by vendors of this protocol, of the caller's tools and of their own (Anthropic API, "Tool use"). */
+const OWN_CALL = /^(?:srv)?toolu_/;
+
 /**
- * The text of a request without thinking that vendors of other protocols gave in the same conversation; every other
- * block stays character for character.
+ * The text of a request without what a vendor of this protocol would refuse after one of another protocol has answered
+ * in the same conversation; everything else stays character for character.
  */
-export function withoutForeignThinking(raw: string, body: Readonly<Record<string, unknown>>): string {
+export function afterForeignAnswers(raw: string, body: Readonly<Record<string, unknown>>): string {
+  const own = withoutForeignThinking(raw, body);
+  return isCallWithoutThinking(body) ? removeMember(own, "thinking") : own;
+}
+
+/**
+ * Whether thinking with a budget is asked for, and the call that is being answered has none because a vendor of another
+ * protocol made it. Vendors refuse such a request for ever (Anthropic API, "Extended thinking with tool use").
+ */
+function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {
+  if (!isObject(thinking) || thinking["type"] !== "enabled" || !Array.isArray(messages)) return false;
+  const answer: unknown = messages.findLast(
+    (message) => isObject(message) && message["role"] === "assistant",
+  );
+  const content: unknown = isObject(answer) ? answer["content"] : undefined;
+  if (!Array.isArray(content)) return false;
+  const blocks = content.filter((block) => isObject(block));
+  const first = blocks.find((block) => !isForeign(block));
+  if (String(first?.["type"]).endsWith("thinking")) return false;
+  const calls = blocks.filter(({ type }) => type === "tool_use");
+  return calls.length > 0 && (blocks.some(isForeign) || !calls.every(({ id }) => OWN_CALL.test(String(id))));
+}
+
+/** Without thinking that vendors of other protocols gave. */
+function withoutForeignThinking(raw: string, body: Readonly<Record<string, unknown>>): string {
   const { messages } = body;
   if (!mayHoldForeign(raw) || !Array.isArray(messages)) return raw;
   const list = scanObject(raw, ["messages"]).spans[0];

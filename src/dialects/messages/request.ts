@@ -5,7 +5,7 @@ import { InputSize } from "../input-size.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { readFeatures } from "./features.ts";
 import { checkFields, checkNames } from "./fields.ts";
-import { withoutForeignThinking } from "./foreign-thinking.ts";
+import { afterForeignAnswers } from "./foreign-thinking.ts";
 import { readReferences } from "./sources.ts";
 
 export interface MessagesRequest extends TextRequest {
@@ -35,11 +35,11 @@ export function withRaw({ headers, parsed }: MessagesPayload, raw: string): Mess
 }
 
 /**
- * The text for a vendor of the same dialect: its own model name, no thinking of other protocols, everything else as
- * the caller wrote it.
+ * The text for a vendor of the same dialect: its own model name, nothing of other protocols, everything else as the
+ * caller wrote it.
  */
 export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel }: VendorTerms): string {
-  const own = withoutForeignThinking(raw, parsed.body);
+  const own = afterForeignAnswers(raw, parsed.body);
   if (upstreamModel === parsed.model) return own;
   const name = JSON.stringify(upstreamModel);
   const span = parsed.spans.model;
