@@ -79,6 +79,29 @@ describe.each([CLAUDE, BUDGET])("chat completions on %s", (model) => {
     );
   });
 
+  test.each([false, true])("get their own thinking back in such a loop (streamed: %p)", async (isStream) => {
+    const messages: OpenAI.ChatCompletionMessageParam[] = [question];
+    const ask = async () => {
+      const body = { model, tools: TOOLS, messages, max_tokens: 4_000, reasoning_effort: "high" as const };
+      const { choices } = isStream
+        ? await client.chat.completions.stream(body).finalChatCompletion()
+        : await client.chat.completions.create(body);
+      messages.push(choices[0]!.message);
+      return choices[0]!;
+    };
+    const { message } = await ask();
+    for (const { id } of message.tool_calls!)
+      messages.push({ role: "tool", tool_call_id: id, content: "Done" });
+    expect((await ask()).finish_reason).toBe("stop");
+    const { thinking, messages: told } = sent(-1) as { thinking: object; messages: { content: object[] }[] };
+    expect(thinking).toMatchObject({ type: model === BUDGET ? "enabled" : "adaptive" });
+    expect(told[1]!.content[0]).toEqual({
+      type: "thinking",
+      thinking: expect.stringMatching(/\w/),
+      signature: expect.stringMatching(/\w/),
+    });
+  });
+
   test("have ids of calls from elsewhere made legal, the same for call and result", async () => {
     await client.chat.completions.create({
       model,

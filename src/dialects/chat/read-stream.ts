@@ -1,5 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import type { Finish, ReplyEvent, ReplyReader } from "../conversation/reply.ts";
+import type { ReasoningPart } from "../conversation/request.ts";
 import { CallDeltas } from "./call-deltas.ts";
 import { contentText } from "./content-text.ts";
 import { errorOf, firstChoice, inStreamError, usageOf } from "./event.ts";
@@ -15,6 +16,8 @@ export class ChatReplyReader implements ReplyReader {
   readonly #tags = new ThinkTags();
   #hasStarted = false;
   #finish: Finish | null = null;
+  /** Reasoning that came as text alone, since the last that came as a whole. */
+  #plainReasoning = "";
   isDone = false;
 
   get isComplete(): boolean {
@@ -55,7 +58,7 @@ export class ChatReplyReader implements ReplyReader {
 
   *#readDelta(delta: Record<string, unknown>): Generator<ReplyEvent> {
     const { content, refusal, tool_calls: calls } = delta;
-    for (const { text, signature, isRedacted } of readReasoning(delta)) {
+    for (const { text, signature, isRedacted } of this.#newReasoning(delta)) {
       if (text !== "") yield { type: "reasoning", text };
       if (signature) yield { type: "signature", signature, ...(isRedacted && { isRedacted }) };
     }
@@ -65,6 +68,23 @@ export class ChatReplyReader implements ReplyReader {
     if (!Array.isArray(calls) || calls.length === 0) return;
     yield* this.#tags.end();
     yield* this.#calls.read(calls);
+  }
+
+  /**
+   * Reasoning that came as text may come again as a whole, with its signatures, as this gateway writes it. Several
+   * pieces have become one by then, whose signature none of theirs is.
+   */
+  #newReasoning(delta: Record<string, unknown>): ReasoningPart[] {
+    const parts = readReasoning(delta);
+    if (!Array.isArray(delta["reasoning_details"])) {
+      for (const { text } of parts) this.#plainReasoning += text;
+      return parts;
+    }
+    const plain = this.#plainReasoning;
+    this.#plainReasoning = "";
+    if (plain === "" || parts.map(({ text }) => text).join("") !== plain) return parts;
+    const [first, ...others] = parts;
+    return first?.text === plain ? [{ ...first, text: "" }, ...others] : [];
   }
 
   *#end(finish: Finish | null): Generator<ReplyEvent> {

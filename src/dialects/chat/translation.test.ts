@@ -44,12 +44,30 @@ const lawful: LawfulDialect<ChatRequest> = {
       reasoning: effort && { effort, budgetTokens: null, isVisible: null },
     };
   },
+  sayableStream: (reply) => ({ ...reply, parts: inRuns(reply.parts).flatMap(streamed) }),
   sayableReply: (reply) => ({
     ...reply,
     id: `chatcmpl-${reply.id}`,
     report: reply.report && { ...reply.report, tokens: without("cacheWrite1h", reply.report.tokens) },
   }),
 };
+
+function inRuns(parts: readonly AssistantPart[]): AssistantPart[][] {
+  const runs: AssistantPart[][] = [];
+  for (const part of parts) {
+    const last = runs.at(-1);
+    if (part.type === "reasoning" && last?.[0]?.type === "reasoning") last.push(part);
+    else runs.push([part]);
+  }
+  return runs;
+}
+
+/** Text comes first, and one signature can follow it. */
+function streamed(run: AssistantPart[]): AssistantPart[] {
+  const texts = run.map((part) => (part.type === "reasoning" ? part.text : ""));
+  const text = texts.join("");
+  return text === "" || texts[0] === text ? run : [{ type: "reasoning", text, signature: null }];
+}
 
 function without<Value extends object>(name: string, value: Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)) as Value;

@@ -42,7 +42,7 @@ test("a stream has one id, the public model, the role first and its usage last",
 
 test("each piece of reasoning has its own index", () => {
   const details = write(EVENTS).flatMap((chunk) => deltaOf(chunk)["reasoning_details"] ?? []);
-  expect(Object(details).map(({ index }: { index: number }) => index)).toEqual([0, 0, 0, 1]);
+  expect(Object(details).map(({ index }: { index: number }) => index)).toEqual([0, 1]);
 });
 
 test.each([

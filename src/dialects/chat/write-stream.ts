@@ -1,7 +1,7 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import type { Finish, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
-import type { ToolCall } from "../conversation/request.ts";
+import type { ReasoningPart, ToolCall } from "../conversation/request.ts";
 import { writeError } from "./error.ts";
 import { writeFinish } from "./finish-reason.ts";
 import { writeDetails } from "./reasoning.ts";
@@ -12,14 +12,17 @@ import { replyHead } from "./write-reply.ts";
 
 /**
  * Writes a stream of chunks: the role first, under one id, then the pieces; at the end the reason, one usage chunk
- * without choices, and `[DONE]`.
+ * without choices, and `[DONE]`. What a client must send back of reasoning comes whole, once the reasoning is over: of a
+ * field that OpenAI does not know, its clients keep the last value (openai 6, `ChatCompletionStream`).
  */
 export class ChatReplyWriter implements ReplyWriter {
   readonly #model: string;
   #head: ReturnType<typeof replyHead> | null = null;
   #finish: Finish = { reason: "stop", stopSequence: null };
-  /** Number of the piece of reasoning that is being written. */
-  #piece = 0;
+  /** Pieces of reasoning that are to be sent whole. */
+  #reasoning: ReasoningPart[] = [];
+  /** How many have been. */
+  #pieces = 0;
   readonly #kinds = new Map<number, ToolCall["kind"]>();
 
   constructor({ parsed }: ChatPayload) {
@@ -31,21 +34,21 @@ export class ChatReplyWriter implements ReplyWriter {
       case "start":
         return this.#begin(event.id);
       case "text":
-        return this.#delta({ content: event.text });
+        return this.#endReasoning() + this.#delta({ content: event.text });
       case "refusal":
-        return this.#delta({ refusal: event.text });
-      case "reasoning": {
-        const details = writeDetails({ text: event.text, signature: null }, this.#piece);
-        return this.#delta({ reasoning_content: event.text, reasoning_details: details });
-      }
+        return this.#endReasoning() + this.#delta({ refusal: event.text });
+      case "reasoning":
+        this.#openReasoning().text += event.text;
+        return this.#delta({ reasoning_content: event.text });
       case "signature": {
-        const { signature, isRedacted } = event;
-        const details = writeDetails({ text: "", signature, isRedacted }, this.#piece++);
-        return this.#delta({ reasoning_details: details });
+        const { type, ...sealed } = event;
+        if (event.isRedacted) this.#reasoning.push({ type: "reasoning", text: "", ...sealed });
+        else this.#openReasoning().signature = event.signature;
+        return "";
       }
       case "call":
       case "arguments":
-        return this.#delta({ tool_calls: [this.#call(event)] });
+        return this.#endReasoning() + this.#delta({ tool_calls: [this.#call(event)] });
       case "finish":
         this.#finish = event.finish;
         return "";
@@ -55,13 +58,31 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   end(usage: TokenUsage): string {
+    const start = this.#begin(null) + this.#endReasoning();
     const last = this.#chunk({ choices: [choiceOf({}, writeFinish(this.#finish))] });
     const counts = this.#chunk({ choices: [], usage: writeUsage(usage) });
-    return `${this.#begin(null)}${last}${counts}data: [DONE]\n\n`;
+    return `${start}${last}${counts}data: [DONE]\n\n`;
   }
 
   fail(error: GatewayError): string {
     return frame(writeError(error));
+  }
+
+  /** The piece of reasoning that has no signature yet. */
+  #openReasoning(): ReasoningPart {
+    const last = this.#reasoning.at(-1);
+    if (last && !last.signature) return last;
+    const piece: ReasoningPart = { type: "reasoning", text: "", signature: null };
+    this.#reasoning.push(piece);
+    return piece;
+  }
+
+  #endReasoning(): string {
+    if (this.#reasoning.length === 0) return "";
+    const details = this.#reasoning.flatMap((piece, index) => writeDetails(piece, this.#pieces + index));
+    this.#pieces += this.#reasoning.length;
+    this.#reasoning = [];
+    return details.length > 0 ? this.#delta({ reasoning_details: details }) : "";
   }
 
   #call(event: Extract<ReplyEvent, { type: "call" | "arguments" }>): object {
