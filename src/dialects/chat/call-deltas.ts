@@ -13,7 +13,10 @@ interface OpenCall {
   hasArguments: boolean;
 }
 
-/** Reads the calls of a stream. Each is announced once, with its name; an id is made where the vendor gives none. */
+/**
+ * Reads the calls of a stream. Each is announced once, with its name; an id is made where the vendor gives none, or one
+ * that another call has.
+ */
 export class CallDeltas {
   readonly #numbers = new CallNumbers();
   readonly #calls: OpenCall[] = [];
@@ -22,11 +25,12 @@ export class CallDeltas {
     return this.#calls.length > 0;
   }
 
-  *read(deltas: readonly unknown[]): Generator<ReplyEvent> {
+  /** `areWhole`: each is a call of its own, whatever its id and index are. */
+  *read(deltas: readonly unknown[], { areWhole }: { areWhole: boolean }): Generator<ReplyEvent> {
     for (const delta of deltas) {
       const part = readCall(delta);
       if (!part || !isObject(delta)) continue;
-      const call = this.#numbers.of(part, delta["index"]);
+      const call = areWhole ? this.#calls.length : this.#numbers.of(part, delta["index"]);
       const open = (this.#calls[call] ??= { id: "", kind: null, waiting: "", hasArguments: false });
       yield* this.#add(call, open, part);
     }
@@ -40,7 +44,7 @@ export class CallDeltas {
 
   *#add(call: number, open: OpenCall, part: ToolCall): Generator<ReplyEvent> {
     const { name, kind, signature } = part;
-    open.id ||= part.id;
+    if (open.id === "" && !this.#calls.some(({ id }) => id === part.id)) open.id = part.id;
     open.waiting += part.arguments;
     if (open.kind === null) {
       if (name === "") return;

@@ -22,6 +22,19 @@ describe("the calls of a vendor", () => {
     ]);
   });
 
+  test("of a whole reply are as many as there are, each with an id of its own", () => {
+    const calls = [1, 2].map((n) => ({
+      id: "a",
+      index: 0,
+      function: { name: "f", arguments: `{"n":${n}}` },
+    }));
+    const { parts } = parseReply({ text: JSON.stringify({ choices: [{ message: { tool_calls: calls } }] }) });
+    expect(parts).toMatchObject([
+      { id: "a", arguments: '{"n":1}' },
+      { id: expect.stringMatching(/^call_\w{24}$/), arguments: '{"n":2}' },
+    ]);
+  });
+
   test("that repeat name and id in every delta are one", () => {
     const { parts } = read([
       call({ index: 0, id: "a" }, { name: "f", arguments: '{"x"' }),

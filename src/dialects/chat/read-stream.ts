@@ -51,12 +51,12 @@ export class ChatReplyReader implements ReplyReader {
 
   *#readChoice({ delta, message, finish_reason: reason }: Record<string, unknown>): Generator<ReplyEvent> {
     const news = delta ?? message;
-    if (isObject(news)) yield* this.#readDelta(news);
+    if (isObject(news)) yield* this.#readDelta(news, { isWhole: delta === undefined });
     const finish = readFinish(reason, this.#calls.hasCalls);
     if (finish && !this.#finish) yield* this.#end(finish);
   }
 
-  *#readDelta(delta: Record<string, unknown>): Generator<ReplyEvent> {
+  *#readDelta(delta: Record<string, unknown>, { isWhole }: { isWhole: boolean }): Generator<ReplyEvent> {
     const { content, refusal, tool_calls: calls } = delta;
     for (const { text, signature, isRedacted } of this.#newReasoning(delta)) {
       if (text !== "") yield { type: "reasoning", text };
@@ -67,7 +67,7 @@ export class ChatReplyReader implements ReplyReader {
     if (typeof refusal === "string" && refusal !== "") yield { type: "refusal", text: refusal };
     if (!Array.isArray(calls) || calls.length === 0) return;
     yield* this.#tags.end();
-    yield* this.#calls.read(calls);
+    yield* this.#calls.read(calls, { areWhole: isWhole });
   }
 
   /**

@@ -38,6 +38,33 @@ function readBack(...events: ReplyEvent[]) {
 }
 
 describe("a stream for a caller of messages", () => {
+  test("keeps white space inside of a call for the text after it", () => {
+    const { parts } = readBack(
+      call(0),
+      args(0, '{"a":'),
+      { type: "text", text: "\n" },
+      args(0, "1}"),
+      { type: "text", text: "Done" },
+      FINISH,
+    );
+    expect(parts).toMatchObject([
+      { type: "tool_call", arguments: '{"a":1}' },
+      { type: "text", text: "\nDone" },
+    ]);
+  });
+
+  test.each(["null", "[1]", ' "a"'])("has no input where the arguments are %p", (text) => {
+    const written = write(
+      call(0),
+      args(0, text.slice(0, 1)),
+      args(0, text.slice(1)),
+      call(1),
+      args(1, text),
+      FINISH,
+    );
+    expect(written.filter(({ type }) => type === "content_block_delta")).toEqual([]);
+  });
+
   test("has its blocks one after the other, where several calls grow at once", () => {
     const written = write(
       call(0),

@@ -31,6 +31,10 @@ export class MessagesWriter implements ReplyWriter {
   #open: "text" | "thinking" | number | null = null;
   /** Whether the open block is thinking whose signature has not come. */
   #isUnsigned = false;
+  /** Whether the open call's input may still be an object; null before its first character. */
+  #isInputObject: boolean | null = null;
+  /** White space that came while a call was open, for the text that follows. */
+  #space = "";
   #nextIndex = 0;
   #waiting = new Map<number, WaitingCall>();
   #hasCalls = false;
@@ -47,7 +51,7 @@ export class MessagesWriter implements ReplyWriter {
         return this.#start(event.id);
       case "text":
       case "refusal":
-        return event.text === "" ? "" : this.#writeText("text", { type: "text_delta", text: event.text });
+        return this.#writeShown(event.text);
       case "reasoning":
         return event.text === ""
           ? ""
@@ -95,6 +99,17 @@ export class MessagesWriter implements ReplyWriter {
     return eventText({ type: "message_start", message });
   }
 
+  /** Some models write line breaks between the pieces of a call, whose block must not end there. */
+  #writeShown(text: string): string {
+    if (typeof this.#open === "number" && text.trim() === "") {
+      this.#space += text;
+      return "";
+    }
+    const shown = this.#space + text;
+    this.#space = "";
+    return shown === "" ? "" : this.#writeText("text", { type: "text_delta", text: shown });
+  }
+
   #writeText(kind: "text" | "thinking", delta: object): string {
     const block = kind === "text" ? { type: kind, text: "" } : { type: kind, thinking: "", signature: "" };
     const opening = this.#open === kind ? "" : this.#endCalls() + this.#startBlock(kind, block);
@@ -127,13 +142,20 @@ export class MessagesWriter implements ReplyWriter {
     if (text === "") return "";
     // Its block has been closed by text that came in the middle of it; half of a call must not look like one.
     if (this.#open !== call) throw new UpstreamError("broken", "arguments of a call that has ended");
-    return this.#writeDelta({ type: "input_json_delta", partial_json: text });
+    return this.#writeInput(text);
+  }
+
+  /** Clients parse the pieces as they come: what is no object is left out, as in a whole reply. */
+  #writeInput(text: string): string {
+    if (text.trim() !== "") this.#isInputObject ??= text.trimStart().startsWith("{");
+    return this.#isInputObject ? this.#writeDelta({ type: "input_json_delta", partial_json: text }) : "";
   }
 
   #writeCall(event: CallEvent): string {
     const signed = signatureBlock(event).map((block) => this.#writeBlock(block));
     const { id, name, call } = event;
     const block = { type: "tool_use", id: writeCallId(id), name, input: {}, ...CALL_EXTRAS };
+    this.#isInputObject = null;
     return signed.join("") + this.#startBlock(call, block);
   }
 
@@ -142,7 +164,7 @@ export class MessagesWriter implements ReplyWriter {
     let output = this.#endBlock();
     for (const { event, text } of this.#waiting.values()) {
       output += this.#writeCall(event);
-      if (text !== "") output += this.#writeDelta({ type: "input_json_delta", partial_json: text });
+      output += this.#writeInput(text);
       output += this.#endBlock();
     }
     this.#waiting.clear();

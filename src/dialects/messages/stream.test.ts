@@ -217,6 +217,27 @@ describe("the content of a stream", () => {
 });
 
 describe("the usage of a stream", () => {
+  test("has the searches whose results were delivered before it was cut, and the vendor's count at its end", () => {
+    const searched = (content: unknown) =>
+      open({ type: "web_search_tool_result", tool_use_id: "s", content });
+    const events = [
+      start(),
+      searched([{ type: "web_search_result", url: "https://example.com" }]),
+      close(),
+      searched([]),
+      close(),
+      searched({ type: "web_search_tool_result_error", error_code: "unavailable" }),
+      close(),
+      ...said,
+    ];
+    const stream = new MessagesStream("public", policyFor(70, { web_search: 5 }));
+    stream.push(Buffer.from(frames(events)));
+    expect(stream.usage().uses).toEqual({ web_search: 2 });
+    const usage = { output_tokens: 9, server_tool_use: { web_search_requests: 1 } };
+    stream.push(Buffer.from(frames([ending(usage), stop])));
+    expect(stream.usage().uses).toEqual({ web_search: 1 });
+  });
+
   const usageOf = (...events: Event[]) => {
     const stream = newStream();
     const output = relay([frames(events)], stream);

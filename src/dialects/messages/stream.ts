@@ -1,6 +1,12 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../domain/usage.ts";
+import {
+  isCorrected,
+  type TokenUsage,
+  type UsagePolicy,
+  type UsageReport,
+  type UseCounts,
+} from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
@@ -13,7 +19,7 @@ import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
 import { NOT_STOPPED } from "./reply-parts.ts";
-import { mergeUsage, readUsage, writeUsage } from "./usage.ts";
+import { mergeUsage, readUsage, useOf, withUses, writeUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
 
@@ -35,6 +41,8 @@ export class MessagesStream implements TextStream {
   #reported: Record<string, unknown> = {};
   #report: UsageReport | null = null;
   readonly #delivered = new SizedText();
+  /** Uses of the vendor's own tools whose results were delivered. */
+  readonly #uses: UseCounts = {};
   /** Estimated size of the content up to the last report. */
   #reportedEighths = 0;
   /** Frames that end the message, unless content follows them. */
@@ -82,7 +90,7 @@ export class MessagesStream implements TextStream {
 
   #billed(isComplete: boolean): TokenUsage {
     return this.#policy({
-      report: this.#report,
+      report: isComplete ? this.#report : withUses(this.#report, this.#uses),
       deliveredTokens: this.#delivered.tokens,
       delivered: this.#delivered,
       isReportFinal: isComplete && this.#reportedEighths === this.#delivered.eighths,
@@ -178,6 +186,8 @@ export class MessagesStream implements TextStream {
     checkBegun(block);
     const { eighths } = this.#delivered;
     addBlock(this.#delivered, block);
+    const use = useOf(block);
+    if (use) this.#uses[use] = (this.#uses[use] ?? 0) + 1;
     if (this.#delivered.eighths > eighths || !isFilledLater(block["type"])) this.hasContent = true;
   }
 

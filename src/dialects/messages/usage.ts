@@ -50,6 +50,32 @@ export const USE_COUNTS = [
   ["web_fetch", "web_fetch_requests"],
 ] as const;
 
+/** The feature that a block is a use of: the result that a vendor's own tool has given; null for all others. */
+export function useOf({
+  type,
+  content,
+}: Readonly<Record<string, unknown>>): (typeof USE_COUNTS)[number][0] | null {
+  const isFailed = isObject(content) && "error_code" in content;
+  const found = isFailed ? undefined : USE_COUNTS.find(([feature]) => type === `${feature}_tool_result`);
+  return found?.[0] ?? null;
+}
+
+/** A report that has at least the uses that were seen; those of a stream are reported at its end. */
+export function withUses(report: UsageReport | null, seen: UseCounts): UsageReport | null {
+  const features = USE_COUNTS.map(([feature]) => feature).filter((feature) => seen[feature]);
+  if (features.length === 0) return report;
+  const uses: UseCounts = { ...report?.uses };
+  for (const feature of features) uses[feature] = Math.max(uses[feature] ?? 0, seen[feature] ?? 0);
+  return { ...(report ?? NOTHING_REPORTED), uses };
+}
+
+const NOTHING_REPORTED: UsageReport = {
+  tokens: { input: 0, output: 0 },
+  hasInput: false,
+  hasOutput: false,
+  isAnomalous: false,
+};
+
 function readUses(value: unknown): { uses: UseCounts; isAnomalous: boolean } {
   const counts = new CountReader();
   const uses: UseCounts = {};

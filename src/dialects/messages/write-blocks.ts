@@ -19,9 +19,9 @@ export type WrittenBlock = Record<string, unknown>;
 /** Where a part stands in the caller's words, for errors. */
 type Field = string;
 
-/** Vendors refuse empty text. */
+/** Vendors refuse text that is empty or white space alone, which other vendors' models write before calls. */
 export function writeTexts(parts: readonly TextPart[]): WrittenBlock[] {
-  return parts.filter(({ text }) => text !== "").map(writeText);
+  return parts.filter(({ text }) => text.trim() !== "").map(writeText);
 }
 
 export function writeUserBlocks(parts: readonly UserPart[], field: Field): WrittenBlock[] {

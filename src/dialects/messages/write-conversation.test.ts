@@ -76,6 +76,24 @@ describe("the turns that a vendor gets", () => {
     expect(kinds(turns)).toEqual([["user", "text", "text", "text"]]);
   });
 
+  test("have no text of white space alone", () => {
+    const { system, messages: turns } = write({
+      system: [text(" ")],
+      turns: [
+        user(text("q"), text("\n")),
+        assistant(text("\n\n"), call("a")),
+        user({ ...result("a"), parts: [text(" ")] }),
+        assistant(text(" ")),
+      ],
+    });
+    expect(system).toBeUndefined();
+    expect(turns).toEqual([
+      { role: "user", content: [{ type: "text", text: "q" }] },
+      { role: "assistant", content: [{ type: "tool_use", id: "a", name: "f", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "a" }] },
+    ]);
+  });
+
   test("answer every call first, those without a result too", () => {
     const turns = [user(text("a")), assistant(call("1"), call("2")), user(text("b"), result("2"))];
     expect(kinds(turns)).toEqual([

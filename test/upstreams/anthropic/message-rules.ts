@@ -47,7 +47,10 @@ function findBlockFault(block: Block, role: string): string | undefined {
   const { type, text, source, id, input, signature, thinking, data } = block;
   switch (type) {
     case "text":
-      return text === "" ? "text: text content blocks must be non-empty" : undefined;
+      if (text === "") return "text: text content blocks must be non-empty";
+      return String(text).trim() === ""
+        ? "text: text content blocks must contain non-whitespace text"
+        : undefined;
     case "image": {
       const { type: kind, media_type: media } = isObject(source) ? source : {};
       return kind === "base64" && !IMAGES.has(media)
