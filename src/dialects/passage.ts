@@ -1,6 +1,7 @@
 import type { UsagePolicy } from "../domain/usage.ts";
 import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";
 import { Delivered } from "./conversation/delivered.ts";
+import type { Conversation } from "./conversation/request.ts";
 import { eventsOf, type Reply } from "./conversation/reply.ts";
 import { TranslatedStream } from "./conversation/translated-stream.ts";
 import { WholeStream } from "./conversation/whole-stream.ts";
@@ -70,7 +71,7 @@ export function translate(
   policy: UsagePolicy,
 ): Passage {
   const { caller, vendor } = ends;
-  const conversation = caller.readConversation(payload);
+  const conversation = withTurns(caller.readConversation(payload), vendor.name);
   const custom = takesCustomTools(vendor.name, terms.traits)
     ? null
     : new CustomToolsAsFunctions(conversation);
@@ -93,6 +94,13 @@ export function translate(
     },
     replayReply: (reply) => new WholeStream(parse(reply), caller.replyWriter(payload), policy),
   };
+}
+
+/** Other protocols than chat have no request of instructions alone: there they are what the user says. */
+function withTurns(conversation: Conversation, vendor: TextDialect["name"]): Conversation {
+  const { system, turns } = conversation;
+  if (vendor === "chat" || turns.length > 0 || system.length === 0) return conversation;
+  return { ...conversation, system: [], turns: [{ role: "user", parts: system }] };
 }
 
 /** The dialects at the two ends of a request. */

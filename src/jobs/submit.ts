@@ -123,7 +123,8 @@ function accepted(result: Submission): Job {
       return result.job;
     case "other": {
       const message = "This idempotency key was used with another request.";
-      throw new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key" });
+      const detail = { param: "Idempotency-Key", shouldRetry: false } as const;
+      throw new GatewayError("idempotency_conflict", message, detail);
     }
     case "exhausted":
       throw refusedHold(result.reason);

@@ -234,7 +234,7 @@ function unusableKey(): GatewayError {
 }
 
 function conflict(message: string): GatewayError {
-  return new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key" });
+  return new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key", shouldRetry: false });
 }
 
 function stillRunning(): GatewayError {

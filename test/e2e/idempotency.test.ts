@@ -59,6 +59,7 @@ function suite(open: () => Promise<Fleet>): void {
     const conflict = await send(other(), CHAT, name, chat("b"));
     expect(conflict.status).toBe(409);
     expect(conflict.headers.has("retry-after")).toBe(false);
+    expect(conflict.headers.get("x-should-retry")).toBe("false");
     expect(await conflict.json()).toMatchObject({ error: { code: "idempotency_conflict" } });
     const elsewhere = await send(one(), GENERATE, name, { model: IMAGE_MODEL, prompt: "a boat" });
     expect(elsewhere.status).toBe(409);

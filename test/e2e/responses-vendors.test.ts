@@ -42,6 +42,14 @@ describe("chat", () => {
     expect(text).toBe(whole.choices[0]!.message.content!);
   });
 
+  test("instructions alone are what the user says", async () => {
+    const messages = [{ role: "system" as const, content: "Say hello." }];
+    const { choices } = await openai.chat.completions.create({ model, messages });
+    expect(choices[0]!.finish_reason).toBe("stop");
+    expect(sent()).not.toHaveProperty("instructions");
+    expect(sent()["input"]).toMatchObject([{ role: "user", content: [{ text: "Say hello." }] }]);
+  });
+
   test("tools are called in a loop", async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Weather?" }];
     const first = await openai.chat.completions.stream({ model, messages, tools }).finalChatCompletion();

@@ -2,10 +2,10 @@ import { isStandardTier } from "../../domain/feature.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
+import { refuseOthers } from "../conversation/refuse-others.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { readMessages } from "./read-messages.ts";
 import type { ChatPayload } from "./request.ts";
-import { ownValue } from "../../lib/own-value.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ type Body = Readonly<Record<string, unknown>>;
 export function readConversation({ parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
   if (choices > 1) throw untranslatable("n");
-  refuseOthers(body);
+  refuseOthers(body, KNOWN, NEUTRAL);
   const { system, turns } = readMessages(body["messages"]);
   return {
     isStream,
@@ -88,14 +88,6 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   service_tier: isStandardTier,
   functions: (value) => Array.isArray(value) && value.length === 0,
 };
-
-function refuseOthers(body: Body): void {
-  for (const name in body) {
-    const value = body[name];
-    if (!isSet(value) || KNOWN.has(name) || ownValue(NEUTRAL, name)?.(value)) continue;
-    throw untranslatable(name);
-  }
-}
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;

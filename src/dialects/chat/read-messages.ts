@@ -139,7 +139,7 @@ const DATA_URL = /^data:([^;,]+)(?:;[^,]*)?;base64,/i;
 /** A link, or a `data:` URL of base64. */
 function readSource(value: unknown, path: string): MediaSource {
   if (typeof value !== "string") throw untranslatable(path);
-  if (value.startsWith("https:")) return { url: value };
+  if (/^https:/i.test(value)) return { url: value };
   const found = DATA_URL.exec(value.slice(0, 200));
   if (!found?.[1]) throw untranslatable(path, "Send base64: `data:image/png;base64,…`.");
   return { mediaType: found[1].toLowerCase(), data: value.slice(found[0].length) };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AssistantPart, Conversation } from "../conversation/request.ts";
+import type { AssistantPart, Conversation, FilePart } from "../conversation/request.ts";
 import type { VendorTerms, VendorTraits } from "../dialect.ts";
 import { readConversation } from "./read-conversation.ts";
 import { readRequest } from "./request.ts";
@@ -146,6 +146,20 @@ test("a vendor is told to reason in its way, where its model can be told", () =>
   expect(write({ reasoning: none }, { reasoningSwitch: "enable_thinking" })).toMatchObject({
     enable_thinking: false,
   });
+});
+
+test("documents are PDF as base64, or text", () => {
+  const content = (source: FilePart["source"]): unknown => {
+    const { messages } = write({ turns: [{ role: "user", parts: [{ type: "file", source }] }] }, {});
+    return Object(messages)[0].content;
+  };
+  const data = Buffer.from("Größe").toString("base64");
+  expect(content({ mediaType: "text/markdown", data })).toEqual([{ type: "text", text: "Größe" }]);
+  expect(content({ mediaType: "application/pdf", data })).toEqual([
+    { type: "file", file: { filename: "document.pdf", file_data: `data:application/pdf;base64,${data}` } },
+  ]);
+  for (const source of [{ mediaType: "application/msword", data }, { url: "https://example.com/a.pdf" }])
+    expect(() => content(source)).toThrow(expect.objectContaining({ isUnsent: true }));
 });
 
 test("pictures in the result of a tool follow it as the user's", () => {

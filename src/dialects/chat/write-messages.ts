@@ -9,6 +9,7 @@ import type {
   Turn,
   UserPart,
 } from "../conversation/request.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTraits } from "../dialect.ts";
 import { writeDetails, type ReasoningDetail } from "./reasoning.ts";
 import { writeCall } from "./tool-calls.ts";
@@ -84,10 +85,15 @@ function writeImage({ source, detail }: ImagePart): object {
   return { type: "image_url", image_url: { url: urlOf(source), ...(detail !== undefined && { detail }) } };
 }
 
-/** Vendors name a document by its file name, and refuse one without. */
+/** Vendors name a document by its file name, refuse one without, and read PDF alone (OpenAI, "File inputs"). */
 function writeFile({ source, name }: FilePart): object {
   if ("text" in source) return { type: "text", text: source.text };
-  return { type: "file", file: { filename: name ?? "document", file_data: urlOf(source) } };
+  if ("url" in source) throw untranslatable("file_url", "It takes documents as base64, not as links.");
+  const { mediaType, data } = source;
+  if (mediaType === "application/pdf")
+    return { type: "file", file: { filename: name ?? "document.pdf", file_data: urlOf(source) } };
+  if (!mediaType.startsWith("text/")) throw untranslatable("file_data", "Its documents are PDF or text.");
+  return { type: "text", text: Buffer.from(data, "base64").toString() };
 }
 
 function urlOf(source: MediaSource): string {

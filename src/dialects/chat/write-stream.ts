@@ -40,12 +40,10 @@ export class ChatReplyWriter implements ReplyWriter {
       case "reasoning":
         this.#openReasoning().text += event.text;
         return this.#delta({ reasoning_content: event.text });
-      case "signature": {
-        const { type, ...sealed } = event;
-        if (event.isRedacted) this.#reasoning.push({ type: "reasoning", text: "", ...sealed });
+      case "signature":
+        if (event.isRedacted) this.#reasoning.push({ ...event, type: "reasoning", text: "" });
         else this.#openReasoning().signature = event.signature;
         return "";
-      }
       case "call":
       case "arguments":
         return this.#endReasoning() + this.#delta({ tool_calls: [this.#call(event)] });

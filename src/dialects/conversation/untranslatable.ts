@@ -2,13 +2,13 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 
 /**
  * A request that this vendor's protocol cannot express. Nothing was sent, and another target may speak the caller's
- * own protocol. `param` is the caller's field.
+ * own protocol. `param` is the caller's field, `reason` what is wrong with its content; without one the field itself is.
  */
-export function untranslatable(
-  param: string,
-  advice = "Leave it out, or choose another model.",
-): UpstreamError {
-  const publicMessage = `This model is not offered with \`${param}\`. ${advice}`;
+export function untranslatable(param: string, reason?: string): UpstreamError {
+  const publicMessage =
+    reason === undefined
+      ? `This model is not offered with \`${param}\`. Leave it out, or choose another model.`
+      : `This model does not take \`${param}\` as it is. ${reason}`;
   return new UpstreamError("rejected", `${param} cannot be translated`, {
     publicMessage,
     param,

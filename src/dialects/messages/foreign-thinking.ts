@@ -23,10 +23,8 @@ export function afterForeignAnswers(raw: string, body: Readonly<Record<string, u
  */
 function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {
   if (!isObject(thinking) || thinking["type"] !== "enabled" || !Array.isArray(messages)) return false;
-  const answer: unknown = messages.findLast(
-    (message) => isObject(message) && message["role"] === "assistant",
-  );
-  const content: unknown = isObject(answer) ? answer["content"] : undefined;
+  const reply: unknown = messages.findLast((message) => isObject(message) && message["role"] === "assistant");
+  const content: unknown = isObject(reply) ? reply["content"] : undefined;
   if (!Array.isArray(content)) return false;
   const blocks = content.filter((block) => isObject(block));
   const first = blocks.find((block) => !isForeign(block));

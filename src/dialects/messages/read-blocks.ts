@@ -111,12 +111,7 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
     case "image":
       return { type, source: mediaSource(source, path), ...cacheOf(block) };
     case "document":
-      return {
-        type: "file",
-        source: documentSource(source, path),
-        ...(typeof title === "string" && { name: title }),
-        ...cacheOf(block),
-      };
+      return readDocument(block, path);
     case "search_result": {
       const texts = readTexts(block["content"], `${path}.content`).map(({ text }) => text);
       const head = [title, source].filter((part) => typeof part === "string");
@@ -125,6 +120,18 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
     default:
       throw untranslatable(`${path}.type`);
   }
+}
+
+/** What describes a document of text becomes part of it; other protocols have no place for it, nor for citations. */
+function readDocument(block: Block, path: string): FilePart {
+  const { title, context, citations } = block;
+  if (isObject(citations) && citations["enabled"] === true) throw untranslatable(`${path}.citations`);
+  const source = documentSource(block["source"], path);
+  const head = [title, context].filter((part) => typeof part === "string");
+  if ("text" in source)
+    return { type: "file", source: { text: [...head, source.text].join("\n") }, ...cacheOf(block) };
+  if (typeof context === "string") throw untranslatable(`${path}.context`);
+  return { type: "file", source, ...(typeof title === "string" && { name: title }), ...cacheOf(block) };
 }
 
 function mediaSource(source: unknown, path: string): MediaSource {

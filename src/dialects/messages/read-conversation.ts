@@ -1,5 +1,7 @@
+import { isStandardTier } from "../../domain/feature.ts";
 import { isObject, scanArray } from "../../lib/json.ts";
 import type { Conversation, OutputFormat, TextPart, Turn } from "../conversation/request.ts";
+import { refuseOthers } from "../conversation/refuse-others.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { memberText, rawInputs } from "./raw-inputs.ts";
 import { readAssistantParts, readTexts, readUserParts } from "./read-blocks.ts";
@@ -24,12 +26,40 @@ const PARAMS: Conversation["params"] = {
   user: "metadata.user_id",
 };
 
+/** Read below, or without effect on what is said: labels, hints for caches, what the vendor may forget of a long history. */
+const KNOWN: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "stream",
+  "system",
+  "tools",
+  "tool_choice",
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop_sequences",
+  "thinking",
+  "output_config",
+  "output_format",
+  "metadata",
+  "cache_control",
+  "context_management",
+]);
+
+/** Values by which a field asks for nothing. */
+const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
+  service_tier: isStandardTier,
+  speed: isStandardTier,
+};
+
 /** By this text Claude Code names itself to Anthropic, which takes the block off (Claude Code, "LLM gateways"). */
 const ATTRIBUTION = /^x-anthropic-billing-header:/;
 
 /** The request in neutral form. Throws an `UpstreamError` that names the field which has no such form. */
 export function readConversation({ raw, parsed }: MessagesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
+  refuseOthers(body, KNOWN, NEUTRAL);
   const { metadata, stop_sequences: stop } = body;
   return {
     isStream,

@@ -26,7 +26,7 @@ export function writeTurns(turns: readonly Turn[], field: string): WrittenMessag
     if (last?.role === role) last.content.push(...content);
     else messages.push({ role, content });
   }
-  if (messages.length === 0) throw untranslatable(field, "It needs at least one text that is not empty.");
+  if (messages.length === 0) throw untranslatable(field, "It needs a message with a text that is not empty.");
   if (messages[0]?.role === "assistant") messages.unshift({ role: "user", content: [START] });
   for (const [index, message] of messages.entries())
     if (message.role === "user") message.content = orderResults(message.content, messages[index - 1], field);

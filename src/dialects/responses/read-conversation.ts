@@ -2,11 +2,11 @@ import { isStandardTier } from "../../domain/feature.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, TextPart } from "../conversation/request.ts";
+import { refuseOthers } from "../conversation/refuse-others.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { readItems } from "./read-items.ts";
 import { readToolChoice, readTools } from "./read-tools.ts";
 import type { ResponsesPayload } from "./request.ts";
-import { ownValue } from "../../lib/own-value.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,8 @@ type Body = Readonly<Record<string, unknown>>;
  */
 export function readConversation({ parsed }: ResponsesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
-  refuseOthers(body);
+  refuseOthers(body, KNOWN, NEUTRAL);
+  refuseLogprobs(body);
   const { instructions, text } = body;
   const { system, turns } = readItems(body["input"]);
   const first: TextPart[] =
@@ -92,14 +93,7 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   context_management: (value) => Array.isArray(value) && value.length === 0,
 };
 
-function refuseOthers(body: Body): void {
-  for (const name in body) {
-    const value = body[name];
-    if (value === undefined || value === null || KNOWN.has(name) || ownValue(NEUTRAL, name)?.(value))
-      continue;
-    throw untranslatable(name);
-  }
-  const { include } = body;
+function refuseLogprobs({ include }: Body): void {
   if (Array.isArray(include) && include.includes("message.output_text.logprobs"))
     throw untranslatable("include");
 }

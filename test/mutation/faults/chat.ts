@@ -88,9 +88,30 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "an unknown field is dropped in silence",
-    file: "src/dialects/chat/read-conversation.ts",
+    file: "src/dialects/conversation/refuse-others.ts",
     find: "throw untranslatable(name);",
     replace: "continue;",
+    tests: WRITER,
+  },
+  {
+    name: "a stream sends reasoning that a client must return in pieces",
+    file: "src/dialects/chat/write-stream.ts",
+    find: "return this.#delta({ reasoning_content: event.text });",
+    replace: "return this.#endReasoning() + this.#delta({ reasoning_content: event.text });",
+    tests: ["test/e2e/messages-vendor.test.ts"],
+  },
+  {
+    name: "two calls of a whole reply with one id become one",
+    file: "src/dialects/chat/call-deltas.ts",
+    find: "areWhole ? this.#calls.length : this",
+    replace: "this",
+    tests: ["src/dialects/chat/read-stream.test.ts"],
+  },
+  {
+    name: "a link to a document is sent as its data",
+    file: "src/dialects/chat/write-messages.ts",
+    find: 'if ("url" in source) throw',
+    replace: "if (false as boolean) throw",
     tests: WRITER,
   },
   {

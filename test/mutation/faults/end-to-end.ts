@@ -3,6 +3,20 @@ import type { Fault } from "../fault.ts";
 /** The same promises as in other tables, where a test of the whole gateway claims to prove them. */
 export const END_TO_END_FAULTS: readonly Fault[] = [
   {
+    name: "a stream that is read to its end without its client is billed again for the same request",
+    file: "src/server/idempotency.ts",
+    find: "(goesOn ? undefined : reader.cancel(reason))",
+    replace: "reader.cancel(reason)",
+    tests: ["test/e2e/idempotency.test.ts"],
+  },
+  {
+    name: "a signal has no effect, or the wrong one, while the program starts",
+    file: "src/serve.ts",
+    find: 'process.on("SIGTERM", exit).on("SIGINT", exit);',
+    replace: "",
+    tests: ["test/e2e/restart.test.ts"],
+  },
+  {
     name: "a vendor is called without a price, end to end",
     file: "src/gateway/metering/price.ts",
     find: "  if (price && isIn(price, unit)) return price;",
