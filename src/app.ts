@@ -85,7 +85,9 @@ export async function startGateway(
     async abandon() {
       core.detachedCalls.refuse();
       core.tokenCounter.close();
-      server.abandon();
+      await server.abandon((error) => {
+        for (const call of core.failover.calls) call.abort(error);
+      });
       await endCalls(core);
       await storage.journal.sync();
       log.flush();

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Server } from "bun";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
@@ -33,7 +34,8 @@ export interface RunningServer {
    * with null when none does.
    */
   stop(leaveMs: number, drainMs: number, onCut: (error: GatewayError | null) => void): Promise<void>;
-  abandon(): void;
+  /** Ends all connections at once. Requests that still run get the error that `onCut` is called with. */
+  abandon(onCut: (error: GatewayError) => void): Promise<void>;
 }
 
 /** A connection that carries no request for so long while the server drains is closed. */
@@ -80,7 +82,11 @@ export function startServer(options: ServerOptions): RunningServer {
       await metricsServer?.stop(true);
       await filePool.clear();
     },
-    abandon() {
+    async abandon(onCut) {
+      lifecycle.phase = "stopping";
+      onCut(stopping());
+      // By then they have ended: clients whose connections are closed look as if they had left.
+      await setImmediate();
       void limiting.stop();
       void server.stop(true);
       void metricsServer?.stop(true);
@@ -103,7 +109,7 @@ export function startOperatorServer(options: ServerOptions): RunningServer {
       onCut(null);
       await server?.stop(true);
     },
-    abandon: () => void server?.stop(true),
+    abandon: async () => void server?.stop(true),
   };
 }
 

@@ -225,6 +225,7 @@ test("a second SIGTERM exits at once and loses no charge", async () => {
   await gateway.stop();
   const rows = await gateway.ledger();
   expect(rows.map(({ request_id }) => request_id).sort()).toEqual(["abandoned", "before"]);
+  expect(rows.find(({ request_id }) => request_id === "abandoned")!.flags).toEqual(["partial", "estimated"]);
 }, 20_000);
 
 test("a stream cut by a kill is billed up to its last checkpoint", async () => {

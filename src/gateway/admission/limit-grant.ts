@@ -148,7 +148,11 @@ function neverAdmitted(request: LimitRequest, param: string): GatewayError {
       shouldRetry: false,
     });
   }
-  const message = `${nameOf(request)} is less than this request counts, which is ${amount}. Send a smaller request.`;
+  const counted = `${nameOf(request)} is less than this request counts, which is ${amount}`;
+  const message =
+    request.quantity === "tokens"
+      ? `${counted} with the most output it may get. Set a smaller maximum of output tokens, or send less.`
+      : `${counted}. Send a smaller request.`;
   return new GatewayError("invalid_parameter", message, { param });
 }
 
