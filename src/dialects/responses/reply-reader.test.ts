@@ -169,6 +169,16 @@ test.each([
   expect(() => [...responses.replyReader().read(data)]).toThrow(UpstreamError);
 });
 
+test("a failure tells its usage first", () => {
+  const response = { error: { code: "server_error" }, usage: { input_tokens: 9, output_tokens: 4 } };
+  const events = responses
+    .replyReader()
+    .read(JSON.stringify({ type: "response.failed", response }))
+    [Symbol.iterator]();
+  expect(events.next().value).toMatchObject({ type: "usage", report: { tokens: { input: 9, output: 4 } } });
+  expect(() => events.next()).toThrow(UpstreamError);
+});
+
 test.each([
   ["a failed response", { status: "failed", error: { code: "rate_limit_exceeded" } }, "limited"],
   ["a response that runs", { status: "in_progress", output: [] }, "broken"],

@@ -57,7 +57,12 @@ export class ResponsesReader implements ReplyReader {
     const { type, item, response, delta } = event;
     const index = event["output_index"];
     if (type === "error" || event["error"]) throw reportedFailure(event);
-    if (type === "response.failed") throw reportedFailure(isObject(response) ? response["error"] : null);
+    if (type === "response.failed") {
+      const { error = null, usage } = isObject(response) ? response : {};
+      const report = readUsage(usage);
+      if (report) yield { type: "usage", report };
+      throw reportedFailure(error);
+    }
     if (isObject(response)) yield* this.#start(response);
     if (type === "response.output_item.added" && isObject(item)) yield* this.#begin(index, item);
     else if (type === "response.output_item.done" && isObject(item)) yield* this.#readItem(index, item);

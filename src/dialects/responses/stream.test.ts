@@ -120,8 +120,8 @@ test("a whole reply keeps every other character", () => {
 });
 
 describe("a failure", () => {
-  const failed = (error: object) =>
-    `data: ${JSON.stringify({ type: "response.failed", sequence_number: 2, response: { ...RUNNING, status: "failed", error } })}\n\n`;
+  const failed = (error: object, usage: object | null = null) =>
+    `data: ${JSON.stringify({ type: "response.failed", sequence_number: 2, response: { ...RUNNING, status: "failed", error, usage } })}\n\n`;
 
   test.each([
     ["insufficient_quota", "account"],
@@ -152,6 +152,13 @@ describe("a failure", () => {
       expect(thrown).toBeInstanceOf(UpstreamError);
       expect(thrown).toMatchObject({ kind, isContextExceeded: code === "context_length_exceeded" });
     }
+  });
+
+  test("is billed what it reports, and no less than what was delivered", () => {
+    const stream = new ResponsesStream("public", policyFor(10));
+    for (const text of [events().slice(0, 4).join(""), failed({ code: "server_error" }, USAGE)])
+      stream.push(Buffer.from(text));
+    expect(stream.usage()).toMatchObject({ source: "upstream", tokens: { input: 9, output: 4 } });
   });
 
   test("after content comes after what was delivered, and ends as the protocol does", () => {

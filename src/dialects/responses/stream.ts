@@ -106,7 +106,11 @@ export class ResponsesStream implements TextStream {
     }
     const event: VendorEvent = parseVendorObject(data);
     const { type, response, sequence_number: number } = event;
-    if (type === "response.failed") throw reportedFailure(isObject(response) ? response["error"] : null);
+    if (type === "response.failed") {
+      const { error = null, usage } = isObject(response) ? response : {};
+      this.#report = readUsage(usage);
+      throw reportedFailure(error);
+    }
     if (type === "error" || event["error"]) throw reportedFailure(event);
     const member = MEMBERS.get(type);
     if (member !== undefined && !isObject(event[member]))
