@@ -19,7 +19,7 @@ export function refuseCaseVariants(object: object, known: KnownNames, path = "")
     if (known.get(name) === name || (PLAIN.test(name) && !known.has(name))) continue;
     const meant = known.get(foldCase(name));
     if (meant === undefined || meant === name) continue;
-    const message = `\`${name}\` differs only in case from \`${meant}\`: use that name, once.`;
+    const message = `\`${name}\` differs only in case from \`${meant}\`. Use that name, once, or leave it out.`;
     throw new GatewayError("invalid_parameter", message, { param: path === "" ? name : `${path}.${name}` });
   }
 }

@@ -44,7 +44,7 @@ export class UpstreamError extends ExpectedError {
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly isAmbiguous: boolean;
-  readonly publicMessage: string | undefined;
+  publicMessage: string | undefined;
   readonly vendorMessage: string | undefined;
   readonly param: string | undefined;
   readonly isContextExceeded: boolean;

@@ -51,6 +51,7 @@ export async function countTokens(
     return { text: null, tokens: counted ?? payload.parsed.estimatedInput, rate: grant.rate };
   }
   const committed = await callTargets(core.failover, {
+    model: model.id,
     targets,
     organization: principal.organization.id,
     clientSignal: context.signal,

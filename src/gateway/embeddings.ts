@@ -81,6 +81,7 @@ async function callRoute(
   let sentTo: Target | null = null;
   try {
     return await callTargets(core.failover, {
+      model: model.id,
       targets: orderTargets(route, core.random),
       organization: context.principal.organization.id,
       clientSignal: signal,

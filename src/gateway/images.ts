@@ -143,6 +143,7 @@ function callRoute(
   const fallback = fallbackOf(directory, context.principal, model.id);
   let sentTo: Target | null = null;
   const calls = callTargets(core.failover, {
+    model: model.id,
     targets: orderTargets(route, core.random).filter(isTarget),
     afterTimeout: fallback && isTarget(fallback) ? fallback : null,
     organization: organization.id,

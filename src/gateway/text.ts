@@ -141,6 +141,7 @@ async function callRoute(
   const running: { sent: SentCall | null } = { sent: null };
   try {
     return await callTargets(core.failover, {
+      model: admitted.model.id,
       targets: targetsOf(core, admitted, payload),
       organization: organization.id,
       clientSignal: signal,

@@ -37,6 +37,7 @@ export function request(
   const attempts: Attempt[] = [];
   const failsOver = ({ kind }: UpstreamError): boolean => kind !== "rejected";
   return {
+    model: "public",
     targets,
     organization: "org",
     clientSignal: client,

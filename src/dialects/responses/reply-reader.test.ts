@@ -171,12 +171,13 @@ test.each([
 
 test("a failure tells its usage first", () => {
   const response = { error: { code: "server_error" }, usage: { input_tokens: 9, output_tokens: 4 } };
-  const events = responses
-    .replyReader()
-    .read(JSON.stringify({ type: "response.failed", response }))
-    [Symbol.iterator]();
-  expect(events.next().value).toMatchObject({ type: "usage", report: { tokens: { input: 9, output: 4 } } });
-  expect(() => events.next()).toThrow(UpstreamError);
+  const seen: unknown[] = [];
+  const readAll = () => {
+    const data = JSON.stringify({ type: "response.failed", response });
+    for (const event of responses.replyReader().read(data)) seen.push(event);
+  };
+  expect(readAll).toThrow(UpstreamError);
+  expect(seen).toMatchObject([{ type: "usage", report: { tokens: { input: 9, output: 4 } } }]);
 });
 
 test.each([

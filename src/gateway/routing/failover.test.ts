@@ -97,6 +97,16 @@ describe("failover", () => {
     ]);
   });
 
+  test("a vendor's words about its model are about the one that was called", async () => {
+    const publicMessage =
+      "Too long for gpt-4.1, of which gpt-4.1-mini and mygpt-4.1 are others, and gpt-401.";
+    const own = { ...target("a"), upstreamModel: "gpt-4.1" };
+    const failover = request([own], () => fail("rejected", { publicMessage }));
+    await expect(callTargets(process(), failover)).rejects.toMatchObject({
+      publicMessage: "Too long for public, of which gpt-4.1-mini and mygpt-4.1 are others, and gpt-401.",
+    });
+  });
+
   test("a rejected request is not sent to another target", async () => {
     const failover = request([target("a"), target("b")], () => fail("rejected"));
     await expect(callTargets(process(), failover)).rejects.toMatchObject({ kind: "rejected" });

@@ -24,6 +24,8 @@ export interface Failover {
 }
 
 interface FailoverRequest<Reply> {
+  /** The public id of the model; messages for the caller have no other. */
+  model: string;
   /** In the order in which they are called. */
   targets: readonly Target[];
   /** The target that is called next after a timeout, also one that is none of `targets`. */
@@ -105,7 +107,7 @@ export async function callTargets<Reply>(
 
 async function callOne<Reply>(
   { clock, deadlineTimer, health, calls }: Failover,
-  { callTarget, attempts, clientSignal, organization, totalMs }: FailoverRequest<Reply>,
+  { model, callTarget, attempts, clientSignal, organization, totalMs }: FailoverRequest<Reply>,
   { target, queue, slot }: { target: Target; queue: TargetQueue; slot: Disposable },
 ): Promise<Committed<Reply> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
@@ -133,6 +135,7 @@ async function callOne<Reply>(
     if (error instanceof UpstreamError) {
       health.failed(target, organization, error);
       record(error.kind, error);
+      error.publicMessage = error.publicMessage && withPublicId(error.publicMessage, target, model);
       if (!call.cancellation.aborted) call.abort(error);
       return { error };
     }
@@ -141,6 +144,15 @@ async function callOne<Reply>(
     else if (call.cancellation.aborted) record("stopped");
     throw error;
   }
+}
+
+/** A vendor's sentence about its model, about the one that the caller named. */
+function withPublicId(message: string, { upstreamModel }: Target, model: string): string {
+  if (upstreamModel === model || !message.includes(upstreamModel)) return message;
+  return message.replace(
+    new RegExp(`(?<![\\w-])${RegExp.escape(upstreamModel)}(?![\\w-])`, "g"),
+    () => model,
+  );
 }
 
 /** Whether another target may be called after this failure; after a refusal by a vendor's safety policy only by setting. */
