@@ -77,7 +77,7 @@ function requireDecoder({ headers }: Request): Decoder {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   const decoder = ownValue(DECODERS, encoding);
   if (decoder) return decoder;
-  const message = "Send the body without Content-Encoding, or with gzip, deflate, br or zstd.";
+  const message = "Send the body without Content-Encoding, or with one of gzip, deflate, br and zstd.";
   throw new GatewayError("unsupported_media_type", message);
 }
 

@@ -105,6 +105,6 @@ export function requireScope(key: ApiKey, scope: Scope): void {
 function unusable(): GatewayError {
   return new GatewayError(
     "authentication_required",
-    "The key is unknown, disabled or expired. Keys of this gateway begin with `gk_`: check it and retry.",
+    "The key is unknown, disabled or expired. Keys of this gateway begin with `gk_`. Check it, and send it once.",
   );
 }
