@@ -20,7 +20,8 @@ export function readReply(
   { model, count }: EmbeddingsPayload,
   policy: UsagePolicy,
 ): WholeReply {
-  if (!isObject(parsed) || !Array.isArray(parsed["data"]) || parsed["data"].length !== count)
+  const data = isObject(parsed) && Array.isArray(parsed["data"]) ? parsed["data"] : [];
+  if (!isObject(parsed) || data.length !== count || !data.every(hasVector))
     throw new UpstreamError("broken", "the response has not one vector for each input");
   const reported = isObject(parsed["usage"]) ? parsed["usage"] : {};
   const usage = bill(reported["prompt_tokens"], policy);
@@ -30,6 +31,11 @@ export function readReply(
     ...(isCorrected && { usage: () => JSON.stringify(writeUsage(usage)) }),
   });
   return { text: edited, usage };
+}
+
+function hasVector(item: unknown): boolean {
+  const vector = isObject(item) ? item["embedding"] : undefined;
+  return (Array.isArray(vector) || typeof vector === "string") && vector.length > 0;
 }
 
 /** Writes vectors of a vendor of another protocol, of unit length as callers of this one expect. */
