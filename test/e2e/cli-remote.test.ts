@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { runCli, type CliContext } from "../../src/cli/index.ts";
-import { PROVIDERS } from "../../src/providers/registry.ts";
-import { openConfiguration } from "../../src/open-configuration.ts";
-import { openAdmin } from "../../src/open-admin.ts";
+import type { CliContext } from "../../src/cli/index.ts";
 import { signIn } from "../support/administration.ts";
+import { MACHINE, runCommand } from "../support/command-line.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { look, submit } from "../support/job-calls.ts";
 
@@ -27,37 +25,8 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 /** Runs a command, by default on a machine that has no store. */
-async function run(
-  args: readonly string[],
-  env: Record<string, string> = {},
-  machine: Partial<CliContext> = {},
-) {
-  const written = { stdout: "", stderr: "" };
-  const unused = (): never => {
-    throw new Error("the local machine is used");
-  };
-  const context: CliContext = {
-    serve: unused,
-    runWorker: unused,
-    openAdmin: unused,
-    openConfiguration: unused,
-    migrate: unused,
-    providers: new Map(),
-    env,
-    cwd: "/",
-    userName: () => "ada",
-    stdout: {
-      write(text, onWritten) {
-        written.stdout += text;
-        onWritten?.();
-      },
-    },
-    stderr: { write: (text) => void (written.stderr += text) },
-    ...machine,
-  };
-  const code = await runCli(args, context);
-  return { code, ...written };
-}
+const run = (args: readonly string[], env: Record<string, string> = {}, machine: Partial<CliContext> = {}) =>
+  runCommand(args, { env, userName: () => "ada", ...machine });
 
 /** The same with a token of the gateway. Throws when it fails. */
 async function remotely(...args: string[]): Promise<string> {
@@ -69,9 +38,7 @@ async function remotely(...args: string[]): Promise<string> {
 /** The same over the gateway's own store. */
 async function locally(...args: string[]): Promise<string> {
   const env = { GATEWAY_DATA_DIR: gateway.dataDirectory, SANDBOX: "on" };
-  const open = (load: Parameters<typeof openConfiguration>[0]) => openConfiguration(load);
-  const machine = { openAdmin, openConfiguration: open, providers: PROVIDERS };
-  return (await run(args, env, machine)).stdout;
+  return (await run(args, env, MACHINE)).stdout;
 }
 
 test("commands at a gateway do and print what they do and print over its store", async () => {

@@ -38,7 +38,7 @@ export interface TestGateway extends AsyncDisposable {
   restart(): Promise<void>;
   /** Starts a process over the same folder that only runs jobs. */
   startWorker(env?: Record<string, string>): Promise<TestWorker>;
-  /** Runs the command line with the same folder and returns its output. Throws when it fails. */
+  /** Runs a command on the same folder, in this process, and returns its output. Throws when it fails. */
   cli(...args: string[]): Promise<string>;
 }
 
@@ -170,7 +170,17 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
     },
     startWorker: (env = {}) =>
       launchWorker(command(["worker"]), directory, { ...environment, JOBS_CONCURRENCY: "16", ...env }),
-    cli: (...args) => runCommand(command(args), directory, environment),
+    async cli(...args) {
+      // Loaded by the tests that need it.
+      const { MACHINE, runCommand } = await import("./command-line.ts");
+      const { code, stdout, stderr } = await runCommand(args, {
+        env: environment,
+        cwd: directory,
+        ...MACHINE,
+      });
+      if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}: ${stderr}`);
+      return stdout;
+    },
     async [Symbol.asyncDispose]() {
       running.child.kill("SIGKILL");
       await running.child.exited;
@@ -262,17 +272,6 @@ function collect(stream: ReadableStream<Uint8Array>): () => string {
     for await (const piece of stream) pieces.push(decoder.decode(piece, { stream: true }));
   })();
   return () => pieces.join("");
-}
-
-async function runCommand(cmd: string[], cwd: string, env: Record<string, string>): Promise<string> {
-  const child = Bun.spawn({ cmd, cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [output, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(`${cmd.slice(2).join(" ")} ended with ${code}: ${errors}`);
-  return output;
 }
 
 async function readLedger(dataDirectory: string, env: Record<string, string>): Promise<LedgerRow[]> {

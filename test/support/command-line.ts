@@ -1,0 +1,51 @@
+import { userInfo } from "node:os";
+import { runCli, type CliContext } from "../../src/cli/index.ts";
+import { openAdmin, runMigrations } from "../../src/open-admin.ts";
+import { openConfiguration } from "../../src/open-configuration.ts";
+import { PROVIDERS } from "../../src/providers/registry.ts";
+
+interface CommandResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+const unused = (): never => {
+  throw new Error("the local machine is used");
+};
+
+/** What commands work on where they have a store. */
+export const MACHINE = {
+  openAdmin,
+  openConfiguration: (load) => openConfiguration(load),
+  migrate: runMigrations,
+  providers: PROVIDERS,
+} satisfies Partial<CliContext>;
+
+/** Runs a command in this process, which takes a fraction of what one of its own takes; by default without a store. */
+export async function runCommand(
+  args: readonly string[],
+  options: Partial<CliContext> = {},
+): Promise<CommandResult> {
+  const written = { stdout: "", stderr: "" };
+  const code = await runCli(args, {
+    serve: unused,
+    runWorker: unused,
+    openAdmin: unused,
+    openConfiguration: unused,
+    migrate: unused,
+    providers: new Map(),
+    env: {},
+    cwd: "/",
+    userName: () => userInfo().username,
+    stdout: {
+      write(text, onWritten) {
+        written.stdout += text;
+        onWritten?.();
+      },
+    },
+    stderr: { write: (text) => void (written.stderr += text) },
+    ...options,
+  });
+  return { code, ...written };
+}
