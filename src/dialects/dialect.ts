@@ -73,6 +73,8 @@ export interface VendorTraits {
   takesEffort?: boolean;
   /** Whether it must be told to keep reasoning out of the text (`reasoning_split` of MiniMax). */
   splitsReasoning?: boolean;
+  /** On messages: with a budget of thinking, a call that is being answered must begin with thinking. */
+  demandsThinking?: boolean;
   /** On the native protocol: every turn must have a role, which Vertex AI demands and the Gemini API does not. */
   demandsRoles?: boolean;
   /** Whether it cannot fetch what a request links to. */

@@ -23,7 +23,7 @@ export const anthropic: Provider<AnthropicSettings> = {
     "An API key of console.anthropic.com; with another address any vendor of the messages protocol with its key in x-api-key.",
   settings,
   probe: (settings, signal) => probeMessages(connectionOf(settings), signal),
-  text: (settings) => [createMessagesText(connectionOf(settings))],
+  text: (settings) => [createMessagesText(connectionOf(settings), { demandsThinking: true })],
 };
 
 function connectionOf(settings: AnthropicSettings): MessagesConnection {

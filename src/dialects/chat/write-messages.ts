@@ -20,7 +20,8 @@ type Message = Readonly<Record<string, unknown>>;
  * Writes the turns as messages. Texts beside nothing else are one string, which every vendor takes; results of tools
  * come before what else the user says, as vendors demand.
  */
-export function writeMessages({ system, turns }: Conversation, traits: VendorTraits): Message[] {
+export function writeMessages({ system, turns, params }: Conversation, traits: VendorTraits): Message[] {
+  for (const { role, parts } of turns) if (role === "user") checkDocuments(parts, params.turns ?? "messages");
   const messages = turns.flatMap((turn) => writeTurn(turn, traits));
   return system.length > 0 ? [{ role: "system", content: joined(system) }, ...messages] : messages;
 }
@@ -88,12 +89,20 @@ function writeImage({ source, detail }: ImagePart): object {
 /** Vendors name a document by its file name, refuse one without, and read PDF alone (OpenAI, "File inputs"). */
 function writeFile({ source, name }: FilePart): object {
   if ("text" in source) return { type: "text", text: source.text };
-  if ("url" in source) throw untranslatable("file_url", "It takes documents as base64, not as links.");
-  const { mediaType, data } = source;
-  if (mediaType === "application/pdf")
-    return { type: "file", file: { filename: name ?? "document.pdf", file_data: urlOf(source) } };
-  if (!mediaType.startsWith("text/")) throw untranslatable("file_data", "Its documents are PDF or text.");
-  return { type: "text", text: Buffer.from(data, "base64").toString() };
+  if ("data" in source && source.mediaType.startsWith("text/"))
+    return { type: "text", text: Buffer.from(source.data, "base64").toString() };
+  return { type: "file", file: { filename: name ?? "document.pdf", file_data: urlOf(source) } };
+}
+
+/** Throws an `UpstreamError` for a document that `writeFile` cannot say; `field` is the caller's. */
+function checkDocuments(parts: readonly UserPart[], field: string): void {
+  for (const part of parts) {
+    if (part.type === "tool_result") checkDocuments(part.parts, field);
+    if (part.type !== "file" || "text" in part.source) continue;
+    if ("url" in part.source) throw untranslatable(field, "Send documents as base64 in place of links.");
+    if (!/^(?:application\/pdf$|text\/)/.test(part.source.mediaType))
+      throw untranslatable(field, "Its documents are PDF or text.");
+  }
 }
 
 function urlOf(source: MediaSource): string {

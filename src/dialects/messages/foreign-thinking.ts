@@ -1,5 +1,6 @@
 import { isObject, scanArray, scanObject, splice, type Span } from "../../lib/json.ts";
 import { removeMember } from "../../lib/json-edit.ts";
+import type { VendorTraits } from "../dialect.ts";
 import { isForeign, mayHoldForeign } from "./carried-signature.ts";
 
 /** Vendors refuse a message without any block. */
@@ -12,14 +13,18 @@ const OWN_CALL = /^(?:srv)?toolu_/;
  * The text of a request without what a vendor of this protocol would refuse after one of another protocol has answered
  * in the same conversation; everything else stays character for character.
  */
-export function afterForeignAnswers(raw: string, body: Readonly<Record<string, unknown>>): string {
+export function afterForeignAnswers(
+  raw: string,
+  body: Readonly<Record<string, unknown>>,
+  { demandsThinking }: VendorTraits,
+): string {
   const own = withoutForeignThinking(raw, body);
-  return isCallWithoutThinking(body) ? removeMember(own, "thinking") : own;
+  return demandsThinking && isCallWithoutThinking(body) ? removeMember(own, "thinking") : own;
 }
 
 /**
  * Whether thinking with a budget is asked for, and the call that is being answered has none because a vendor of another
- * protocol made it. Vendors refuse such a request for ever (Anthropic API, "Extended thinking with tool use").
+ * protocol made it. Anthropic refuses such a request for ever (Anthropic API, "Extended thinking with tool use").
  */
 function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {
   if (!isObject(thinking) || thinking["type"] !== "enabled" || !Array.isArray(messages)) return false;

@@ -38,8 +38,8 @@ export function withRaw({ headers, parsed }: MessagesPayload, raw: string): Mess
  * The text for a vendor of the same dialect: its own model name, nothing of other protocols, everything else as the
  * caller wrote it.
  */
-export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel }: VendorTerms): string {
-  const own = afterForeignAnswers(raw, parsed.body);
+export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, traits }: VendorTerms): string {
+  const own = afterForeignAnswers(raw, parsed.body, traits);
   if (upstreamModel === parsed.model) return own;
   const name = JSON.stringify(upstreamModel);
   const span = parsed.spans.model;

@@ -21,7 +21,7 @@ export interface BedrockConnection {
 export function createBedrockText({ baseUrl, authenticate }: BedrockConnection): TextUpstream {
   return {
     dialect: "messages",
-    traits: { fetchesNoLinks: true },
+    traits: { fetchesNoLinks: true, demandsThinking: true },
     async send(call: TextCall): Promise<TextResponse> {
       const { raw, upstreamModel, isStream, headers, signal } = call;
       const operation = isStream ? "invoke-with-response-stream" : "invoke";

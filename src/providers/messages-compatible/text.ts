@@ -12,6 +12,7 @@ import {
   type VendorResponse,
 } from "../transport/http.ts";
 import { requestIdOf } from "../transport/request-id.ts";
+import type { VendorTraits } from "../../dialects/dialect.ts";
 import type { MessagesConnection } from "./connection.ts";
 import { tellingUnknownBetas } from "./unknown-betas.ts";
 
@@ -20,10 +21,11 @@ import { tellingUnknownBetas } from "./unknown-betas.ts";
  * go with them. An error inside a whole response of success is thrown here; one inside a stream is left to the
  * reader of the stream.
  */
-export function createMessagesText(connection: MessagesConnection): TextUpstream {
+export function createMessagesText(connection: MessagesConnection, traits: VendorTraits = {}): TextUpstream {
   const { url, jsonHeaders, streamHeaders, errors, countsTokens } = connection;
   return {
     dialect: "messages",
+    traits,
     async send(call: TextCall): Promise<TextResponse> {
       const { raw, isStream, headers, signal } = call;
       const common = isStream ? streamHeaders : jsonHeaders;

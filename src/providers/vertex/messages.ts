@@ -23,7 +23,7 @@ interface VertexMessagesConnection {
 export function createVertexMessages(connection: VertexMessagesConnection): TextUpstream {
   return {
     dialect: "messages",
-    traits: { fetchesNoLinks: true },
+    traits: { fetchesNoLinks: true, demandsThinking: true },
     serves: isClaude,
     send: (call) =>
       withCredential(connection.authenticate, call.signal, (credential) =>

@@ -110,7 +110,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   {
     name: "a link to a document is sent as its data",
     file: "src/dialects/chat/write-messages.ts",
-    find: 'if ("url" in source) throw',
+    find: 'if ("url" in part.source) throw',
     replace: "if (false as boolean) throw",
     tests: WRITER,
   },

@@ -12,14 +12,14 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   {
     name: "a vendor gets thinking of another protocol, which it refuses",
     file: `${FOLDER}/request.ts`,
-    find: "const own = afterForeignAnswers(raw, parsed.body);",
+    find: "const own = afterForeignAnswers(raw, parsed.body, traits);",
     replace: "const own = raw;",
     tests: request,
   },
   {
     name: "a call that another protocol's vendor made is asked to begin with thinking",
     file: `${FOLDER}/foreign-thinking.ts`,
-    find: 'return isCallWithoutThinking(body) ? removeMember(own, "thinking") : own;',
+    find: 'return demandsThinking && isCallWithoutThinking(body) ? removeMember(own, "thinking") : own;',
     replace: "return own;",
     tests: ["test/e2e/messages-session.test.ts"],
   },
