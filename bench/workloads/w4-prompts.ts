@@ -1,5 +1,5 @@
 import { startClosedLoop, startOpenLoop, type Load } from "../load.ts";
-import { interleave, measure, type Sample } from "../measure.ts";
+import { interleave, measure, type Sample, warmUp } from "../measure.ts";
 import type { ServerProcess } from "../processes.ts";
 import { addedRow, ratioRow, type Row } from "../report.ts";
 import type { Stage } from "../stage.ts";
@@ -24,6 +24,8 @@ export const promptWorkload: Workload = {
   title: "long prompts beside short ones",
   async run(stage) {
     const outcome: Outcome = { rows: [], cpuSamples: [], latencySamples: [] };
+    for (const server of [stage.bareBuffer, stage.gateway])
+      await warmUp(server, () => startClosedLoop({ ...chatPlan(stage, server), connections: CONNECTIONS }));
     for (const grade of GRADES) {
       await checkChat(stage, grade.bytes);
       const cpu = await measureCpu(stage, grade.bytes);
