@@ -158,8 +158,10 @@ test("documents are PDF as base64, or text", () => {
   expect(content({ mediaType: "application/pdf", data })).toEqual([
     { type: "file", file: { filename: "document.pdf", file_data: `data:application/pdf;base64,${data}` } },
   ]);
-  for (const source of [{ mediaType: "application/msword", data }, { url: "https://example.com/a.pdf" }])
-    expect(() => content(source)).toThrow(expect.objectContaining({ isUnsent: true }));
+  const refused = (words: string) =>
+    expect.objectContaining({ isUnsent: true, publicMessage: expect.stringContaining(words) });
+  expect(() => content({ mediaType: "application/msword", data })).toThrow(refused("PDF or text"));
+  expect(() => content({ url: "https://example.com/a.pdf" })).toThrow(refused("in place of links"));
 });
 
 test("pictures in the result of a tool follow it as the user's", () => {
