@@ -1,3 +1,5 @@
+import { scanObject } from "./json.ts";
+
 /** `JSON.rawJSON` and the source text of a value are in the runtime, not yet in its types (ECMAScript, "JSON.parse source text access"). */
 const { parse, rawJSON } = JSON as unknown as {
   parse(
@@ -6,6 +8,8 @@ const { parse, rawJSON } = JSON as unknown as {
   ): unknown;
   rawJSON(source: string): object;
 };
+
+const LONG_NUMBER = /\d{16}/;
 
 /** A number that a double may change: of many digits, or written with a fraction or an exponent. */
 const UNUSUAL_NUMBER = /\d{16}|\d[.eE]/;
@@ -19,4 +23,14 @@ export function parseExactly(text: string): unknown {
   return parse(text, (_key, value, { source }) =>
     typeof value === "number" && source !== undefined && String(value) !== source ? rawJSON(source) : value,
   );
+}
+
+/**
+ * A member of an object for others to be passed on, whose whole numbers are as they were. `text` is the object's, and
+ * `parsed` what `JSON.parse` has made of it.
+ */
+export function exactMember(text: string, parsed: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (parsed[name] === undefined || !LONG_NUMBER.test(text)) return parsed[name];
+  const [span] = scanObject(text, [name]).spans;
+  return span ? parseExactly(text.slice(span.start, span.end)) : parsed[name];
 }

@@ -3,6 +3,9 @@ export class RawJson {
   constructor(readonly text: string) {}
 }
 
+/** In the runtime, not yet in its types (ECMAScript, "JSON.parse source text access"). */
+const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): boolean };
+
 /**
  * The same text as `JSON.stringify`, except that a `RawJson` anywhere in the value is written as it is: big numbers,
  * escapes and the order of members survive.
@@ -10,7 +13,7 @@ export class RawJson {
 export function writeJson(value: unknown): string {
   if (value instanceof RawJson) return value.text;
   if (Array.isArray(value)) return `[${value.map((item) => writeJson(item ?? null)).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (typeof value !== "object" || value === null || isRawJSON(value)) return JSON.stringify(value);
   const members: string[] = [];
   for (const [name, member] of Object.entries(value))
     if (member !== undefined) members.push(`${JSON.stringify(name)}:${writeJson(member)}`);

@@ -1,4 +1,5 @@
 import { isStandardTier } from "../../domain/feature.ts";
+import { exactMember } from "../../lib/exact-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
@@ -13,7 +14,7 @@ type Body = Readonly<Record<string, unknown>>;
  * Reads a chat request into the neutral form. Hints that change no content are left out; any other field that has no
  * place there is an `UpstreamError` that names it.
  */
-export function readConversation({ parsed }: ChatPayload): Conversation {
+export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
   if (choices > 1) throw untranslatable("n");
   refuseOthers(body, KNOWN, NEUTRAL);
@@ -22,7 +23,7 @@ export function readConversation({ parsed }: ChatPayload): Conversation {
     isStream,
     system,
     turns,
-    tools: listOf(body["tools"]).map(readTool),
+    tools: listOf(exactMember(raw, body, "tools")).map(readTool),
     toolChoice: readToolChoice(body["tool_choice"]),
     parallelCalls: typed(body, "parallel_tool_calls", "boolean"),
     maxTokens,

@@ -1,4 +1,5 @@
 import { isStandardTier } from "../../domain/feature.ts";
+import { exactMember } from "../../lib/exact-json.ts";
 import { isObject, scanArray } from "../../lib/json.ts";
 import type { Conversation, OutputFormat, TextPart, Turn } from "../conversation/request.ts";
 import { refuseOthers } from "../conversation/refuse-others.ts";
@@ -65,7 +66,7 @@ export function readConversation({ raw, parsed }: MessagesPayload): Conversation
     isStream,
     system: readSystem(body["system"]),
     turns: readTurns(raw, body["messages"]),
-    tools: readTools(body["tools"]),
+    tools: readTools(exactMember(raw, body, "tools")),
     ...readToolChoice(body["tool_choice"]),
     maxTokens,
     temperature: numberOf(body["temperature"]),

@@ -1,4 +1,5 @@
 import { isStandardTier } from "../../domain/feature.ts";
+import { exactMember } from "../../lib/exact-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, TextPart } from "../conversation/request.ts";
@@ -14,7 +15,7 @@ type Body = Readonly<Record<string, unknown>>;
  * Reads a request into the neutral form. Hints that change no content are left out; any other field that has no place
  * there is an `UpstreamError` that names it.
  */
-export function readConversation({ parsed }: ResponsesPayload): Conversation {
+export function readConversation({ raw, parsed }: ResponsesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
   refuseOthers(body, KNOWN, NEUTRAL);
   refuseLogprobs(body);
@@ -26,7 +27,7 @@ export function readConversation({ parsed }: ResponsesPayload): Conversation {
     isStream,
     system: [...first, ...system],
     turns,
-    tools: readTools(body),
+    tools: readTools({ ...body, tools: exactMember(raw, body, "tools") }),
     toolChoice: readToolChoice(body["tool_choice"]),
     parallelCalls: typed(body, "parallel_tool_calls", "boolean"),
     maxTokens,
