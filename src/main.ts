@@ -1,4 +1,4 @@
-import { openAdmin, runMigrations } from "./open-admin.ts";
+import { openAdmin, readStoredEntries, runMigrations } from "./open-admin.ts";
 import { openConfiguration } from "./open-configuration.ts";
 import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
@@ -11,6 +11,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   serve: async (...run) => await (await gateway()).serve(...run),
   runWorker: async (...run) => await (await gateway()).runWorker(...run),
   openAdmin,
+  readStoredEntries,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,
   providers: PROVIDERS,

@@ -38,6 +38,8 @@ export interface CliContext {
   runWorker(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Opens the database for administration. */
   openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }>;
+  /** The channels and models that the database declares. Rejects where it cannot be read. */
+  readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]>;
   /** The configuration for administration, over the loading of it. */
   openConfiguration(load: LoadConfiguration): Configuration;
   /** Brings the database to the newest form and names what was applied. */

@@ -1,3 +1,4 @@
+import type { Route } from "../domain/channel.ts";
 import { formatPath } from "../lib/schema-problems.ts";
 import type { FileSettings } from "./file-schema.ts";
 import type { Environment, Override } from "./environment.ts";
@@ -83,16 +84,28 @@ function modelRows({ settings, fileName, configured }: DescriptionSources): Sett
   return [...settings.models.values()].map((model) => {
     const origin = originOf(configured.models.get(model.id)?.origin);
     const route = settings.routes.get(model.id);
-    const targets = route?.targets.map((target) => `${target.channel.id}/${target.upstreamModel}`) ?? [];
     const kind = model.type === "image" ? `image, family ${model.family}` : model.type;
     const price = settings.prices.has(model.id) ? "" : ", no price";
     return {
       path: formatPath(["models", model.id]),
-      value: `${kind}, ${model.isRetired ? "retired" : targets.join(" then ")}${price}`,
+      value: `${kind}, ${model.isRetired ? "retired" : showRoute(route)}${price}`,
       origin,
       from: origin === "file" ? fileName : null,
     };
   });
+}
+
+/** `a then b` in the order of the calls, or `a 90 %, b 10 %` by weight. */
+function showRoute(route: Route | undefined): string {
+  const { strategy, targets } = route ?? { strategy: "ordered", targets: [] };
+  const total = targets.reduce((sum, { weight }) => sum + weight, 0);
+  const shown = targets.map(({ channel, upstreamModel, weight }) => {
+    const name = `${channel.id}/${upstreamModel}`;
+    return strategy === "weighted" && targets.length > 1
+      ? `${name} ${Math.round((1000 * weight) / total) / 10} %`
+      : name;
+  });
+  return shown.join(strategy === "weighted" ? ", " : " then ");
 }
 
 const MASK = "********";

@@ -412,7 +412,7 @@ models:
     default_output_tokens: 5000
     route: {strategy: weighted, targets: [{channel: sandbox, upstream_model: sandbox-chat, weight: 3}, {channel: sandbox}]}
 `;
-  const { settings, origins } = await load(yaml);
+  const { settings, origins, rows } = await load(yaml);
   expect(settings.models.get("sandbox-chat")).toMatchObject({ displayName: "Ours", maxOutputTokens: 32_768 });
   expect(settings.prices.get("sandbox-chat")).toEqual({
     currency: "EUR",
@@ -433,6 +433,9 @@ models:
     ["sandbox-chat", 3],
     ["mine", 1],
   ]);
+  expect(rows.find(({ path }) => path === "models.mine")?.value).toBe(
+    "messages, sandbox/sandbox-chat 75 %, sandbox/mine 25 %, no price",
+  );
   expect(settings.prices.has("mine")).toBe(false);
   expect(origins.get("models.mine")).toBe("file");
   expect(origins.get("models.old-chat")).toBe("default");

@@ -100,7 +100,7 @@ function addPriceTable(
 /** Lets the entries of patterns stand for every model that they cover. */
 function followPatterns({ models, routes, prices }: ModelTables): ModelTables {
   return {
-    models: patternMap(models, (model, id) => ({ ...model, id, displayName: id })),
+    models: patternMap(models, (model, id) => ({ ...model, id, pattern: model.id, displayName: id })),
     routes: patternMap(routes, (route, _, rest) => ({
       ...route,
       targets: route.targets.map((target) => ({

@@ -10,6 +10,8 @@ export type ModelSet = { has(id: string): boolean } | "*";
 
 interface ModelFacts {
   id: string;
+  /** The pattern that it was derived from; absent where it is declared by its own id. */
+  pattern?: string;
   displayName: string;
   ownedBy: string;
   /** Unix seconds. */

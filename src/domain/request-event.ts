@@ -37,6 +37,8 @@ export interface RequestEvent {
   keyId: string | null;
   /** Id of a model that exists. */
   model: string | null;
+  /** The pattern that the model was derived from; null where it is declared by its own id. */
+  modelPattern: string | null;
   channel: string | null;
   isStream: boolean;
   usage: Usage | null;

@@ -42,7 +42,7 @@ export async function countTokens(
   const { model: id, features } = payload.parsed;
   const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, id, ["chat", "messages"]);
-  facts.model = model.id;
+  facts.model = model;
   requireFeatures(model, features);
   const route = routeOf(directory, principal, model.id);
   const targets = orderTargets(route, core.random).filter((target) => counterOf(core, target, payload));

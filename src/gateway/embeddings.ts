@@ -58,7 +58,7 @@ async function admitEmbeddings(
   const { principal, facts } = context;
   const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, id, ["embedding"]);
-  facts.model = model.id;
+  facts.model = model;
   requireFeatures(model, features);
   const admittedAt = core.clock.now();
   const price = requirePrice(directory, principal, model.id, "token", admittedAt);

@@ -1,4 +1,5 @@
 import type { StoredImage } from "../domain/delivered-image.ts";
+import type { Model } from "../domain/model.ts";
 import { RequestContent } from "../domain/request-content.ts";
 import type { Principal } from "../domain/api-key.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
@@ -24,8 +25,8 @@ export interface RequestContext {
 
 /** What the core learns of a request. The server makes its log record from it; nothing decides by it. */
 export interface RequestFacts {
-  /** Id of the model, once it is known to exist. */
-  model: string | null;
+  /** Once it is known to exist. */
+  model: Model | null;
   /** The charge, once it is recorded. */
   charge: LedgerEntry | null;
   /** Pictures a vendor made beyond those requested; neither delivered nor billed. */

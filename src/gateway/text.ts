@@ -80,7 +80,7 @@ function admitText(
   const { model: id, maxTokens, choices, inputCeiling, estimatedInput, features } = payload.parsed;
   const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, id, ["chat", "messages"]);
-  facts.model = model.id;
+  facts.model = model;
   requireFeatures(model, features);
   const admittedAt = core.clock.now();
   const price = requirePrice(directory, principal, model.id, "token", admittedAt);

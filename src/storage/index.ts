@@ -23,6 +23,7 @@ import { openStores, type Stores } from "./stores/stores.ts";
 import { readVerification } from "./stores/verification.ts";
 
 export { openStores, type Stores } from "./stores/stores.ts";
+export { configurationStore } from "./stores/configuration.ts";
 export { migrate } from "./database/migrate.ts";
 export { openDatabase } from "./database/open.ts";
 export type { Database } from "./database/sql.ts";

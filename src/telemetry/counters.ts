@@ -3,35 +3,101 @@ import { NestedMap } from "../lib/nested-map.ts";
 /** Suffix of the family's name, labels without braces, and value. */
 export type Sample = readonly [suffix: string, labels: string, value: number];
 
-/** Most label sets of one metric; what comes beyond counts under `other`. */
+/** Most label sets of one metric before any of its labels is folded. */
 const MAX_SERIES = 2_000;
 
-/** A counter by the values of its labels. */
-export class Counters {
-  readonly #counts = new NestedMap<{ value: number }>();
-  readonly #names: readonly string[];
+/** A series that nothing was added to for this long is dropped when another needs its place. */
+const IDLE_MS = 24 * 3_600_000;
 
-  constructor(names: readonly string[]) {
+/** Shortest time between two searches for idle series. */
+const SWEEP_MS = 60_000;
+
+/** The value of a folded label. */
+const OTHER = "other";
+
+interface Series {
+  value: number;
+  /** How many labels are folded in it. */
+  readonly folds: number;
+  /** When it was last added to, Unix milliseconds. */
+  usedAt: number;
+}
+
+/**
+ * A counter by the values of its labels, bounded in its series. When there are too many, new series get `other` as the
+ * value of the first foldable label; when there are too many of these, of the second too, and so on. The values of
+ * labels that are not foldable must be a closed set.
+ */
+export class Counters {
+  #series = new NestedMap<Series>();
+  /** Number of series by the number of their folded labels. */
+  #sizes: number[] = [];
+  #folded = 0;
+  #sweptAt = -Infinity;
+  readonly #names: readonly string[];
+  readonly #foldable: readonly string[];
+
+  constructor(names: readonly string[], foldable: readonly string[] = []) {
     this.#names = names;
+    this.#foldable = foldable;
   }
 
-  add(values: readonly string[], by = 1): void {
-    const count = this.#counts.get(values);
-    if (count) count.value += by;
-    else this.#addNew(values, by);
+  /** How often it was added to a series with folded labels. */
+  get folded(): number {
+    return this.#folded;
+  }
+
+  /** Adds to the series of these values. The time, in Unix milliseconds, tells idle series where labels are foldable. */
+  add(values: readonly string[], by = 1, at = 0): void {
+    const series = this.#series.get(values) ?? this.#open(values, at);
+    series.value += by;
+    series.usedAt = at;
   }
 
   samples(): Sample[] {
-    return Array.from(this.#counts.entries(), ([values, { value }]): Sample => {
+    return Array.from(this.#series.entries(), ([values, { value }]): Sample => {
       const labels = this.#names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`);
       return ["", labels.join(","), value];
     });
   }
 
-  #addNew(values: readonly string[], by: number): void {
-    const own = this.#counts.size < MAX_SERIES ? values : this.#names.map(() => "other");
-    const value = (this.#counts.get(own)?.value ?? 0) + by;
-    this.#counts.set(own, { value });
+  #open(values: readonly string[], at: number): Series {
+    if (this.#foldable.length > 0 && this.#isFull(0)) this.#dropIdle(at);
+    let folds = 0;
+    let own = values;
+    let known: Series | undefined;
+    while (!known && folds < this.#foldable.length && this.#isFull(folds)) {
+      folds += 1;
+      own = this.#fold(values, folds);
+      known = this.#series.get(own);
+    }
+    if (folds > 0) this.#folded += 1;
+    return known ?? this.#add(own, { value: 0, folds, usedAt: at });
+  }
+
+  #add(values: readonly string[], series: Series): Series {
+    this.#series.set(values, series);
+    this.#sizes[series.folds] = (this.#sizes[series.folds] ?? 0) + 1;
+    return series;
+  }
+
+  #isFull(folds: number): boolean {
+    return (this.#sizes[folds] ?? 0) >= MAX_SERIES;
+  }
+
+  #fold(values: readonly string[], folds: number): string[] {
+    const folded = new Set(this.#foldable.slice(0, folds));
+    return this.#names.map((name, index) => (folded.has(name) ? OTHER : (values[index] ?? "")));
+  }
+
+  #dropIdle(at: number): void {
+    if (at - this.#sweptAt < SWEEP_MS) return;
+    this.#sweptAt = at;
+    const before = this.#series;
+    this.#series = new NestedMap();
+    this.#sizes = [];
+    for (const [values, series] of before.entries())
+      if (at - series.usedAt < IDLE_MS) this.#add(values, series);
   }
 }
 

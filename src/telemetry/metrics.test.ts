@@ -78,14 +78,55 @@ describe("metrics", () => {
     expect(text).toContain('gateway_first_byte_seconds_count{route="chat"} 1\n');
   });
 
-  test("keep the number of series of a metric bounded", () => {
+  const charged = (about: Partial<RequestEvent>) =>
+    event({ model: "m", channel: "c", currency: "USD", amount: 1_000_000_000n, ...about });
+
+  test("count a model that a pattern covers under the pattern, whatever name a caller made up", () => {
     const text = textOf(
-      ...Array.from({ length: 2_500 }, (_, index) => event({ model: "m", organizationId: `org-${index}` })),
+      ...Array.from({ length: 2_500 }, (_, index) =>
+        charged({ model: `free/${index}`, modelPattern: "free/*", organizationId: "org" }),
+      ),
+      charged({ model: "real-chat", organizationId: "org" }),
     );
-    expect(text.match(/^gateway_model_requests_total/gm)).toHaveLength(2_001);
     expect(text).toContain(
-      'gateway_model_requests_total{model="other",organization="other",outcome="other"} 500\n',
+      'gateway_model_requests_total{model="free/*",organization="org",outcome="200"} 2500\n',
     );
+    expect(text).toContain(
+      'gateway_model_requests_total{model="real-chat",organization="org",outcome="200"} 1\n',
+    );
+    expect(text).toContain("gateway_metrics_folded_total 0\n");
+  });
+
+  test("fold the organization first, then the model, and never the currency or the outcome", () => {
+    const organizations = Array.from({ length: 2_500 }, (_, index) =>
+      charged({ organizationId: `org-${index}`, currency: index % 2 ? "USD" : "EUR" }),
+    );
+    const models = Array.from({ length: 2_500 }, (_, index) =>
+      charged({ model: `model-${index}`, organizationId: "org-0" }),
+    );
+    const text = textOf(...organizations, ...models, charged({ organizationId: "org-7", currency: "USD" }));
+    const requests = "gateway_model_requests_total";
+    expect(text).toContain(`${requests}{model="m",organization="org-7",outcome="200"} 2\n`);
+    expect(text).toContain(`${requests}{model="m",organization="other",outcome="200"} 500\n`);
+    expect(text).toContain(`${requests}{model="model-9",organization="other",outcome="200"} 1\n`);
+    expect(text).toContain(`${requests}{model="other",organization="other",outcome="200"} 501\n`);
+    const amounts = 'gateway_charged_total{model="m",organization="other",channel="c"';
+    expect(text).toContain(`${amounts},currency="USD"} 250\n`);
+    expect(text).toContain(`${amounts},currency="EUR"} 250\n`);
+    // Each of the 3,000 was folded in the requests and in the amounts.
+    expect(text).toContain("gateway_metrics_folded_total 6000\n");
+    expect(text.match(/^gateway_model_requests_total/gm)?.length).toBeLessThanOrEqual(4_001);
+  });
+
+  test("drop series that were idle for a day when others need their place", () => {
+    const day = 24 * 3_600_000;
+    const old = Array.from({ length: 2_000 }, (_, index) => charged({ organizationId: `old-${index}` }));
+    const used = charged({ at: day / 2, organizationId: "old-1" });
+    const text = textOf(...old, used, charged({ at: day + 1_000, organizationId: "new" }));
+    expect(text).toContain('gateway_model_requests_total{model="m",organization="new",outcome="200"} 1\n');
+    expect(text).toContain('gateway_model_requests_total{model="m",organization="old-1",outcome="200"} 2\n');
+    expect(text.match(/^gateway_model_requests_total/gm)).toHaveLength(2);
+    expect(text).toContain("gateway_metrics_folded_total 0\n");
   });
 
   test("of several processes stand together under one name, each with its number", () => {

@@ -23,16 +23,17 @@ export interface MetricFamily {
 }
 
 /**
- * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes, and ids of models,
- * organizations and channels that exist; the number of series of a metric is bounded.
+ * Counters in Prometheus' text format (version 0.0.4). Label values are routes, outcomes, and ids of models that are
+ * declared, of organizations and channels that exist; a model that a pattern covers counts under the pattern's id, so
+ * that no caller can make series. The number of series of a metric is bounded.
  */
 export class Metrics {
   readonly #requests = new Counters(["route", "outcome"]);
-  readonly #modelRequests = new Counters(["model", "organization", "outcome"]);
+  readonly #modelRequests = new Counters(["model", "organization", "outcome"], FOLDABLE);
   readonly #attempts = new Counters(["channel", "outcome"]);
-  readonly #tokens = new Counters(["category", "model", "organization"]);
-  readonly #images = new Counters(["model", "organization"]);
-  readonly #charged = new Counters(["model", "organization", "channel", "currency"]);
+  readonly #tokens = new Counters(["category", "model", "organization"], FOLDABLE);
+  readonly #images = new Counters(["model", "organization"], FOLDABLE);
+  readonly #charged = new Counters(["model", "organization", "channel", "currency"], FOLDABLE);
   readonly #durations = new Histograms("route");
   readonly #firstBytes = new Histograms("route");
   readonly #gauges: readonly Gauge[];
@@ -47,13 +48,15 @@ export class Metrics {
   readonly listener = (event: RequestEvent): void => {
     const { route, organizationId, firstByteMs } = event;
     const outcome = String(event.code ?? event.status);
+    const at = event.at + event.durationMs;
     this.#requests.add([route, outcome]);
     this.#durations.observe(route, event.durationMs / 1000);
     if (firstByteMs !== null) this.#firstBytes.observe(route, firstByteMs / 1000);
     for (const attempt of event.attempts) this.#attempts.add([attempt.channel, attempt.outcome]);
-    if (event.model === null || organizationId === null) return;
-    this.#modelRequests.add([event.model, organizationId, outcome]);
-    this.#countUsage(event, event.model, organizationId);
+    const model = event.modelPattern ?? event.model;
+    if (model === null || organizationId === null) return;
+    this.#modelRequests.add([model, organizationId, outcome], 1, at);
+    this.#countUsage(event, model, organizationId, at);
   };
 
   /** Everything counted so far. */
@@ -93,6 +96,11 @@ export class Metrics {
         "Charged amounts in units of the currency; the ledger is exact.",
         this.#charged.samples(),
       ),
+      counter(
+        "gateway_metrics_folded_total",
+        "Additions to series in which a label is `other`, because a metric had too many.",
+        [["", "", this.#folded()]],
+      ),
       gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
       ...this.#gauges.map(({ name, help, value, type = "gauge", labels = "" }): MetricFamily => ({
         name,
@@ -104,17 +112,30 @@ export class Metrics {
     ];
   }
 
-  #countUsage({ usage, channel, currency, amount }: RequestEvent, model: string, organization: string): void {
+  #countUsage(
+    { usage, channel, currency, amount }: RequestEvent,
+    model: string,
+    organization: string,
+    at: number,
+  ): void {
     if (currency !== null)
-      this.#charged.add([model, organization, channel ?? "none", currency], Number(amount) / NANOS);
-    if (usage?.unit === "image") this.#images.add([model, organization], usage.count);
+      this.#charged.add([model, organization, channel ?? "none", currency], Number(amount) / NANOS, at);
+    if (usage?.unit === "image") this.#images.add([model, organization], usage.count, at);
     if (usage?.unit !== "token") return;
     for (const category of TOKEN_CATEGORIES) {
       const count = usage.tokens[category];
-      if (count) this.#tokens.add([TOKEN_CATEGORY_NAMES[category], model, organization], count);
+      if (count) this.#tokens.add([TOKEN_CATEGORY_NAMES[category], model, organization], count, at);
     }
   }
+
+  #folded(): number {
+    const folding = [this.#modelRequests, this.#tokens, this.#images, this.#charged];
+    return folding.reduce((sum, { folded }) => sum + folded, 0);
+  }
 }
+
+/** Of labels whose values may become too many, the one that is given up first. */
+const FOLDABLE = ["organization", "model"];
 
 const NANOS = 1e9;
 

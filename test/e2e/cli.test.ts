@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
-import { chmod, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, stat, writeFile } from "node:fs/promises";
 import { runCli } from "../../src/cli/index.ts";
 import { loadSettings, type LoadedSettings } from "../../src/config/index.ts";
 import { isWellFormedSecret } from "../../src/lib/secret.ts";
 import { openConfiguration } from "../../src/open-configuration.ts";
 import { runMigrations } from "../../src/open-admin.ts";
+import { MACHINE, runCommand } from "../support/command-line.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.ts";
 import { memoryAdminStore } from "../support/memory-admin-store.ts";
 import { anEntry } from "../contracts/storage-harness.ts";
@@ -22,6 +24,7 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
         void calls.push(`worker ${settings.jobs.concurrency}`),
       openConfiguration: (load) => openConfiguration(load),
       openAdmin: async () => ({ store, close: async () => void calls.push("close") }),
+      readStoredEntries: () => store.configuration.list(),
       migrate: async () => ({ applied: ["0001"] }),
       providers: TEST_PROVIDERS,
       env: options.env ?? {},
@@ -143,6 +146,28 @@ test("check prints every effective setting with its origin and no secret", async
     value: "3",
     origin: "file",
     from: "gateway.yaml",
+  });
+});
+
+test("check shows what the database declares, and says when it cannot be read", async () => {
+  await using folder = await folderWithCatalogue();
+  const machine = { ...MACHINE, cwd: folder.path, env: { GATEWAY_DATA_DIR: "data", OPENAI: "sk-1" } };
+  const check = () => runCommand(["check"], machine);
+  expect(await check()).toMatchObject({ code: 0, stdout: expect.not.stringContaining("channels.openai") });
+  expect(existsSync(`${folder.path}/data`)).toBe(false);
+  const added = await runCommand(["channels", "add", "openai", "--credential", "env:OPENAI"], machine);
+  expect(added.code).toBe(0);
+  const { stdout, stderr } = await check();
+  expect(stderr).toBe("");
+  expect(stdout).toMatch(/^channels\.openai +openai +database$/m);
+  expect(stdout).not.toContain("channels.sandbox");
+  await writeFile(`${folder.path}/data/gateway.sqlite`, "no database");
+  expect(await check()).toMatchObject({
+    code: 0,
+    stdout: expect.not.stringContaining("channels.openai"),
+    stderr: expect.stringMatching(
+      /^warning: the database cannot be read \(.+\): its channels and models are left out$/m,
+    ),
   });
 });
 

@@ -50,6 +50,8 @@ test("a model that a pattern covers is called by the rest of its name and charge
       { model: `house/${model}`, upstream_model: model, amount: nanos },
     ]);
   }
+  const metrics = await (await gateway.call("/metrics")).text();
+  expect(metrics).toMatch(/^gateway_model_requests_total\{model="house\/\*",.*outcome="200"\} 2$/m);
 });
 
 test("a model without a row has no price, and the pattern itself is no model", async () => {

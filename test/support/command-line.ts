@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { runCli, type CliContext } from "../../src/cli/index.ts";
-import { openAdmin, runMigrations } from "../../src/open-admin.ts";
+import { openAdmin, readStoredEntries, runMigrations } from "../../src/open-admin.ts";
 import { openConfiguration } from "../../src/open-configuration.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 
@@ -17,6 +17,7 @@ const unused = (): never => {
 /** What commands work on where they have a store. */
 export const MACHINE = {
   openAdmin,
+  readStoredEntries,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,
   providers: PROVIDERS,
@@ -32,6 +33,7 @@ export async function runCommand(
     serve: unused,
     runWorker: unused,
     openAdmin: unused,
+    readStoredEntries: () => Promise.resolve([]),
     openConfiguration: unused,
     migrate: unused,
     providers: new Map(),

@@ -21,6 +21,7 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     organizationId: null,
     keyId: null,
     model: null,
+    modelPattern: null,
     channel: null,
     isStream: false,
     usage: null,

@@ -36,7 +36,7 @@ export async function admitImages(
   const { principal, facts } = context;
   const directory = core.snapshot.directory();
   const model = requireModel(directory, principal, request.model, ["image"]);
-  facts.model = model.id;
+  facts.model = model;
   requireFeatures(model, request.features ?? []);
   if (request.native && !FAMILIES[model.family].native) throw notNative();
   const fitted = fitToModel(request, model);
