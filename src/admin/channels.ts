@@ -89,7 +89,11 @@ export async function removeChannel(context: OperationContext, id: string, force
   if (!force) {
     const uses = describeUses(await channelUses(context, configured, id));
     if (uses !== null)
-      throw new AdminError(409, "force", `"${id}" is in use: ${uses}; remove it with \`force\` all the same`);
+      throw new AdminError(
+        409,
+        "force",
+        `"${id}" is in use: ${uses}; remove it all the same with force (--force at the command line)`,
+      );
   }
   if (!(await context.store.configuration.remove({ kind: "channel", id }, context.by)))
     throw unknown(configured, id);

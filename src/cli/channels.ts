@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
 import { readCount, readInputFile } from "./options.ts";
 
-/** `channels list|add|remove|test|reseal` */
+/** `channels list|add|set|remove|test|reseal` */
 export function addChannelCommands(program: Command, cli: CommandContext): void {
   const channels = program.command("channels").description("ways to vendors");
   channels
@@ -14,6 +14,7 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
       cli.print(json, all, all.map(toRow));
     });
   addAddCommand(channels, cli);
+  addSetCommand(channels, cli);
   channels
     .command("remove")
     .description("remove a channel of the database")
@@ -51,8 +52,7 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
     });
 }
 
-interface AddOptions {
-  id?: string;
+interface ChannelOptions {
   baseUrl?: string;
   credential?: string;
   region?: string;
@@ -63,11 +63,41 @@ interface AddOptions {
 }
 
 function addAddCommand(channels: Command, cli: CommandContext): void {
-  channels
+  const command = channels
     .command("add")
     .description("add a channel to the database, its credential encrypted")
     .argument("<provider>", "name of the provider")
-    .option("--id <id>", "its id, by default that of the provider's shipped channel")
+    .option("--id <id>", "its id, by default that of the provider's shipped channel");
+  addChannelOptions(command).action(
+    async (provider: string, { id, ...options }: ChannelOptions & { id?: string }) => {
+      if (id === undefined) await requireNone(provider, cli);
+      const fields = await readChannelOptions(options, cli);
+      const added = await cli.run("channels.create", {
+        provider,
+        ...(id !== undefined && { id }),
+        ...fields,
+      });
+      cli.print(options.json, added, [toRow(added)]);
+    },
+  );
+}
+
+function addSetCommand(channels: Command, cli: CommandContext): void {
+  const command = channels
+    .command("set")
+    .description("change a channel of the database; what is not named stays as it is")
+    .argument("<id>", "the channel's id");
+  addChannelOptions(command).action(async (id: string, options: ChannelOptions) => {
+    const fields = await readChannelOptions(options, cli);
+    if (Object.keys(fields).length === 0)
+      throw new Error("name what to change, such as --credential env:NAME");
+    const changed = await cli.run("channels.update", { id, ...fields });
+    cli.print(options.json, changed, [toRow(changed)]);
+  });
+}
+
+function addChannelOptions(command: Command): Command {
+  return command
     .option("--base-url <address>", "address of the vendor, by default the provider's own")
     .option(
       "--credential <source>",
@@ -77,15 +107,28 @@ function addAddCommand(channels: Command, cli: CommandContext): void {
     .option("--setting <name=value>", "setting of the provider (repeatable)", readSetting)
     .option("--max-concurrent <n>", "maximum number of concurrent calls from one process", readCount)
     .option("--own-server", "it is a server of your own")
-    .option("--json", "print JSON")
-    .action(async (provider: string, options: AddOptions) => {
-      const { id, baseUrl, region, setting: settings, maxConcurrent, ownServer: isOwnServer } = options;
-      const credential = await readCredential(options.credential, cli);
-      const given = { id, baseUrl, region, settings, maxConcurrent, isOwnServer, credential };
-      const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-      const added = await cli.run("channels.create", { provider, ...input });
-      cli.print(options.json, added, [toRow(added)]);
-    });
+    .option("--json", "print JSON");
+}
+
+/** The fields that the options name. */
+async function readChannelOptions(options: ChannelOptions, cli: CommandContext) {
+  const { baseUrl, region, setting: settings, maxConcurrent, ownServer: isOwnServer } = options;
+  const credential = await readCredential(options.credential, cli);
+  const given = { baseUrl, region, settings, maxConcurrent, isOwnServer, credential };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Throws where the database has a channel of the provider: a second one would get another id, which no route names,
+ * and the first would go on with its old credential.
+ */
+async function requireNone(provider: string, cli: CommandContext): Promise<void> {
+  const { data: all } = await cli.run("channels.list", {});
+  const known = all.find((channel) => channel.provider === provider && channel.origin === "database");
+  if (!known) return;
+  throw new Error(
+    `the channel "${known.id}" exists: change it by \`channels set ${known.id}\`, or add another by --id`,
+  );
 }
 
 /** A credential is no argument, which everyone on the machine could see in the list of processes. */

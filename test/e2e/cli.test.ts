@@ -149,9 +149,13 @@ test("check prints every effective setting with its origin and no secret", async
   });
 });
 
-test("check shows what the database declares, and says when it cannot be read", async () => {
+test("a stored credential is changed in place, and check shows what the database declares or why it cannot", async () => {
   await using folder = await folderWithCatalogue();
-  const machine = { ...MACHINE, cwd: folder.path, env: { GATEWAY_DATA_DIR: "data", OPENAI: "sk-1" } };
+  const machine = {
+    ...MACHINE,
+    cwd: folder.path,
+    env: { GATEWAY_DATA_DIR: "data", OPENAI: "sk-the-first-of-two-keys", NEXT: "sk-the-second-of-two-next" },
+  };
   const check = () => runCommand(["check"], machine);
   expect(await check()).toMatchObject({ code: 0, stdout: expect.not.stringContaining("channels.openai") });
   expect(existsSync(`${folder.path}/data`)).toBe(false);
@@ -161,6 +165,13 @@ test("check shows what the database declares, and says when it cannot be read", 
   expect(stderr).toBe("");
   expect(stdout).toMatch(/^channels\.openai +openai +database$/m);
   expect(stdout).not.toContain("channels.sandbox");
+
+  const again = await runCommand(["channels", "add", "openai", "--credential", "env:NEXT"], machine);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("`channels set openai`") });
+  const set = await runCommand(["channels", "set", "openai", "--credential", "env:NEXT", "--json"], machine);
+  expect(JSON.parse(set.stdout)).toMatchObject({ id: "openai", credentialEnd: "next" });
+  const nothing = await runCommand(["channels", "set", "openai"], machine);
+  expect(nothing).toMatchObject({ code: 1, stderr: expect.stringContaining("name what to change") });
   await writeFile(`${folder.path}/data/gateway.sqlite`, "no database");
   expect(await check()).toMatchObject({
     code: 0,
