@@ -9,6 +9,8 @@ import type { Gauge } from "./telemetry/metrics.ts";
 export interface GaugeSources {
   /** Of this worker. */
   restarts: number;
+  /** Ids of stored channels that cannot be used. */
+  unusableChannels(): readonly string[];
   storage: Storage;
   blobs: Blobs;
   health: Health;
@@ -20,6 +22,7 @@ export interface GaugeSources {
 /** Metrics that are read from the parts of a running gateway at each scrape. */
 export function gauges({
   restarts,
+  unusableChannels,
   storage,
   blobs,
   health,
@@ -116,6 +119,11 @@ export function gauges({
       name: "gateway_ejected_targets",
       help: "Targets out of service.",
       value: () => new Set(health.ejections().map(({ target }) => target)).size,
+    },
+    {
+      name: "gateway_unusable_channels",
+      help: "Channels of the database that cannot be used here.",
+      value: () => unusableChannels().length,
     },
     {
       name: "gateway_limits_degraded",

@@ -56,7 +56,9 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const { core, health, counters } = opened;
   const overload = openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
-  const observed = { restarts: settings.restarts, storage, blobs, health, counters, overload, connections };
+  const unusableChannels = () => live.current.unusableChannels;
+  const own = { restarts: settings.restarts, unusableChannels };
+  const observed = { ...own, storage, blobs, health, counters, overload, connections };
   const observers = openObservers(observed, live, onProblem);
   const { metrics, jobMetrics, recording } = observers;
   const listeners = [log.listener, ...observers.observing];

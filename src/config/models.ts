@@ -26,6 +26,8 @@ export interface ModelSources {
   substitutes: ReadonlyMap<string, string>;
   /** Ids of channels that the file or the database declares, also of those that could not be built. */
   declaredChannels: ReadonlySet<string>;
+  /** Providers of stored channels that cannot be used. */
+  unusableProviders: ReadonlySet<string>;
   isSandboxOn: boolean;
 }
 
@@ -43,8 +45,8 @@ interface DescribedTables extends ModelTables {
 }
 
 /**
- * Models with their default routes and prices. A shipped model that no channel can serve is left out, unless it
- * is retired: its callers get that error.
+ * Models with their default routes and prices. A shipped model that no channel can serve is left out, unless it is
+ * retired or its channels cannot be used here: its callers then get that error.
  */
 export function buildModels(sources: ModelSources, report: Report): DescribedTables {
   const models = new Map<string, Model>();
@@ -72,7 +74,10 @@ export function buildModels(sources: ModelSources, report: Report): DescribedTab
     const isDisabled = complete.enabled === false;
     described.push({ id, model, route, price, isDisabled });
     if (isDisabled) continue;
-    if (route.targets.length === 0 && complete.retired !== true) {
+    const isUnusable = declaredRoute
+      ? declaredRoute.targets.length > 0
+      : shipped?.targets.some(({ provider }) => sources.unusableProviders.has(provider)) === true;
+    if (route.targets.length === 0 && complete.retired !== true && !isUnusable) {
       if (!shipped && !declaredRoute)
         report(`${path}.route`, "is missing: name at least one channel under targets");
       continue;

@@ -23,12 +23,13 @@ const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbo
  */
 export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Reload {
   const channels = keepUnchanged(running.settings.channels, next.settings.channels);
-  const { models, prices, limits, timeouts, sandbox } = next.settings;
+  const { models, prices, limits, timeouts, sandbox, unusableChannels } = next.settings;
   const routes = new Map([...next.settings.routes].map(([id, route]) => [id, withChannels(route, channels)]));
   const settings = {
     ...running.settings,
     models,
     channels,
+    unusableChannels,
     routes,
     prices,
     limits,

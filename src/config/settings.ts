@@ -88,6 +88,8 @@ export interface Settings {
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: ReadonlyMap<string, Model>;
   channels: ReadonlyMap<string, Channel>;
+  /** Ids of stored channels that cannot be used here, such as those whose credential no master key opens. */
+  unusableChannels: readonly string[];
   routes: ReadonlyMap<string, Route>;
   /** Default prices by model, in force from the beginning of time. */
   prices: ReadonlyMap<string, PriceRow>;

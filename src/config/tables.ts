@@ -44,6 +44,8 @@ interface TableSources {
 /** Channels and models of all layers, and how each came to be. */
 export interface Tables extends ModelTables {
   channels: ReadonlyMap<string, Channel>;
+  /** Ids of stored channels that cannot be used. */
+  unusableChannels: readonly string[];
   isSandboxOn: boolean;
   configured: Configured;
 }
@@ -74,12 +76,14 @@ export async function buildTables(sources: TableSources, report: Report): Promis
     );
     if (channel) channels.set(id, channel);
   }
+  const unusable = stored.filter(({ kind, id }) => kind === "channel" && !channels.has(id));
   const modelSources = {
     declared: effective.models,
     shipped: shippedModels(catalogue),
     channels,
     substitutes: placed.substitutes,
     declaredChannels: new Set([...file.channelIds, ...idsOf(stored, "channel")]),
+    unusableProviders: new Set(unusable.map(({ value }) => String(value["provider"]))),
     isSandboxOn,
   };
   const { described, ...tables } = buildStoredModels(layer, modelSources, report, reportEntry);
@@ -89,7 +93,8 @@ export async function buildTables(sources: TableSources, report: Report): Promis
     problems,
     shippedChannels: catalogue.map(describeShipped),
   };
-  return { ...tables, channels, isSandboxOn, configured };
+  const unusableChannels = unusable.map(({ id }) => id);
+  return { ...tables, channels, unusableChannels, isSandboxOn, configured };
 }
 
 /** What declares channels and models, before any of them is built. */

@@ -70,6 +70,15 @@ describe("a whole answer", () => {
   });
 });
 
+test("a model whose channels cannot be used here is unavailable, and not unknown", async () => {
+  const { core, request, isAllGivenBack } = open([]);
+  await expect(handleText(core, request(), payload())).rejects.toMatchObject({
+    code: "dependency_unavailable",
+    retryAfterSeconds: 5,
+  });
+  expect(await isAllGivenBack()).toBe(true);
+});
+
 test("a request that no target serves costs nothing and counts no tokens", async () => {
   const { send } = whole();
   let calls = 0;
@@ -80,7 +89,7 @@ test("a request that no target serves costs nothing and counts no tokens", async
   });
   const context = request();
   await expect(handleText(core, context, payload())).rejects.toMatchObject({ kind: "rejected" });
-  expect(context.facts).toMatchObject({ model: "m", charge: null });
+  expect(context.facts).toMatchObject({ model: { id: "m" }, charge: null });
   expect(charges()).toEqual([]);
   const { rate } = await handleText(core, request(), payload({ max_tokens: 100 }));
   expect(rate?.tokens?.remaining).toBeGreaterThan(50);

@@ -173,6 +173,9 @@ for (const kind of ["sqlite", "postgres"] as const)
         /channels\.openai\.credential cannot be opened: .*GATEWAY_MASTER_KEY/,
       );
       expect((await getChannel(changed, "gemini")).isUsable).toBe(true);
+      const { catalogue } = await stateOf(changed);
+      expect(catalogue.routes.get("gpt-5.4")?.targets).toEqual([]);
+      expect(catalogue.routes.get("gemini-3.1-flash-image")?.targets).not.toEqual([]);
       expect(await resealSecrets(changed)).toEqual({
         resealed: 1,
         failed: [

@@ -73,10 +73,20 @@ export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly 
   }
 }
 
-/** Returns the organization's own route of a model, else the configured one. */
+/** An operator has to mend the configuration, but another machine may serve the model at once. */
+const UNUSABLE_RETRY_SECONDS = 5;
+
+/**
+ * Returns the organization's own route of a model, else the configured one. Throws 503 where the configured one has
+ * nothing but channels that cannot be used here.
+ */
 export function routeOf(directory: Directory, { organization }: Principal, model: string): Route {
   const route = organization.routes.get(model) ?? directory.routes.get(model);
   if (route && route.targets.length > 0) return route;
+  if (route && organization.routes.get(model) === undefined) {
+    const message = "This model cannot be served here at the moment. Try again later.";
+    throw new GatewayError("dependency_unavailable", message, { retryAfterSeconds: UNUSABLE_RETRY_SECONDS });
+  }
   const message = "This model has nowhere to run at the moment.";
   throw new GatewayError("model_not_available_for_routing", message, { param: "model" });
 }
