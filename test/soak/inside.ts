@@ -1,0 +1,30 @@
+/**
+ * Loaded into the gateway by `--preload`: writes what only the process itself can count to the file that `SOAK_FIGURES`
+ * names, every ten seconds, after a full collection, so that what is counted is alive.
+ */
+import { heapStats } from "bun:jsc";
+import { writeFileSync } from "node:fs";
+
+export interface InsideFigures {
+  heapMb: number;
+  objects: number;
+  timers: number;
+  promises: number;
+}
+
+const INTERVAL_MS = 10_000;
+const path = process.env["SOAK_FIGURES"];
+
+if (path && Bun.isMainThread) {
+  setInterval(() => {
+    Bun.gc(true);
+    const { heapSize, objectCount, objectTypeCounts } = heapStats();
+    const figures: InsideFigures = {
+      heapMb: heapSize / 1e6,
+      objects: objectCount,
+      timers: (objectTypeCounts["Timeout"] ?? 0) + (objectTypeCounts["Immediate"] ?? 0),
+      promises: objectTypeCounts["Promise"] ?? 0,
+    };
+    writeFileSync(path, JSON.stringify(figures));
+  }, INTERVAL_MS).unref();
+}
