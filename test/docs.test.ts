@@ -56,6 +56,14 @@ test("every metric is described", async () => {
   expect(names.filter((name) => !operations.includes(`\`${name}\``))).toEqual([]);
 });
 
+test("the table of what is stored names every table of the database", async () => {
+  const security = await read("docs/security.md");
+  const [, section = ""] = security.split("## What is stored and logged");
+  const names = await listed("src/storage/migrations/*.sql", /^CREATE TABLE (\w+)/gm);
+  expect(names.length).toBeGreaterThan(30);
+  expect(names.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
+});
+
 test("every field of the log line is described", async () => {
   const source = await read("src/telemetry/log.ts");
   const body = /function line\([\s\S]*?const fields = \{([\s\S]*?)\n {2}\};/.exec(source)?.[1] ?? "";
