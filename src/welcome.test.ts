@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Model } from "./domain/model.ts";
+import { PatternMap } from "./lib/pattern-map.ts";
 import { welcome } from "./welcome.ts";
 
 const FIRST = {
@@ -14,7 +15,7 @@ test.each([
   [["embedding"], "images/generations", "MODEL"],
 ])("of %p the first start shows a call of %s with %s", (ids, path, model) => {
   const typeOf = (id: string) => (["chat", "messages", "embedding"].includes(id) ? id : "image");
-  const models = new Map(ids.map((id) => [id, { id, type: typeOf(id) } as Model]));
+  const models = new PatternMap(new Map(ids.map((id) => [id, { id, type: typeOf(id) } as Model])));
   const settings = { models, server: { publicUrl: null } } as unknown as Parameters<typeof welcome>[2];
   const said = welcome("http://127.0.0.1:8080", FIRST, settings);
   expect(said).toContain(`  curl http://127.0.0.1:8080/v1/${path} \\\n`);

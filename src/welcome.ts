@@ -35,7 +35,7 @@ export function welcome(
 
 /** A picture of the sandbox, else of the first model that makes one, else a word of the first that writes. */
 function exampleOf({ models }: Pick<Settings, "models">): { path: string; body: object } {
-  const all = [...models.values()];
+  const all = [...models.declared.values()];
   const image = models.get("sandbox-a") ?? all.find(({ type }) => type === "image");
   const text = all.find(({ type }) => type === "chat" || type === "messages");
   if (text && !image) {

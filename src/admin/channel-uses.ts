@@ -15,13 +15,15 @@ export async function channelUses(
   const without = await configuration.read(
     stored.filter((entry) => entry.kind !== "channel" || entry.id !== id),
   );
-  const models = [...state.catalogue.routes]
+  const models = [...state.catalogue.routes.declared]
     .filter(([, { targets }]) => targets.some(({ channel }) => channel.id === id))
     .map(([model]) => model);
   const organizations = await store.organizations.list();
   return {
     models,
-    unroutable: [...state.catalogue.routes.keys()].filter((model) => !without.catalogue.routes.has(model)),
+    unroutable: [...state.catalogue.routes.declared.keys()].filter(
+      (model) => !without.catalogue.routes.has(model),
+    ),
     fallbackOf: organizations
       .filter(({ settings }) => settings.fallbackChannel === id)
       .map((each) => each.id),

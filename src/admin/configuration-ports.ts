@@ -1,5 +1,6 @@
 /** What administration of stored channels and models needs: their store, and what the whole configuration amounts to. */
 import type { Channel, Route } from "../domain/channel.ts";
+import type { PatternMap } from "../lib/pattern-map.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";
@@ -8,10 +9,10 @@ import type { Actor } from "./actor.ts";
 
 /** The configured models, channels, default routes and prices; the settings have this shape. */
 export interface Catalogue {
-  models: ReadonlyMap<string, Model>;
+  models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
-  routes: ReadonlyMap<string, Route>;
-  prices: ReadonlyMap<string, PriceRow>;
+  routes: PatternMap<Route>;
+  prices: PatternMap<PriceRow>;
   /** What organizations and keys without limits of their own have. */
   limits: { organization: Limits; key: Limits };
 }

@@ -66,13 +66,13 @@ export function requireModels(catalogue: Catalogue, id: string, field: string): 
   const beginning = id.slice(0, -1);
   const overlaps = (known: string): boolean =>
     known.startsWith(beginning) || (isPattern(known) && beginning.startsWith(known.slice(0, -1)));
-  if (!isPattern(id) || !catalogue.models.keys().some(overlaps)) requireModel(catalogue, id, field);
+  if (!isPattern(id) || !catalogue.models.declared.keys().some(overlaps)) requireModel(catalogue, id, field);
 }
 
 /** The configured model, or an error that suggests the one that was meant. */
 export function requireModel(catalogue: Catalogue, id: string, field: string): Model {
   const model = catalogue.models.get(id);
   if (model) return model;
-  const suggestion = didYouMean(id, catalogue.models.keys());
+  const suggestion = didYouMean(id, catalogue.models.declared.keys());
   throw new AdminError(400, field, `"${id}" is not a configured model${suggestion}`);
 }

@@ -1,3 +1,5 @@
+import type { PriceRow } from "../domain/price.ts";
+import { PatternMap } from "../lib/pattern-map.ts";
 import { describe, expect, test } from "bun:test";
 import { refusal, withOrganization } from "../../test/support/admin-context.ts";
 import { explainRoute } from "./explain-route.ts";
@@ -122,7 +124,7 @@ describe("which requests are refused", () => {
     const context = await withOrganization();
     const code = async (model: string) => (await explainRoute(context, { ...question, model })).refusal?.code;
     expect(await code("old-chat")).toBe("model_retired");
-    const unpriced = { ...context, catalogue: { ...context.catalogue, prices: new Map() } };
+    const unpriced = { ...context, catalogue: { ...context.catalogue, prices: new PatternMap<PriceRow>() } };
     expect((await explainRoute(unpriced, question)).refusal?.code).toBe("MODEL_PRICE_NOT_CONFIGURED");
   });
 });

@@ -163,8 +163,7 @@ async function viewer({ store, clock }: OperationContext, configured: Configured
   const stored = (await store.prices.list({ organizationId: null })).filter(
     (row) => row.organizationId === null,
   );
-  const configuredPrices = new Map(configured.state.catalogue.prices);
-  for (const { id, price } of configured.state.models.values()) if (price) configuredPrices.set(id, price);
-  const prices = priceIndex(stored, configuredPrices);
+  const { models, catalogue } = configured.state;
+  const prices = priceIndex(stored, { get: (id) => models.get(id)?.price ?? catalogue.prices.get(id) });
   return (model: ConfiguredModel): ModelView => viewModel(configured, model, { prices, now: clock.now() });
 }

@@ -1,6 +1,6 @@
 import type { PriceRecord } from "./ports.ts";
 import { NestedMap } from "../lib/nested-map.ts";
-import { patternMap } from "../lib/pattern-map.ts";
+import { PatternMap } from "../lib/pattern-map.ts";
 import { resolvePrice, type Price, type PriceRow } from "../domain/price.ts";
 
 /** Who pays. An id that no organization has gives the prices of those without rows of their own. */
@@ -19,7 +19,7 @@ export type PriceIndex = (payer: Payer, model: string, unit: Price["unit"], now:
  */
 export function priceIndex(
   stored: readonly PriceRecord[],
-  configured: ReadonlyMap<string, PriceRow>,
+  configured: Pick<PatternMap<PriceRow>, "get">,
 ): PriceIndex {
   const byModel = Map.groupBy(stored.toSorted(latestFirst), ({ model }) => model);
   const grouped = byModel
@@ -27,7 +27,7 @@ export function priceIndex(
     .map(
       ([model, records]) => [model, Map.groupBy(records, ({ organizationId }) => organizationId)] as const,
     );
-  const owners = patternMap(new Map(grouped), (records) => records);
+  const owners = new PatternMap(new Map(grouped));
   /** By model, unit, currency and the organization, where that has rows of its own. */
   let resolved = new NestedMap<Resolved>();
   return ({ id, currency }, model, unit, now) => {

@@ -22,7 +22,9 @@ export async function listPrices(context: AdminContext, input: unknown): Promise
 
 function configuredRows({ catalogue }: AdminContext, only: string | undefined): AnyPriceRow[] {
   const rows =
-    only === undefined ? [...catalogue.prices] : [...catalogue.prices].filter(([id]) => id === only);
+    only === undefined
+      ? [...catalogue.prices.declared]
+      : [...catalogue.prices.declared].filter(([id]) => id === only);
   return rows.map(([model, price]) => ({
     id: null,
     organizationId: null,

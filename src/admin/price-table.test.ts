@@ -7,7 +7,7 @@ import { readPriceTable } from "./price-table.ts";
 test("the table names every model with what it costs, and where each amount comes from", async () => {
   const context = await withOrganization();
   const { data } = await readPriceTable(context, { organizationId: "acme" });
-  expect(data.map(({ model }) => model)).toEqual([...context.catalogue.models.keys()].toSorted());
+  expect(data.map(({ model }) => model)).toEqual([...context.catalogue.models.declared.keys()].toSorted());
   const priced = data.find(({ type, cells }) => type === "image" && cells.length > 0);
   const [tier, quality] = priced!.cells[0]!.cell.split(":") as [string, string];
   expect(priced!.cells[0]).toMatchObject({ source: "configuration", effectiveFrom: null });

@@ -71,7 +71,7 @@ export async function readPriceTable(context: AdminContext, input: unknown) {
       effectiveFrom: priceStart(effectiveFrom),
     }));
   };
-  const data = [...catalogue.models.values()].map((model) => ({
+  const data = [...catalogue.models.declared.values()].map((model) => ({
     model: model.id,
     type: model.type,
     isRetired: model.isRetired,

@@ -1,3 +1,5 @@
+import type { PriceRow } from "../domain/price.ts";
+import { PatternMap } from "../lib/pattern-map.ts";
 import { expect, test } from "bun:test";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
 import type { Price } from "../domain/price.ts";
@@ -191,5 +193,5 @@ test("a default row in a currency without organizations needs no force", async (
 /** One organization, and models without configured prices. */
 async function unpricedChat() {
   const context = await withOrganization();
-  return { ...context, catalogue: { ...context.catalogue, prices: new Map() } };
+  return { ...context, catalogue: { ...context.catalogue, prices: new PatternMap<PriceRow>() } };
 }

@@ -85,7 +85,7 @@ export async function listRoutes(
 ): Promise<EffectiveRoute[]> {
   const organization = await getOrganization(context, organizationId);
   if (model !== undefined) requireModel(context.catalogue, model, "model");
-  const ids = model === undefined ? [...context.catalogue.models.keys()] : [model];
+  const ids = model === undefined ? [...context.catalogue.models.declared.keys()] : [model];
   return ids.map((id) => effectiveRoute(context.catalogue, organization, id));
 }
 
@@ -158,7 +158,7 @@ function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number
 
 /** Every upstream model that the configuration calls at this provider, through any of its channels. */
 function upstreamModels(catalogue: Catalogue, provider: string): Set<string> {
-  const targets = [...catalogue.routes.values()].flatMap((route) => route.targets);
+  const targets = [...catalogue.routes.declared.values()].flatMap((route) => route.targets);
   return new Set(
     targets.filter((target) => target.channel.provider === provider).map((target) => target.upstreamModel),
   );

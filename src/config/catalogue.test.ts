@@ -63,7 +63,7 @@ test("the shipped catalogue is sound with every vendor switched on", async () =>
   const providers = new Map(files.map((file) => [file.provider, { settings: z.looseObject({}) }]));
   const { settings } = await loadSettings({ env, cwd: "/nowhere", providers });
   const ids = new Set(files.flatMap((file) => file.models.keys().toArray()));
-  expect(new Set(settings.models.keys())).toEqual(ids);
-  for (const model of settings.models.values())
+  expect(new Set(settings.models.declared.keys())).toEqual(ids);
+  for (const model of settings.models.declared.values())
     if (!model.isRetired) expect([model.id, settings.prices.has(model.id)]).toEqual([model.id, true]);
 });

@@ -81,7 +81,7 @@ function originOf(origin: EntryOrigin | undefined): Origin {
 }
 
 function modelRows({ settings, fileName, configured }: DescriptionSources): SettingRow[] {
-  return [...settings.models.values()].map((model) => {
+  return [...settings.models.declared.values()].map((model) => {
     const origin = originOf(configured.models.get(model.id)?.origin);
     const route = settings.routes.get(model.id);
     const kind = model.type === "image" ? `image, family ${model.family}` : model.type;

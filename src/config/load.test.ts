@@ -50,7 +50,7 @@ test("an empty environment gives a local gateway with the sandbox", async () => 
   expect(settings.limits.organization.requestsPerMinute).toBe(600);
   expect(settings.limits.key.concurrentImages).toBe(8);
   expect([...settings.channels.keys()]).toEqual(["sandbox"]);
-  expect([...settings.models.keys()]).toEqual(["old-chat", "sandbox-chat", "sandbox-a"]);
+  expect([...settings.models.declared.keys()]).toEqual(["old-chat", "sandbox-chat", "sandbox-a"]);
   expect(new Set(origins.values())).toEqual(new Set(["default"]));
 });
 

@@ -3,7 +3,7 @@ import type { Channel, Route, Target } from "../domain/channel.ts";
 import type { ImageCapability, Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";
 import { formatPath, readStrictly } from "../lib/schema-problems.ts";
-import { isPattern, patternMap } from "../lib/pattern-map.ts";
+import { isPattern, PatternMap } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { mergeEntries, type ShippedModel } from "./catalogue.ts";
 import { SANDBOX } from "./channels.ts";
@@ -32,9 +32,9 @@ export interface ModelSources {
 }
 
 export interface ModelTables {
-  models: ReadonlyMap<string, Model>;
-  routes: ReadonlyMap<string, Route>;
-  prices: ReadonlyMap<string, PriceRow>;
+  models: PatternMap<Model>;
+  routes: PatternMap<Route>;
+  prices: PatternMap<PriceRow>;
 }
 
 /** A model with everything known of it, served or not. */
@@ -87,7 +87,7 @@ export function buildModels(sources: ModelSources, report: Report): DescribedTab
     if (price) prices.set(id, price);
     if ("prices" in complete) addPriceTable(prices, id, complete, report);
   }
-  return { ...followPatterns({ models, routes, prices }), described };
+  return { ...followPatterns(models, routes, prices), described };
 }
 
 /** A pattern with a table of prices: each row is a price of what the pattern and its key cover together. */
@@ -103,17 +103,21 @@ function addPriceTable(
 }
 
 /** Lets the entries of patterns stand for every model that they cover. */
-function followPatterns({ models, routes, prices }: ModelTables): ModelTables {
+function followPatterns(
+  models: ReadonlyMap<string, Model>,
+  routes: ReadonlyMap<string, Route>,
+  prices: ReadonlyMap<string, PriceRow>,
+): ModelTables {
   return {
-    models: patternMap(models, (model, id) => ({ ...model, id, pattern: model.id, displayName: id })),
-    routes: patternMap(routes, (route, _, rest) => ({
+    models: new PatternMap(models, (model, id) => ({ ...model, id, pattern: model.id, displayName: id })),
+    routes: new PatternMap(routes, (route, _, rest) => ({
       ...route,
       targets: route.targets.map((target) => ({
         ...target,
         upstreamModel: target.upstreamModel.replace("*", () => rest),
       })),
     })),
-    prices: patternMap(prices, (price) => price),
+    prices: new PatternMap(prices),
   };
 }
 

@@ -24,7 +24,7 @@ const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbo
 export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Reload {
   const channels = keepUnchanged(running.settings.channels, next.settings.channels);
   const { models, prices, limits, timeouts, sandbox, unusableChannels } = next.settings;
-  const routes = new Map([...next.settings.routes].map(([id, route]) => [id, withChannels(route, channels)]));
+  const routes = next.settings.routes.map((route) => withChannels(route, channels));
   const settings = {
     ...running.settings,
     models,
@@ -109,7 +109,7 @@ function withChannels({ strategy, targets }: Route, channels: ReadonlyMap<string
 /** Everything of each model, channels by their ids: a changed channel is reported once, not with all of its models. */
 function modelsOf({ models, prices, routes }: Settings): Map<string, unknown> {
   return new Map(
-    [...models].map(([id, model]) => {
+    [...models.declared].map(([id, model]) => {
       const { strategy, targets = [] } = routes.get(id) ?? {};
       const named = targets.map(({ channel, upstreamModel, weight }) => [channel.id, upstreamModel, weight]);
       return [id, [model, prices.get(id), strategy, named]];

@@ -1,4 +1,5 @@
 import type { IdentitySettings } from "../admin/identity-provider.ts";
+import type { PatternMap } from "../lib/pattern-map.ts";
 import type { Channel, Timeouts, Route } from "../domain/channel.ts";
 import type { Limits } from "../domain/limits.ts";
 import type { Model } from "../domain/model.ts";
@@ -86,13 +87,13 @@ export interface Settings {
   identity: IdentitySettings | null;
   /** Secrets that the first start uses instead of generating them. */
   bootstrap: { key: string | null; administratorPassword: string | null };
-  models: ReadonlyMap<string, Model>;
+  models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
   /** Ids of stored channels that cannot be used here, such as those whose credential no master key opens. */
   unusableChannels: readonly string[];
-  routes: ReadonlyMap<string, Route>;
+  routes: PatternMap<Route>;
   /** Default prices by model, in force from the beginning of time. */
-  prices: ReadonlyMap<string, PriceRow>;
+  prices: PatternMap<PriceRow>;
 }
 
 /** Which layer a setting came from: the environment wins over the file, that over the database, that over defaults. */

@@ -1,3 +1,4 @@
+import { PatternMap } from "../lib/pattern-map.ts";
 import { expect, test } from "bun:test";
 import type { Channel, Route } from "../domain/channel.ts";
 import type { CatalogueFile } from "./catalogue.ts";
@@ -29,7 +30,7 @@ const catalogue = [
 
 function warn(
   env: Record<string, string>,
-  change: { written?: unknown; routes?: Map<string, Route>; proxy?: "environment" } = {},
+  change: { written?: unknown; routes?: PatternMap<Route>; proxy?: "environment" } = {},
 ) {
   const channels = new Set(env["AZURE_OPENAI_API_KEY"] && env["AZURE_OPENAI_ENDPOINT"] ? ["azure"] : []);
   const sources = {
@@ -37,7 +38,7 @@ function warn(
     catalogue,
     channels,
     written: {},
-    routes: new Map(),
+    routes: new PatternMap<Route>(),
     proxy: "none" as const,
     ...change,
   };
@@ -103,7 +104,7 @@ test("a route that mixes the sandbox with a vendor is reported", () => {
     ["sandbox-only", { strategy: "ordered", targets: [sandbox] }],
     ["real", { strategy: "ordered", targets: [house, house] }],
   ]);
-  expect(warn({}, { routes })).toEqual([
+  expect(warn({}, { routes: new PatternMap(routes) })).toEqual([
     "models.mixed.route mixes the sandbox with a vendor: callers would be billed for made-up output when the vendor fails",
   ]);
 });

@@ -1,3 +1,4 @@
+import type { PatternMap } from "../lib/pattern-map.ts";
 import type { Route } from "../domain/channel.ts";
 import { formatPath, type Problem } from "../lib/schema-problems.ts";
 import { editDistance } from "../lib/suggest.ts";
@@ -14,7 +15,7 @@ interface WarningSources {
   written: unknown;
   /** Ids of channels that exist. */
   channels: ReadonlySet<string>;
-  routes: ReadonlyMap<string, Route>;
+  routes: Settings["routes"];
   proxy: Settings["outbound"]["proxy"];
 }
 
@@ -81,8 +82,8 @@ function isMisspelling(name: string, candidate: string): boolean {
 }
 
 /** A route to a vendor that falls back to made-up text or pictures, at the vendor's price. */
-function mixedRoutes(routes: ReadonlyMap<string, Route>): Problem[] {
-  return [...routes].flatMap(([model, { targets }]) => {
+function mixedRoutes({ declared }: PatternMap<Route>): Problem[] {
+  return [...declared].flatMap(([model, { targets }]) => {
     const providers = new Set(targets.map(({ channel }) => channel.provider));
     if (!providers.has(SANDBOX) || providers.size === 1) return [];
     const path = `${formatPath(["models", model])}.route`;

@@ -49,7 +49,7 @@ test("a vendor that fetches no links gets the picture, which is fetched for the 
 test("an own server gets the picture, and never the link", async () => {
   const { core, request, sent } = open([{}]);
   const directory = core.snapshot.directory();
-  for (const { targets } of directory.routes.values())
+  for (const { targets } of directory.routes.declared.values())
     for (const { channel } of targets) Object.assign(channel, { isOwnServer: true });
   await handleText(core, request(), asked());
   expect(sent[0]).not.toContain(LINK);

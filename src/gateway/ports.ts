@@ -2,6 +2,7 @@
  * What the core needs from the world. Adapters above implement these; `app.ts` joins the two.
  */
 import type { ByteStream } from "../lib/byte-stream.ts";
+import type { PatternMap } from "../lib/pattern-map.ts";
 import type { ApiKey } from "../domain/api-key.ts";
 import type { Channel, Route } from "../domain/channel.ts";
 import type { ImageFormat, Model } from "../domain/model.ts";
@@ -18,9 +19,9 @@ import type { Nanos } from "../lib/money.ts";
 /** Everything a request is decided by, in memory and immutable; after a change a new one replaces it within a second. */
 export interface Directory {
   organizations: ReadonlyMap<string, Organization>;
-  models: ReadonlyMap<string, Model>;
+  models: PatternMap<Model>;
   /** Default route of each model. */
-  routes: ReadonlyMap<string, Route>;
+  routes: PatternMap<Route>;
   channels: ReadonlyMap<string, Channel>;
   /** The price in force at `now`, each cell from the organization's rows first; null when nothing prices the model. */
   price(

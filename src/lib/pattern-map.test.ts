@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { includesKey, patternMap } from "./pattern-map.ts";
+import { includesKey, PatternMap } from "./pattern-map.ts";
 
 const entries = new Map([
   ["a/*", "short"],
   ["a/b*", "long"],
   ["a/bc", "own"],
 ]);
-const map = patternMap(entries, (value, key, rest) => `${value} ${key} ${rest}`);
+const map = new PatternMap(entries, (value, key, rest) => `${value} ${key} ${rest}`);
 
 describe("a pattern", () => {
   test("covers keys without a value of their own, the longest one first", () => {
@@ -22,10 +22,19 @@ describe("a pattern", () => {
     expect(map.has(`a/${"x".repeat(300)}`)).toBe(false);
   });
 
-  test("is among the entries, and what it covers is not", () => {
+  test("is declared, and what it covers is not", () => {
     expect(map.has("a/x")).toBe(true);
-    expect([...map.keys()]).toEqual([...entries.keys()]);
-    expect(map.size).toBe(3);
+    expect(map.declared).toBe(entries);
+  });
+
+  test("still covers the same keys after every value was changed", () => {
+    const changed = map.map((value) => value.toUpperCase());
+    expect(["a/bc", "a/bx", "a/x", "b/x"].map((key) => changed.get(key))).toEqual([
+      "OWN",
+      "LONG a/bx x",
+      "SHORT a/x x",
+      undefined,
+    ]);
   });
 
   test("of a list names what it covers", () => {
@@ -42,7 +51,7 @@ describe("a pattern", () => {
 
 test("what is derived is derived once, and stays bounded", () => {
   let made = 0;
-  const counted = patternMap(new Map([["p*", { made: 0 }]]), () => ({ made: ++made }));
+  const counted = new PatternMap(new Map([["p*", { made: 0 }]]), () => ({ made: ++made }));
   expect(counted.get("p1")).toBe(counted.get("p1")!);
   for (let at = 0; at < 5_000; at += 1) counted.get(`p${at}`);
   expect(made).toBeLessThan(5_010);

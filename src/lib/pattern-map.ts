@@ -18,36 +18,51 @@ const MAX_KEY_LENGTH = 256;
 const MAX_DERIVED = 1_000;
 
 /**
- * A map in which some keys are patterns. `get` gives a key without a value of its own what `derive` makes of the
- * longest pattern that covers it; the same object again, while it is in use. Patterns are among the entries.
+ * Values by key, in which some keys are patterns. A key without a value of its own gets what `derive` makes of the
+ * longest pattern that covers it; the same object again, while it is in use. It is no `Map`, as a copy of its entries
+ * would lose what patterns cover: `map` makes a changed one.
  */
-export function patternMap<Value>(
-  entries: ReadonlyMap<string, Value>,
-  derive: (value: Value, key: string, rest: string) => Value,
-): ReadonlyMap<string, Value> {
-  if (!entries.keys().some(isPattern)) return entries;
-  const derived = new Map<string, Value>();
-  const find = (key: string): Value | undefined => {
-    const own = entries.get(key) ?? derived.get(key);
-    if (own !== undefined || key.length > MAX_KEY_LENGTH || isPattern(key)) return own;
+export class PatternMap<Value> {
+  /** What was declared, by key and by pattern; what patterns cover is not among it. */
+  readonly declared: ReadonlyMap<string, Value>;
+  readonly #derive: Derive<Value>;
+  readonly #derived = new Map<string, Value>();
+  readonly #hasPatterns: boolean;
+
+  constructor(declared: ReadonlyMap<string, Value> = new Map(), derive: Derive<Value> = (value) => value) {
+    this.declared = declared;
+    this.#derive = derive;
+    this.#hasPatterns = declared.keys().some(isPattern);
+  }
+
+  get(key: string): Value | undefined {
+    return this.declared.get(key) ?? (this.#hasPatterns ? this.#covered(key) : undefined);
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  /** The same keys and patterns with changed values. */
+  map(change: (value: Value) => Value): PatternMap<Value> {
+    const changed = this.declared.entries().map(([key, value]) => [key, change(value)] as const);
+    return new PatternMap(new Map(changed), this.#derive);
+  }
+
+  #covered(key: string): Value | undefined {
+    const known = this.#derived.get(key);
+    if (known !== undefined || key.length > MAX_KEY_LENGTH || isPattern(key)) return known;
     for (const [pattern, rest] of coveringPatterns(key)) {
-      const value = rest === "" ? undefined : entries.get(pattern);
+      const value = rest === "" ? undefined : this.declared.get(pattern);
       if (value === undefined) continue;
-      const made = derive(value, key, rest);
-      if (derived.size >= MAX_DERIVED) derived.clear();
-      derived.set(key, made);
+      const made = this.#derive(value, key, rest);
+      if (this.#derived.size >= MAX_DERIVED) this.#derived.clear();
+      this.#derived.set(key, made);
       return made;
     }
     return undefined;
-  };
-  return {
-    get: find,
-    has: (key) => find(key) !== undefined,
-    size: entries.size,
-    entries: () => entries.entries(),
-    keys: () => entries.keys(),
-    values: () => entries.values(),
-    forEach: (call, self) => entries.forEach(call, self),
-    [Symbol.iterator]: () => entries[Symbol.iterator](),
-  };
+  }
 }
+
+/** Makes the value of a key from that of a pattern; `rest` is the key behind the pattern's beginning. */
+type Derive<Value> = (value: Value, key: string, rest: string) => Value;

@@ -1,3 +1,7 @@
+import type { Route } from "../../src/domain/channel.ts";
+import type { PriceRow } from "../../src/domain/price.ts";
+import type { Model } from "../../src/domain/model.ts";
+import { PatternMap } from "../../src/lib/pattern-map.ts";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -93,7 +97,12 @@ test("a journal that was taken over is removed once its charges are on the datab
 
 test("a process that stops returns its leases of budgets", async () => {
   const database = join(folder, "stopped.sqlite");
-  const configured = { models: new Map(), channels: new Map(), routes: new Map(), prices: new Map() };
+  const configured = {
+    models: new PatternMap<Model>(),
+    channels: new Map(),
+    routes: new PatternMap<Route>(),
+    prices: new PatternMap<PriceRow>(),
+  };
   const storage = await openStorage({
     database,
     journals: join(folder, "stopped"),

@@ -54,7 +54,7 @@ test("shipped models that take functions only there are sent there whole", async
     new FairSemaphore(1),
   );
   expect(upstreams.text!.map(({ dialect }) => dialect)).toEqual(["responses"]);
-  const newer = [...routes].filter(([id]) => /^gpt-(5\.6|6)/.test(id));
+  const newer = [...routes.declared].filter(([id]) => /^gpt-(5\.6|6)/.test(id));
   expect(newer.length).toBeGreaterThan(5);
   for (const [, { targets }] of newer)
     expect(targets.map(({ channel }) => channel.id)).toEqual(["openai-responses"]);

@@ -36,7 +36,7 @@ const openrouter = await openHarness({
 
 const resellers = [fal, replicate, openrouter];
 const cases = resellers.flatMap((harness) =>
-  [...harness.settings.models.values()]
+  [...harness.settings.models.declared.values()]
     .filter((model) => model.type === "image")
     .map(({ id }) => [id, harness] as const),
 );

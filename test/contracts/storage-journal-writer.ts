@@ -2,6 +2,10 @@
  * A process that journals charges as fast as it can and says so, made to be killed. Arguments: database, journal
  * folder, budget. Each line it writes is `<type> <id>`, written only after `append` has returned.
  */
+import type { Route } from "../../src/domain/channel.ts";
+import type { PriceRow } from "../../src/domain/price.ts";
+import type { Model } from "../../src/domain/model.ts";
+import { PatternMap } from "../../src/lib/pattern-map.ts";
 import { writeSync } from "node:fs";
 import { newId } from "../../src/lib/ids.ts";
 import { openStorage } from "../../src/storage/index.ts";
@@ -13,7 +17,12 @@ const storage = await openStorage({
   database,
   journals,
   processId,
-  configured: { models: new Map(), channels: new Map(), routes: new Map(), prices: new Map() },
+  configured: {
+    models: new PatternMap<Model>(),
+    channels: new Map(),
+    routes: new PatternMap<Route>(),
+    prices: new PatternMap<PriceRow>(),
+  },
   onProblem: (message, cause) => console.error(message, cause),
 });
 await storage.leases.take(processId, [{ budget, needed: 1n, wanted: 100_000n }]);

@@ -1,3 +1,7 @@
+import type { Route } from "../../src/domain/channel.ts";
+import type { PriceRow } from "../../src/domain/price.ts";
+import type { Model } from "../../src/domain/model.ts";
+import { PatternMap } from "../../src/lib/pattern-map.ts";
 import { beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +18,12 @@ import { until } from "../support/gateway.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
 const KILLS = 10;
-const configured = { models: new Map(), channels: new Map(), routes: new Map(), prices: new Map() };
+const configured = {
+  models: new PatternMap<Model>(),
+  channels: new Map(),
+  routes: new PatternMap<Route>(),
+  prices: new PatternMap<PriceRow>(),
+};
 
 onEachDatabase("The journal", (databases) => {
   const folder = temporaryFolder();

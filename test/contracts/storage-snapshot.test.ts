@@ -1,3 +1,6 @@
+import type { Route } from "../../src/domain/channel.ts";
+import type { Model } from "../../src/domain/model.ts";
+import { PatternMap } from "../../src/lib/pattern-map.ts";
 import { beforeAll, expect, test } from "bun:test";
 import type { Channel } from "../../src/domain/channel.ts";
 import type { PriceRow } from "../../src/domain/price.ts";
@@ -20,10 +23,10 @@ const shipped: PriceRow = {
 };
 const USD = { id: "", currency: "USD" };
 const configured = {
-  models: new Map(),
+  models: new PatternMap<Model>(),
   channels: new Map([["known", channel]]),
-  routes: new Map(),
-  prices: new Map([["m", shipped]]),
+  routes: new PatternMap<Route>(),
+  prices: new PatternMap<PriceRow>(new Map([["m", shipped]])),
 };
 
 onEachDatabase("The snapshot", (databases) => {

@@ -1,3 +1,5 @@
+import { appendFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readError } from "../support/vendor.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
@@ -39,20 +41,49 @@ const chat = (model: string, headers: Record<string, string> = {}) =>
 const codeOf = async (response: Response) => [response.status, (await readError(response)).code];
 
 test("a model that a pattern covers is called by the rest of its name and charged by the nearest row", async () => {
+  await expectCovered("at first");
+  const metrics = await (await gateway.call("/metrics")).text();
+  expect(metrics).toMatch(/^gateway_model_requests_total\{model="house\/\*",.*outcome="200"\} 2$/m);
+});
+
+test.each(["file", "signal", "database"])("the same after a reload by the %s", async (by) => {
+  const file = join(dirname(gateway.dataDirectory), "gateway.yaml");
+  const reloads = () =>
+    gateway.logs().filter(({ message }) => String(message).startsWith("configuration reloaded"));
+  const before = reloads().length;
+  if (by === "file") await appendFile(file, "limits: { default: { requests_per_minute: 5000 } }\n");
+  if (by === "signal") gateway.signal("SIGHUP");
+  if (by === "database")
+    await gateway.cli(
+      "channels",
+      "add",
+      "openai",
+      "--id",
+      "spare",
+      "--base-url",
+      vendor.url,
+      "--credential",
+      "env:VENDOR_KEY",
+    );
+  await until("the reload", () => (reloads().length > before ? true : undefined));
+  await expectCovered(`after ${by}`);
+});
+
+/** Calls both rows' models and compares what the vendor was asked for and what is charged. */
+async function expectCovered(when: string): Promise<void> {
   for (const [model, nanos] of [
     ["gpt-5.4", 10_000n],
     ["gpt-5.4-mini", 30_000n],
   ] as const) {
-    const response = await chat(`house/${model}`, { "x-request-id": model });
+    const requestId = `${model} ${when}`.replaceAll(" ", "-");
+    const response = await chat(`house/${model}`, { "x-request-id": requestId });
     expect(await response.json()).toMatchObject({ model: `house/${model}` });
     expect(vendor.hits.at(-1)!.json()).toMatchObject({ model });
-    expect(await gateway.charged(model)).toMatchObject([
+    expect(await gateway.charged(requestId)).toMatchObject([
       { model: `house/${model}`, upstream_model: model, amount: nanos },
     ]);
   }
-  const metrics = await (await gateway.call("/metrics")).text();
-  expect(metrics).toMatch(/^gateway_model_requests_total\{model="house\/\*",.*outcome="200"\} 2$/m);
-});
+}
 
 test("a model without a row has no price, and the pattern itself is no model", async () => {
   expect(await codeOf(await chat("house/gpt-4.1"))).toEqual([402, "MODEL_PRICE_NOT_CONFIGURED"]);

@@ -88,7 +88,7 @@ async function callAll(
 
 /** An order for a model that the channel is shipped with. */
 function orderFor(name: string) {
-  for (const [id, { targets }] of shipped.routes) {
+  for (const [id, { targets }] of shipped.routes.declared) {
     const model = shipped.models.get(id);
     const target = targets.find(({ channel }) => channel.id === name);
     if (model?.type === "image" && target) return makeOrder(model, target.upstreamModel);

@@ -1,5 +1,6 @@
+import { PatternMap } from "../../src/lib/pattern-map.ts";
 import type { Principal } from "../../src/domain/api-key.ts";
-import type { Channel } from "../../src/domain/channel.ts";
+import type { Channel, Route } from "../../src/domain/channel.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { NO_LIMITS, type Limits } from "../../src/domain/limits.ts";
 import type { Model } from "../../src/domain/model.ts";
@@ -63,8 +64,8 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
   const principal = plainPrincipal(options);
   const directory: Directory = {
     organizations: new Map([[principal.organization.id, principal.organization]]),
-    models: new Map([[model.id, model]]),
-    routes: new Map([[model.id, route]]),
+    models: new PatternMap(new Map<string, Model>([[model.id, model]])),
+    routes: new PatternMap(new Map<string, Route>([[model.id, route]])),
     channels: new Map(channels.map((channel) => [channel.id, channel])),
     price: () => price ?? null,
   };

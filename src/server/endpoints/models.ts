@@ -110,7 +110,7 @@ function describeForMessages(model: Model): object {
 function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model[] {
   const directory = snapshot.directory();
   const now = clock.now();
-  return [...directory.models.values()].filter(
+  return [...directory.models.declared.values()].filter(
     (model) => mayCall(principal, model) && findPrice(directory, principal.organization, model, now),
   );
 }

@@ -47,7 +47,9 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Authen
   if (!id)
     return {
       object: "list",
-      data: [...directory.models.values()].flatMap((model) => allRows(snapshot, clock, principal, model)),
+      data: [...directory.models.declared.values()].flatMap((model) =>
+        allRows(snapshot, clock, principal, model),
+      ),
     };
   const known = directory.models.get(id);
   if (known) requireScope(principal.key, MODEL_SCOPES[known.type]);

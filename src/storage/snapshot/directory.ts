@@ -1,4 +1,5 @@
 import type { OrganizationRecord, PriceRecord } from "../../admin/ports.ts";
+import type { PatternMap } from "../../lib/pattern-map.ts";
 import type { Channel, Route } from "../../domain/channel.ts";
 import type { Model } from "../../domain/model.ts";
 import type { Organization } from "../../domain/organization.ts";
@@ -10,12 +11,12 @@ import { resolveRoute } from "../../admin/routes.ts";
 
 /** The part of the directory that comes from the configuration. */
 export interface Configured {
-  models: ReadonlyMap<string, Model>;
+  models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
   /** Default route of each model. */
-  routes: ReadonlyMap<string, Route>;
+  routes: PatternMap<Route>;
   /** Default prices by model. */
-  prices: ReadonlyMap<string, PriceRow>;
+  prices: PatternMap<PriceRow>;
 }
 
 /** The part that comes from the database. */
