@@ -31,6 +31,20 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the image codec", what: /\bBun\.Image\b|\.image\(\)/, where: /^(imaging|sandbox)\// },
   { name: "the foreign image codec", what: /magick-wasm/, where: /^imaging\// },
   { name: "the decoder that tests compare with", what: /from "sharp"/, where: /^$/ },
+  { name: "the name of the database's file", what: /gateway\.sqlite/, where: /^database\.ts$/ },
+  // Closing any descriptor of the database or of its shared memory drops SQLite's locks. The WAL carries none.
+  {
+    name: "opening of the database's files beside SQLite",
+    what: /\{[^}]*\b(?:open|read(?!dir)|write|append|copy|cp|create|truncate)\w*[^}]*\} from "node:fs|\bBun\.(?:file|write)\(/,
+    where: /^(?!storage\/database\/)|^storage\/database\/wal-file\.ts$/,
+  },
+  {
+    name: "opening of a database's location",
+    what: /(?:\b(?:(?:open|cp|(?:read|write|append|copy)File)(?:Sync)?|create(?:Read|Write)Stream)|Bun\.(?:file|write))\(\s*(?:`\$\{)?(?:location|database)\b/,
+    where: /^$/,
+  },
+  // A file that exists may be the database: it is made or left alone.
+  { name: "private files", what: /openSync\(path, "(?!ax")/, where: /^(?!storage\/private-files\.ts$)/ },
   { name: "Redis", what: /\bRedisClient\b|\bBun\.redis\b/, where: /^storage\// },
   { name: "S3", what: /\bS3Client\b|\bBun\.s3\b/, where: /^storage\// },
   { name: "the environment", what: /\bprocess\.env\b|\bBun\.env\b/, where: /^config\// },
@@ -102,6 +116,19 @@ describe("architecture", () => {
   test("no name says nothing", () => {
     const empty = /(?:^|\/)(?:utils?|helpers?|common|misc|types|manager|service)(?:\.ts|\/)/;
     expect(sources.map(({ path }) => path).filter((path) => empty.test(path))).toEqual([]);
+  });
+
+  test("the fences catch what they forbid", () => {
+    const caught = (text: string, path: string) =>
+      FENCES.filter(({ what, where }) => !where.test(path) && what.test(text)).map(({ name }) => name);
+    const opened = "opening of a database's location";
+    const beside = "opening of the database's files beside SQLite";
+    for (const text of ["openSync(location, ", "await open(`${location}-shm`)", "Bun.file(database).bytes()"])
+      expect(caught(text, "storage/index.ts")).toEqual([opened]);
+    for (const text of ['import { copyFileSync } from "node:fs"', 'import { open } from "node:fs/promises"'])
+      expect(caught(text, "storage/database/a.ts")).toEqual([beside]);
+    expect(caught('import { statSync } from "node:fs"', "storage/database/a.ts")).toEqual([]);
+    expect(caught('openSync(path, "a", MODE)', "storage/private-files.ts")).toEqual(["private files"]);
   });
 
   test("the rules themselves catch what they forbid", () => {

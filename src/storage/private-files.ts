@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -12,12 +12,16 @@ export function createPrivateFolder(path: string, { isOwn }: { isOwn: boolean })
   if (created !== undefined || isOwn) chmodSync(path, FOLDER_MODE);
 }
 
-/** Makes an empty file that only its owner can read, or gives an existing one that mode. */
+/**
+ * Makes an empty file that only its owner can read, or gives an existing one that mode. A file that exists is not
+ * opened: the kernel drops all POSIX locks of a process on a file, also those of SQLite, once any descriptor of it is
+ * closed (sqlite.org, "How To Corrupt An SQLite Database File", 2.2).
+ */
 export function createPrivateFile(path: string): void {
-  const file = openSync(path, "a", FILE_MODE);
   try {
-    fchmodSync(file, FILE_MODE);
-  } finally {
-    closeSync(file);
+    closeSync(openSync(path, "ax", FILE_MODE));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
+  chmodSync(path, FILE_MODE);
 }

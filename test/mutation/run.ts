@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { copyTree, countInFile, endGroup, ROOT } from "../support/tree-copy.ts";
 import type { Fault } from "./fault.ts";
 import { CHAT_FAULTS } from "./faults/chat.ts";
+import { DATABASE_FAULTS } from "./faults/database.ts";
 import { END_TO_END_FAULTS } from "./faults/end-to-end.ts";
 import { HTTP_CLIENT_FAULTS } from "./faults/http-client.ts";
 import { JOB_FAULTS } from "./faults/jobs.ts";
@@ -42,6 +43,7 @@ const ALL = [
   ...JOURNAL_FAULTS,
   ...JOB_FAULTS,
   ...STORE_FAULTS,
+  ...DATABASE_FAULTS,
   ...END_TO_END_FAULTS,
 ];
 

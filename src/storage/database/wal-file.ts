@@ -4,7 +4,10 @@ import { promisify } from "node:util";
 
 const syncData = promisify(fdatasync);
 
-/** The WAL of a database that has a connection for as long as this is open: so it remains one and the same file. */
+/**
+ * The WAL of a database that has a connection for as long as this is open: so it remains one and the same file. It is the
+ * one file of SQLite's that may be opened beside it: its locks are on the database and on the shared memory.
+ */
 export class WalFile {
   readonly #path: string;
   #opened: Promise<FileHandle> | null = null;
