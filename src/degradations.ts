@@ -4,6 +4,9 @@ import { every, type BackgroundWork } from "./lib/waiting.ts";
 
 const LOOK_MS = 2_000;
 
+const DAMAGED = "The database is damaged: stop the gateway and restore a backup.";
+const AWAY = "The database is away: charges wait in the journal.";
+
 type Sources = Pick<GaugeSources, "storage" | "blobs" | "counters" | "overload">;
 
 /** Which parts of this process do not work as they should, and since when. */
@@ -27,8 +30,9 @@ export function watchDegradations(sources: Sources, clock: () => number): Degrad
 
 function degraded({ storage, blobs, counters, overload }: Sources): { part: string; message: string }[] {
   const { differences } = storage.verification();
+  const isDamaged = storage.damage() !== null;
   const all: [part: string, isDegraded: boolean, message: string][] = [
-    ["database", !storage.snapshot.isDatabaseUp(), "The database is away: charges wait in the journal."],
+    ["database", isDamaged || !storage.snapshot.isDatabaseUp(), isDamaged ? DAMAGED : AWAY],
     ["journal", !storage.journal.isWritable(), "The disk takes no charges: requests are refused."],
     ["object storage", !blobs.isRemoteUp(), "The object storage is away: pictures wait on the local disk."],
     ["limits", counters.isDegraded(), "Redis is away: each process counts limits by itself."],

@@ -87,8 +87,8 @@ export function gauges({
     },
     {
       name: "gateway_database_up",
-      help: "0 while the database is away.",
-      value: () => Number(storage.snapshot.isDatabaseUp()),
+      help: "0 while the database is away or damaged.",
+      value: () => Number(storage.snapshot.isDatabaseUp() && storage.damage() === null),
     },
     {
       name: "gateway_object_storage_up",

@@ -78,6 +78,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     codecSlots,
     overload,
     connections,
+    unready: () => (storage.damage() === null ? null : `the database is damaged: ${storage.damage()}`),
     onProblem,
     listeners,
     metrics: gatherMetrics(metrics, settings),

@@ -97,7 +97,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   wholeNumber: "integer",
   hint: "prefix (of a key), retryAfter (of a vendor)",
   secretHint: "secretPrefix",
-  startCheckpoints: "startWalCheckpoints",
+  startCheckpoints: "startSqliteUpkeep",
   "MOST_*": "MAX_",
   "LONGEST_*": "MAX_",
   "SHORTEST_*": "MIN_",

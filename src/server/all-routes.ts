@@ -73,8 +73,8 @@ export function allRoutes(
 
 /** Health, readiness and metrics, which may have a port of their own. */
 export function operatorRoutes(
-  { metrics, server: { metricsToken } }: ServerOptions,
+  { metrics, unready, server: { metricsToken } }: ServerOptions,
   lifecycle: Lifecycle,
 ): Route[] {
-  return healthRoutes({ lifecycle, metrics, metricsToken });
+  return healthRoutes({ lifecycle, unready, metrics, metricsToken });
 }

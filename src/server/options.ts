@@ -45,6 +45,8 @@ export interface ServerOptions {
   listeners: readonly RequestListener[];
   overload: Overload;
   connections: ConnectionLimit;
+  /** Why balancers must not choose this process although it serves; null when they may. */
+  unready(): string | null;
   /** Told of failures in the background. */
   onProblem(message: string, cause: unknown): void;
   metrics(): Promise<string>;

@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { sweepSessions } from "../admin/sessions.ts";
 import { DependencyError } from "../gateway/ports.ts";
-import type { LeaseStore } from "./budgets/leases.ts";
+import { inDoubtReport } from "./budgets/in-doubt-report.ts";
 import { systemClock } from "../lib/clock.ts";
 import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
-import { startWalCheckpoints } from "./database/wal-checkpoints.ts";
+import type { Database } from "./database/sql.ts";
+import { damageReport } from "./database/damage-report.ts";
+import { startSqliteUpkeep } from "./database/sqlite-upkeep.ts";
 import { countQuarantined, createFolder, type JournalFolder } from "./journal/journal-folder.ts";
 import { openJournal, type FileJournal } from "./journal/journal.ts";
 import { openThreadWriter } from "./journal/ledger-writer.ts";
@@ -49,6 +51,8 @@ export interface Storage extends Stores {
   refused(): number;
   /** Files of journals that were not understood and lie in the quarantine. */
   quarantined(): number;
+  /** Why the database is damaged, null when it is not known to be. */
+  damage(): string | null;
   /** Gateway processes that are alive on this database, on all machines. */
   processes(): number;
   /** Posts what is journaled, as far as the deadline (milliseconds) allows. */
@@ -82,9 +86,11 @@ const VERIFICATION_MS = 30_000;
 /** Opens all of storage, after finishing what processes that have ended left in their journals. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { processId, journals: root, onProblem } = options;
-  const stores = await openStores(options.database, options);
+  const damage = damageReport(onProblem);
+  const onDamage = damage.failed;
+  const stores = await openStores(options.database, { ...options, onDamage });
   createPrivateFolder(root, { isOwn: true });
-  const { writer, posting, recovery } = openRecovery(options, stores);
+  const { writer, posting, recovery } = openRecovery({ ...options, onDamage }, stores);
   await recovery.run();
   const linkSecrets = await openLinkSecrets(stores.database);
   const snapshot = await openSnapshot(stores.database, {
@@ -95,24 +101,17 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   });
   const processes = await announceProcess(stores.database, processId, unlessAway(onProblem));
   const { folder, shipper, journal } = startJournal(root, processId, posting);
-  let verification = await readVerification(stores.database);
+  const verification = await keptVerification(stores.database);
   const work = [
     snapshot,
     processes,
     ...startUpkeep(stores, recovery, onProblem),
-    startWork(
-      VERIFICATION_MS,
-      async () => (verification = await readVerification(stores.database)),
-      onProblem,
-    ),
+    startWork(VERIFICATION_MS, () => verification.read(), onProblem),
   ];
   const isSqlite = stores.database.kind === "sqlite";
-  if (isSqlite)
-    work.push(
-      startWalCheckpoints(options.database, (cause) => onProblem("WAL checkpoints have ended", cause)),
-    );
+  if (isSqlite) work.push(startSqliteUpkeep(options.database, damage.checked, onProblem));
   const readings = isSqlite
-    ? withReadingThread(stores.admin, { location: options.database, onProblem })
+    ? withReadingThread(stores.admin, { location: options.database, onProblem, onDamage })
     : null;
   return {
     ...stores,
@@ -120,9 +119,10 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     linkSecrets: () => linkSecrets.current(),
     snapshot,
     journal,
-    verification: () => verification,
+    verification: verification.last,
     backlog: () => shipper.backlog(),
     recovered: () => recovery.recovered(),
+    damage: damage.current,
     processes: () => processes.count(),
     refused: () => countRefused(root),
     quarantined: () => countQuarantined(root),
@@ -138,9 +138,24 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   };
 }
 
+async function keptVerification(database: Database) {
+  let last = await readVerification(database);
+  return { last: () => last, read: async () => void (last = await readVerification(database)) };
+}
+
 /** What posts journals, and finishes those of processes that have ended. */
-function openRecovery({ database, journals: root, processId, onProblem }: StorageOptions, stores: Stores) {
-  const writer = openThreadWriter({ location: database, refusedPath: join(root, REFUSED_FILE), onProblem });
+function openRecovery(
+  {
+    database,
+    journals: root,
+    processId,
+    onProblem,
+    onDamage,
+  }: StorageOptions & { onDamage(reason: string): void },
+  stores: Stores,
+) {
+  const refusedPath = join(root, REFUSED_FILE);
+  const writer = openThreadWriter({ location: database, refusedPath, onProblem, onDamage });
   const posting = { writer, persist: () => stores.database.persist(), onProblem };
   const recovery = createRecovery({
     ...posting,
@@ -220,16 +235,5 @@ function startWork(everyMs: number, work: () => Promise<unknown>, onProblem: Rep
 function unlessAway(onProblem: Report): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof DependencyError)) onProblem("background work of the storage failed", error);
-  };
-}
-
-/** Reports once of each process whose money stays held because it vanished. */
-function inDoubtReport(leases: LeaseStore, onProblem: Report): () => Promise<void> {
-  let reported = new Set<string>();
-  return async () => {
-    const inDoubt = new Set(await leases.processesInDoubt());
-    for (const processId of inDoubt.difference(reported))
-      onProblem(`process ${processId} is gone without its journal posted; what it held stays held`, null);
-    reported = inDoubt;
   };
 }

@@ -1,5 +1,5 @@
 /** Takes one line for the log. The message names no secret; `warn` is the level unless given. */
-export type Report = (message: string, cause: unknown, level?: "info" | "warn") => void;
+export type Report = (message: string, cause: unknown, level?: "info" | "warn" | "error") => void;
 
 /** Reports the loss of something the gateway depends on, and its return: one line each, however often it is called. */
 export interface OutageReport {

@@ -8,6 +8,8 @@ import type { Route } from "../routes.ts";
 
 interface HealthSettings {
   lifecycle: Lifecycle;
+  /** Why the process is not ready although it serves; null when it is. */
+  unready(): string | null;
   /** Metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;
   /** Bearer token that `/metrics` needs; null is none. */
@@ -15,7 +17,7 @@ interface HealthSettings {
 }
 
 /** Health, readiness and metrics for operators. */
-export function healthRoutes({ lifecycle, metrics, metricsToken }: HealthSettings): Route[] {
+export function healthRoutes({ lifecycle, unready, metrics, metricsToken }: HealthSettings): Route[] {
   const open = {
     method: "GET",
     family: "images",
@@ -23,10 +25,13 @@ export function healthRoutes({ lifecycle, metrics, metricsToken }: HealthSetting
     auth: "public",
     because: "it is for the operator's probes",
   } as const;
-  const ready = ({ requestId }: HttpExchange): Response =>
-    lifecycle.phase === "serving"
-      ? Response.json({ status: "ready" }, { headers: baseHeaders(requestId) })
-      : Response.json({ status: "draining" }, { status: 503, headers: baseHeaders(requestId) });
+  const ready = ({ requestId }: HttpExchange): Response => {
+    const headers = baseHeaders(requestId);
+    if (lifecycle.phase !== "serving") return Response.json({ status: "draining" }, { status: 503, headers });
+    const reason = unready();
+    if (reason !== null) return Response.json({ status: "unready", reason }, { status: 503, headers });
+    return Response.json({ status: "ready" }, { headers });
+  };
   return [
     {
       ...open,

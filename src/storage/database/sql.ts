@@ -60,8 +60,14 @@ const MAX_CALLS = 2000;
 /** Runs work under a deadline. The signal aborts when the deadline has passed; the caller is gone by then. */
 type BoundedCall = <T>(run: (signal: AbortSignal) => Promise<T>, timeoutMs?: number) => Promise<T>;
 
-/** Gives every call a deadline and the right error, and bounds how many are under way. */
-export function boundCalls(defaultTimeoutMs: number): BoundedCall {
+/**
+ * Gives every call a deadline and the right error, and bounds how many are under way. `onFailure` sees each error as the
+ * database threw it.
+ */
+export function boundCalls(
+  defaultTimeoutMs: number,
+  onFailure: (error: unknown) => void = () => {},
+): BoundedCall {
   let underWay = 0;
   return async (run, timeoutMs = defaultTimeoutMs) => {
     if (underWay >= MAX_CALLS) throw new DependencyError("too many calls wait for the database");
@@ -76,6 +82,7 @@ export function boundCalls(defaultTimeoutMs: number): BoundedCall {
     try {
       return await withDeadline(timeoutMs, result, late);
     } catch (error) {
+      onFailure(error);
       throw failureOf(error);
     }
   };

@@ -1,11 +1,12 @@
 import { dirname } from "node:path";
 import { Database as Connection, type SQLQueryBindings } from "bun:sqlite";
+import { DependencyError } from "../../gateway/ports.ts";
 import { sleep } from "../../lib/waiting.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { additionStatement, insertStatement } from "./insert-statement.ts";
 import { boundCalls, failureOf, REPORT_TIMEOUT_MS, type Addition, type Database, type Sums } from "./sql.ts";
 import { openSqliteClient } from "./sqlite-client.ts";
-import { isLocked } from "./unavailable.ts";
+import { damageOf, isLocked } from "./unavailable.ts";
 import { WalFile } from "./wal-file.ts";
 
 /**
@@ -13,14 +14,16 @@ import { WalFile } from "./wal-file.ts";
  * transaction is open there and see rows that may be rolled back; the same holds for rows inserted on their own.
  * SQLite has one writer at a time, so the two that write take turns here instead of meeting each other's locks.
  */
-export async function openSqlite(location: string, timeoutMs: number): Promise<Database> {
-  const calls = boundCalls(timeoutMs);
+export async function openSqlite(
+  location: string,
+  timeoutMs: number,
+  onDamage: (reason: string) => void = () => {},
+): Promise<Database> {
+  const onFailure = (error: unknown) => noteDamage(error, onDamage);
+  const calls = boundCalls(timeoutMs, onFailure);
   const open = () => openSqliteClient(location);
-  const { writer, reader, inserter } = await calls((signal) => openConnections(location, signal)).catch(
-    (error: unknown) => {
-      throw withAdvice(error, location);
-    },
-  );
+  const opened = calls((signal) => openConnections(location, signal));
+  const { writer, reader, inserter } = await opened.catch((error: unknown) => fail(error, location));
   const log = new WalFile(location);
   const inTurn = turns();
   return {
@@ -30,6 +33,7 @@ export async function openSqlite(location: string, timeoutMs: number): Promise<D
       try {
         return await query(reader.sql);
       } catch (error) {
+        onFailure(error);
         throw failureOf(error);
       }
     },
@@ -80,11 +84,17 @@ async function openConnections(location: string, signal: AbortSignal) {
   return { writer, reader, inserter: openRowInserter(location, SETTINGS) };
 }
 
-/** The failure to open a file, in words that say which it is and what to do; any other error as it is. */
-function withAdvice(error: unknown, location: string): unknown {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+function noteDamage(error: unknown, onDamage: (reason: string) => void): void {
+  const damage = damageOf(error);
+  if (damage !== null) onDamage(damage);
+}
+
+/** Throws the failure to open a file, in words that say which it is and what to do; any other error as it is. */
+function fail(error: unknown, location: string): never {
+  const cause = error instanceof DependencyError && damageOf(error.cause) !== null ? error.cause : error;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   const advice = ADVICE.find(([codes]) => codes.test(code))?.[1];
-  return advice
+  throw advice
     ? new Error(`the database ${location} cannot be opened (${code}): ${advice}`, { cause: error })
     : error;
 }

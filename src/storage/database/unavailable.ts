@@ -36,6 +36,12 @@ export function isLocked(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 }
 
+/** What an error tells of damage of a SQLite database; null when it tells nothing of it. */
+export function damageOf(error: unknown): string | null {
+  const code = sqliteCode(error);
+  return /^SQLITE_(NOTADB|CORRUPT|IOERR)/.test(code) ? `a statement failed with ${code}` : null;
+}
+
 function sqliteCode(error: unknown): string {
   return error instanceof SQLiteError ? (error.code ?? "") : "";
 }
@@ -54,4 +60,4 @@ const DATA_STATES = /^(22|23)/;
 
 const CLIENT_CODES = /^ERR_POSTGRES_(CONNECTION_|IDLE_TIMEOUT|LIFETIME_TIMEOUT|QUERY_CANCELLED|TLS_)/;
 
-const FILE_CODES = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|READONLY|CORRUPT)/;
+const FILE_CODES = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|READONLY|CORRUPT|NOTADB)/;

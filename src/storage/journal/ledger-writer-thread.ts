@@ -2,7 +2,7 @@ import { workerData } from "node:worker_threads";
 import { openDatabase } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 import { ledgerStore } from "../stores/ledger.ts";
-import { doCalls, reportAbove } from "../thread/do-calls.ts";
+import { doCalls, reportAbove, reportDamageAbove } from "../thread/do-calls.ts";
 import type { WriterCall, WriterSetup } from "./ledger-writer.ts";
 import { directWriter } from "./posting.ts";
 
@@ -12,7 +12,7 @@ let database: Database | null = null;
 
 doCalls<WriterCall>({
   async run({ processId, lines }) {
-    database ??= await openDatabase(location, { poolSize: 1 });
+    database ??= await openDatabase(location, { poolSize: 1, onDamage: reportDamageAbove });
     const ledger = ledgerStore(database);
     await directWriter({ ledger, refusedPath, onProblem: reportAbove }).post(processId, lines);
   },

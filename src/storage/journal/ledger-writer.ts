@@ -18,6 +18,7 @@ export interface WriterCall {
 
 interface ThreadWriterOptions extends WriterSetup {
   onProblem: Report;
+  onDamage?: (reason: string) => void;
   /** What the thread runs. */
   script?: URL;
   /** Longest a batch may take before its thread counts as dead. Milliseconds. */
@@ -38,12 +39,13 @@ export function openThreadWriter({
   location,
   refusedPath,
   onProblem,
+  onDamage,
   script = SCRIPT,
   patienceMs = PATIENCE_MS,
 }: ThreadWriterOptions): ThreadWriter {
   const setup: WriterSetup = { location, refusedPath };
   const name = "the thread that writes the ledger";
-  const thread = calledThread<WriterCall, void>({ script, setup, name, patienceMs, onProblem });
+  const thread = calledThread<WriterCall, void>({ script, setup, name, patienceMs, onProblem, onDamage });
   return {
     post: (processId, lines) => thread.call({ processId, lines }),
     close: () => thread.close(),

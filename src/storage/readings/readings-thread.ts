@@ -2,7 +2,7 @@ import { workerData } from "node:worker_threads";
 import { openDatabase } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 import { storesOn } from "../stores/stores.ts";
-import { doCalls } from "../thread/do-calls.ts";
+import { doCalls, reportDamageAbove } from "../thread/do-calls.ts";
 import type { Reading } from "./readings.ts";
 
 /** The thread of `withReadingThread`: it reads on a database connection of its own. */
@@ -11,7 +11,7 @@ let database: Database | null = null;
 
 doCalls<Reading>({
   async run({ store, method, args }) {
-    database ??= await openDatabase(location);
+    database ??= await openDatabase(location, { onDamage: reportDamageAbove });
     const methods = storesOn(database).admin[store] as unknown as Record<
       string,
       (...args: unknown[]) => Promise<unknown>

@@ -24,6 +24,7 @@ interface ReadingOptions {
   /** The path of a SQLite file, already migrated. */
   location: string;
   onProblem: Report;
+  onDamage?: (reason: string) => void;
   /** What the thread runs. */
   script?: URL;
 }
@@ -38,7 +39,7 @@ const PATIENCE_MS = 120_000;
  */
 export function withReadingThread(
   admin: AdminStore,
-  { location, onProblem, script = SCRIPT }: ReadingOptions,
+  { location, onProblem, onDamage, script = SCRIPT }: ReadingOptions,
 ): { admin: AdminStore; close(): Promise<void> } {
   const name = "the thread that reads for administration";
   const setup = { location };
@@ -48,6 +49,7 @@ export function withReadingThread(
     name,
     patienceMs: PATIENCE_MS,
     onProblem,
+    onDamage,
   });
   const stores = Object.entries(READINGS).map(([each, methods]) => {
     const store = each as Reading["store"];

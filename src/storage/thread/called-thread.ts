@@ -22,6 +22,8 @@ interface ThreadOptions {
   /** Longest a call may take before the thread counts as dead. Milliseconds. */
   patienceMs: number;
   onProblem: Report;
+  /** Called when a statement of the thread fails in a way that tells of damage of the database. */
+  onDamage?: ((reason: string) => void) | undefined;
 }
 
 /** What the thread gets; null ends it once everything before is done. */
@@ -31,7 +33,8 @@ export type Call = { number: number; argument: unknown } | null;
 export type ThreadWord =
   | { kind: "done"; number: number; result: unknown }
   | { kind: "failed"; number: number; message: string; isUnavailable: boolean }
-  | { kind: "problem"; message: string; cause: string };
+  | { kind: "problem"; message: string; cause: string }
+  | { kind: "damage"; reason: string };
 
 const CLOSE_MS = 1_000;
 
@@ -102,6 +105,7 @@ class ReplacedThread<Argument, Result> implements CalledThread<Argument, Result>
 
   #onWord(word: ThreadWord): void {
     if (word.kind === "problem") return this.#options.onProblem(word.message, word.cause);
+    if (word.kind === "damage") return this.#options.onDamage?.(word.reason);
     const waiting = this.#waiting.get(word.number);
     if (word.kind === "done") return waiting?.resolve(word.result as Result);
     const { message, isUnavailable } = word;

@@ -32,6 +32,9 @@ export function doCalls<Argument>({ run, close }: Work<Argument>): void {
   });
 }
 
+/** Reports damage of the database by the thread that has started this one. */
+export const reportDamageAbove = (reason: string): void => send({ kind: "damage", reason });
+
 /** Reports a problem by the thread that has started this one. */
 export const reportAbove: Report = (message, cause) =>
   send({ kind: "problem", message, cause: String(cause) });
