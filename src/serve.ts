@@ -10,8 +10,9 @@ import { makeDataFolder, openAdmin } from "./open-admin.ts";
 import type { LoadConfiguration } from "./open-configuration.ts";
 import { callThroughProxies } from "./providers/transport/http.ts";
 import { reloadOnChange } from "./reload.ts";
-import { LEAVE_SIGNAL, supervise } from "./supervise.ts";
-import { openSupervisorLink } from "./supervisor-link.ts";
+import { onStopSignals } from "./stop-signals.ts";
+import { supervise } from "./supervise.ts";
+import { openSupervisorLink, type WorkerLink } from "./supervisor-link.ts";
 import { welcome } from "./welcome.ts";
 
 /**
@@ -34,7 +35,7 @@ export async function serve(configured: LoadedSettings, load: LoadConfiguration)
   const started = await withStoredEntries(configured, load);
   const { loaded } = started;
   const gateway = await startGateway(loaded.settings, supervisor, load);
-  const stopped = untilStopped(gateway, settings.worker !== null);
+  const stopped = untilStopped(gateway, supervisor);
   startEnded();
   lowerHelperThreads();
   const reloading = await startReloading(gateway, started, load);
@@ -58,7 +59,7 @@ export async function runWorker(configured: LoadedSettings, load: LoadConfigurat
   await makeDataFolder(settings);
   const started = await withStoredEntries(configured, load);
   const gateway = await startGateway(started.loaded.settings, null, load, "worker");
-  const stopped = untilStopped(gateway, false);
+  const stopped = untilStopped(gateway, null);
   startEnded();
   process.stderr.write("Worker started: it runs jobs and serves no requests\n");
   const reloading = await startReloading(gateway, started, load);
@@ -137,7 +138,7 @@ function addressOf({ server: { host, port } }: Settings): string {
 }
 
 /** The first signal stops gracefully, a second one at once. Either way no charge is lost. */
-async function untilStopped(gateway: Gateway, isWorker: boolean): Promise<void> {
+async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     let stage: "serving" | "draining" | "leaving" = "serving";
     const leave = (): void => {
@@ -146,19 +147,15 @@ async function untilStopped(gateway: Gateway, isWorker: boolean): Promise<void> 
       void gateway.abandon().finally(() => process.exit(0));
     };
     const stop = (): void => {
-      if (stage !== "serving") return leave();
+      if (stage !== "serving") return;
       stage = "draining";
       // `abandon` closes what a graceful stop still uses, so its failure is expected.
       gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
-    process.on("SIGTERM", stop);
-    if (isWorker) process.on(LEAVE_SIGNAL, leave);
-    // Ctrl-C reaches the whole process group; a worker waits until its supervisor forwards it.
-    process.on("SIGINT", isWorker ? () => {} : stop);
-    // Without its supervisor a worker would keep the port beside the workers of the next start.
-    process.on("disconnect", () => {
-      if (stage === "serving") stop();
-    });
+    // A signal to the process group reaches a worker, too, which obeys its supervisor alone.
+    onStopSignals({ stop, leave, areIgnored: () => supervisor?.isConnected() === true });
+    void supervisor?.stopOrdered.then(stop);
+    void supervisor?.leaveOrdered.then(leave);
   });
   if (process.connected) process.disconnect?.();
 }

@@ -2,6 +2,7 @@ import type { Subprocess } from "bun";
 import { processEnvironment, RESTARTS_VARIABLE, WORKER_VARIABLE, type Settings } from "./config/index.ts";
 import { systemClock } from "./lib/clock.ts";
 import { every, sleep } from "./lib/waiting.ts";
+import { onStopSignals } from "./stop-signals.ts";
 import { LimitCoordinator } from "./storage/counters/limit-coordinator.ts";
 import type { SupervisorMessage, WorkerMessage } from "./supervisor-link.ts";
 import { systemLog } from "./telemetry/log.ts";
@@ -14,12 +15,9 @@ const PING_MS = 1_000;
 /** Pings in a row without any message from a worker after which it is killed: five seconds of silence. */
 const MAX_MISSED_PINGS = 5;
 
-/** Makes a worker exit at once. A second SIGTERM would not do: it merges with a first one not yet delivered. */
-export const LEAVE_SIGNAL = "SIGUSR2";
-
 /**
  * Runs the workers of one port, starts a new one for each that ends, and kills those that no longer respond. The first
- * signal is passed on and the workers are waited for; at the second they exit at once. Resolves when all have ended;
+ * signal makes all of them stop and they are waited for; at the second they exit at once. Resolves when all have ended;
  * throws when a worker cannot start the first time, or none can any more.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
@@ -46,9 +44,7 @@ class Supervisor {
   }
 
   async run(): Promise<void> {
-    const stop = (): void => this.#stop();
-    process.on("SIGTERM", stop);
-    process.on("SIGINT", stop);
+    onStopSignals({ stop: () => this.#stop(), leave: () => this.#endWorkers("leave") });
     // By message: a signal would end a worker that is only starting, which loads the newest configuration anyway.
     process.on("SIGHUP", () => {
       for (const worker of this.#workers.values()) worker.send({ kind: "reload" });
@@ -104,14 +100,17 @@ class Supervisor {
     for (const worker of this.#workers.values()) {
       if (worker.ping()) continue;
       this.#onProblem("a worker no longer responds and is killed", `worker ${worker.number}`);
-      worker.kill("SIGKILL");
+      worker.kill();
     }
   }
 
   #stop(): void {
-    const signal = this.#stopping.signal.aborted ? LEAVE_SIGNAL : "SIGTERM";
     this.#stopping.abort();
-    for (const worker of this.#workers.values()) worker.kill(signal);
+    this.#endWorkers("stop");
+  }
+
+  #endWorkers(how: "stop" | "leave"): void {
+    for (const worker of this.#workers.values()) worker.end(how);
   }
 }
 
@@ -176,7 +175,14 @@ class Worker {
     if (this.#isConnected) this.#process.send(message);
   }
 
-  kill(signal: NodeJS.Signals): void {
-    this.#process.kill(signal);
+  /** Makes it stop gracefully, or exit at once. One that only starts exits at once. */
+  end(how: "stop" | "leave"): void {
+    this.send({ kind: how });
+    // It may not read messages yet; once it does, it ignores signals.
+    if (!this.isReady) this.#process.kill("SIGTERM");
+  }
+
+  kill(): void {
+    this.#process.kill("SIGKILL");
   }
 }

@@ -1,51 +1,98 @@
+import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { newSecret } from "../../src/lib/secret.ts";
-import { until } from "../support/gateway.ts";
+import { join } from "node:path";
+import { startTestGateway } from "../support/gateway.ts";
+import { untilServing } from "../support/fleet.ts";
 import { freePort } from "../support/free-port.ts";
+import { submit } from "../support/job-calls.ts";
+import { makePng } from "../support/pictures.ts";
+import { CHAT, fixtureYaml, IMAGE } from "../support/vendor.ts";
+import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 
-/* `npm start` as in the README and in containers: signals are sent to npm, not to the gateway. */
-const ROOT = resolve(import.meta.dir, "../..");
-const folder = await mkdtemp(join(tmpdir(), "npm-start-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+/*
+ * `npm start` as in the README and in containers, beside the program itself. A supervisor of services, a container or a
+ * terminal sends a signal to the process that it started, or to its process group; npm forwards what it receives.
+ */
+const home = await mkdtemp(join(tmpdir(), "npm-start-"));
+afterAll(() => rm(home, { recursive: true }));
 
-test("SIGTERM to npm start drains the gateway and exits with 0", async () => {
-  const port = freePort();
-  const key = newSecret();
-  const url = `http://127.0.0.1:${port}`;
-  const npm = Bun.spawn(["npm", "start"], {
-    cwd: ROOT,
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: folder,
-      PORT: String(port),
-      GATEWAY_DATA_DIR: join(folder, "data"),
-      GATEWAY_BOOTSTRAP_KEY: key,
-      SANDBOX_TOKENS_PER_SECOND: "40",
-    },
-    stdout: "ignore",
-    stderr: "ignore",
+const TOKENS = 60;
+const EDIT_MS = 1_500;
+
+/** Every way to start it and every receiver, with one of the two signals, which are handled alike. */
+const STOPS = [
+  { isByNpm: false, workers: 1, signal: "SIGTERM", receiver: "process" },
+  { isByNpm: false, workers: 1, signal: "SIGINT", receiver: "group" },
+  { isByNpm: false, workers: 2, signal: "SIGINT", receiver: "process" },
+  { isByNpm: false, workers: 2, signal: "SIGTERM", receiver: "group" },
+  { isByNpm: true, workers: 1, signal: "SIGINT", receiver: "process" },
+  { isByNpm: true, workers: 1, signal: "SIGTERM", receiver: "group" },
+  { isByNpm: true, workers: 2, signal: "SIGTERM", receiver: "process" },
+  { isByNpm: true, workers: 2, signal: "SIGINT", receiver: "group" },
+] as const;
+
+test.each([false, true])(
+  "a signal to the process or its group lets what runs end, then it exits with 0, by npm: %p",
+  async (isByNpm) => {
+    const stops = STOPS.filter((stop) => stop.isByNpm === isByNpm);
+    expect(await Promise.all(stops.map(stopWhileBusy))).toEqual(
+      stops.map((stop) => ({
+        ...stop,
+        words: TOKENS,
+        isStreamWhole: true,
+        pictures: 1,
+        job: "completed",
+        processesStopped: stop.workers,
+        exitCode: 0,
+      })),
+    );
+  },
+  60_000,
+);
+
+/** Stops a gateway during a stream, an edit and a job, and returns what became of them. */
+async function stopWhileBusy(stop: (typeof STOPS)[number]) {
+  const { isByNpm, workers, signal, receiver } = stop;
+  await using vendor = await startOpenAi();
+  await using gateway = await startTestGateway({
+    isByNpm,
+    isOwnGroup: true,
+    yaml: fixtureYaml(vendor.url),
+    env: { HOME: home, PORT: String(freePort()), WORKERS: String(workers), VENDOR_KEY: SIMULATED_KEY },
   });
-  await until("the gateway", () =>
-    fetch(`${url}/readyz`).then(
-      ({ ok }) => ok || undefined,
-      () => undefined,
-    ),
-  );
-  const response = await fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "sandbox-chat",
+  await untilServing(gateway, workers);
+  const image = `data:image/png;base64,${Buffer.from(makePng(64, 48)).toString("base64")}`;
+  const prompt = `[[reply delayMs=${EDIT_MS}]]`;
+  const edit = gateway.call("/v1/images/edits", {
+    body: { model: IMAGE, prompt, images: [{ image_url: image }], response_format: "b64_json" },
+  });
+  const job = await submit(gateway, { model: IMAGE, prompt });
+  const stream = await gateway.call("/v1/chat/completions", {
+    body: {
+      model: CHAT,
       stream: true,
-      messages: [{ role: "user", content: "Answer in 40 words." }],
-    }),
+      messages: [{ role: "user", content: `[[reply tokens=${TOKENS} frameDelayMs=25]]` }],
+    },
   });
-  expect(response.status).toBe(200);
-  npm.kill("SIGTERM");
-  expect(await response.text()).toEndWith("data: [DONE]\n\n");
-  expect(await npm.exited).toBe(0);
-  expect(await fetch(url).catch(() => "refused")).toBe("refused");
-}, 30_000);
+  await vendor.waitForHits(3);
+  process.kill(receiver === "group" ? -gateway.pid : gateway.pid, signal);
+  const text = await stream.text();
+  const { data } = (await (await edit).json()) as { data?: unknown[] };
+  const exitCode = await gateway.exited;
+  using database = new Database(join(gateway.dataDirectory, "gateway.sqlite"), { readonly: true });
+  const row = database
+    .query<{ status: string }, [string]>("SELECT status FROM jobs WHERE id = ?")
+    .get(job.id);
+  const words = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, word]) => word).join("");
+  return {
+    ...stop,
+    words: words.trim().split(" ").length,
+    isStreamWhole: text.endsWith("data: [DONE]\n\n"),
+    pictures: data?.length,
+    job: row?.status,
+    processesStopped: gateway.logs().filter(({ message }) => message === "the gateway has stopped").length,
+    exitCode,
+  };
+}

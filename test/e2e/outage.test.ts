@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newSecret } from "../../src/lib/secret.ts";
-import { until } from "../support/gateway.ts";
+import { SECOND_SIGNAL_MS, until } from "../support/gateway.ts";
 import { startSilentProxy } from "../support/silent-proxy.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 import { CHAT, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
@@ -176,6 +176,7 @@ describe.skipIf("missing" in found)("while the database is unavailable", () => {
       await until("the drain", async () =>
         (await fetch(`${gateway.url}/readyz`).catch(() => null))?.status === 200 ? undefined : true,
       );
+      await Bun.sleep(SECOND_SIGNAL_MS);
       const startedAt = performance.now();
       gateway.signal("SIGTERM");
       expect(await gateway.exited).toBe(0);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { until } from "../support/gateway.ts";
+import { SECOND_SIGNAL_MS, until } from "../support/gateway.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
@@ -113,6 +113,7 @@ test("for LEAVE_SECONDS after SIGTERM only readiness fails", async () => {
     body: { model: CHAT, messages: [{ role: "user", content: "still" }] },
   });
   expect([response.status, response.headers.get("connection")]).toEqual([200, null]);
+  await Bun.sleep(SECOND_SIGNAL_MS);
   gateway.signal("SIGTERM");
   expect(await gateway.exited).toBe(0);
 }, 20_000);
@@ -197,7 +198,7 @@ test("the drain also ends detached calls", async () => {
   expect(rows[0]!.flags).toEqual(["partial", "caller_gone", "estimated"]);
 }, 20_000);
 
-test("a second SIGTERM exits at once and loses no charge", async () => {
+test("a SIGTERM a second after the first exits at once and loses no charge", async () => {
   await using fixture = await openGatewayFixture();
   const { gateway, vendor } = fixture;
   vendor.next({ fault: "stall-midway", after: 4 });
@@ -217,6 +218,7 @@ test("a second SIGTERM exits at once and loses no charge", async () => {
       () => true,
     ),
   );
+  await Bun.sleep(SECOND_SIGNAL_MS);
   const startedAt = performance.now();
   gateway.signal("SIGTERM");
   expect(await gateway.exited).toBe(0);

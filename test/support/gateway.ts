@@ -53,6 +53,10 @@ export interface GatewayOptions {
   /** The configuration file. */
   yaml?: string;
   env?: Record<string, string>;
+  /** Starts it by `npm start`; by default directly. `pid` and signals are then npm's. */
+  isByNpm?: boolean;
+  /** Starts it as the leader of a process group of its own. */
+  isOwnGroup?: boolean;
 }
 
 export type CallInit = Omit<RequestInit, "body" | "headers"> & {
@@ -88,11 +92,20 @@ export interface Consumed {
   tier?: string;
 }
 
-const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
+const MAIN = join(ROOT, "src/main.ts");
 const START_TIMEOUT_MS = 15_000;
 
+/** A signal is a second one when it comes this long after the first. */
+export const SECOND_SIGNAL_MS = 1_050;
+
 /** Starts a gateway and waits until it listens. Default limits are off unless the environment sets them. */
-export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions = {}): Promise<TestGateway> {
+export async function startTestGateway({
+  yaml = "",
+  env = {},
+  isByNpm = false,
+  isOwnGroup = false,
+}: GatewayOptions = {}): Promise<TestGateway> {
   const directory = await mkdtemp(join(tmpdir(), "gateway-e2e-"));
   const key = env["GATEWAY_BOOTSTRAP_KEY"] ?? newSecret();
   const dataDirectory = env["GATEWAY_DATA_DIR"] ?? join(directory, "data");
@@ -110,7 +123,11 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
     ...env,
   };
   const command = (args: string[]) => [process.execPath, MAIN, ...args];
-  let running = await launch(command([]), directory, environment);
+  const start = (): Promise<Running> =>
+    isByNpm
+      ? launch(["npm", "start"], ROOT, environment, isOwnGroup)
+      : launch(command([]), directory, environment, isOwnGroup);
+  let running = await start();
   const earlierLogs: LogLine[] = [];
   const ledger = () => readLedger(dataDirectory, environment);
 
@@ -166,7 +183,7 @@ export async function startTestGateway({ yaml = "", env = {} }: GatewayOptions =
     async restart() {
       await running.child.exited;
       earlierLogs.push(...running.logs());
-      running = await launch(command([]), directory, environment);
+      running = await start();
     },
     startWorker: (env = {}) =>
       launchWorker(command(["worker"]), directory, { ...environment, JOBS_CONCURRENCY: "16", ...env }),
@@ -219,8 +236,13 @@ interface Running {
   logs(): LogLine[];
 }
 
-async function launch(cmd: string[], cwd: string, env: Record<string, string>): Promise<Running> {
-  const child = Bun.spawn({ cmd, cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+async function launch(
+  cmd: string[],
+  cwd: string,
+  env: Record<string, string>,
+  detached: boolean,
+): Promise<Running> {
+  const child = Bun.spawn({ cmd, cwd, env, detached, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const output = collect(child.stdout);
   const errors = collect(child.stderr);
   const url = await until(

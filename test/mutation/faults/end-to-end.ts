@@ -17,6 +17,20 @@ export const END_TO_END_FAULTS: readonly Fault[] = [
     tests: ["test/e2e/restart.test.ts"],
   },
   {
+    name: "a signal that npm forwards ends the drain",
+    file: "src/stop-signals.ts",
+    find: "now - firstAt >= SAME_SIGNAL_MS",
+    replace: "true",
+    tests: ["test/e2e/npm-start.test.ts"],
+  },
+  {
+    name: "a worker obeys signals to the process group",
+    file: "src/serve.ts",
+    find: "supervisor?.isConnected() === true",
+    replace: "false",
+    tests: ["test/e2e/workers.test.ts"],
+  },
+  {
     name: "a vendor is called without a price, end to end",
     file: "src/gateway/metering/price.ts",
     find: "  if (price && isIn(price, unit)) return price;",
