@@ -17,4 +17,10 @@ export class CountReader {
     if (count > max) this.isAnomalous = true;
     return Math.min(count, max);
   }
+
+  /** Reads a total that is told beside its parts; one that is not their sum is impossible. */
+  checkTotal(value: unknown, ...sums: readonly number[]): void {
+    const total = this.read(value);
+    if (total !== null && !sums.includes(total)) this.isAnomalous = true;
+  }
 }

@@ -1,12 +1,24 @@
-import type { CountableText } from "../domain/usage.ts";
+import type { Feature } from "../domain/feature.ts";
+import type { CountableText, ObservedUsage, UsageReport, UseCounts } from "../domain/usage.ts";
 import { eighthsOf, tokenEighths, wholeTokens } from "./token-estimate.ts";
 
 /** Of an answer, so much is kept for a count. Bytes. */
 const MAX_KEPT_BYTES = 32 * 1024;
 const FIRST_BYTES = 256;
 const NOTHING = new Uint8Array(0);
+const NO_USES: UseCounts = {};
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+
+/** What a dialect knows of a reply's usage: the vendor's report beside what was delivered. */
+export function observe(
+  report: UsageReport | null,
+  delivered: SizedText | WholeText,
+  isReportFinal: boolean,
+): ObservedUsage {
+  const { tokens: deliveredTokens, uses: seenUses } = delivered;
+  return { report, deliveredTokens, delivered, seenUses, isReportFinal };
+}
 
 /**
  * Text that is sized as it passes, piece by piece: by a rule of thumb at once, and by a tokenizer afterwards if need be,
@@ -19,6 +31,7 @@ export class SizedText implements CountableText {
   #textEighths = 0;
   #otherEighths = 0;
   #isFull: boolean;
+  #uses = NO_USES;
 
   /** With `isKept` false the text is sized only. */
   constructor({ isKept = true } = {}) {
@@ -44,6 +57,11 @@ export class SizedText implements CountableText {
 
   get otherTokens(): number {
     return this.#otherEighths / 8;
+  }
+
+  /** Uses of features whose results were delivered so far. */
+  get uses(): UseCounts {
+    return this.#uses;
   }
 
   add(text: string): void {
@@ -75,6 +93,11 @@ export class SizedText implements CountableText {
     this.#otherEighths += 8 * tokens;
   }
 
+  /** Counts the result of a use of a feature. */
+  addUse(feature: Feature): void {
+    this.#uses = { ...this.#uses, [feature]: (this.#uses[feature] ?? 0) + 1 };
+  }
+
   #makeSpace(bytes: number): void {
     const needed = Math.min(this.#keptBytes + bytes, MAX_KEPT_BYTES);
     if (this.#kept.length >= needed) return;
@@ -91,6 +114,7 @@ export class SizedText implements CountableText {
  */
 export class WholeText implements CountableText {
   readonly tokens: number;
+  readonly uses: UseCounts;
   readonly #add: (sized: SizedText) => void;
   #kept: SizedText | null = null;
 
@@ -98,6 +122,7 @@ export class WholeText implements CountableText {
     const size = new SizedText({ isKept: false });
     add(size);
     this.tokens = size.tokens;
+    this.uses = size.uses;
     this.#add = add;
   }
 

@@ -59,7 +59,7 @@ export interface TokenUsage {
   /** What is billed beside the tokens. */
   uses?: UseCounts;
   vendorCost?: VendorCost;
-  /** `estimated` when the gateway had to estimate the input or the output. */
+  /** `estimated` when the gateway had to estimate the input, the output or the uses. */
   source: "upstream" | "estimated";
   /** True when the vendor reported impossible numbers, which were clamped or replaced. */
   anomalous?: boolean;
@@ -86,6 +86,8 @@ export interface ObservedUsage {
   deliveredTokens: number;
   /** What was delivered, for a better estimate; absent where that was nothing. */
   delivered?: CountableText;
+  /** Uses of features whose results were delivered. */
+  seenUses: UseCounts;
   /** Whether the report covers the complete response: nothing was delivered after it and nothing is missing. */
   isReportFinal: boolean;
 }

@@ -39,7 +39,7 @@ export async function handleEmbeddings(
   payload: EmbeddingsPayload,
 ): Promise<EmbeddingsOutcome> {
   using admitted = await admitEmbeddings(core, context, payload);
-  const bounds = usageBounds({ ...payload, choices: 1 }, 0);
+  const bounds = usageBounds({ ...payload, choices: 1 }, 0, false);
   const estimator = new UsageEstimator(bounds, () => inputText(payload), core.tokenCounter.count);
   const { reply, target, release } = await callRoute(core, admitted, payload, estimator);
   release();

@@ -188,7 +188,7 @@ async function callTarget(
   const { isStream, maxTokens } = payload.parsed;
   const { reportsCost = false } = upstream.traits ?? NO_TRAITS;
   const largest = maxTokens ?? coveredTokens ?? model.maxOutputTokens;
-  const bounds = { ...usageBounds(payload.parsed, largest), reportsCost };
+  const bounds = { ...usageBounds(payload.parsed, largest, model.reasoning !== undefined), reportsCost };
   const { count } = core.tokenCounter;
   const estimator = new UsageEstimator(bounds, () => promptText(payload.parsed), count);
   const { policy } = estimator;

@@ -115,7 +115,7 @@ const REPORTED: UsagePolicy = ({ report }) => ({
 });
 
 function billed({ report }: Reply): TokenUsage {
-  return REPORTED({ report, deliveredTokens: 0, isReportFinal: true });
+  return REPORTED({ report, deliveredTokens: 0, seenUses: {}, isReportFinal: true });
 }
 
 function writeStream<Request extends TextRequest>(

@@ -1,8 +1,10 @@
 import type { UsagePolicy, UseCounts } from "../../src/domain/usage.ts";
 import { billableUsage } from "../../src/gateway/metering/usage-policy.ts";
 
+const WIDE = { maxInput: 1_000_000, maxVisible: 1_000_000, maxOutput: 1_000_000 };
+
 /** The gateway's policy for a request with the given input, and bounds that are never reached but those of uses. */
 export function policyFor(estimatedInput: number, maxUses: UseCounts = {}): UsagePolicy {
-  const bounds = { estimatedInput, maxInput: 1_000_000, maxOutput: 1_000_000, maxUses };
+  const bounds = { estimatedInput, ...WIDE, maxUses };
   return (observed) => billableUsage(bounds, observed);
 }

@@ -2,14 +2,14 @@ import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { WholeText, type SizedText } from "../sized-text.ts";
+import { observe, WholeText, type SizedText } from "../sized-text.ts";
 import { addContent } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
 import { parseCompletion } from "./event.ts";
 import { editsOfReply } from "./required-fields.ts";
 import { refuseFailure } from "./finish-reason.ts";
-import { readUsage } from "./usage.ts";
+import { readUsage, showsBilled } from "./usage.ts";
 import { vendorFields, withoutFields } from "./vendor-words.ts";
 
 /**
@@ -21,23 +21,19 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   const body = parseCompletion(reply);
   for (const choice of body.choices) if (isObject(choice)) refuseFailure(choice["finish_reason"]);
   const delivered = new WholeText((sized) => addChoices(sized, body.choices));
-  const usage = policy({
-    report: readUsage(body["usage"]),
-    deliveredTokens: delivered.tokens,
-    delivered,
-    isReportFinal: true,
-  });
+  const usage = policy(observe(readUsage(body["usage"]), delivered, true));
   const clean = withoutFields(reply.text, vendorFields(body));
   const hasPublicName = body["model"] === publicModel;
   const hasCost = tellsCost(body["usage"]);
   const required = editsOfReply(body);
+  const isShown = !isCorrected(usage) && showsBilled(body["usage"], usage);
   const isRight = hasPublicName && Object.keys(required).length === 0;
-  if (isRight && !isCorrected(usage) && !hasCost) return { text: clean, usage };
+  if (isRight && isShown && !hasCost) return { text: clean, usage };
   const edited = editMembers(clean, {
     ...required,
     model: () => JSON.stringify(publicModel),
-    ...(isCorrected(usage) && { usage: (old) => correctedUsage(old, usage) }),
-    ...(!isCorrected(usage) && hasCost && { usage: (old) => old && withoutCost(old) }),
+    ...(!isShown && { usage: (old) => correctedUsage(old, usage) }),
+    ...(isShown && hasCost && { usage: (old) => old && withoutCost(old) }),
   });
   return { text: edited, usage };
 }

@@ -3,7 +3,7 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { frameData } from "../../lib/sse.ts";
-import { SizedText } from "../sized-text.ts";
+import { observe, SizedText } from "../sized-text.ts";
 import type { TextStream } from "../dialect.ts";
 import { ChunkEditor } from "./chunk-editor.ts";
 import { addContent, isTextDelta } from "./content.ts";
@@ -14,7 +14,7 @@ import { refuseFailure } from "./finish-reason.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { commentsOf } from "./vendor-words.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
-import { readUsage } from "./usage.ts";
+import { readUsage, showsBilled } from "./usage.ts";
 import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
 
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -74,7 +74,7 @@ export class ChatStream implements TextStream {
     });
     if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
     const usage = this.usage();
-    const usageFrame = isCorrected(usage) ? null : this.#usageFrame;
+    const usageFrame = this.#isShown(usage) ? this.#usageFrame : null;
     output.push(usageFrame ?? this.#ownUsageFrame(usage), Buffer.from("data: [DONE]\n\n"));
     return Buffer.concat(output);
   }
@@ -82,12 +82,7 @@ export class ChatStream implements TextStream {
   /** What is billed for the response so far. */
   usage(): TokenUsage {
     const isReportFinal = this.#isComplete() && this.#reportedEighths === this.#delivered.eighths;
-    return this.#policy({
-      report: this.#report,
-      deliveredTokens: this.#delivered.tokens,
-      delivered: this.#delivered,
-      isReportFinal,
-    });
+    return this.#policy(observe(this.#report, this.#delivered, isReportFinal));
   }
 
   /** An event of its own, and no ending after it. */
@@ -163,11 +158,16 @@ export class ChatStream implements TextStream {
     return true;
   }
 
+  /** Whether the vendor's own usage tells what is billed. */
+  #isShown(billed: TokenUsage): boolean {
+    return !isCorrected(billed) && showsBilled(this.#usage, billed);
+  }
+
   /** A usage chunk of the vendor's numbers where it sent them elsewhere, and of the billed ones where those differ. */
   #ownUsageFrame(billed: TokenUsage): Buffer {
     const text = this.#usage === undefined ? undefined : JSON.stringify(this.#usage);
     const usage =
-      text !== undefined && !isCorrected(billed) ? withoutCost(text) : correctedUsage(text, billed);
+      text !== undefined && this.#isShown(billed) ? withoutCost(text) : correctedUsage(text, billed);
     const known = JSON.stringify({
       id: this.#editor.idOrNew(),
       object: "chat.completion.chunk",

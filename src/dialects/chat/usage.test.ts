@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { correctedUsage } from "./corrected-usage.ts";
+import { policyFor } from "../../../test/support/usage-policy.ts";
+import { readReply } from "./reply.ts";
+import { ChatStream } from "./stream.ts";
 import { readUsage, writeUsage } from "./usage.ts";
 
 const tokensOf = (usage: object) => readUsage(usage)?.tokens;
@@ -111,5 +114,33 @@ test("a corrected usage names nothing that is not billed", () => {
     prompt_cache_miss_tokens: 5,
     prompt_tokens_details: { cached_tokens: 0, cache_creation_tokens: 0, text_tokens: 9 },
     completion_tokens_details: { reasoning_tokens: 1 },
+  });
+});
+
+describe("reasoning that is not inside of the completion is shown there", () => {
+  const details = { completion_tokens_details: { reasoning_tokens: 400 } };
+  const chunk = (fields: object) =>
+    Buffer.from(`data: ${JSON.stringify({ id: "c", model: "m", ...fields })}\n\n`);
+
+  test.each([
+    ["in the total alone", {}],
+    ["beside it", details],
+  ])("where a vendor has it %s", (_, more) => {
+    const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 430, ...more };
+    const shown = { prompt_tokens: 10, completion_tokens: 420, total_tokens: 430, ...details };
+    const message = { role: "assistant", content: "hi" };
+    const choice = { index: 0, finish_reason: "stop" };
+    const reply = { id: "c", model: "m", choices: [{ ...choice, message }], usage };
+    const whole = readReply({ text: JSON.stringify(reply) }, "m", policyFor(9));
+    expect(JSON.parse(whole.text).usage).toEqual(shown);
+    expect(whole.usage).toMatchObject({
+      source: "upstream",
+      tokens: { input: 10, output: 20, reasoning: 400 },
+    });
+    const stream = new ChatStream("m", policyFor(9));
+    stream.push(chunk({ choices: [{ ...choice, delta: message }] }));
+    stream.push(chunk({ choices: [], usage }));
+    const [ending = ""] = stream.end().toString().split("\n\n");
+    expect(JSON.parse(ending.slice("data: ".length)).usage).toEqual(shown);
   });
 });

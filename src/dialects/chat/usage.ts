@@ -36,7 +36,7 @@ export function readUsage(value: unknown): UsageReport | null {
   const counts = new CountReader();
   const prompt = counts.read(value["prompt_tokens"]);
   const completion = counts.read(value["completion_tokens"]);
-  const total = counts.read(value["total_tokens"]) ?? 0;
+  const total = counts.read(value["total_tokens"]);
   const inputDetails = objectOf(value["prompt_tokens_details"]);
   const outputDetails = objectOf(value["completion_tokens_details"]);
   let input = prompt ?? 0;
@@ -48,10 +48,13 @@ export function readUsage(value: unknown): UsageReport | null {
   input -= cacheWrite;
   const imageInput = counts.readPart(inputDetails["image_tokens"], input);
   input -= imageInput;
-  const beyond = prompt && completion !== null ? total - prompt - completion : 0;
+  const beyond = prompt && completion !== null && total !== null ? total - prompt - completion : 0;
   let reasoning = counts.read(outputDetails["reasoning_tokens"] ?? value["reasoning_tokens"]) ?? 0;
   if (beyond > 0 && (reasoning === 0 || reasoning === beyond)) reasoning = beyond;
-  else output -= reasoning = counts.readPart(reasoning, output);
+  else {
+    output -= reasoning = counts.readPart(reasoning, output);
+    if (beyond !== 0) counts.isAnomalous = true;
+  }
   const imageOutput = counts.readPart(outputDetails["image_tokens"], output);
   const tokens: TokenCounts = { input, output: output - imageOutput };
   if (cacheRead) tokens.cacheRead = cacheRead;
@@ -73,6 +76,16 @@ export function readUsage(value: unknown): UsageReport | null {
 function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {
   for (const name of CACHE_WRITE_NAMES) if (details[name] !== undefined) return details[name];
   return undefined;
+}
+
+/**
+ * Whether a caller who reads this usage learns what is billed. Reasoning that only the total has, or that stands
+ * beside the completion, is lost on clients of the protocol, who find it inside.
+ */
+export function showsBilled(value: unknown, billed: TokenUsage): boolean {
+  if (!isObject(value)) return false;
+  const { prompt_tokens, completion_tokens } = writeUsage(billed);
+  return value["prompt_tokens"] === prompt_tokens && value["completion_tokens"] === completion_tokens;
 }
 
 /** Writes a usage as chat completions do; the total is always the sum. */

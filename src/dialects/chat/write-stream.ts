@@ -50,6 +50,7 @@ export class ChatReplyWriter implements ReplyWriter {
       case "finish":
         this.#finish = event.finish;
         return "";
+      case "use":
       case "usage":
         return "";
     }

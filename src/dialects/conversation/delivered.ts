@@ -1,5 +1,5 @@
 import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
-import { SizedText } from "../sized-text.ts";
+import { observe, SizedText } from "../sized-text.ts";
 import type { ReplyEvent } from "./reply.ts";
 
 /** Counts what a reply delivers, event by event, beside what the vendor reports of it. */
@@ -28,6 +28,8 @@ export class Delivered {
       case "finish":
         this.hasContent = true;
         return;
+      case "use":
+        return this.#delivered.addUse(event.feature);
       case "usage":
         // A report without anything usable does not replace one that has something.
         if (this.#report && !event.report.hasInput && !event.report.hasOutput) return;
@@ -42,12 +44,8 @@ export class Delivered {
 
   /** What is billed so far. `isComplete`: nothing is missing of the reply. */
   usage(isComplete: boolean): TokenUsage {
-    return this.#policy({
-      report: this.#report,
-      deliveredTokens: this.#delivered.tokens,
-      delivered: this.#delivered,
-      isReportFinal: isComplete && this.#reportedEighths === this.#delivered.eighths,
-    });
+    const isFinal = isComplete && this.#reportedEighths === this.#delivered.eighths;
+    return this.#policy(observe(this.#report, this.#delivered, isFinal));
   }
 
   #addText(text: string): void {

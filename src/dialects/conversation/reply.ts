@@ -1,3 +1,4 @@
+import type { Feature } from "../../domain/feature.ts";
 import type { TokenUsage, UsageReport } from "../../domain/usage.ts";
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { AssistantPart, ReasoningPart, ToolCall } from "./request.ts";
@@ -19,6 +20,8 @@ export interface Reply {
   parts: readonly AssistantPart[];
   finish: Finish;
   report: UsageReport | null;
+  /** Features whose results it has, one for each use; none where absent. */
+  uses?: readonly Feature[];
 }
 
 /**
@@ -32,6 +35,8 @@ export type ReplyEvent =
   | { type: "call"; call: number; id: string; name: string; kind: ToolCall["kind"]; signature?: Signature }
   | { type: "arguments"; call: number; text: string }
   | { type: "finish"; finish: Finish }
+  /** The result of a feature that the vendor bills by use. */
+  | { type: "use"; feature: Feature }
   /** What the vendor reports so far; the last one counts. */
   | { type: "usage"; report: UsageReport };
 
@@ -66,6 +71,7 @@ class CollectedReply implements Reply {
   readonly parts: AssistantPart[] = [];
   finish: Finish = { reason: "stop", stopSequence: null };
   report: UsageReport | null = null;
+  readonly uses: Feature[] = [];
   readonly #calls = new Map<number, ToolCall>();
 
   add(event: ReplyEvent): void {
@@ -94,6 +100,9 @@ class CollectedReply implements Reply {
       case "finish":
         this.finish = event.finish;
         return;
+      case "use":
+        this.uses.push(event.feature);
+        return;
       case "usage":
         this.report = event.report;
     }
@@ -117,7 +126,7 @@ class CollectedReply implements Reply {
 }
 
 /** The events of a whole reply, as a stream would have sent them. */
-export function* eventsOf({ id, parts, finish, report }: Reply): Generator<ReplyEvent, void> {
+export function* eventsOf({ id, parts, finish, report, uses = [] }: Reply): Generator<ReplyEvent, void> {
   yield { type: "start", id };
   let calls = 0;
   for (const part of parts) {
@@ -132,6 +141,7 @@ export function* eventsOf({ id, parts, finish, report }: Reply): Generator<Reply
       if (signature) yield { type: "signature", signature, ...(isRedacted && { isRedacted }) };
     } else yield { type: part.type, text: part.text };
   }
+  for (const feature of uses) yield { type: "use", feature };
   yield { type: "finish", finish };
   if (report) yield { type: "usage", report };
 }

@@ -1,6 +1,6 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import {
-  saneCount,
+  isCorrected,
   sumTokens,
   type TokenUsage,
   type UsagePolicy,
@@ -8,6 +8,7 @@ import {
 } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
+import { CountReader } from "../count-reader.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import type { EmbeddingsPayload } from "./request.ts";
 
@@ -23,12 +24,10 @@ export function readReply(
   const data = isObject(parsed) && Array.isArray(parsed["data"]) ? parsed["data"] : [];
   if (!isObject(parsed) || data.length !== count || !data.every(hasVector))
     throw new UpstreamError("broken", "the response has not one vector for each input");
-  const reported = isObject(parsed["usage"]) ? parsed["usage"] : {};
-  const usage = bill(reported["prompt_tokens"], policy);
-  const isCorrected = usage.source === "estimated" || usage.anomalous === true;
+  const usage = bill(readUsage(parsed["usage"]), policy);
   const edited = editMembers(text, {
     model: (old) => (old === undefined ? undefined : JSON.stringify(model)),
-    ...(isCorrected && { usage: () => JSON.stringify(writeUsage(usage)) }),
+    ...(isCorrected(usage) && { usage: () => JSON.stringify(writeUsage(usage)) }),
   });
   return { text: edited, usage };
 }
@@ -46,7 +45,7 @@ export function writeReply(
 ): WholeReply {
   if (vectors.length !== count || vectors.some(({ length }) => length === 0))
     throw new UpstreamError("broken", "the response has not one vector for each input");
-  const usage = bill(inputTokens ?? undefined, policy);
+  const usage = bill(readUsage({ prompt_tokens: inputTokens }), policy);
   const data = vectors.map((vector, index) => {
     const embedding = toUnitLength(vector);
     return { object: "embedding", index, embedding: isBase64 ? toBase64(embedding) : embedding };
@@ -67,16 +66,18 @@ function toBase64(vector: readonly number[]): string {
   return bytes.toString("base64");
 }
 
-function bill(promptTokens: unknown, policy: UsagePolicy): TokenUsage {
-  const input = saneCount(promptTokens);
-  const isAnomalous = promptTokens !== undefined && promptTokens !== null && input === null;
-  const report: UsageReport = {
-    tokens: { input: input ?? 0 },
-    hasInput: input !== null,
-    hasOutput: true,
-    isAnomalous,
-  };
-  return policy({ report, deliveredTokens: 0, isReportFinal: true });
+function bill(report: UsageReport | null, policy: UsagePolicy): TokenUsage {
+  return policy({ report, deliveredTokens: 0, seenUses: {}, isReportFinal: true });
+}
+
+/** Reads a vendor's usage; null when there is no report. */
+export function readUsage(value: unknown): UsageReport | null {
+  if (!isObject(value)) return null;
+  const counts = new CountReader();
+  const input = counts.read(value["prompt_tokens"]);
+  if (input !== null) counts.checkTotal(value["total_tokens"], input);
+  const { isAnomalous } = counts;
+  return { tokens: { input: input ?? 0 }, hasInput: input !== null, hasOutput: true, isAnomalous };
 }
 
 function writeUsage({ tokens }: TokenUsage): { prompt_tokens: number; total_tokens: number } {

@@ -1,6 +1,7 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import type { SizedText } from "../sized-text.ts";
+import { useOf } from "./usage.ts";
 
 /**
  * Throws an `UpstreamError` unless a block that begins has what clients read without a check. Relays leave out texts
@@ -18,12 +19,14 @@ export function isNamedCall({ id, name }: Record<string, unknown>): boolean {
 
 /**
  * Adds a content block, or the one that begins a block of a stream. With the deltas of a stream it adds up to the
- * size of the block that they make.
+ * size of the block that they make. The result of a vendor's own tool is a use of a feature.
  */
 export function addBlock(sized: SizedText, block: Record<string, unknown>): void {
   const { type, text, thinking, name, input } = block;
   addText(sized, text);
   addText(sized, thinking);
+  const use = useOf(block);
+  if (use) sized.addUse(use);
   if (typeof type !== "string" || !type.endsWith("tool_use")) return;
   addText(sized, name);
   if (isObject(input) && Object.keys(input).length > 0) sized.add(JSON.stringify(input));

@@ -13,24 +13,30 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage): str
   return editMembers(text, {
     input_tokens: always(billed.input_tokens),
     output_tokens: always(billed.output_tokens),
-    cache_creation_input_tokens: ifPresent(billed.cache_creation_input_tokens),
-    cache_read_input_tokens: ifPresent(billed.cache_read_input_tokens),
+    // A client keeps what the beginning of a stream has told, unless the end tells it too.
+    cache_creation_input_tokens: always(billed.cache_creation_input_tokens),
+    cache_read_input_tokens: always(billed.cache_read_input_tokens),
     cache_creation: ifPresent(billed.cache_creation),
     output_tokens_details: ifPresent(billed.output_tokens_details),
     iterations: ifPresent(null),
-    server_tool_use: (old) => correctedUses(old, usage),
+    server_tool_use: (old) => correctedUses(old, billed.server_tool_use),
   });
 }
 
-/** The uses that are billed, where the vendor reports some. */
-function correctedUses(old: string | undefined, { uses = {} }: TokenUsage): string | undefined {
-  if (old === undefined || !isObject(JSON.parse(old))) return old;
-  const edits = USE_COUNTS.map(([feature, name]) => [name, ifPresent(uses[feature] ?? 0)] as const);
+/** The uses that are billed, where there are some or the vendor reports some. */
+function correctedUses(old: string | undefined, billed: Record<string, number> | null): string | undefined {
+  if (old === undefined || !isObject(JSON.parse(old))) return billed ? JSON.stringify(billed) : old;
+  const edits = USE_COUNTS.map(([, name]) => [name, ifPresentOr(billed?.[name] ?? 0)] as const);
   return editMembers(old, Object.fromEntries(edits));
 }
 
 function always(count: number): MemberEdit {
   return () => String(count);
+}
+
+/** Zero is told only where the vendor tells a number. */
+function ifPresentOr(count: number): MemberEdit {
+  return (old) => (old === undefined && count === 0 ? undefined : String(count));
 }
 
 function ifPresent(value: unknown): MemberEdit {

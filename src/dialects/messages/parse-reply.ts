@@ -5,7 +5,7 @@ import { rawInputs } from "./raw-inputs.ts";
 import { readAssistantParts } from "./read-blocks.ts";
 import { parseMessage } from "./reply.ts";
 import { readFinish } from "./reply-parts.ts";
-import { readUsage } from "./usage.ts";
+import { readUsage, useOf } from "./usage.ts";
 
 /** Blocks that have a neutral form. What the vendor's own tools did is none of them. */
 const TYPES: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
@@ -22,6 +22,7 @@ export function parseReply(reply: VendorReply): Reply {
     parts: parts.filter(isSomething),
     finish: readFinish(body),
     report: readUsage(body["usage"]),
+    uses: content.map(useOf).filter((use) => use !== null),
   };
 }
 

@@ -7,7 +7,7 @@ import { checkBegun } from "./content.ts";
 import { readCallId } from "./ids.ts";
 import { memberText } from "./raw-inputs.ts";
 import { readFinish } from "./reply-parts.ts";
-import { mergeUsage, readUsage } from "./usage.ts";
+import { mergeUsage, readUsage, useOf } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject } from "../vendor-frames.ts";
 
@@ -84,6 +84,8 @@ export class MessagesReader implements ReplyReader {
       this.#callSignature = null;
       yield { type: "call", call, id: readCallId(String(block["id"])), name, kind: "function", ...signature };
     }
+    const feature = useOf(block);
+    if (feature) yield { type: "use", feature };
   }
 
   *#readDelta({ delta, index }: Record<string, unknown>): Generator<ReplyEvent, void> {

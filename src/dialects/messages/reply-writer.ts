@@ -65,6 +65,7 @@ export class MessagesWriter implements ReplyWriter {
       case "finish":
         this.#finish = event.finish;
         return "";
+      case "use":
       case "usage":
         return "";
     }

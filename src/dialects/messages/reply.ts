@@ -4,7 +4,7 @@ import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
-import { WholeText } from "../sized-text.ts";
+import { observe, WholeText } from "../sized-text.ts";
 import { addBlock, isNamedCall } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { readUsage } from "./usage.ts";
@@ -25,12 +25,7 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
   const delivered = new WholeText((sized) => {
     for (const block of body.content) addBlock(sized, block);
   });
-  const usage = policy({
-    report: readUsage(body["usage"]),
-    deliveredTokens: delivered.tokens,
-    delivered,
-    isReportFinal: true,
-  });
+  const usage = policy(observe(readUsage(body["usage"]), delivered, true));
   const clean = withoutFields(reply.text, vendorFields(body));
   if (body["model"] === publicModel && !isCorrected(usage)) return { text: clean, usage };
   const edited = editMembers(clean, {

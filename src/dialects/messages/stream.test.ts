@@ -217,7 +217,7 @@ describe("the content of a stream", () => {
 });
 
 describe("the usage of a stream", () => {
-  test("has the searches whose results were delivered before it was cut, and the vendor's count at its end", () => {
+  test("has the searches whose results were delivered, cut or whole, or more where the vendor counts more", () => {
     const searched = (content: unknown) =>
       open({ type: "web_search_tool_result", tool_use_id: "s", content });
     const events = [
@@ -233,9 +233,13 @@ describe("the usage of a stream", () => {
     const stream = new MessagesStream("public", policyFor(70, { web_search: 5 }));
     stream.push(Buffer.from(frames(events)));
     expect(stream.usage().uses).toEqual({ web_search: 2 });
-    const usage = { output_tokens: 9, server_tool_use: { web_search_requests: 1 } };
-    stream.push(Buffer.from(frames([ending(usage), stop])));
-    expect(stream.usage().uses).toEqual({ web_search: 1 });
+    const counted = (web_search_requests: number) =>
+      frames([ending({ output_tokens: 9, server_tool_use: { web_search_requests } })]);
+    stream.push(Buffer.from(counted(3)));
+    expect(stream.usage().uses).toEqual({ web_search: 3 });
+    stream.push(Buffer.from(counted(1) + frames([stop])));
+    expect(stream.usage()).toMatchObject({ uses: { web_search: 2 }, anomalous: true });
+    expect(stream.end().toString()).toContain('"web_search_requests":2');
   });
 
   const usageOf = (...events: Event[]) => {
@@ -257,6 +261,29 @@ describe("the usage of a stream", () => {
       tokens: { input: 100, cacheRead: 50, cacheWrite: 10, cacheWrite1h: 20, output: 9 },
     });
     expect(output).toContain('"cache_read_input_tokens":null');
+  });
+
+  test("is shown to a client that takes the ending's zeros in place of what the start has told", () => {
+    const zeros = { input_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
+    const { usage, output } = usageOf(start(), ...said, ending({ ...zeros, output_tokens: 9 }), stop);
+    expect(usage).toMatchObject({ source: "upstream", tokens: { input: 100, cacheRead: 50, output: 9 } });
+    expect(output).toContain(
+      '"usage":{"input_tokens":100,"cache_read_input_tokens":50,"cache_creation_input_tokens":30,"output_tokens":9}',
+    );
+  });
+
+  test("is shown at the end where the start could not tell the input yet", () => {
+    const caches = { cache_read_input_tokens: 250, cache_creation_input_tokens: 5 };
+    const { usage, output } = usageOf(
+      start(caches),
+      ...said,
+      ending({ input_tokens: 3, output_tokens: 9 }),
+      stop,
+    );
+    expect(usage.tokens).toEqual({ input: 3, cacheRead: 250, cacheWrite: 5, output: 9 });
+    expect(output).toContain(
+      '"usage":{"cache_creation_input_tokens":5,"cache_read_input_tokens":250,"input_tokens":3,"output_tokens":9}',
+    );
   });
 
   test("is the last of several endings, which are cumulative", () => {

@@ -1,25 +1,19 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import {
-  isCorrected,
-  type TokenUsage,
-  type UsagePolicy,
-  type UsageReport,
-  type UseCounts,
-} from "../../domain/usage.ts";
+import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
 import { frameTemplate, repeatFrames, type FrameTemplate } from "../chat/frame-template.ts";
 import { commentsOf, neutralFrame, vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
-import { SizedText } from "../sized-text.ts";
+import { observe, SizedText } from "../sized-text.ts";
 import { addBlock, addDelta, checkBegun } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
 import { NOT_STOPPED } from "./reply-parts.ts";
-import { mergeUsage, readUsage, useOf, withUses, writeUsage } from "./usage.ts";
+import { mergeUsage, mergeUsageAsClients, readUsage, showsBilled, writeUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
 
@@ -39,10 +33,10 @@ export class MessagesStream implements TextStream {
   #template: FrameTemplate | null = null;
   /** What the vendor has reported so far. */
   #reported: Record<string, unknown> = {};
+  /** The usage that a client has of the frames that were sent. */
+  #shown: Record<string, unknown> = {};
   #report: UsageReport | null = null;
   readonly #delivered = new SizedText();
-  /** Uses of the vendor's own tools whose results were delivered. */
-  readonly #uses: UseCounts = {};
   /** Estimated size of the content up to the last report. */
   #reportedEighths = 0;
   /** Frames that end the message, unless content follows them. */
@@ -89,12 +83,8 @@ export class MessagesStream implements TextStream {
   }
 
   #billed(isComplete: boolean): TokenUsage {
-    return this.#policy({
-      report: isComplete ? this.#report : withUses(this.#report, this.#uses),
-      deliveredTokens: this.#delivered.tokens,
-      delivered: this.#delivered,
-      isReportFinal: isComplete && this.#reportedEighths === this.#delivered.eighths,
-    });
+    const isFinal = isComplete && this.#reportedEighths === this.#delivered.eighths;
+    return this.#policy(observe(this.#report, this.#delivered, isFinal));
   }
 
   /** Reads a chunk frame by frame; `output` is what goes before. */
@@ -147,6 +137,8 @@ export class MessagesStream implements TextStream {
     if (!isObject(message)) throw new UpstreamError("broken", "a stream that begins without a message");
     if (message["usage"]) this.#addReport(message["usage"]);
     const usage = this.#billed(false);
+    if (isCorrected(usage)) this.#shown = { ...writeUsage(usage) };
+    else if (isObject(message["usage"])) this.#shown = message["usage"];
     const fields = vendorFields(message);
     return editEvent(frame, "message", (text = "{}") =>
       editMembers(withoutFields(text, fields), {
@@ -162,17 +154,27 @@ export class MessagesStream implements TextStream {
       this.hasContent = true;
     }
     if (isObject(usage)) this.#addReport(usage);
-    this.#ending.push({ frame, usage: isObject(usage) ? "reported" : "missing" });
+    this.#ending.push({ frame, usage: isObject(usage) ? usage : MISSING });
   }
 
   /** Writes what was held back, with the usage as it is billed by now. */
   #writeEnding(output: Uint8Array[]): void {
-    for (const { frame, usage } of this.#ending.splice(0)) {
-      const billed = usage && this.#billed(true);
-      // Official clients fail on a `message_delta` without usage.
-      const isRight = !billed || (usage === "reported" && !isCorrected(billed));
-      output.push(isRight ? frame : editEvent(frame, "usage", (old) => correctedUsage(old, billed)));
+    const ending = this.#ending.splice(0);
+    const last = ending.findLast(({ usage }) => usage !== null);
+    for (const each of ending) {
+      if (each.usage === null) output.push(each.frame);
+      else output.push(this.#withBilled(each.frame, each.usage, each === last));
     }
+  }
+
+  /** Official clients fail on a `message_delta` without usage, and take the numbers of the last one. */
+  #withBilled(frame: Buffer, usage: Record<string, unknown>, isLast: boolean): Buffer {
+    const billed = this.#billed(true);
+    this.#shown = mergeUsageAsClients(this.#shown, usage);
+    const isReported = usage !== MISSING && !isCorrected(billed);
+    if (isReported && (!isLast || showsBilled(this.#shown, billed))) return frame;
+    this.#shown = { ...writeUsage(billed) };
+    return editEvent(frame, "usage", (old) => correctedUsage(old, billed));
   }
 
   #finish(frame: Buffer): void {
@@ -186,8 +188,6 @@ export class MessagesStream implements TextStream {
     checkBegun(block);
     const { eighths } = this.#delivered;
     addBlock(this.#delivered, block);
-    const use = useOf(block);
-    if (use) this.#uses[use] = (this.#uses[use] ?? 0) + 1;
     if (this.#delivered.eighths > eighths || !isFilledLater(block["type"])) this.hasContent = true;
   }
 
@@ -220,10 +220,13 @@ export class MessagesStream implements TextStream {
   }
 }
 
+/** Stands for the usage that a `message_delta` lacks. */
+const MISSING: Record<string, unknown> = {};
+
 /** A frame of the ending; `usage` of a `message_delta`, null of another. */
 interface EndingFrame {
   frame: Buffer;
-  usage: "reported" | "missing" | null;
+  usage: Record<string, unknown> | null;
 }
 
 /** Blocks that begin empty, so that a caller sees nothing yet. */

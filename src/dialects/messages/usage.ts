@@ -1,6 +1,8 @@
 import {
+  INPUT_CATEGORIES,
   OUTPUT_CATEGORIES,
   sumTokens,
+  type TokenCategory,
   type TokenCounts,
   type TokenUsage,
   type UsageReport,
@@ -17,7 +19,7 @@ interface MessagesUsage {
   cache_creation: { ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number };
   output_tokens: number;
   output_tokens_details: { thinking_tokens: number };
-  server_tool_use: null;
+  server_tool_use: Record<string, number> | null;
   service_tier: null;
   inference_geo: null;
   speed: null;
@@ -32,16 +34,41 @@ export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
   const { iterations } = value;
   const parts = Array.isArray(iterations) ? iterations.filter(isObject) : [];
-  const reports = (parts.length > 0 ? parts : [value]).map(readCounts);
+  const whole = readCounts(value);
+  const report = parts.length > 0 ? addReports(parts.map(readCounts)) : whole;
+  const isContradicted = parts.length > 0 && !agrees(whole, parts);
   const { uses, isAnomalous } = readUses(value["server_tool_use"]);
-  const report = reports.reduce((sum, each) => ({
+  const isUsed = Object.keys(uses).length > 0;
+  return {
+    ...report,
+    isAnomalous: report.isAnomalous || isContradicted || isAnomalous,
+    ...(isUsed && { uses }),
+  };
+}
+
+/** Iterations that the top level leaves out, and those that it sums (Anthropic API, "Compaction", "Advisor tool"). */
+const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
+const SUMMED: ReadonlySet<unknown> = new Set([undefined, "message"]);
+
+/** Whether the top level has what its iterations add up to, as far as it reports it and their kinds are known. */
+function agrees(whole: UsageReport, parts: readonly Record<string, unknown>[]): boolean {
+  const summed = parts.filter(({ type }) => SUMMED.has(type));
+  if (parts.some(({ type }) => !SUMMED.has(type) && !APART.has(type))) return true;
+  const { tokens } = addReports([NOTHING_REPORTED, ...summed.map(readCounts)]);
+  const isSame = (categories: readonly TokenCategory[]) =>
+    sumTokens(tokens, categories) === sumTokens(whole.tokens, categories);
+  return (!whole.hasInput || isSame(INPUT_CATEGORIES)) && (!whole.hasOutput || isSame(OUTPUT_CATEGORIES));
+}
+
+const NOTHING_REPORTED: UsageReport = { tokens: {}, hasInput: false, hasOutput: false, isAnomalous: false };
+
+function addReports(reports: readonly UsageReport[]): UsageReport {
+  return reports.reduce((sum, each) => ({
     tokens: addTokens(sum.tokens, each.tokens),
     hasInput: sum.hasInput || each.hasInput,
     hasOutput: sum.hasOutput || each.hasOutput,
     isAnomalous: sum.isAnomalous || each.isAnomalous,
   }));
-  const isUsed = Object.keys(uses).length > 0;
-  return { ...report, isAnomalous: report.isAnomalous || isAnomalous, ...(isUsed && { uses }) };
 }
 
 /** Names of counts in `server_tool_use` (Anthropic API, "Web search tool" and "Web fetch tool"). */
@@ -59,22 +86,6 @@ export function useOf({
   const found = isFailed ? undefined : USE_COUNTS.find(([feature]) => type === `${feature}_tool_result`);
   return found?.[0] ?? null;
 }
-
-/** A report that has at least the uses that were seen; those of a stream are reported at its end. */
-export function withUses(report: UsageReport | null, seen: UseCounts): UsageReport | null {
-  const features = USE_COUNTS.map(([feature]) => feature).filter((feature) => seen[feature]);
-  if (features.length === 0) return report;
-  const uses: UseCounts = { ...report?.uses };
-  for (const feature of features) uses[feature] = Math.max(uses[feature] ?? 0, seen[feature] ?? 0);
-  return { ...(report ?? NOTHING_REPORTED), uses };
-}
-
-const NOTHING_REPORTED: UsageReport = {
-  tokens: { input: 0, output: 0 },
-  hasInput: false,
-  hasOutput: false,
-  isAnomalous: false,
-};
 
 function readUses(value: unknown): { uses: UseCounts; isAnomalous: boolean } {
   const counts = new CountReader();
@@ -101,12 +112,13 @@ function readCounts(value: Record<string, unknown>): UsageReport {
   // The total of a later report may exceed the split of an earlier one; the rest has the default lifetime.
   const cacheWrite1h = written === null ? hour : Math.min(hour, written);
   const cacheWrite = written === null ? fiveMinutes : written - cacheWrite1h;
+  const isSplitAbove = written !== null && fiveMinutes + hour > written;
   const tokens: TokenCounts = { input: input ?? 0, output: (output ?? 0) - reasoning };
   if (cacheRead) tokens.cacheRead = cacheRead;
   if (cacheWrite) tokens.cacheWrite = cacheWrite;
   if (cacheWrite1h) tokens.cacheWrite1h = cacheWrite1h;
   if (reasoning) tokens.reasoning = reasoning;
-  const { isAnomalous } = counts;
+  const isAnomalous = counts.isAnomalous || isSplitAbove;
   return { tokens, hasInput: input !== null, hasOutput: output !== null, isAnomalous };
 }
 
@@ -135,8 +147,31 @@ export function mergeUsage(
   return merged;
 }
 
+/**
+ * The same as the official clients do it: what a later event has replaces what was there, zeros too. The split of the
+ * cache is the start's.
+ */
+export function mergeUsageAsClients(
+  earlier: Readonly<Record<string, unknown>>,
+  later: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const news = Object.entries(later).filter(([name, value]) => value !== null && name !== "cache_creation");
+  return { ...earlier, output_tokens: undefined, ...Object.fromEntries(news) };
+}
+
+/** Whether a caller who reads this usage learns what is billed, but for the lifetime of what was cached. */
+export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
+  const read = readUsage(shown);
+  if (!read) return false;
+  const written = ({ cacheWrite = 0, cacheWrite1h = 0 }: TokenCounts) => cacheWrite + cacheWrite1h;
+  const isSame = (category: TokenCategory) => (read.tokens[category] ?? 0) === (billed.tokens[category] ?? 0);
+  return SHOWN.every(isSame) && written(read.tokens) === written(billed.tokens);
+}
+
+const SHOWN = ["input", "cacheRead", "output", "reasoning"] as const;
+
 /** Writes a usage as the messages protocol does. */
-export function writeUsage({ tokens }: TokenUsage): MessagesUsage {
+export function writeUsage({ tokens, uses }: TokenUsage): MessagesUsage {
   const {
     input = 0,
     imageInput = 0,
@@ -152,9 +187,13 @@ export function writeUsage({ tokens }: TokenUsage): MessagesUsage {
     cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWrite1h },
     output_tokens: sumTokens(tokens, OUTPUT_CATEGORIES),
     output_tokens_details: { thinking_tokens: reasoning },
-    server_tool_use: null,
+    server_tool_use: uses ? writeUses(uses) : null,
     service_tier: null,
     inference_geo: null,
     speed: null,
   };
+}
+
+function writeUses(uses: UseCounts): Record<string, number> {
+  return Object.fromEntries(USE_COUNTS.map(([feature, name]) => [name, uses[feature] ?? 0]));
 }

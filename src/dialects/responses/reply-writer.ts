@@ -56,6 +56,7 @@ export class ResponsesWriter implements ReplyWriter {
       case "finish":
         this.#finish = event.finish;
         return this.#begin(null) + this.#closeAll();
+      case "use":
       case "usage":
         return "";
     }

@@ -4,7 +4,7 @@ import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
-import { WholeText } from "../sized-text.ts";
+import { observe, WholeText } from "../sized-text.ts";
 import { addItem } from "./content.ts";
 import { correctedUsage, readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
@@ -22,12 +22,7 @@ export interface VendorResponse extends Record<string, unknown> {
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseResponse(reply);
   const delivered = new WholeText((sized) => body.output.forEach((item) => addItem(sized, item)));
-  const usage = policy({
-    report: readUsage(body["usage"]),
-    deliveredTokens: delivered.tokens,
-    delivered,
-    isReportFinal: true,
-  });
+  const usage = policy(observe(readUsage(body["usage"]), delivered, true));
   return { text: publicResponse(reply.text, body, publicModel, usage), usage };
 }
 

@@ -6,7 +6,7 @@ import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
 import { commentsOf, neutralFrame } from "../chat/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
-import { SizedText } from "../sized-text.ts";
+import { observe, SizedText } from "../sized-text.ts";
 import { addItem } from "./content.ts";
 import { failureFrames } from "./failure-frames.ts";
 import { isOutput, publicResponse } from "./reply.ts";
@@ -81,12 +81,7 @@ export class ResponsesStream implements TextStream {
 
   usage(): TokenUsage {
     const delivered = this.#items.eighths > this.#pieces.eighths ? this.#items : this.#pieces;
-    return this.#policy({
-      report: this.#report,
-      deliveredTokens: delivered.tokens,
-      delivered,
-      isReportFinal: this.#ending !== null && !this.#frames.hasFailed,
-    });
+    return this.#policy(observe(this.#report, delivered, this.#ending !== null && !this.#frames.hasFailed));
   }
 
   errorFrame(error: GatewayError): Uint8Array {

@@ -1,7 +1,6 @@
 import {
   INPUT_CATEGORIES,
   OUTPUT_CATEGORIES,
-  saneCount,
   sumTokens,
   type TokenCounts,
   type TokenUsage,
@@ -9,6 +8,7 @@ import {
 } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
+import { CountReader } from "../count-reader.ts";
 import { reportedCost } from "../reported-cost.ts";
 
 /** The `usage` object of responses (OpenAI responses reference): every field is required. */
@@ -26,14 +26,15 @@ interface ResponsesUsage {
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
-  let isAnomalous = false;
-  const input = read(value["input_tokens"]);
-  const output = read(value["output_tokens"]);
+  const counts = new CountReader();
+  const input = counts.read(value["input_tokens"]);
+  const output = counts.read(value["output_tokens"]);
   const inputDetails = objectOf(value["input_tokens_details"]);
   const outputDetails = objectOf(value["output_tokens_details"]);
-  const cacheRead = readPart(inputDetails["cached_tokens"], input ?? 0);
-  const cacheWrite = readPart(inputDetails["cache_write_tokens"], (input ?? 0) - cacheRead);
-  const reasoning = readPart(outputDetails["reasoning_tokens"], output ?? 0);
+  const cacheRead = counts.readPart(inputDetails["cached_tokens"], input ?? 0);
+  const cacheWrite = counts.readPart(inputDetails["cache_write_tokens"], (input ?? 0) - cacheRead);
+  const reasoning = counts.readPart(outputDetails["reasoning_tokens"], output ?? 0);
+  if (input !== null && output !== null) counts.checkTotal(value["total_tokens"], input + output);
   const tokens: TokenCounts = {
     input: (input ?? 0) - cacheRead - cacheWrite,
     output: (output ?? 0) - reasoning,
@@ -41,6 +42,7 @@ export function readUsage(value: unknown): UsageReport | null {
     ...(cacheWrite && { cacheWrite }),
     ...(reasoning && { reasoning }),
   };
+  const { isAnomalous } = counts;
   const cost = reportedCost(value);
   return {
     tokens,
@@ -49,20 +51,6 @@ export function readUsage(value: unknown): UsageReport | null {
     isAnomalous,
     ...(cost && { cost }),
   };
-
-  /** Absent and null count as not reported. */
-  function read(count: unknown): number | null {
-    if (count === undefined || count === null) return null;
-    const sane = saneCount(count);
-    if (sane === null) isAnomalous = true;
-    return sane;
-  }
-
-  function readPart(count: unknown, max: number): number {
-    const part = read(count) ?? 0;
-    if (part > max) isAnomalous = true;
-    return Math.min(part, max);
-  }
 }
 
 /** Writes a usage as responses do; the total is always the sum. */

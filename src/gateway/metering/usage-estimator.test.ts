@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ObservedUsage } from "../../domain/usage.ts";
 import { UsageEstimator, type CountTokens } from "./usage-estimator.ts";
 
-const BOUNDS = { estimatedInput: 100, maxInput: 10_000, maxOutput: 10_000, maxUses: {} };
+const BOUNDS = { estimatedInput: 100, maxInput: 10_000, maxVisible: 10_000, maxOutput: 10_000, maxUses: {} };
 const PROMPT = { text: "prompt", share: 1, otherTokens: 5 };
 const DELIVERED = { text: "answer", share: 0.5, otherTokens: 0 };
 const REPORT = { tokens: { input: 3, output: 4 }, hasInput: true, hasOutput: true, isAnomalous: false };
@@ -15,8 +15,14 @@ function open(counts: Record<string, number | null>) {
   };
   const estimator = new UsageEstimator(BOUNDS, () => PROMPT, countTokens);
   const usage = (observed: Partial<ObservedUsage>) => {
-    const all = { report: null, deliveredTokens: 8, delivered: DELIVERED, isReportFinal: true, ...observed };
-    return estimator.policy(all);
+    const known = {
+      report: null,
+      deliveredTokens: 8,
+      delivered: DELIVERED,
+      seenUses: {},
+      isReportFinal: true,
+    };
+    return estimator.policy({ ...known, ...observed });
   };
   return { estimator, usage, counted };
 }

@@ -21,6 +21,7 @@ const SEED = 20_261_122;
 const BOUNDS: UsageBounds = {
   estimatedInput: 30,
   maxInput: 4_000,
+  maxVisible: 4_500,
   maxOutput: 70_000,
   maxUses: { web_search: 5 },
 };
@@ -38,7 +39,7 @@ function report(tokens: UsageReport["tokens"], more: Partial<UsageReport> = {}):
 }
 
 const bill = (found: UsageReport | null, deliveredTokens = 0, isReportFinal = true) =>
-  billableUsage(BOUNDS, { report: found, deliveredTokens, isReportFinal });
+  billableUsage(BOUNDS, { report: found, deliveredTokens, seenUses: {}, isReportFinal });
 
 describe("a report", () => {
   test("that is in order is billed as it is", () => {
@@ -63,10 +64,43 @@ describe("a report", () => {
 
   test.each([
     ["input", report({ input: 1e12, cacheRead: 5, output: 5 }), { input: 4_000, output: 5 }],
-    ["output", report({ input: 3, output: 1e12, reasoning: 7 }), { input: 3, output: 70_000 }],
-    ["reasoning", report({ input: 3, output: 5, reasoning: 1e12 }), { input: 3, output: 70_000 }],
+    ["output", report({ input: 3, output: 1e12, reasoning: 7 }), { input: 3, output: 4_500, reasoning: 7 }],
+    ["output, by one", report({ input: 3, output: 4_501 }), { input: 3, output: 4_500 }],
+    [
+      "pictures",
+      report({ input: 3, output: 9, imageOutput: 4_499 }),
+      { input: 3, output: 1, imageOutput: 4_499 },
+    ],
+    [
+      "reasoning",
+      report({ input: 3, output: 5, reasoning: 1e12 }),
+      { input: 3, output: 5, reasoning: 69_995 },
+    ],
   ])("of more %s than the request can cause is capped and flagged", (_, found, tokens) => {
     expect(bill(found, 9)).toEqual({ unit: "token", source: "upstream", anomalous: true, tokens });
+  });
+
+  test("has no more than the largest output, reasoning included, of a model that does not reason", () => {
+    const bounds = {
+      ...BOUNDS,
+      ...usageBounds({ estimatedInput: 9, inputCeiling: 9, choices: 1 }, 100, false),
+    };
+    const found = report({ input: 3, output: 60, reasoning: 65_536 });
+    const usage = billableUsage(bounds, {
+      report: found,
+      deliveredTokens: 9,
+      seenUses: {},
+      isReportFinal: true,
+    });
+    expect(usage).toMatchObject({ anomalous: true, tokens: { output: 60, reasoning: 40 } });
+  });
+
+  test("is not flagged because the estimate is larger than the request can cause", () => {
+    expect(bill(null, 1e9)).toEqual({
+      unit: "token",
+      source: "estimated",
+      tokens: { input: 30, output: 4_500 },
+    });
   });
 
   test("that is not final gives way to a larger estimate, and only to a larger one", () => {
@@ -82,14 +116,56 @@ describe("a report", () => {
 });
 
 describe("uses of a feature", () => {
-  const uses = (counts: UsageReport["uses"]) => {
-    const { uses: billed, anomalous = false } = bill(report({ input: 3, output: 5 }, { uses: counts }));
+  /** Of uses that were all seen. */
+  const uses = (counts: NonNullable<UsageReport["uses"]>) => {
+    const found = report({ input: 3, output: 5 }, { uses: counts });
+    const observed = { report: found, deliveredTokens: 5, seenUses: counts, isReportFinal: true };
+    const { uses: billed, anomalous = false } = billableUsage(BOUNDS, observed);
     return { billed, anomalous };
   };
 
   test("are billed as they are reported", () => {
     expect(uses({ web_search: 5 })).toEqual({ billed: { web_search: 5 }, anomalous: false });
     expect(uses({ web_search: 0 })).toEqual({ billed: undefined, anomalous: false });
+  });
+
+  test.each([
+    ["not reported", undefined, true, { source: "estimated" }],
+    ["reported as none", { web_search: 0 }, true, { source: "estimated" }],
+    ["reported before the response was cut", { web_search: 1 }, false, { source: "estimated" }],
+    ["reported as fewer", { web_search: 1 }, true, { source: "upstream", anomalous: true }],
+  ])("that were seen and %s are billed as they were seen, and flagged", (_, counts, isReportFinal, flags) => {
+    const found = report({ input: 3, output: 5 }, counts && { uses: counts });
+    const usage = billableUsage(BOUNDS, {
+      report: found,
+      deliveredTokens: 5,
+      seenUses: { web_search: 2 },
+      isReportFinal,
+    });
+    expect(usage).toEqual({
+      unit: "token",
+      tokens: { input: 3, output: 5 },
+      uses: { web_search: 2 },
+      ...flags,
+    } as TokenUsage);
+  });
+
+  test.each([true, false])(
+    "that are reported and not seen are billed, and flagged (final: %p)",
+    (isReportFinal) => {
+      const found = report({ input: 3, output: 5 }, { uses: { web_search: 3 } });
+      const observed = { report: found, deliveredTokens: 5, seenUses: { web_search: 2 }, isReportFinal };
+      expect(billableUsage(BOUNDS, observed)).toMatchObject({
+        uses: { web_search: 3 },
+        source: "upstream",
+        anomalous: true,
+      });
+    },
+  );
+
+  test("that were seen without a report are billed", () => {
+    const observed = { report: null, deliveredTokens: 5, seenUses: { web_search: 9 }, isReportFinal: true };
+    expect(billableUsage(BOUNDS, observed)).toMatchObject({ uses: { web_search: 5 }, anomalous: true });
   });
 
   test("are capped and flagged where the request allows fewer, or none", () => {
@@ -103,6 +179,7 @@ test("a cost is kept from a vendor that is known to report it, and from no other
   const observed = {
     report: report({ input: 3, output: 5 }, { cost }),
     deliveredTokens: 5,
+    seenUses: {},
     isReportFinal: true,
   };
   expect(billableUsage({ ...BOUNDS, reportsCost: true }, observed).vendorCost).toEqual(cost);
@@ -113,12 +190,15 @@ describe("the bounds of a request", () => {
   const request = { estimatedInput: 25, inputCeiling: 100, choices: 2 };
 
   test("are its prompt, its output for every choice, and margins", () => {
-    expect(usageBounds(request, 1_000)).toEqual({
+    const bounds = {
       estimatedInput: 25,
       maxInput: 100 + INPUT_MARGIN,
+      maxVisible: 2_000,
       maxOutput: 2 * (1_000 + REASONING_MARGIN),
       maxUses: {},
-    });
+    };
+    expect(usageBounds(request, 1_000, true)).toEqual(bounds);
+    expect(usageBounds(request, 1_000, false)).toEqual({ ...bounds, maxOutput: 2_000 });
   });
 
   test("have the uses of the features that it names: its own maximum, or a stated one", () => {
@@ -136,12 +216,13 @@ describe("the bounds of a request", () => {
     expect(uses(3, undefined)).toEqual({ web_search: 3 + DEFAULT_USES });
     expect(uses(1e12)).toEqual({ web_search: MAX_USES });
     const features = [{ feature: "web_search", param: "tools", maxUses: 7 }] as const;
-    expect(usageBounds({ ...request, features }, 1).maxUses).toEqual({ web_search: 7 });
+    expect(usageBounds({ ...request, features }, 1, false).maxUses).toEqual({ web_search: 7 });
   });
 
   test("never pass what a ledger can hold", () => {
     const huge = { ...request, choices: Number.MAX_SAFE_INTEGER };
-    expect(usageBounds(huge, Number.MAX_SAFE_INTEGER).maxOutput).toBe(MAX_BILLED_TOKENS);
+    const { maxVisible, maxOutput } = usageBounds(huge, Number.MAX_SAFE_INTEGER, true);
+    expect([maxVisible, maxOutput]).toEqual([MAX_BILLED_TOKENS, MAX_BILLED_TOKENS]);
   });
 });
 

@@ -10,6 +10,13 @@ const VENDORS = ["src/providers/openai-compatible/errors.test.ts"];
 /** What chat streams, translations of chat and compatible vendors promise. */
 export const CHAT_FAULTS: readonly Fault[] = [
   {
+    name: "reasoning that only the total tells is billed and not shown",
+    file: "src/dialects/chat/usage.ts",
+    find: 'value["completion_tokens"] === completion_tokens;',
+    replace: "completion_tokens >= 0;",
+    tests: ["src/dialects/chat/usage.test.ts"],
+  },
+  {
     name: "usage stays beside choices",
     file: EDITOR,
     find: "const hasUsage = isBesideChoices && isObject(usage);",

@@ -5,6 +5,7 @@ const request = [`${FOLDER}/request.test.ts`];
 const stream = [`${FOLDER}/stream.test.ts`];
 const writer = [`${FOLDER}/reply-writer.test.ts`];
 const vendor = [`${FOLDER}/write-conversation.test.ts`];
+const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
 const adapter = ["test/contracts/anthropic.test.ts"];
 
 /** What the messages protocol promises. */
@@ -31,11 +32,32 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
     tests: [`${FOLDER}/read-conversation.test.ts`],
   },
   {
-    name: "searches that a cut stream has delivered cost nothing",
-    file: `${FOLDER}/stream.ts`,
-    find: "isComplete ? this.#report : withUses(this.#report, this.#uses)",
-    replace: "this.#report",
+    name: "searches that a stream has delivered cost nothing where the vendor does not count them",
+    file: `${FOLDER}/content.ts`,
+    find: "if (use) sized.addUse(use);",
+    replace: "",
     tests: stream,
+  },
+  {
+    name: "what was written to the cache is free where only its total is reported",
+    file: `${FOLDER}/usage.ts`,
+    find: "written === null ? fiveMinutes : written - cacheWrite1h",
+    replace: "fiveMinutes",
+    tests: hostileUsage,
+  },
+  {
+    name: "a split of the cache above its total has no flag",
+    file: `${FOLDER}/usage.ts`,
+    find: "fiveMinutes + hour > written",
+    replace: "hour < 0",
+    tests: hostileUsage,
+  },
+  {
+    name: "iterations that contradict the top level have no flag",
+    file: `${FOLDER}/usage.ts`,
+    find: "parts.length > 0 && !agrees(whole, parts)",
+    replace: "false as boolean",
+    tests: hostileUsage,
   },
   {
     name: "a vendor gets text of white space alone, which it refuses",
@@ -103,8 +125,15 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   {
     name: "a stream shows other counts than are billed",
     file: `${FOLDER}/stream.ts`,
-    find: '!billed || (usage === "reported" && !isCorrected(billed))',
-    replace: '!billed || usage === "reported"',
+    find: "usage !== MISSING && !isCorrected(billed)",
+    replace: "usage !== MISSING",
+    tests: stream,
+  },
+  {
+    name: "the zeros of a stream's last event hide what its first one has told",
+    file: `${FOLDER}/stream.ts`,
+    find: "(!isLast || showsBilled(this.#shown, billed))",
+    replace: "(true as boolean)",
     tests: stream,
   },
   {

@@ -11,6 +11,7 @@ const EXHAUSTION = "src/gateway/metering/exhaustion-cache.ts";
 const billing = ["src/gateway/metering/billing.test.ts"];
 const entry = ["src/gateway/metering/entry.test.ts"];
 const policy = ["src/gateway/metering/usage-policy.test.ts"];
+const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
 const leases = ["src/gateway/metering/budget-leases.test.ts", "src/gateway/metering/lease-table.test.ts"];
 const estimate = ["src/gateway/metering/estimate.test.ts"];
 
@@ -141,15 +142,36 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "input beyond what the request can cause is billed",
     file: POLICY,
-    find: "const isOverInput = sumTokens(input.tokens, INPUT_CATEGORIES) > bounds.maxInput;",
-    replace: "const isOverInput = false;",
+    find: "const isOver = sumTokens(tokens) > maxInput;",
+    replace: "const isOver = sumTokens(tokens) < 0;",
     tests: policy,
   },
   {
     name: "output beyond what the request can cause is billed",
     file: POLICY,
-    find: "const isOverOutput = sumTokens(output.tokens, OUTPUT_CATEGORIES) > bounds.maxOutput;",
-    replace: "const isOverOutput = false;",
+    find: "const tokens = capOutput(reported, bounds);",
+    replace: "const tokens = reported;",
+    tests: policy,
+  },
+  {
+    name: "the margin for reasoning is billed for what the caller sees",
+    file: POLICY,
+    find: "Math.min(capped[category], maxVisible - visible)",
+    replace: "Math.min(capped[category], maxOutput - visible)",
+    tests: policy,
+  },
+  {
+    name: "the margin for reasoning is billed for a model that does not reason",
+    file: POLICY,
+    find: "(isReasoning ? REASONING_MARGIN : 0)",
+    replace: "(isReasoning || REASONING_MARGIN)",
+    tests: policy,
+  },
+  {
+    name: "an estimate passes the largest output",
+    file: POLICY,
+    find: "Math.min(missing, bounds.maxVisible - visible)",
+    replace: "missing",
     tests: policy,
   },
   {
@@ -169,15 +191,15 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a missing output is billed as zero",
     file: POLICY,
-    find: "tokens.output = (tokens.output ?? 0) + missing;",
+    find: "tokens.output = (tokens.output ?? 0) + Math.min(missing, bounds.maxVisible - visible);",
     replace: "tokens.output ??= 0;",
     tests: policy,
   },
   {
     name: "the bound of the output ignores the number of choices",
     file: POLICY,
-    find: "+ REASONING_MARGIN) * choices",
-    replace: "+ REASONING_MARGIN)",
+    find: "Math.min(maxTokens * choices, MAX_BILLED_TOKENS)",
+    replace: "Math.min(maxTokens, MAX_BILLED_TOKENS)",
     tests: policy,
   },
   {
@@ -295,9 +317,58 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "uses of a feature that was not requested are billed",
     file: POLICY,
-    find: "maxUses[name as Feature] ?? 0",
-    replace: "maxUses[name as Feature] ?? MAX_USES",
+    find: "maxUses[name] ?? 0",
+    replace: "maxUses[name] ?? MAX_USES",
     tests: policy,
+  },
+  {
+    name: "uses that the vendor does not count are free",
+    file: POLICY,
+    find: "const count = Math.max(reported, seen);",
+    replace: "const count = reported;",
+    tests: policy,
+  },
+  {
+    name: "uses that were seen replace a larger number that is reported",
+    file: POLICY,
+    find: "const count = Math.max(reported, seen);",
+    replace: "const count = seen || reported;",
+    tests: policy,
+  },
+  {
+    name: "uses that were seen and not reported have no flag",
+    file: POLICY,
+    find: "if (isLate) found.isEstimated = true;",
+    replace: "",
+    tests: policy,
+  },
+  {
+    name: "reported uses that contradict those seen have no flag",
+    file: POLICY,
+    find: "(reported !== seen && !isLate)",
+    replace: "(reported > max && !isLate)",
+    tests: policy,
+  },
+  {
+    name: "an impossible usage of embeddings has no flag",
+    file: "src/dialects/embeddings/reply.ts",
+    find: "hasOutput: true, isAnomalous };",
+    replace: "hasOutput: true, isAnomalous: false };",
+    tests: hostileUsage,
+  },
+  {
+    name: "counts that are parts pass their whole",
+    file: "src/dialects/count-reader.ts",
+    find: "return Math.min(count, max);",
+    replace: "return count;",
+    tests: hostileUsage,
+  },
+  {
+    name: "a total that is not the sum has no flag",
+    file: "src/dialects/count-reader.ts",
+    find: "if (total !== null && !sums.includes(total)) this.isAnomalous = true;",
+    replace: "void sums;",
+    tests: hostileUsage,
   },
   {
     name: "a feature is billed by use where its uses are not reported",

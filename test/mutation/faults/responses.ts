@@ -8,10 +8,25 @@ const unit = [
   `${FOLDER}/reply-reader.test.ts`,
   `${FOLDER}/translation.test.ts`,
 ];
+const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
 const vendor = ["test/contracts/openai-responses.test.ts"];
 
 /** What the responses protocol promises without a store. */
 export const RESPONSES_FAULTS: readonly Fault[] = [
+  {
+    name: "what was written to the cache passes the rest of the input",
+    file: `${FOLDER}/usage.ts`,
+    find: "(input ?? 0) - cacheRead);",
+    replace: "input ?? 0);",
+    tests: hostileUsage,
+  },
+  {
+    name: "reasoning passes the output that has it inside",
+    file: `${FOLDER}/usage.ts`,
+    find: 'counts.readPart(outputDetails["reasoning_tokens"], output ?? 0)',
+    replace: 'counts.read(outputDetails["reasoning_tokens"]) ?? 0',
+    tests: hostileUsage,
+  },
   {
     name: "a reference to a stored item is sent on",
     file: `${FOLDER}/fields.ts`,

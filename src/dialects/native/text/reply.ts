@@ -2,10 +2,10 @@ import { UpstreamError } from "../../../domain/upstream-error.ts";
 import { isCorrected, type UsagePolicy } from "../../../domain/usage.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 import type { VendorReply, WholeReply } from "../../dialect.ts";
-import { WholeText } from "../../sized-text.ts";
+import { observe, WholeText } from "../../sized-text.ts";
 import { blockReasonOf, addCandidate, candidatesOf } from "./content.ts";
 import { parseEvent, requireEvent } from "./events.ts";
-import { correctedUsage, readUsage } from "./usage.ts";
+import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 
 /**
  * Reads a reply that is not a stream. Its text stays as the vendor wrote it but for `modelVersion`, and for
@@ -25,15 +25,11 @@ export function readReply(
   const delivered = new WholeText((sized) =>
     candidates.forEach((candidate) => addCandidate(sized, candidate)),
   );
-  const usage = policy({
-    report: readUsage(body["usageMetadata"]),
-    deliveredTokens: delivered.tokens,
-    delivered,
-    isReportFinal: true,
-  });
+  const usage = policy(observe(readUsage(body["usageMetadata"]), delivered, true));
+  const isShown = !isCorrected(usage) && showsBilled(body["usageMetadata"], usage);
   const edited = editMembers(text, {
     ...publicName(body, publicModel),
-    ...(isCorrected(usage) && { usageMetadata: (old) => correctedUsage(old, usage) }),
+    ...(!isShown && { usageMetadata: (old) => correctedUsage(old, usage) }),
   });
   return { text: edited, usage };
 }

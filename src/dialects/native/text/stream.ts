@@ -4,12 +4,12 @@ import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from
 import { editMembers } from "../../../lib/json-edit.ts";
 import { frameData } from "../../../lib/sse.ts";
 import type { TextStream } from "../../dialect.ts";
-import { SizedText } from "../../sized-text.ts";
+import { observe, SizedText } from "../../sized-text.ts";
 import { writeError } from "../error.ts";
 import { blockReasonOf, addCandidate, candidatesOf, finishReasonOf } from "./content.ts";
 import { parseEvent } from "./events.ts";
 import { publicName } from "./reply.ts";
-import { correctedUsage, readUsage, writeUsage } from "./usage.ts";
+import { correctedUsage, readUsage, showsBilled, writeUsage } from "./usage.ts";
 import { VendorFrames } from "../../vendor-frames.ts";
 
 /**
@@ -30,8 +30,8 @@ export class NativeStream implements TextStream {
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
   #isBlocked = false;
-  /** The usage that the last event has shown in place of the vendor's; null where that was not replaced. */
-  #shown: string | null = null;
+  /** The usage that the caller was shown last. */
+  #shown: unknown = undefined;
 
   hasContent = false;
   isDone = false;
@@ -55,20 +55,14 @@ export class NativeStream implements TextStream {
     this.#frames.end((frame) => output.push(this.#readFrame(frame)));
     if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
     const usage = this.usage();
-    if (isCorrected(usage) && this.#shown !== JSON.stringify(usage.tokens))
-      output.push(this.#ownUsageFrame(usage));
+    if (!showsBilled(this.#shown, usage)) output.push(this.#ownUsageFrame(usage));
     return Buffer.concat(output);
   }
 
   usage(): TokenUsage {
     const isReportFinal = this.#isComplete() && this.#reportedEighths === this.#delivered.eighths;
     const delivered = this.#delivered;
-    return this.#policy({
-      report: this.#report,
-      deliveredTokens: delivered.tokens,
-      delivered,
-      isReportFinal,
-    });
+    return this.#policy(observe(this.#report, delivered, isReportFinal));
   }
 
   errorFrame(error: GatewayError): Uint8Array {
@@ -113,9 +107,10 @@ export class NativeStream implements TextStream {
   }
 
   #write(frame: Buffer, data: string, event: Record<string, unknown>): Uint8Array {
-    const usage = this.#isComplete() && event["usageMetadata"] !== undefined ? this.usage() : null;
-    const correction = usage && isCorrected(usage) ? usage : null;
-    this.#shown = correction && JSON.stringify(correction.tokens);
+    const { usageMetadata: reported } = event;
+    const usage = this.#isComplete() && reported !== undefined ? this.usage() : null;
+    const correction = usage && (isCorrected(usage) || !showsBilled(reported, usage)) ? usage : null;
+    if (reported !== undefined) this.#shown = correction ? writeUsage(correction) : reported;
     const edits = {
       ...publicName(event, this.#publicModel),
       ...(correction && { usageMetadata: (old: string | undefined) => correctedUsage(old, correction) }),

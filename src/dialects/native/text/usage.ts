@@ -1,13 +1,13 @@
 import {
   INPUT_CATEGORIES,
   OUTPUT_CATEGORIES,
-  saneCount,
   sumTokens,
   type TokenCounts,
   type TokenUsage,
   type UsageReport,
 } from "../../../domain/usage.ts";
 import { isObject } from "../../../lib/json.ts";
+import { CountReader } from "../../count-reader.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 
 /** `usageMetadata`, as callers receive it (Gemini API reference, `UsageMetadata`). */
@@ -26,41 +26,51 @@ interface UsageMetadata {
  */
 export function readUsage(value: unknown): UsageReport | null {
   if (!isObject(value)) return null;
-  let isAnomalous = false;
-  const count = (name: string): number | null => {
-    const found = value[name];
-    if (found === undefined || found === null) return null;
-    const sane = saneCount(found);
-    if (sane === null) isAnomalous = true;
-    return sane;
-  };
-  const part = (name: string, max: number): number => {
-    const found = count(name) ?? 0;
-    if (found > max) isAnomalous = true;
-    return Math.min(found, max);
-  };
-  const prompt = count("promptTokenCount");
-  const candidates = count("candidatesTokenCount");
-  const total = count("totalTokenCount");
-  const input = (prompt ?? 0) + (count("toolUsePromptTokenCount") ?? 0);
-  const cacheRead = part("cachedContentTokenCount", prompt ?? 0);
+  const counts = new CountReader();
+  const prompt = counts.read(value["promptTokenCount"]);
+  const candidates = counts.read(value["candidatesTokenCount"]);
+  const ofTools = counts.read(value["toolUsePromptTokenCount"]) ?? 0;
+  const thoughts = value["thoughtsTokenCount"];
+  const total = value["totalTokenCount"];
+  const input = (prompt ?? 0) + ofTools;
+  const cacheRead = counts.readPart(value["cachedContentTokenCount"], prompt ?? 0);
   const isInside = candidates !== null && total === input + candidates;
-  const reasoning = isInside ? part("thoughtsTokenCount", candidates) : (count("thoughtsTokenCount") ?? 0);
+  const reasoning = isInside ? counts.readPart(thoughts, candidates) : (counts.read(thoughts) ?? 0);
   const output = (candidates ?? 0) - (isInside ? reasoning : 0);
-  const imageOutput = imagesAmong(value["candidatesTokensDetails"], output);
+  const imageOutput = counts.readPart(imagesAmong(value["candidatesTokensDetails"]), output);
+  if (prompt !== null) counts.checkTotal(total, input + output + reasoning, prompt + output + reasoning);
   const tokens: TokenCounts = { input: input - cacheRead, output: output - imageOutput };
   if (cacheRead) tokens.cacheRead = cacheRead;
   if (reasoning) tokens.reasoning = reasoning;
   if (imageOutput) tokens.imageOutput = imageOutput;
+  const { isAnomalous } = counts;
   const hasOutput = candidates !== null || (prompt !== null && !isAnomalous);
   return { tokens, hasInput: prompt !== null, hasOutput, isAnomalous };
 }
 
-/** Tokens of pictures among the candidates'. */
-function imagesAmong(details: unknown, output: number): number {
-  if (!Array.isArray(details)) return 0;
-  const pictures = details.find((each) => isObject(each) && each["modality"] === "IMAGE");
-  return Math.min(saneCount(pictures?.["tokenCount"]) ?? 0, output);
+/** Tokens of pictures among the candidates', as reported. */
+function imagesAmong(details: unknown): unknown {
+  if (!Array.isArray(details)) return undefined;
+  const pictures: unknown = details.find((each) => isObject(each) && each["modality"] === "IMAGE");
+  return isObject(pictures) ? pictures["tokenCount"] : undefined;
+}
+
+/**
+ * Whether a caller who reads this usage learns what is billed. Thoughts that are among the candidates would be counted
+ * twice.
+ */
+export function showsBilled(value: unknown, billed: TokenUsage): boolean {
+  if (!isObject(value)) return false;
+  const shown = writeUsage(billed);
+  const counts = new CountReader();
+  const count = (name: string) => counts.read(value[name]) ?? 0;
+  return (
+    count("promptTokenCount") + count("toolUsePromptTokenCount") === shown.promptTokenCount &&
+    count("cachedContentTokenCount") === (shown.cachedContentTokenCount ?? 0) &&
+    count("candidatesTokenCount") === shown.candidatesTokenCount &&
+    count("thoughtsTokenCount") === (shown.thoughtsTokenCount ?? 0) &&
+    !counts.isAnomalous
+  );
 }
 
 /** Writes a usage as the native protocol does; the total is always the sum. */

@@ -66,6 +66,7 @@ export class NativeWriter implements ReplyWriter {
       case "finish":
         this.#finish = event.finish;
         return "";
+      case "use":
       case "usage":
         return "";
     }
