@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
 import { ChatStream, KEEP_ALIVE_FRAME } from "../dialects/chat/stream.ts";
 import { policyFor } from "../../test/support/usage-policy.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
@@ -39,6 +40,7 @@ interface StartOptions {
   isDetachable?: boolean;
   idleMs?: number;
   isCheckpointBroken?: boolean;
+  settling?: Promise<void>;
   /** The client is gone before it reads the body. */
   isDisconnected?: boolean;
 }
@@ -68,6 +70,7 @@ function start(chunks: readonly Uint8Array<ArrayBuffer>[], options: StartOptions
     isKept: false,
     content: null,
     refine: () => null,
+    settling: () => options.settling,
     checkpoint: () => {
       checkpoints.push(stream.usage().tokens.output ?? 0);
       checkpointed.resolve();
@@ -90,6 +93,19 @@ describe("a relayed stream", () => {
     expect(text).toEndWith("data: [DONE]\n\n");
     expect(ends).toEqual([{ kind: "complete", isClientDisconnected: false }]);
   });
+
+  test.each([[[word("a"), word("", "stop"), DONE]], [[word("a")]]])(
+    "sends its ending once that has been waited for",
+    async (chunks) => {
+      const { promise: settling, resolve } = Promise.withResolvers<void>();
+      const { body, ended } = start(chunks, { settling });
+      const text = new Response(body).text();
+      await ended;
+      expect(await Promise.race([text, setImmediate("waits")])).toBe("waits");
+      resolve();
+      expect(await text).toMatch(/(DONE\]|\{"error":"told"\})\n\n$/);
+    },
+  );
 
   test("that is cut ends with the error event and without the ending", async () => {
     const { body, ends } = start([word("a"), word("b")]);

@@ -35,6 +35,8 @@ export interface Relay {
   content: RequestContent | null;
   /** Called exactly once, before the ending goes out. Returns an error event to send in its place, or null. */
   end(how: StreamEnd): Uint8Array | null;
+  /** Called after `end`: the ending goes out once this has resolved; absent when there is nothing to wait for. */
+  settling(): Promise<void> | undefined;
 }
 
 export type StreamEnd = { isClientDisconnected: boolean } & (
@@ -149,6 +151,7 @@ class RunningRelay {
     if (this.#isCut) return;
     const ending = this.#relay.stream.end();
     const failure = this.#end({ kind: "complete" });
+    await this.#relay.settling();
     if (this.#hasReader) client.write(failure ?? ending);
     client.close();
     void this.#readRest();
@@ -164,6 +167,7 @@ class RunningRelay {
     await this.#refine();
     const failure = this.#end({ kind: "cut", error: asStreamError(error) });
     call.abort(new UpstreamError("broken", "the stream was abandoned"));
+    await this.#relay.settling();
     if (failure && !this.#isClientDisconnected) client.write(failure);
     client.close();
   }

@@ -109,7 +109,7 @@ export function relayStream(
 function settling(
   running: RunningStream,
   resolve: (ending: GatewayError | ClientDisconnected | null) => void,
-): Pick<Relay, "refine" | "checkpoint" | "end"> {
+): Pick<Relay, "refine" | "checkpoint" | "end" | "settling"> {
   const { admitted, target, stream, estimator } = running;
   const usage = () => stream.usage();
   return {
@@ -125,6 +125,7 @@ function settling(
       resolve(failure ?? (how.isClientDisconnected ? disconnected(how) : null));
       return failure && stream.errorFrame(failure);
     },
+    settling: () => admitted.context.grant.correcting,
   };
 }
 

@@ -1,17 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import type { Server } from "bun";
+import { setImmediate } from "node:timers/promises";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { plainCore } from "../../test/support/plain-core.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
+import type { Limiter } from "../gateway/admission/limits.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { createHandler } from "./endpoint.ts";
-import type { HttpExchange } from "./http-exchange.ts";
+import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 import { Lifecycle, type Phase } from "./lifecycle.ts";
 import { RouteTable, type Route, type RouteResult } from "./routes.ts";
 
@@ -29,7 +31,11 @@ function open(handle: () => RouteResult | Promise<RouteResult>, phase: Phase = "
 }
 
 /** The same over a handler that reads its exchange. */
-function openFor(handle: (exchange: HttpExchange) => RouteResult | Promise<RouteResult>, phase: Phase) {
+function openFor(
+  handle: (exchange: HttpExchange) => RouteResult | Promise<RouteResult>,
+  phase: Phase,
+  limiter: Limiter = core.limiter,
+) {
   const lifecycle = new Lifecycle();
   lifecycle.phase = phase;
   const events: RequestEvent[] = [];
@@ -51,7 +57,7 @@ function openFor(handle: (exchange: HttpExchange) => RouteResult | Promise<Route
       unknownKeys: new UnknownKeys(systemClock, null),
     },
     playgroundKeys: async (_, keyId) => `gk_${keyId}`,
-    core,
+    core: { ...core, limiter },
     clock: systemClock,
     trustedProxies: parseAddressList([]),
     listeners: [(event) => events.push(event)],
@@ -73,6 +79,29 @@ function openFor(handle: (exchange: HttpExchange) => RouteResult | Promise<Route
 
 const keyed = { authorization: `Bearer ${KEY}` };
 const ok = () => new Response("ok");
+
+test("a response ends once every process counts with its correction", async () => {
+  const correcting = Promise.withResolvers<void>();
+  const limiter: Limiter = {
+    take: () => ({
+      isAdmitted: true,
+      windows: [],
+      reservation: { correct: () => correcting.promise, release() {} },
+    }),
+  };
+  const { call } = openFor(
+    (exchange) => {
+      (exchange as AuthenticatedExchange).grant.correctTokens(5);
+      return ok();
+    },
+    "serving",
+    limiter,
+  );
+  const response = call("POST", "/limited", keyed);
+  expect(await Promise.race([response, setImmediate("waits")])).toBe("waits");
+  correcting.resolve();
+  expect((await response).status).toBe(200);
+});
 
 describe("every response", () => {
   test("carries the caller's request id, or one of the gateway's own", async () => {

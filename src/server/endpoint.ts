@@ -138,7 +138,7 @@ async function handle(
   try {
     return await runIdempotently(settings.idempotency, route, authenticated);
   } finally {
-    grant.release();
+    await grant.release();
   }
 }
 

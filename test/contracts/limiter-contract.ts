@@ -16,7 +16,7 @@ export interface Subject {
 }
 
 /** What every limiter guarantees, whatever it counts in. */
-export function contract(make: () => Subject | Promise<Subject>): void {
+export function contract(make: (windowMs?: number) => Subject | Promise<Subject>): void {
   test("exactly the limit is admitted in a window, and again when it has passed", async () => {
     const { limiter, pass } = await make();
     const requests = [request("requests", "org", 10)];
@@ -103,6 +103,23 @@ export function contract(make: () => Subject | Promise<Subject>): void {
     reservation.correct("tokens", 900);
     await until(async () => (await remaining()) === 0);
     expect(await isAdmitted(limiter, [request("tokens", "org", 1_000, 1)])).toBe(false);
+  });
+
+  test("the wait of a refusal counts nothing that running requests may give back", async () => {
+    const { limiter } = await make(60_000);
+    const wait = async (amount: number) => {
+      const verdict = await limiter.take([request("tokens", "org", 1_000, amount)]);
+      return verdict.isAdmitted ? 0 : verdict.retryAfterSeconds;
+    };
+    const first = await admitted(limiter, [request("tokens", "org", 1_000, 300)]);
+    const second = await admitted(limiter, [request("tokens", "org", 1_000, 600)]);
+    expect(await wait(200)).toBe(1);
+    await first.correct("tokens", 0);
+    expect(await wait(700)).toBe(1);
+    expect(await wait(800)).toBeGreaterThan(50);
+    await second.correct("tokens", -50);
+    await second.correct("tokens", 50);
+    expect(await wait(200)).toBeGreaterThan(50);
   });
 
   test("a correction that comes after its window changes nothing", async () => {

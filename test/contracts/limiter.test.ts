@@ -12,8 +12,8 @@ const withRedis = describe.skipIf("missing" in found);
 
 describe("limiter in memory", () => {
   let monotonic = 1_000;
-  contract(() => ({
-    limiter: new MemoryLimiter({ clock: { now: () => 0, monotonic: () => monotonic }, windowMs: WINDOW_MS }),
+  contract((windowMs = WINDOW_MS) => ({
+    limiter: new MemoryLimiter({ clock: { now: () => 0, monotonic: () => monotonic }, windowMs }),
     pass: async (durationMs) => {
       monotonic += durationMs;
     },
@@ -51,7 +51,10 @@ withRedis("limiter on Redis", () => {
     return { limiter, states };
   }
 
-  contract(async () => ({ limiter: (await open()).limiter, pass: (durationMs) => Bun.sleep(durationMs) }));
+  contract(async (windowMs = WINDOW_MS) => ({
+    limiter: (await open({ windowMs })).limiter,
+    pass: (durationMs) => Bun.sleep(durationMs),
+  }));
 
   test("three processes that hammer one limit of ten are admitted ten times in sum", async () => {
     const workers = Array.from({ length: 3 }, () =>
@@ -82,6 +85,23 @@ withRedis("limiter on Redis", () => {
     expect(await isAdmitted(other, [request("tokens", "org", 100, 30)])).toBe(false);
     reservation.correct("tokens", -60);
     await until(async () => isAdmitted(other, [request("tokens", "org", 100, 30)]));
+  });
+
+  test("a request whose correction has resolved is counted exactly by the next take of another process", async () => {
+    const prefix = "next:";
+    const options = { prefix, windowMs: 60_000 };
+    const limiters = [await open(options), await open(options), await open(options)];
+    const taken: boolean[] = [];
+    for (let turn = 0; turn < 300; turn += 1) {
+      const verdict = await limiters[turn % 3]!.limiter.take([request("tokens", "org", 1_000, 900)]);
+      taken.push(verdict.isAdmitted);
+      if (!verdict.isAdmitted) continue;
+      const correcting = verdict.reservation.correct("tokens", turn < 250 ? -900 : 100);
+      expect(correcting).toBeInstanceOf(Promise);
+      await correcting;
+    }
+    // A correction that adds is counted as exactly: nothing is left from then on.
+    expect(taken).toEqual(Array.from({ length: 300 }, (_, turn) => turn <= 250));
   });
 
   test("slots of a process that died come back, those of a living one are kept", async () => {
@@ -120,7 +140,7 @@ withRedis("limiter on Redis", () => {
     const { limiter } = await open({ prefix: "back:" });
     const plant =
       "local far = redis.call('TIME')[1] * 1000 + 7200000; " +
-      "redis.call('SET', KEYS[1], cmsgpack.pack({far, 10, far, 10}))";
+      "redis.call('SET', KEYS[1], cmsgpack.pack({far, 10, far, 10, 0}))";
     await redis.ask("EVAL", [plant, "1", "back:organization:requests:org"]);
     expect(await count(limiter, [request("requests", "org", 10)], 20)).toBe(10);
   });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import { LimitCoordinator } from "../../src/storage/counters/limit-coordinator.ts";
 import type { SupervisorLimits } from "../../src/storage/counters/limit-messages.ts";
@@ -51,11 +52,11 @@ function machine({ workers = 2, clock = systemClock as Clock, windowMs = 60_500 
 }
 
 describe("limiter of a worker", () => {
-  contract(() => {
+  contract((windowMs = WINDOW_MS) => {
     let monotonic = 1_000;
     const clock = { now: () => 0, monotonic: () => monotonic };
     return {
-      limiter: machine({ clock, windowMs: WINDOW_MS }).one,
+      limiter: machine({ clock, windowMs }).one,
       pass: async (durationMs) => {
         monotonic += durationMs;
       },
@@ -97,7 +98,7 @@ test("credits of one worker are recalled before another one is refused", async (
   expect(await count(other, [request("requests", "org", limit)], limit)).toBe(limit - 3);
 });
 
-test("a credit that comes back late is not taken for the one in force", () => {
+test("a credit that comes back late is not taken for the one in force", async () => {
   const sent: SupervisorLimits[] = [];
   const coordinator = new LimitCoordinator({
     workers: 1,
@@ -105,17 +106,19 @@ test("a credit that comes back late is not taken for the one in force", () => {
     send: (_, message) => void sent.push(message),
   });
   const nothing = { returns: [], corrections: [], releases: [], takes: [] };
-  const take = (id: number, amount: number) =>
+  const take = (id: number, amount: number) => {
     coordinator.receive(0, {
       ...nothing,
       takes: [{ id, requests: [request("requests", "org", 1_000, amount)], wantsCredit: true }],
     });
-  take(1, 1);
+    return setImmediate();
+  };
+  await take(1, 1);
   expect(sent).toMatchObject([{ kind: "verdict", credits: [{ amount: 249 }] }]);
   const { quantity, scope, owner } = request("requests", "org", 1_000);
   const counter = { quantity, scope, owner };
-  coordinator.receive(0, { ...nothing, returns: [{ counter, takeId: 0, unused: 200 }] });
-  take(2, 751);
+  coordinator.receive(0, { ...nothing, returns: [{ counter, takeId: 0, unused: 200, open: 0 }] });
+  await take(2, 751);
   expect(sent.slice(1)).toEqual([{ kind: "recall", counter }]);
   coordinator.workerEnded(0);
 });
@@ -129,6 +132,61 @@ test("a correction reaches what was taken from a credit, also after it was retur
   for (const reservation of reservations) reservation.correct("tokens", -900);
   await until(() => isAdmitted(other, tokens(99_000)));
   expect(await isAdmitted(one, tokens(1))).toBe(false);
+});
+
+test.each([
+  ["admitted what its correction gives back", -880, true],
+  ["refused what its correction takes", 100, false],
+])("a take that arrives beside the correction of another worker is %s", async (_, by, isGranted) => {
+  const verdicts: boolean[] = [];
+  const takenAt: number[] = [];
+  const coordinator = new LimitCoordinator({
+    workers: 2,
+    clock: systemClock,
+    send(_worker, message) {
+      if (message.kind !== "verdict") return;
+      verdicts.push(message.verdict.isAdmitted);
+      takenAt.push(message.takenAt);
+    },
+  });
+  const nothing = { returns: [], corrections: [], releases: [], takes: [] };
+  const [asked] = [request("tokens", "org", 1_900, 900)];
+  const take = (worker: number) =>
+    coordinator.receive(worker, {
+      ...nothing,
+      takes: [{ id: verdicts.length, requests: [asked!], wantsCredit: false }],
+    });
+  for (let turn = 0; turn < 2; turn += 1) {
+    take(0);
+    await setImmediate();
+  }
+  const { quantity, scope, owner } = asked!;
+  const corrections = [{ counter: { quantity, scope, owner }, takenAt: takenAt[0]!, by, closed: 900 }];
+  if (!isGranted) coordinator.receive(0, { ...nothing, corrections: [{ ...corrections[0]!, by: -800 }] });
+  // The order in which the supervisor finds the messages on two connections is not that of their sending.
+  take(1);
+  await Promise.resolve();
+  coordinator.receive(0, { ...nothing, corrections });
+  await setImmediate();
+  expect(verdicts).toEqual([true, true, isGranted]);
+});
+
+test("a correction is on its way before the call that makes it returns", async () => {
+  const { one, state } = machine();
+  const reservation = await admitted(one, [request("tokens", "org", 2_000, 900)]);
+  const before = state.messages;
+  reservation.correct("tokens", -880);
+  expect(state.messages).toBe(before + 1);
+});
+
+test("the wait of a refusal counts nothing of a credit that running requests may give back", async () => {
+  const { one, other } = machine();
+  const tokens = (amount: number) => [request("tokens", "org", 100_000, amount)];
+  const reservations = [];
+  for (let turn = 0; turn < 10; turn += 1) reservations.push(await admitted(one, tokens(1_000)));
+  expect(await other.take(tokens(95_000))).toMatchObject({ isAdmitted: false, retryAfterSeconds: 1 });
+  for (const reservation of reservations) reservation.correct("tokens", 0);
+  expect(await other.take(tokens(95_000))).toMatchObject({ isAdmitted: false, retryAfterSeconds: 60 });
 });
 
 test("slots are shared, and a worker that ended gives its own back", async () => {
@@ -174,7 +232,7 @@ test("a supervisor that does not respond means limits by share, and what it gran
   expect(await count(one, ofBoth, 10)).toBe(6);
 });
 
-test("what was taken counts half a second longer than a minute, as a credit of it may be used later", () => {
+test("what was taken counts half a second longer than a minute, as a credit of it may be used later", async () => {
   let monotonic = 0;
   const verdicts: boolean[] = [];
   const coordinator = new LimitCoordinator({
@@ -186,6 +244,7 @@ test("what was taken counts half a second longer than a minute, as a credit of i
     monotonic = at;
     const take = { id, requests: [request("requests", "org", 1)], wantsCredit: false };
     coordinator.receive(0, { returns: [], corrections: [], releases: [], takes: [take] });
+    await setImmediate();
   }
   expect(verdicts).toEqual([true, false, true]);
 });

@@ -10,6 +10,7 @@ import {
 import { reportExact } from "../support/figure.ts";
 import { until } from "../support/gateway.ts";
 import { readError } from "../support/vendor.ts";
+import type { Behaviour } from "../upstreams/behaviour.ts";
 import { findRedis, startRedis } from "../support/redis.ts";
 
 /* Ten requests a minute are ten in total on three workers of one machine and on three machines with Redis. */
@@ -54,6 +55,30 @@ test("two workers at full speed exhaust an ample limit exactly", async () => {
   await Promise.all(Array.from({ length: 10 }, client));
   expect(counts).toEqual({ served: limit, refused: 600 - limit });
 }, 30_000);
+
+test.each([2, 4])(
+  "%d workers count what each call really used before the next one",
+  async (workers) => {
+    await using fleet = await openFleet({ workers });
+    await expectExactTokens(fleet);
+  },
+  30_000,
+);
+
+test.skipIf("missing" in redis)(
+  "machines with Redis count what each call really used before the next one",
+  async () => {
+    if ("missing" in redis) return;
+    const store = await startRedis(redis.binary);
+    try {
+      await using fleet = await openFleet({ machines: PROCESSES, env: { REDIS_URL: store.url } });
+      await expectExactTokens(fleet);
+    } finally {
+      await store.stop();
+    }
+  },
+  30_000,
+);
 
 test("workers share image slots, and a dead worker's slots are released", async () => {
   await using fleet = await openFleet({ workers: 2 });
@@ -124,6 +149,33 @@ test.skipIf("missing" in redis)(
   },
   40_000,
 );
+
+/** Calls one after the other, each by another process: neither too few nor too many are served. */
+async function expectExactTokens(fleet: Fleet): Promise<void> {
+  const [vendor] = fleet.vendors;
+  const callInTurn = async (tokens: number | null, count: number): Promise<number[]> => {
+    const key = await createKey(fleet, "tokens_per_minute=2000");
+    const statuses: number[] = [];
+    for (let sent = 0; sent < count; sent += 1) {
+      const gateway = fleet.gateways[sent % fleet.gateways.length]!;
+      statuses.push(await statusOf(fleet, { key, gateway, tokens, isStream: sent % 2 === 1 }));
+    }
+    return statuses;
+  };
+  vendor!.respondBy(() => using(20));
+  const small = await callInTurn(900, 40);
+  expect(small.filter((status) => status === 200)).toHaveLength(40);
+  // Four times what is estimated: the sixth no longer fits.
+  vendor!.respondBy(() => using(400));
+  const large = await callInTurn(null, 12);
+  expect(large.filter((status) => status === 200)).toHaveLength(5);
+}
+
+/** A reply that uses so many tokens with its prompt. */
+function using(total_tokens: number): Behaviour {
+  const tokens = total_tokens - 8;
+  return { tokens, usage: { prompt_tokens: 8, completion_tokens: tokens, total_tokens } };
+}
 
 function openLimited(options: FleetOptions): Promise<Fleet> {
   return openFleet({ ...options, yaml: YAML, env: { GATEWAY_DEFAULT_LIMITS: "", ...options.env } });

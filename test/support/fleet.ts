@@ -61,8 +61,8 @@ export interface Fleet extends AsyncDisposable {
 }
 
 export interface ChatRequest {
-  /** Output tokens, also the request's maximum. */
-  tokens?: number;
+  /** Output tokens, also the request's maximum; null for a request without one. */
+  tokens?: number | null;
   prompt?: string;
   gateway?: TestGateway;
   key?: string;
@@ -207,7 +207,7 @@ export function chatBody({
 }: ChatRequest): object {
   return {
     model,
-    max_tokens: tokens,
+    ...(tokens !== null && { max_tokens: tokens }),
     messages: [{ role: "user", content: prompt }],
     ...(isStream && { stream: true }),
   };
@@ -274,6 +274,7 @@ function channelAt(url: string, deadlines: ChannelDeadlines = {}): object {
 const CHAT_FACTS = {
   type: "chat",
   max_output_tokens: 1_000_000_000,
+  default_output_tokens: 100,
   price: { currency: "USD", per_million: { input: "0", output: "1" } },
 };
 

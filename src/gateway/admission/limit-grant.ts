@@ -23,6 +23,7 @@ export class LimitGrant {
   #tokensWindow: LimitWindow | null = null;
   #countedTokens = 0;
   #isReleased = false;
+  #correcting: Promise<void> | undefined;
   readonly #reservations: LimitReservation[] = [];
   readonly #limiter: Limiter;
   readonly #settings: LimitSettings;
@@ -70,16 +71,22 @@ export class LimitGrant {
   /** Replaces the counted tokens by what was used; the last call counts. */
   correctTokens(actual: number): void {
     const by = actual - this.#countedTokens;
-    if (by === 0) return;
     this.#countedTokens = actual;
-    for (const reservation of this.#reservations) reservation.correct("tokens", by);
+    for (const reservation of this.#reservations)
+      this.#correcting = reservation.correct("tokens", by) ?? this.#correcting;
   }
 
-  /** Call when the request has ended: releases its slots. May be called again. */
-  release(): void {
-    if (this.#isReleased) return;
+  /** Resolves once every process counts with the correction; absent when there is nothing to wait for. */
+  get correcting(): Promise<void> | undefined {
+    return this.#correcting;
+  }
+
+  /** Call when the request has ended: releases its slots. May be called again. Returns `correcting`. */
+  release(): Promise<void> | undefined {
+    if (this.#isReleased) return undefined;
     this.#isReleased = true;
     for (const reservation of this.#reservations) reservation.release();
+    return this.#correcting;
   }
 
   /**

@@ -32,10 +32,15 @@ export interface LimitWindow extends RateWindow {
   quantity: LimitQuantity;
 }
 
-/** What a driver counted for one request. Neither method waits or throws. */
+/** What a driver counted for one request. Neither method throws. */
 export interface LimitReservation {
-  /** Adds `by`, which may be negative, to the count of a quantity. What has left the window is not changed. */
-  correct(quantity: LimitQuantity, by: number): void;
+  /**
+   * Adds `by`, which may be negative, to the count of a quantity. What has left the window is not changed. From the
+   * first call on, the request no longer counts as one that may give back. Where other processes take from the same
+   * count and would otherwise learn of it too late, returns a promise that resolves once they cannot; until then the
+   * response must not end.
+   */
+  correct(quantity: LimitQuantity, by: number): Promise<void> | undefined;
   /** Releases the slots; call once. */
   release(): void;
 }
@@ -44,6 +49,11 @@ export interface LimitReservation {
 export interface LimitSettings {
   organization: Limits;
   key: Limits;
+}
+
+/** How much of what a request takes it may still give back while it runs: its tokens are an estimate. */
+export function openAmount({ quantity, amount }: LimitRequest): number {
+  return quantity === "tokens" ? amount : 0;
 }
 
 /** Retry-After for a slot. When one is released is unknown; image calls take 10 seconds and longer. */

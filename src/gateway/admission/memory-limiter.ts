@@ -1,6 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import {
   SLOT_RETRY_MS,
+  openAmount,
   retrySeconds,
   type LimitCounter,
   type Limiter,
@@ -69,15 +70,19 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Counts what was admitted elsewhere, whatever the limits say. */
-  record(requests: readonly LimitRequest[]): LimitReservation {
+  record(requests: readonly LimitRequest[]): Reservation {
     return this.#count(requests, this.#clock.monotonic());
   }
 
-  /** Adds `by`, which may be negative, to what was counted at `takenAt` (monotonic milliseconds). */
-  correct(counter: LimitCounter, takenAt: number, by: number): void {
+  /**
+   * Adds `by`, which may be negative, to what was counted at `takenAt` (monotonic milliseconds). Of that, `closed` can
+   * no longer be given back.
+   */
+  correct(counter: LimitCounter, takenAt: number, by: number, closed = 0): void {
     const now = this.#clock.monotonic();
-    if (by > 0) this.#table(counter).open(counter.owner, now).add(now, by);
-    else this.#table(counter).find(counter.owner, now)?.reduce(now, takenAt, -by);
+    const table = this.#table(counter);
+    if (by > 0) table.open(counter.owner, now).add(now, by);
+    table.find(counter.owner, now)?.reduce(now, takenAt, Math.max(0, -by), closed);
   }
 
   /** What still counts in every window, oldest first: pairs of age in milliseconds and amount. */
@@ -108,14 +113,14 @@ export class MemoryLimiter implements Limiter {
     return this.#table(request).find(request.owner, now)?.waitMs(now, limit, amount) ?? 0;
   }
 
-  #count(requests: readonly LimitRequest[], now: number): LimitReservation {
+  #count(requests: readonly LimitRequest[], now: number): Reservation {
     const share = this.#share();
     for (const request of requests) {
       if (request.quantity === "concurrent_images") this.#move(request, 1);
       else
         this.#table(request)
           .open(request.owner, now)
-          .add(now, counted(request, request.amount, share));
+          .add(now, counted(request, request.amount, share), counted(request, openAmount(request), share));
     }
     return new Reservation(this, requests, now, share);
   }
@@ -125,16 +130,17 @@ export class MemoryLimiter implements Limiter {
     for (const request of requests) if (request.quantity === "concurrent_images") this.#move(request, -1);
   }
 
-  /** Corrects what a reservation counted of a quantity, which was corrected by `before` already. */
+  /** Corrects what a reservation counted of a quantity, which was corrected by `before` already, null for never. */
   correctAll(
     { requests, takenAt, share }: Reservation,
     quantity: LimitQuantity,
-    { before, after }: { before: number; after: number },
+    { before, after }: { before: number | null; after: number },
   ): void {
     for (const request of requests) {
       if (request.quantity !== quantity) continue;
-      const then = counted(request, request.amount + before, share);
-      this.correct(request, takenAt, counted(request, request.amount + after, share) - then);
+      const then = counted(request, request.amount + (before ?? 0), share);
+      const closed = before === null ? counted(request, openAmount(request), share) : 0;
+      this.correct(request, takenAt, counted(request, request.amount + after, share) - then, closed);
     }
   }
 
@@ -191,10 +197,10 @@ class Reservation implements LimitReservation {
     this.share = share;
   }
 
-  correct(quantity: LimitQuantity, by: number): void {
+  correct(quantity: LimitQuantity, by: number): undefined {
     this.#corrected ??= {};
-    const before = this.#corrected[quantity] ?? 0;
-    const after = before + by;
+    const before = this.#corrected[quantity] ?? null;
+    const after = (before ?? 0) + by;
     this.#corrected[quantity] = after;
     this.#limiter.correctAll(this, quantity, { before, after });
   }

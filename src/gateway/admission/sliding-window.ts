@@ -9,8 +9,9 @@ const CAPACITY = SLOTS + 2;
  * that length, wherever it begins.
  */
 export class SlidingWindow {
-  /** A ring of slots: what was added in each, and when for the last time. */
+  /** A ring of slots: what was added in each, what of that may still be given back, and when for the last time. */
   readonly #amounts = new Float64Array(CAPACITY);
+  readonly #open = new Float64Array(CAPACITY);
   readonly #lastAt = new Float64Array(CAPACITY);
   #head = 0;
   #size = 0;
@@ -33,28 +34,32 @@ export class SlidingWindow {
     return this.#total;
   }
 
-  add(now: number, amount: number): void {
+  /** Of `amount`, `open` may still be given back. */
+  add(now: number, amount: number, open = 0): void {
     this.used(now);
     const isFull = this.#size === CAPACITY;
     if (this.#size === 0 || (now - this.#newestBeganAt >= this.#windowMs / SLOTS && !isFull)) {
       this.#size++;
       this.#newestBeganAt = now;
       this.#amounts[this.#slot(this.#size - 1)] = 0;
+      this.#open[this.#slot(this.#size - 1)] = 0;
     }
     const newest = this.#slot(this.#size - 1);
     this.#amounts[newest] = (this.#amounts[newest] ?? 0) + amount;
+    this.#open[newest] = (this.#open[newest] ?? 0) + open;
     this.#lastAt[newest] = now;
     this.#total += amount;
   }
 
-  /** Subtracts part of what was added at `addedAt`, as far as it still counts. */
-  reduce(now: number, addedAt: number, by: number): void {
+  /** Subtracts part of what was added at `addedAt`, as far as it still counts; `closed` of it can change no more. */
+  reduce(now: number, addedAt: number, by: number, closed = 0): void {
     if (addedAt + this.#windowMs <= now) return;
     this.used(now);
     for (let index = 0; index < this.#size; index++) {
       if (this.#at(this.#lastAt, index) < addedAt) continue;
       const reduced = Math.min(by, this.#at(this.#amounts, index));
       this.#amounts[this.#slot(index)] = this.#at(this.#amounts, index) - reduced;
+      this.#open[this.#slot(index)] = Math.max(0, this.#at(this.#open, index) - closed);
       this.#total -= reduced;
       return;
     }
@@ -69,12 +74,17 @@ export class SlidingWindow {
     ]);
   }
 
-  /** Milliseconds until `amount` more stays within `limit`; 0 when it does now. */
+  /**
+   * Milliseconds until `amount` more stays within `limit`; 0 when it does now. What may be given back is taken as given
+   * back at once: when that will be is unknown, and the longest wait would be a minute too long.
+   */
   waitMs(now: number, limit: number, amount: number): number {
     let excess = this.used(now) + amount - limit;
     if (excess <= 0) return 0;
+    for (let index = 0; index < this.#size; index++) excess -= this.#at(this.#open, index);
+    if (excess <= 0) return 1;
     for (let index = 0; index < this.#size; index++) {
-      excess -= this.#at(this.#amounts, index);
+      excess -= this.#at(this.#amounts, index) - this.#at(this.#open, index);
       if (excess <= 0) return this.#at(this.#lastAt, index) + this.#windowMs - now;
     }
     return this.#windowMs;

@@ -41,6 +41,8 @@ export class LimitCoordinator {
   /** Reservations with slots, by worker and take. */
   readonly #slots = new Map<number, Map<number, LimitReservation>>();
   readonly #waiting = new Set<WaitingTake>();
+  /** Takes of this turn of the event loop. */
+  #undecided: WaitingTake[] = [];
 
   constructor(options: LimitCoordinatorOptions) {
     this.#options = options;
@@ -48,20 +50,27 @@ export class LimitCoordinator {
     this.#limiter = new MemoryLimiter({ clock, windowMs });
   }
 
+  /**
+   * Processes a message. Takes are decided at the end of the turn: by then everything was received that a worker had
+   * sent before the take was, so a correction counts in the next take even where that comes from another worker.
+   */
   receive(worker: number, { returns, corrections, releases, takes }: WorkerLimits): void {
     for (const returned of returns) this.#return(worker, returned);
-    for (const { counter, takenAt, by } of corrections) this.#limiter.correct(counter, takenAt, by);
+    for (const { counter, takenAt, by, closed } of corrections)
+      this.#limiter.correct(counter, takenAt, by, closed);
     for (const id of releases) {
       this.#slots.get(worker)?.get(id)?.release();
       this.#slots.get(worker)?.delete(id);
     }
-    for (const take of takes) this.#decide({ worker, take, recalled: new Set(), holders: new Set() });
+    if (takes.length > 0 && this.#undecided.length === 0) setImmediate(() => this.#decideAll());
+    for (const take of takes) this.#undecided.push({ worker, take, recalled: new Set(), holders: new Set() });
   }
 
   /** Releases the slots of a worker that has ended. What it may have used of its credits stays counted. */
   workerEnded(worker: number): void {
     for (const reservation of this.#slots.get(worker)?.values() ?? []) reservation.release();
     this.#slots.delete(worker);
+    this.#undecided = this.#undecided.filter((waiting) => waiting.worker !== worker);
     for (const [name, credits] of this.#credits) {
       credits.delete(worker);
       if (credits.size === 0) this.#credits.delete(name);
@@ -70,6 +79,12 @@ export class LimitCoordinator {
       if (waiting.worker === worker) this.#stopWaiting(waiting);
       else this.#returned(waiting, worker);
     }
+  }
+
+  #decideAll(): void {
+    const undecided = this.#undecided;
+    this.#undecided = [];
+    for (const waiting of undecided) this.#decide(waiting);
   }
 
   #decide(waiting: WaitingTake): void {
@@ -109,10 +124,10 @@ export class LimitCoordinator {
       if (holders.has(worker)) continue;
       const { scope, quantity, owner, limit } = request;
       const counter = { scope, quantity, owner };
-      const reservation = this.#limiter.record([{ ...request, amount }]);
+      const { takenAt: countedAt } = this.#limiter.record([{ ...request, amount }]);
       this.#credits.set(
         counterName(counter),
-        holders.set(worker, { takeId: id, reservation, grantedAt: takenAt }),
+        holders.set(worker, { takeId: id, amount, countedAt, grantedAt: takenAt }),
       );
       credits.push({ counter, limit, amount, remaining: remaining - amount, resetSeconds });
     }
@@ -142,12 +157,12 @@ export class LimitCoordinator {
     return true;
   }
 
-  #return(worker: number, { counter, takeId, unused }: ReturnedCredit): void {
+  #return(worker: number, { counter, takeId, unused, open }: ReturnedCredit): void {
     const name = counterName(counter);
     const holders = this.#credits.get(name);
     const credit = holders?.get(worker);
     if (credit?.takeId === takeId) {
-      credit.reservation.correct(counter.quantity, -unused);
+      this.#limiter.correct(counter, credit.countedAt, -unused, credit.amount - open);
       holders?.delete(worker);
       if (holders?.size === 0) this.#credits.delete(name);
     }
@@ -173,8 +188,9 @@ export class LimitCoordinator {
 interface Credit {
   /** The worker's take with which it was granted. */
   takeId: number;
-  reservation: LimitReservation;
-  /** Monotonic milliseconds. */
+  amount: number;
+  /** Monotonic milliseconds, as is `grantedAt`. */
+  countedAt: number;
   grantedAt: number;
 }
 

@@ -27,6 +27,8 @@ interface LimitCorrection {
   /** Monotonic milliseconds of the supervisor. */
   takenAt: number;
   by: number;
+  /** How much of what was counted then can no longer be given back. */
+  closed: number;
 }
 
 export interface ReturnedCredit {
@@ -35,6 +37,8 @@ export interface ReturnedCredit {
   takeId: number | null;
   /** What the worker did not admit with it. */
   unused: number;
+  /** What requests that still run may give back of the rest. */
+  open: number;
 }
 
 /** What the supervisor sends to a worker. */

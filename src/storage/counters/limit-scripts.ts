@@ -1,12 +1,13 @@
-import type { LimitRequest, LimitWindow } from "../../gateway/admission/limits.ts";
+import { openAmount, type LimitRequest, type LimitWindow } from "../../gateway/admission/limits.ts";
 import { script } from "./script.ts";
 
 /** Slots a window is divided into, as in the limiter of one process. */
 export const SLOTS = 30;
 
 /**
- * A window is one packed value, `{began, total, last, amount, last, amount, …}`: when the newest slot began, the
- * sum, and each slot's last time and amount, oldest first. Times are the server's, in milliseconds. A value from
+ * A window is one packed value, `{began, total, last, amount, open, last, amount, open, …}`: when the newest slot
+ * began, the sum, and of each slot, oldest first, its last time, its amount, and what of that running requests may give
+ * back. Times are the server's, in milliseconds. A value from
  * beyond the future, left by a clock that was set back, counts as empty.
  */
 const WINDOWS = `
@@ -17,12 +18,13 @@ local windowMs, slotMs = tonumber(ARGV[1]), tonumber(ARGV[2])
 local function read(key)
   local packed = redis.call("GET", key)
   local stored = packed and cmsgpack.unpack(packed) or {now, 0}
-  if #stored > 2 and stored[#stored - 1] > now + windowMs then return {now, 0} end
+  if #stored > 2 and stored[#stored - 2] > now + windowMs then return {now, 0} end
   local window = {stored[1], stored[2]}
-  for index = 3, #stored, 2 do
+  for index = 3, #stored, 3 do
     if stored[index] + windowMs > now then
       window[#window + 1] = stored[index]
       window[#window + 1] = stored[index + 1]
+      window[#window + 1] = stored[index + 2]
     else
       window[2] = window[2] - stored[index + 1]
     end
@@ -34,17 +36,19 @@ local function write(key, window)
   redis.call("SET", key, cmsgpack.pack(window), "PX", windowMs * 2)
 end
 
-local function add(window, amount)
+local function add(window, amount, open)
   local size = #window
   local at = now
-  if size > 2 and window[size - 1] > now then at = window[size - 1] end
+  if size > 2 and window[size - 2] > now then at = window[size - 2] end
   if size == 2 or at - window[1] >= slotMs then
     window[1] = at
     window[size + 1] = at
     window[size + 2] = amount
+    window[size + 3] = open
   else
-    window[size - 1] = at
-    window[size] = window[size] + amount
+    window[size - 2] = at
+    window[size - 1] = window[size - 1] + amount
+    window[size] = window[size] + open
   end
   window[2] = window[2] + amount
 end
@@ -52,7 +56,8 @@ end
 
 /**
  * Grants all requests or none. KEYS: a counter each, then the epoch. ARGV: window, slot and lease time of a slot in
- * milliseconds, the wait for a slot, the slot's name, the epoch; then `window` or `slot`, limit and amount of each.
+ * milliseconds, the wait for a slot, the slot's name, the epoch; then limit, amount and open amount of each, which is
+ * `slot` for a slot.
  * Returns the number of the request that waits longest (0: granted), that wait, the time, and remaining and reset of
  * each; or -1 when the epoch is another one.
  */
@@ -62,19 +67,23 @@ local windows = {}
 if redis.call("GET", table.remove(KEYS)) ~= ARGV[6] then return {-1} end
 local failed, longestMs = 0, 0
 for index, key in ipairs(KEYS) do
-  local limit, amount = tonumber(ARGV[index * 3 + 5]), tonumber(ARGV[index * 3 + 6])
+  local limit, amount = tonumber(ARGV[index * 3 + 4]), tonumber(ARGV[index * 3 + 5])
   local waitMs = 0
-  if ARGV[index * 3 + 4] == "slot" then
+  if ARGV[index * 3 + 6] == "slot" then
     redis.call("ZREMRANGEBYSCORE", key, "-inf", now)
     if redis.call("ZCARD", key) >= limit then waitMs = slotWaitMs end
   else
     local window = read(key)
     windows[index] = window
     local excess = window[2] + amount - limit
-    if excess > 0 then waitMs = windowMs end
-    for slot = 3, #window, 2 do
+    if excess > 0 then
+      waitMs = 1
+      for slot = 3, #window, 3 do excess = excess - window[slot + 2] end
+      if excess > 0 then waitMs = windowMs end
+    end
+    for slot = 3, #window, 3 do
       if excess <= 0 then break end
-      excess = excess - window[slot + 1]
+      excess = excess - window[slot + 1] + window[slot + 2]
       waitMs = window[slot] + windowMs - now
     end
   end
@@ -82,10 +91,10 @@ for index, key in ipairs(KEYS) do
 end
 local answer = {failed, longestMs, now}
 for index, key in ipairs(KEYS) do
-  local limit, amount = tonumber(ARGV[index * 3 + 5]), tonumber(ARGV[index * 3 + 6])
+  local limit, amount = tonumber(ARGV[index * 3 + 4]), tonumber(ARGV[index * 3 + 5])
   local window = windows[index]
   if failed == 0 and window then
-    add(window, amount)
+    add(window, amount, tonumber(ARGV[index * 3 + 6]))
     write(key, window)
   elseif failed == 0 then
     redis.call("ZADD", key, now + leaseMs, slotName)
@@ -93,10 +102,27 @@ for index, key in ipairs(KEYS) do
   end
   local isEmpty = not window or window[2] == 0
   answer[#answer + 1] = window and math.max(0, limit - window[2]) or 0
-  answer[#answer + 1] = isEmpty and 0 or window[#window - 1] + windowMs - now
+  answer[#answer + 1] = isEmpty and 0 or window[#window - 2] + windowMs - now
 end
 return answer
 `);
+
+/** Limit, amount and open amount of each request, as `TAKE` expects them. */
+export function limitArguments(requests: readonly LimitRequest[]): string[] {
+  return requests.flatMap((request) => {
+    const open = request.quantity === "concurrent_images" ? "slot" : String(openAmount(request));
+    return [String(request.limit), String(request.amount), open];
+  });
+}
+
+/** A take of a counter that nobody uses, to try the store with. */
+export const PROBE: LimitRequest = {
+  quantity: "requests",
+  scope: "key",
+  owner: "probe",
+  limit: 1_000_000,
+  amount: 1,
+};
 
 /** The result of `TAKE`; null when it is something else. */
 export function readTake(response: unknown, requestCount: number): number[] | null {
@@ -127,6 +153,12 @@ local epoch = redis.call("GET", KEYS[1])
 return {epoch, now - tonumber(string.match(epoch, "%d+$"))}
 `);
 
+/** The result of `EPOCH`. */
+export function readEpoch(result: unknown): [epoch: string, ageMs: number] {
+  const [epoch, ageMs]: unknown[] = Array.isArray(result) ? result : [];
+  return [String(epoch), Number(ageMs)];
+}
+
 /**
  * Adds what a process has granted to windows that the store has lost. KEYS: a window each. ARGV: window and slot in
  * milliseconds; then for each window the number of its uses, and the age and amount of each.
@@ -136,11 +168,11 @@ local position = 3
 for _, key in ipairs(KEYS) do
   local window = read(key)
   local uses = {}
-  for slot = 3, #window, 2 do uses[#uses + 1] = {window[slot], window[slot + 1]} end
+  for slot = 3, #window, 3 do uses[#uses + 1] = {window[slot], window[slot + 1], window[slot + 2]} end
   local count = tonumber(ARGV[position])
   for use = 1, count do
     local age, amount = tonumber(ARGV[position + use * 2 - 1]), tonumber(ARGV[position + use * 2])
-    uses[#uses + 1] = {now - math.floor(age), amount}
+    uses[#uses + 1] = {now - math.floor(age), amount, 0}
   end
   position = position + 1 + count * 2
   table.sort(uses, function(one, other) return one[1] < other[1] end)
@@ -151,9 +183,11 @@ for _, key in ipairs(KEYS) do
       merged[1] = use[1]
       merged[size + 1] = use[1]
       merged[size + 2] = use[2]
+      merged[size + 3] = use[3]
     else
-      merged[size - 1] = use[1]
-      merged[size] = merged[size] + use[2]
+      merged[size - 2] = use[1]
+      merged[size - 1] = merged[size - 1] + use[2]
+      merged[size] = merged[size] + use[3]
     end
     merged[2] = merged[2] + use[2]
   end
@@ -162,27 +196,26 @@ end
 `);
 
 /**
- * Corrects what was counted at a time. KEYS: a window each. ARGV: window and slot in milliseconds, the time, and by
- * how much; less is taken only from the slot it was counted in.
+ * Corrects what was counted at a time. KEYS: a window each. ARGV: window and slot in milliseconds, the time, by how
+ * much, and how much of it can no longer be given back; less is taken only from the slot it was counted in.
  */
 export const CORRECT = script(`${WINDOWS}
-local at, by = tonumber(ARGV[3]), tonumber(ARGV[4])
+local at, by, closed = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 for _, key in ipairs(KEYS) do
   local window = read(key)
-  if by > 0 then
-    add(window, by)
-    write(key, window)
-  elseif at + windowMs > now then
-    for slot = 3, #window, 2 do
+  if at + windowMs > now then
+    for slot = 3, #window, 3 do
       if window[slot] >= at then
-        local less = math.min(-by, window[slot + 1])
+        local less = math.min(math.max(0, -by), window[slot + 1])
         window[slot + 1] = window[slot + 1] - less
+        window[slot + 2] = math.max(0, window[slot + 2] - closed)
         window[2] = window[2] - less
-        write(key, window)
         break
       end
     end
   end
+  if by > 0 then add(window, by, 0) end
+  if #window > 2 then write(key, window) end
 end
 `);
 

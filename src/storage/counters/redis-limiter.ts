@@ -1,5 +1,6 @@
 import {
   SLOT_RETRY_MS,
+  openAmount,
   retrySeconds,
   type LimitCounter,
   type Limiter,
@@ -12,7 +13,19 @@ import { MemoryLimiter, MINUTE_MS } from "../../gateway/admission/memory-limiter
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/ids.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
-import { CORRECT, EPOCH, readTake, RENEW, SEED, SLOTS, TAKE, windowsOf } from "./limit-scripts.ts";
+import {
+  CORRECT,
+  EPOCH,
+  limitArguments,
+  PROBE,
+  readEpoch,
+  readTake,
+  RENEW,
+  SEED,
+  SLOTS,
+  TAKE,
+  windowsOf,
+} from "./limit-scripts.ts";
 import { ConcurrencySlots } from "./slots.ts";
 import { RedisLink, type Send } from "./redis-link.ts";
 
@@ -116,7 +129,7 @@ export class RedisLimiter implements Limiter {
     if (!verdict.isAdmitted || !this.#isSettling()) return verdict;
     for (const { quantity, amount, ...counter } of requests)
       if (quantity !== "concurrent_images")
-        this.#correct([{ quantity, amount, ...counter }], 0, quantity, amount);
+        void this.#correct([{ quantity, amount, ...counter }], quantity, { at: 0, by: amount, closed: 0 });
     return verdict;
   }
 
@@ -148,10 +161,7 @@ export class RedisLimiter implements Limiter {
     for (const request of requests) args.push(this.#key(request));
     args.push(this.#epochKey, ...this.#windowArguments);
     args.push(String(this.#slotMs), String(SLOT_RETRY_MS), slot, this.#epoch);
-    for (const { quantity, limit, amount } of requests) {
-      args.push(quantity === "concurrent_images" ? "slot" : "window", String(limit), String(amount));
-    }
-    return args;
+    return args.concat(limitArguments(requests));
   }
 
   /** Every grant is counted locally too, so that the fallback knows what this process has used already. */
@@ -160,11 +170,17 @@ export class RedisLimiter implements Limiter {
     shared: { slot: string; connection: number; at: number },
   ): LimitReservation {
     const local = this.#fallback.record(requests);
+    let isOpen = true;
     return {
       correct: (quantity, by) => {
         local.correct(quantity, by);
-        if (shared.connection === this.#connection && this.#link.isUp)
-          this.#correct(requests, shared.at, quantity, by);
+        const request = isOpen ? requests.find((request) => request.quantity === quantity) : undefined;
+        const closed = request ? openAmount(request) : 0;
+        isOpen = false;
+        if (shared.connection !== this.#connection || !this.#link.isUp) return undefined;
+        const correcting = this.#correct(requests, quantity, { at: shared.at, by, closed });
+        // Only the wait that others are told depends on it.
+        return by === 0 ? undefined : correcting;
       },
       release: () => {
         local.release();
@@ -174,18 +190,20 @@ export class RedisLimiter implements Limiter {
     };
   }
 
-  #correct(requests: readonly LimitRequest[], at: number, quantity: LimitQuantity, by: number): void {
+  /** Resolves when the store has it, or is lost. */
+  #correct(
+    requests: readonly LimitRequest[],
+    quantity: LimitQuantity,
+    { at, by, closed }: { at: number; by: number; closed: number },
+  ): Promise<void> | undefined {
     const keys = this.#keys(requests, quantity);
-    if (keys.length === 0) return;
-    const args = [
-      CORRECT.sha,
-      String(keys.length),
-      ...keys,
-      ...this.#windowArguments,
-      String(at),
-      String(by),
-    ];
-    this.#link.send("EVALSHA", args).catch(() => {});
+    if (keys.length === 0 || (by === 0 && closed === 0)) return undefined;
+    const numbers = [at, by, closed].map(String);
+    const args = [CORRECT.sha, String(keys.length), ...keys, ...this.#windowArguments, ...numbers];
+    return this.#link.send("EVALSHA", args).then(
+      () => {},
+      () => {},
+    );
   }
 
   /** Loads the scripts and proves that the store can write and is quick. */
@@ -212,13 +230,8 @@ export class RedisLimiter implements Limiter {
       const windows = granted.slice(from, from + SEEDED_AT_ONCE);
       const keys = windows.map((window) => this.#key(window));
       const numbers = windows.flatMap(({ uses }) => [uses.length].concat(...uses));
-      await send("EVALSHA", [
-        SEED.sha,
-        String(keys.length),
-        ...keys,
-        ...this.#windowArguments,
-        ...numbers.map(String),
-      ]);
+      const args = [SEED.sha, String(keys.length), ...keys, ...this.#windowArguments];
+      await send("EVALSHA", args.concat(numbers.map(String)));
     }
     await this.#slots.renew(send);
   }
@@ -234,17 +247,4 @@ export class RedisLimiter implements Limiter {
   #key({ scope, quantity, owner }: LimitCounter): string {
     return `${this.#prefix}${scope}:${quantity}:${owner}`;
   }
-}
-
-const PROBE: LimitRequest = {
-  quantity: "requests",
-  scope: "key",
-  owner: "probe",
-  limit: 1_000_000,
-  amount: 1,
-};
-
-function readEpoch(result: unknown): [epoch: string, ageMs: number] {
-  const [epoch, ageMs]: unknown[] = Array.isArray(result) ? result : [];
-  return [String(epoch), Number(ageMs)];
 }

@@ -1,10 +1,10 @@
-import type {
-  LimitCounter,
-  Limiter,
-  LimitQuantity,
-  LimitRequest,
-  LimitReservation,
-  LimitVerdict,
+import {
+  openAmount,
+  type LimitCounter,
+  type Limiter,
+  type LimitRequest,
+  type LimitReservation,
+  type LimitVerdict,
 } from "../../gateway/admission/limits.ts";
 import { MemoryLimiter } from "../../gateway/admission/memory-limiter.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -18,7 +18,7 @@ import {
   type WorkerLimits,
 } from "./limit-messages.ts";
 
-/** Corrections are sent, and expired credits returned, this often. */
+/** Expired credits are returned this often. */
 const FLUSH_MS = 100;
 /** A counter taken from twice within this time is busy enough for a credit. */
 const BUSY_MS = 100;
@@ -83,8 +83,13 @@ export class WorkerLimiter implements Limiter {
       const { remaining = 0, left = 0, resetSeconds = 0 } = credits[index] ?? {};
       return { quantity, limit, remaining: remaining + left - amount, resetSeconds };
     });
-    for (const [index, credit] of credits.entries()) credit.left -= requests[index]?.amount ?? 0;
-    return { isAdmitted: true, windows, reservation: this.#creditReservation(credits) };
+    for (const [index, credit] of credits.entries()) {
+      const request = requests[index];
+      if (!request) continue;
+      credit.left -= request.amount;
+      credit.open += openAmount(request);
+    }
+    return { isAdmitted: true, windows, reservation: this.#creditReservation(credits, requests) };
   }
 
   #takeFromSupervisor(requests: readonly LimitRequest[]): Promise<LimitVerdict> {
@@ -116,6 +121,7 @@ export class WorkerLimiter implements Limiter {
         ...credit,
         takeId: id,
         left: credit.amount,
+        open: 0,
         takenAt,
         endsAt,
       });
@@ -126,16 +132,22 @@ export class WorkerLimiter implements Limiter {
     if (!verdict.isAdmitted) return pending.resolve(verdict);
     const reservation = this.#reservation(id, pending.requests, takenAt);
     if (!pending.isAbandoned) return pending.resolve({ ...verdict, reservation });
-    for (const request of pending.requests) this.#correct(request, takenAt, -request.amount);
+    for (const request of pending.requests)
+      this.#correct(request, takenAt, -request.amount, openAmount(request));
     reservation.release();
+    this.#flush();
   }
 
   /** What the supervisor counted for one take. */
   #reservation(id: number, requests: readonly LimitRequest[], takenAt: number): LimitReservation {
+    let isOpen = true;
     return {
-      correct: (quantity, by) => {
+      correct: (quantity, by): undefined => {
         for (const request of requests)
-          if (request.quantity === quantity) this.#correct(request, takenAt, by);
+          if (request.quantity === quantity)
+            this.#correct(request, takenAt, by, isOpen ? openAmount(request) : 0);
+        isOpen = false;
+        this.#flush();
       },
       release: () => {
         if (!requests.some(({ quantity }) => quantity === "concurrent_images")) return;
@@ -146,30 +158,36 @@ export class WorkerLimiter implements Limiter {
   }
 
   /** What this worker counted against its credits; those that were returned are corrected at the supervisor. */
-  #creditReservation(credits: readonly Credit[]): LimitReservation {
+  #creditReservation(credits: readonly Credit[], requests: readonly LimitRequest[]): LimitReservation {
+    let isOpen = true;
     return {
-      correct: (quantity: LimitQuantity, by: number) => {
-        for (const credit of credits) {
-          if (credit.counter.quantity !== quantity) continue;
-          const isHeld = this.#credits.get(counterName(credit.counter)) === credit;
+      correct: (quantity, by): undefined => {
+        for (const [index, credit] of credits.entries()) {
+          const request = requests[index];
+          if (request?.quantity !== quantity) continue;
+          const closed = isOpen ? openAmount(request) : 0;
+          const isHeld = this.#credits.get(counterName(request)) === credit;
+          if (isHeld) credit.open -= closed;
           if (isHeld && credit.left >= by) credit.left -= by;
-          else this.#correct(credit.counter, credit.takenAt, by);
+          else this.#correct(request, credit.takenAt, by, isHeld ? 0 : closed);
         }
+        isOpen = false;
+        this.#flush();
       },
       release: () => {},
     };
   }
 
-  #correct({ scope, quantity, owner }: LimitCounter, takenAt: number, by: number): void {
-    if (quantity === "concurrent_images") return;
-    this.#outbox.corrections.push({ counter: { scope, quantity, owner }, takenAt, by });
+  #correct({ scope, quantity, owner }: LimitCounter, takenAt: number, by: number, closed: number): void {
+    if (quantity === "concurrent_images" || (by === 0 && closed === 0)) return;
+    this.#outbox.corrections.push({ counter: { scope, quantity, owner }, takenAt, by, closed });
   }
 
   /** Confirms a recall also where nothing is held any more, as the supervisor waits for it. */
   #returnCredit(counter: LimitCounter): void {
     const name = counterName(counter);
-    const { takeId = null, left: unused = 0 } = this.#credits.get(name) ?? {};
-    this.#outbox.returns.push({ counter, takeId, unused });
+    const { takeId = null, left: unused = 0, open = 0 } = this.#credits.get(name) ?? {};
+    this.#outbox.returns.push({ counter, takeId, unused, open });
     this.#credits.delete(name);
   }
 
@@ -204,6 +222,8 @@ export class WorkerLimiter implements Limiter {
 interface Credit extends LimitCredit {
   takeId: number;
   left: number;
+  /** What running requests may give back of what was admitted from it. */
+  open: number;
   /** When it was counted; monotonic milliseconds of the supervisor. */
   takenAt: number;
   /** Monotonic milliseconds of this process. */

@@ -36,7 +36,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "a slot is released as often as it is asked for",
     file: GRANT,
-    find: "    if (this.#isReleased) return;\n",
+    find: "    if (this.#isReleased) return undefined;\n",
     replace: "",
     tests: limits,
   },
@@ -85,8 +85,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "a request is counted twice",
     file: MEMORY,
-    find: "add(now, counted(request, request.amount, share))",
-    replace: "add(now, 2 * counted(request, request.amount, share))",
+    find: "add(now, counted(request, request.amount, share), ",
+    replace: "add(now, 2 * counted(request, request.amount, share), ",
     tests: limits,
   },
   {
@@ -106,8 +106,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "what was not used stays counted",
     file: MEMORY,
-    find: "else this.#table(counter).find(counter.owner, now)?.reduce(now, takenAt, -by);",
-    replace: "void takenAt;",
+    find: "Math.max(0, -by), closed);",
+    replace: "0, closed);",
     tests: limits,
   },
   {
@@ -169,8 +169,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "the unused part of a credit stays counted",
     file: COORDINATOR,
-    find: "credit.reservation.correct(counter.quantity, -unused);",
-    replace: "void unused;",
+    find: "credit.countedAt, -unused, ",
+    replace: "credit.countedAt, 0 * unused, ",
     tests: workers,
   },
   {
@@ -204,8 +204,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "a worker's corrections are ignored",
     file: COORDINATOR,
-    find: "this.#limiter.correct(counter, takenAt, by);",
-    replace: "void [counter, takenAt, by];",
+    find: "this.#limiter.correct(counter, takenAt, by, closed);",
+    replace: "void [counter, takenAt, by, closed];",
     tests: workers,
   },
   {
@@ -225,15 +225,15 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "what the supervisor granted too late stays counted",
     file: WORKER,
-    find: "for (const request of pending.requests) this.#correct(request, takenAt, -request.amount);",
-    replace: "",
+    find: "this.#correct(request, takenAt, -request.amount, openAmount(request));",
+    replace: "void request;",
     tests: workers,
   },
   {
     name: "what the supervisor granted too late is given back for organization and key each",
     file: WORKER,
-    find: "for (const request of pending.requests) this.#correct(request, takenAt, -request.amount);",
-    replace: "for (const { quantity, amount } of pending.requests) reservation.correct(quantity, -amount);",
+    find: "this.#correct(request, takenAt, -request.amount, openAmount(request));",
+    replace: "reservation.correct(request.quantity, -request.amount);",
     tests: workers,
   },
   {
@@ -281,7 +281,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "a correction in Redis is ignored",
     file: SCRIPTS,
-    find: "local less = math.min(-by, window[slot + 1])",
+    find: "local less = math.min(math.max(0, -by), window[slot + 1])",
     replace: "local less = 0",
     tests: limiters,
   },
@@ -347,5 +347,75 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     find: "const MAX_REQUESTS = 256;",
     replace: "const MAX_REQUESTS = 2 ** 40;",
     tests: ["test/spec/http-strictness.test.ts"],
+  },
+  {
+    name: "a take is decided before the correction that was sent before it",
+    file: COORDINATOR,
+    find: "setImmediate(() => this.#decideAll());",
+    replace: "queueMicrotask(() => this.#decideAll());",
+    tests: workers,
+  },
+  {
+    name: "a worker sends its corrections later",
+    file: WORKER,
+    find: "isOpen ? openAmount(request) : 0);\n        isOpen = false;\n        this.#flush();",
+    replace: "isOpen ? openAmount(request) : 0);\n        isOpen = false;",
+    tests: workers,
+  },
+  {
+    name: "a response ends before its correction counts in Redis",
+    file: "src/server/endpoint.ts",
+    find: "await grant.release();",
+    replace: "void grant.release();",
+    tests: ["src/server/endpoint.test.ts"],
+  },
+  {
+    name: "a stream ends before its correction counts in Redis",
+    file: "src/gateway/relay.ts",
+    find: "    await this.#relay.settling();\n    if (this.#hasReader)",
+    replace: "    if (this.#hasReader)",
+    tests: ["src/gateway/relay.test.ts"],
+  },
+  {
+    name: "nobody waits for a correction in Redis",
+    file: REDIS,
+    find: "return by === 0 ? undefined : correcting;",
+    replace: "void correcting;\n        return undefined;",
+    tests: limiters,
+  },
+  {
+    name: "the wait of a refusal counts what running requests may give back",
+    file: WINDOW,
+    find: "    if (excess <= 0) return 1;\n",
+    replace: "",
+    tests: limiters,
+  },
+  {
+    name: "what has ended is waited for as if it might be given back",
+    file: WINDOW,
+    find: "this.#at(this.#open, index) - closed",
+    replace: "this.#at(this.#open, index) - 0 * closed",
+    tests: limiters,
+  },
+  {
+    name: "the wait of a refusal through Redis counts what running requests may give back",
+    file: SCRIPTS,
+    find: "do excess = excess - window[slot + 2] end",
+    replace: "do excess = excess - 0 * window[slot + 2] end",
+    tests: limiters,
+  },
+  {
+    name: "what has ended is waited for through Redis as if it might be given back",
+    file: SCRIPTS,
+    find: "math.max(0, window[slot + 2] - closed)",
+    replace: "math.max(0, window[slot + 2] - 0 * closed)",
+    tests: limiters,
+  },
+  {
+    name: "what of a returned credit may be given back is forgotten",
+    file: COORDINATOR,
+    find: "credit.amount - open)",
+    replace: "credit.amount - 0 * open)",
+    tests: workers,
   },
 ];

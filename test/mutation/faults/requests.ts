@@ -74,7 +74,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "a request that ended keeps its slot",
     file: ENDPOINT,
-    find: "  } finally {\n    grant.release();\n  }",
+    find: "  } finally {\n    await grant.release();\n  }",
     replace: "  } finally {\n  }",
     tests: endpoint,
   },
