@@ -1,3 +1,4 @@
+import type { Actor } from "./actor.ts";
 import type { ConfigurationKind } from "./configuration-ports.ts";
 import type { OrganizationFilter } from "./list-page.ts";
 import type { MemberAction } from "./member-ports.ts";
@@ -15,6 +16,7 @@ export type ChangeKind =
   | "webhook"
   | "alert"
   | "prompt"
+  | "mail"
   | ConfigurationKind;
 
 export type AuditAction =
@@ -28,6 +30,8 @@ export type AuditAction =
   | "redeliver"
   | "read"
   | "reseal"
+  | "test"
+  | "use"
   | MemberAction;
 
 /** One line of the audit: never changed, never removed. */
@@ -60,7 +64,19 @@ interface AuditFilter extends Pick<OrganizationFilter, "organizationIds"> {
   to?: number;
 }
 
+/** An act that changes nothing. */
+export interface AuditNote {
+  by: Actor;
+  kind: ChangeKind;
+  action: AuditAction;
+  subject: string;
+  organizationId?: string;
+  detail: object;
+}
+
 export interface AuditStore {
+  /** Writes a row of an act that changes nothing. */
+  note(act: AuditNote): Promise<void>;
   /** Newest first. */
   list(page: AuditFilter & { before?: bigint; limit: number }): Promise<AuditRecord[]>;
   /**

@@ -1,8 +1,11 @@
 import { camelCase, snakeCase } from "../lib/casing.ts";
+import type { Channel } from "../domain/channel.ts";
+import { AddressRefused, NetworkGuard } from "../lib/network-guard.ts";
 import { isSecretHeader, isSecretName } from "../lib/secret-names.ts";
 import type { z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import { MASK, type channelChangeSchema } from "./channel-schemas.ts";
+import { accessOf, type Caller } from "./signed-in.ts";
 import type { Configuration, EntryValue, SealedSecret } from "./configuration-ports.ts";
 
 type ChannelChange = Omit<z.output<typeof channelChangeSchema>, "version">;
@@ -67,6 +70,43 @@ export function requireSecretsForAddress(before: EntryValue, after: EntryValue):
     );
 }
 
+/**
+ * The entry with a note whether its addresses may be private: who changes one decides anew. An owner may choose any, and
+ * others those of the public internet and of `server.allowed_networks`.
+ */
+export function withReach(caller: Caller, before: EntryValue, after: EntryValue): EntryValue {
+  const isSame = Bun.deepEquals(addressesOf(before), addressesOf(after));
+  const isPrivate = isSame ? before["private_networks"] === true : accessOf(caller).role === "owner";
+  const { private_networks: _, ...value } = after;
+  return isPrivate ? { ...value, private_networks: true } : value;
+}
+
+/**
+ * Throws 400 for the first address that a channel may not call. The names of an owner are not looked up: they may lead
+ * anywhere but to what a call refuses anyway.
+ */
+export async function requireReachable(channel: Channel, value: EntryValue): Promise<void> {
+  const isNamed = value["private_networks"] !== true;
+  const guard = new NetworkGuard(channel.networks ?? [], isNamed ? undefined : async () => []);
+  const baseUrl = baseUrlOf(channel);
+  const all = [...(baseUrl === undefined ? [] : [["base_url", baseUrl] as const]), ...namedAddresses(value)];
+  for (const [field, address] of all)
+    await guard.addressesOf(new URL(address).hostname).catch((error: unknown) => {
+      if (!(error instanceof AddressRefused)) return;
+      throw new AdminError(400, inputField(field), `${inputField(field)} ${NOT_ALLOWED}`);
+    });
+}
+
+/** The address of a channel, the provider's own where it has none; undefined where the provider finds it otherwise. */
+export function baseUrlOf({ settings }: Pick<Channel, "settings">): string | undefined {
+  const { baseUrl } = partsOf(settings);
+  return typeof baseUrl === "string" ? baseUrl : undefined;
+}
+
+/** Of an address that is refused, in every message. */
+export const NOT_ALLOWED =
+  "leads to an address that is not allowed: link-local and metadata addresses never are, private ones where an owner, the configuration file or `server.allowed_networks` names them";
+
 /** A path of the stored form as the input has it: `settings.client_secret` as `settings.clientSecret`. */
 export function inputField(path: string): string {
   const [first = "", second] = path.split(".");
@@ -96,8 +136,16 @@ export function partsOf(value: unknown): Parts {
 
 /** Addresses that secrets are sent to. */
 function addressesOf(value: EntryValue): unknown {
-  const settings = Object.entries(partsOf(value["settings"]));
-  return [value["base_url"], value["provider"], settings.filter(([name]) => name.endsWith("_url"))];
+  return [value["provider"], namedAddresses(value)];
+}
+
+function namedAddresses(value: EntryValue): [field: string, address: string][] {
+  const inSettings = Object.entries(partsOf(value["settings"])).filter(([name]) => name.endsWith("_url"));
+  const all = [
+    ["base_url", value["base_url"]],
+    ...inSettings.map(([name, each]) => [`settings.${name}`, each]),
+  ];
+  return all.filter((each): each is [string, string] => typeof each[1] === "string");
 }
 
 async function mergeSecrets(

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { AdminError } from "./admin-error.ts";
-import { changeEntry, requireSecretsForAddress } from "./channel-entry.ts";
+import { baseUrlOf, changeEntry, NOT_ALLOWED, requireSecretsForAddress, withReach } from "./channel-entry.ts";
 import { channelTestSchema, type channelTestResultSchema } from "./channel-schemas.ts";
-import { fieldOf, freeId, requireChannel, requireProvider } from "./channels.ts";
-import { readConfigured, readWith, storedEntry, type Configured } from "./configured.ts";
+import { checkChannel, freeId, requireChannel, requireProvider } from "./channels.ts";
+import { readConfigured, storedEntry, type Configured } from "./configured.ts";
 import type { ConfiguredChannel } from "./configuration-ports.ts";
 import type { OperationContext } from "./context.ts";
 import { readInput } from "./input.ts";
@@ -18,8 +18,11 @@ const TIMEOUT_MS = 10_000;
  * added; nothing is stored. Takes ten seconds at most. The message says what to change, and nothing secret.
  */
 export async function testChannel(context: OperationContext, input: unknown): Promise<TestResult> {
-  const { channel } = await candidate(context, input);
+  const { id, declared, channel } = await candidate(context, input);
   if (!channel) throw new AdminError(400, "id", "the channel cannot be used: see its problems");
+  const address = baseUrlOf(channel) ?? null;
+  const detail = { provider: declared.provider, address };
+  await context.store.audit.note({ by: context.by, kind: "channel", action: "test", subject: id, detail });
   const startedAt = context.clock.monotonic();
   const result = (ok: boolean, message: string): TestResult => ({
     ok,
@@ -46,11 +49,10 @@ async function candidate(context: OperationContext, input: unknown): Promise<Con
   const configured = await readConfigured(context);
   if (named !== undefined && provider === undefined && Object.keys(change).length === 0)
     return requireChannel(configured, named);
-  const { id, before } = base(context, configured, named, provider);
-  const value = await changeEntry(context.configuration, id, before, change);
-  requireSecretsForAddress(before, value);
-  const state = await readWith(context, configured, { kind: "channel", id, value }, fieldOf(id));
-  return requireChannel({ ...configured, state }, id);
+  const { id, before, isStored } = base(context, configured, named, provider);
+  const changed = await changeEntry(context.configuration, id, before, change);
+  requireSecretsForAddress(before, changed);
+  return await checkChannel(context, configured, id, withReach(context, isStored ? before : {}, changed));
 }
 
 /** What the fields of a test are a change of: the stored channel, or one that does not exist yet. */
@@ -61,11 +63,11 @@ function base(
   provider: string | undefined,
 ) {
   const stored = named === undefined ? undefined : storedEntry(configured, "channel", named);
-  if (stored) return { id: stored.id, before: stored.value };
+  if (stored) return { id: stored.id, before: stored.value, isStored: true };
   if (provider === undefined)
     throw new AdminError(400, "provider", "provider is missing: a channel that does not exist yet needs one");
   requireProvider(context, provider);
-  return { id: freeId(configured, provider), before: { provider } };
+  return { id: freeId(configured, provider), before: { provider }, isStored: false };
 }
 
 /** What a failed probe means for who configures the channel. */
@@ -85,6 +87,7 @@ function explain({ kind, status, cause }: UpstreamError): string {
 }
 
 const BY_CODE: Readonly<Record<string, string>> = {
+  AddressRefused: `The address ${NOT_ALLOWED}.`,
   ENOTFOUND: "No such host: check the address.",
   EAI_AGAIN: "The host's name could not be looked up: check the address and this machine's name server.",
   ECONNREFUSED: "Nothing listens at the address: check its host and port.",

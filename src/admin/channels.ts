@@ -1,6 +1,12 @@
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
-import { changeEntry, inputField, requireSecretsForAddress } from "./channel-entry.ts";
+import {
+  changeEntry,
+  inputField,
+  requireReachable,
+  requireSecretsForAddress,
+  withReach,
+} from "./channel-entry.ts";
 import { channelChangeSchema, channelCreationSchema } from "./channel-schemas.ts";
 import { viewChannel, type ChannelView } from "./channel-view.ts";
 import { channelUses, describeUses, type ChannelUses } from "./channel-uses.ts";
@@ -12,7 +18,7 @@ import {
   storedEntry,
   type Configured,
 } from "./configured.ts";
-import type { ConfiguredChannel, StoredEntry } from "./configuration-ports.ts";
+import type { ConfiguredChannel, EntryValue, StoredEntry } from "./configuration-ports.ts";
 import type { OperationContext } from "./context.ts";
 import { readInput } from "./input.ts";
 
@@ -42,8 +48,8 @@ export async function createChannel(context: OperationContext, input: unknown): 
   requireProvider(context, provider);
   const id = wanted ?? freeId(configured, provider);
   requireFree(configured, id);
-  const value = await changeEntry(context.configuration, id, { provider }, fields);
-  await readWith(context, configured, { kind: "channel", id, value }, fieldOf(id));
+  const value = withReach(context, {}, await changeEntry(context.configuration, id, { provider }, fields));
+  await checkChannel(context, configured, id, value);
   const entry = { kind: "channel", id, value, createdAt: context.clock.now() } as const;
   if (!(await context.store.configuration.create(entry, context.by))) throw taken(id);
   await context.configuration.apply();
@@ -63,9 +69,10 @@ export async function updateChannel(
   const configured = await readConfigured(context);
   const entry = requireStored(configured, id);
   requireVersion(entry, version);
-  const value = await changeEntry(context.configuration, id, entry.value, change);
-  requireSecretsForAddress(entry.value, value);
-  await readWith(context, configured, { kind: "channel", id, value }, fieldOf(id));
+  const changed = await changeEntry(context.configuration, id, entry.value, change);
+  requireSecretsForAddress(entry.value, changed);
+  const value = withReach(context, entry.value, changed);
+  await checkChannel(context, configured, id, value);
   const after = await context.store.configuration.update(
     entry,
     (now) => {
@@ -98,6 +105,19 @@ export async function removeChannel(context: OperationContext, id: string, force
   if (!(await context.store.configuration.remove({ kind: "channel", id }, context.by)))
     throw unknown(configured, id);
   await context.configuration.apply();
+}
+
+/** The channel as a stored form makes it. Throws 400 where it could not be used, or may not call its address. */
+export async function checkChannel(
+  context: OperationContext,
+  configured: Configured,
+  id: string,
+  value: EntryValue,
+): Promise<ConfiguredChannel> {
+  const state = await readWith(context, configured, { kind: "channel", id, value }, fieldOf(id));
+  const checked = requireChannel({ ...configured, state }, id);
+  if (checked.channel) await requireReachable(checked.channel, value);
+  return checked;
 }
 
 /** The provider's description, or 400 with a suggestion. */

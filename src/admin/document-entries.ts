@@ -1,6 +1,6 @@
 import { isSecretHeader, isSecretName } from "../lib/secret-names.ts";
 import { AdminError } from "./admin-error.ts";
-import { isSealed, partsOf, requireSecretsForAddress } from "./channel-entry.ts";
+import { isSealed, partsOf, requireReachable, requireSecretsForAddress, withReach } from "./channel-entry.ts";
 import { MASK } from "./channel-schemas.ts";
 import type {
   ConfigurationKind,
@@ -43,8 +43,9 @@ export async function applyEntries(
       await store.configuration.remove({ kind, id }, by);
       continue;
     }
-    const value = await withSecrets(context, { kind, id, value: partsOf(after) }, before);
-    if (before) requireSecretsForAddress(before.value, value);
+    const wanted = await withSecrets(context, { kind, id, value: partsOf(after) }, before);
+    if (before) requireSecretsForAddress(before.value, wanted);
+    const value = kind === "channel" ? withReach(context, before?.value ?? {}, wanted) : wanted;
     const entry = { kind, id, value, createdAt: before?.createdAt ?? clock.now(), revision: 0n };
     entries.set(nameOf(entry), entry);
     written.push(entry);
@@ -56,11 +57,15 @@ export async function applyEntries(
     written.some(({ kind, id }) => each.kind === kind && each.id === id),
   );
   if (problem) throw new AdminError(400, problem.path, `${problem.path} ${problem.message}`);
+  for (const { kind, id, value } of written) {
+    const channel = kind === "channel" ? state.channels.get(id)?.channel : null;
+    if (channel) await requireReachable(channel, value);
+  }
   return state;
 }
 
-/** The value with a mask in place of each sealed secret. */
-function maskSecrets(value: EntryValue): EntryValue {
+/** The value with a mask in place of each sealed secret, without what the importer's role decides. */
+function maskSecrets({ private_networks: _private, ...value }: EntryValue): EntryValue {
   return JSON.parse(JSON.stringify(value), (_name, part: unknown) => (isSealed(part) ? MASK : part));
 }
 

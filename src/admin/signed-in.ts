@@ -26,7 +26,7 @@ export interface Origin {
 }
 
 /** Whoever runs an operation; absent at the command line, which has the database anyway. */
-interface Caller {
+export interface Caller {
   signedIn?: SignedIn;
 }
 

@@ -48,6 +48,7 @@ type FileChannel = z.output<typeof channelSchema>;
 export type DeclaredChannel = Omit<FileChannel, "credential" | "headers"> & {
   credential?: FileChannel["credential"] | OpenedSecret;
   headers?: Record<string, NonNullable<FileChannel["headers"]>[string] | OpenedSecret>;
+  private_networks?: true;
 };
 
 const sealedSchema = z.strictObject({ sealed: z.string() });
@@ -56,6 +57,10 @@ const sealedSchema = z.strictObject({ sealed: z.string() });
 export const storedChannelSchema = channelSchema.extend({
   credential: z.union([sealedSchema, z.literal(NO_CREDENTIAL)]).optional(),
   headers: z.record(z.string().min(1), z.union([sealedSchema, z.string()])).optional(),
+  private_networks: z
+    .literal(true)
+    .optional()
+    .describe("Whether an owner chose its addresses, which may then be private ones"),
 });
 
 export type StoredChannel = z.output<typeof storedChannelSchema>;

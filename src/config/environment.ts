@@ -121,6 +121,7 @@ const VARIABLES: readonly Variable[] = [
   { variable: "METRICS_TOKEN", path: ["server", "metrics_token"], read: asReference },
   { variable: "PUBLIC_URL", path: ["server", "public_url"], read: asText },
   { variable: "TRUSTED_PROXIES", path: ["server", "trusted_proxies"], read: asList },
+  { variable: "ALLOWED_NETWORKS", path: ["server", "allowed_networks"], read: asList },
   { variable: "DENIED_NETWORKS", path: ["server", "denied_networks"], read: asList },
   { variable: "DRAIN_SECONDS", path: ["server", "drain_seconds"], read: asNumber },
   { variable: "LEAVE_SECONDS", path: ["server", "leave_seconds"], read: asNumber },

@@ -16,6 +16,8 @@ export interface Reload {
 
 /** Sections of the file that a running process takes over. */
 const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbox", "catalogue"]);
+/** Becomes a part of each stored channel. */
+const RELOADABLE_PATH = "server.allowed_networks";
 
 /**
  * Compares newly loaded settings with the running ones. A channel that did not change stays the same object, in routes
@@ -54,7 +56,7 @@ export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Re
 
 /** Whether a running process takes over a change of the setting. */
 export function isReloadable({ path }: Pick<SettingRow, "path">): boolean {
-  return RELOADABLE.has(sectionOf(path));
+  return RELOADABLE.has(sectionOf(path)) || path === RELOADABLE_PATH;
 }
 
 /** Channels and models have one row each, which does not show everything of them. */

@@ -39,6 +39,12 @@ export const serverSchema = z
       .array(address)
       .default([])
       .describe("Public addresses and networks that links of callers must not reach, such as your own"),
+    allowed_networks: z
+      .array(address)
+      .default([])
+      .describe(
+        "Addresses and networks, besides the public internet, that channels added by members other than owners may call",
+      ),
     drain_seconds: z
       .number()
       .min(0)

@@ -74,7 +74,8 @@ export async function buildTables(sources: TableSources, report: Report): Promis
     const channel = await buildChannel(id, declared, channelSources, (at, message) =>
       reportEntry({ kind: "channel", id: storedId }, path + at.slice(ownId.length), message),
     );
-    if (channel) channels.set(id, channel);
+    const networks = declared.private_networks ? EVERY_NETWORK : effective.server.allowed_networks;
+    if (channel) channels.set(id, { ...channel, networks });
   }
   const unusable = stored.filter(({ kind, id }) => kind === "channel" && !channels.has(id));
   const modelSources = {
@@ -96,6 +97,9 @@ export async function buildTables(sources: TableSources, report: Report): Promis
   const unusableChannels = unusable.map(({ id }) => id);
   return { ...tables, channels, unusableChannels, isSandboxOn, configured };
 }
+
+/** Of the channels that owners add. Link-local and metadata addresses are refused all the same. */
+const EVERY_NETWORK = ["0.0.0.0/0", "::/0"];
 
 /** What declares channels and models, before any of them is built. */
 interface Layers {

@@ -7,6 +7,11 @@ export interface Channel {
   settings: unknown;
   /** Timeouts of its calls in milliseconds; the defaults of the kind of route where absent. */
   timeouts?: Partial<Timeouts>;
+  /**
+   * Networks (CIDR notation) that it may call besides the public internet; undefined for one that the operator declares,
+   * which may call any address.
+   */
+  networks?: readonly string[];
   /** Maximum calls at once from one process; undefined for no limit. */
   maxConcurrent?: number;
   /** A server of the operator's own, which must not fetch links that callers chose. */

@@ -3,6 +3,7 @@ import type { ProviderDescription } from "../admin/configuration-ports.ts";
 import type { Channel } from "../domain/channel.ts";
 import type { EmbeddingUpstream, ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
 import { snakeCase } from "../lib/casing.ts";
+import { NetworkGuard } from "../lib/network-guard.ts";
 import { isSecretName } from "../lib/secret-names.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import { anthropic } from "./anthropic.ts";
@@ -20,6 +21,7 @@ import { openrouter } from "./openrouter.ts";
 import type { Provider } from "./provider.ts";
 import { replicate } from "./replicate.ts";
 import { sandbox } from "../sandbox/index.ts";
+import { guarded } from "./transport/network.ts";
 import { vertex } from "./vertex/index.ts";
 import { xai } from "./xai.ts";
 
@@ -80,7 +82,7 @@ export function openUpstreams(channels: Iterable<Channel>, codecSlots: FairSemap
     open(added) {
       const entries = [...added].flatMap((channel) => {
         const registered = opened.has(channel) ? undefined : PROVIDERS.get(channel.provider);
-        return registered ? [{ channel, upstream: registered.open(channel.settings, codecSlots) }] : [];
+        return registered ? [{ channel, upstream: openChannel(registered, channel, codecSlots) }] : [];
       });
       for (const { channel, upstream } of entries) opened.set(channel, upstream);
     },
@@ -92,9 +94,31 @@ export function openUpstreams(channels: Iterable<Channel>, codecSlots: FairSemap
   return upstreams;
 }
 
+function openChannel(
+  registered: RegisteredProvider,
+  { settings, networks }: Channel,
+  codecSlots: FairSemaphore,
+): ReturnType<RegisteredProvider["open"]> {
+  const opened = registered.open(settings, codecSlots);
+  if (!networks) return opened;
+  const guard = new NetworkGuard(networks);
+  const { text, image, embedding } = opened;
+  return {
+    text: guarded(text, guard),
+    image: guarded(image, guard),
+    embedding: guarded(embedding, guard),
+  };
+}
+
 /** Calls the vendor of a channel with its address and credential. Throws an `UpstreamError`, or the signal's reason. */
-export async function probeChannel({ provider, settings }: Channel, signal: AbortSignal): Promise<void> {
-  await PROVIDERS.get(provider)?.probe(settings, signal);
+export async function probeChannel(
+  { provider, settings, networks }: Channel,
+  signal: AbortSignal,
+): Promise<void> {
+  const registered = PROVIDERS.get(provider);
+  if (!registered) return;
+  const { probe } = networks ? guarded(registered, new NetworkGuard(networks)) : registered;
+  await probe(settings, signal);
 }
 
 /** Every provider, for the form of a channel. */

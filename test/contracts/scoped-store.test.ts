@@ -144,6 +144,18 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.audit.list({ ...PAGE, subject: "key_theirs" }),
     (s) => s.audit.list({ ...PAGE, organizationIds: ["theirs"] }),
   ],
+  "audit.note": [
+    (s) =>
+      s.audit.note({
+        by: BY,
+        kind: "key",
+        action: "use",
+        subject: "key_theirs",
+        organizationId: "theirs",
+        detail: {},
+      }),
+    (s) => s.audit.note({ by: BY, kind: "mail", action: "test", subject: "a@example.com", detail: {} }),
+  ],
   "audit.verify": [(s) => s.audit.verify()],
   "usage.sums": [
     (s) => s.usage.sums(DAY, ["organizationId", "keyId"]),

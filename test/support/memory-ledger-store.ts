@@ -33,6 +33,17 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
           .filter((record) => subject === undefined || record.subject === subject)
           .toReversed()
           .slice(0, limit),
+      note: async ({ by, detail, organizationId = null, ...act }) =>
+        void audited.push({
+          ...act,
+          revision: BigInt(audited.length + 1),
+          at: 0,
+          actor: by.actor,
+          source: by.source ?? null,
+          organizationId,
+          before: null,
+          after: asWritten(detail),
+        }),
       verify: async () => ({ rows: audited.length, head: null, faults: [], faultCount: 0 }),
     },
     list: async ({ organizationId, keyId, model, requestId, from = 0, to = Infinity, below, limit }) =>

@@ -88,8 +88,12 @@ export const scopedResources = {
 
   linkSecrets: (): LinkSecretStore => ({ rotate: refused }),
 
-  audit: (store: AuditStore, { organizations }: Scope): AuditStore => ({
-    list: (filter) => store.list({ ...filter, organizationIds: organizations }),
+  audit: (store: AuditStore, scope: Scope): AuditStore => ({
+    async note(act) {
+      requireOwn(scope, act.organizationId ?? null);
+      await store.note(act);
+    },
+    list: (filter) => store.list({ ...filter, organizationIds: scope.organizations }),
     verify: refused,
   }),
 };

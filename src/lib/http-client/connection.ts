@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { Socket, SocketHandler } from "bun";
 import type { Cancellation } from "../cancellation.ts";
+import type { NetworkGuard } from "../network-guard.ts";
 import { HttpError } from "./http-error.ts";
 import { kept, type RequestBytes } from "./request-bytes.ts";
 import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
@@ -14,6 +15,8 @@ export interface Origin {
   isTls: boolean;
   /** Replaces the system's certificate authorities (PEM), for tests. */
   certificateAuthority?: string | undefined;
+  /** Allows the addresses that are dialled; every address is where absent. */
+  guard?: NetworkGuard | undefined;
 }
 
 /** How long an unused connection is kept. Seconds: below the minute after which balancers of vendors close one. */
@@ -68,7 +71,7 @@ export class Connection implements ResponseListener, BodySource {
       this.#send(this.#socket, head);
     } else {
       this.#unsent = kept(head);
-      this.#connect();
+      this.#connect().catch((error: unknown) => this.failed(error));
     }
     return promise;
   }
@@ -108,21 +111,27 @@ export class Connection implements ResponseListener, BodySource {
     this.#finish()?.body?.complete();
   }
 
-  #connect(): void {
-    const { hostname, port, isTls, certificateAuthority: ca } = this.#origin;
+  async #connect(): Promise<void> {
+    const { hostname, port, isTls, certificateAuthority: ca, guard } = this.#origin;
     const tls = isTls && {
       ...(isIP(hostname) === 0 && { serverName: hostname }),
       ...(ca !== undefined && { ca }),
       rejectUnauthorized: true,
       ALPNProtocols: "http/1.1",
     };
-    Bun.connect<Connection>({
-      hostname,
-      port,
-      socket: HANDLERS,
-      data: this,
-      ...(tls && { tls }),
-    }).catch((error: unknown) => this.failed(error));
+    const options = { port, socket: HANDLERS, data: this, ...(tls && { tls }) };
+    const addresses = guard ? await guard.addressesOf(hostname) : [hostname];
+    let failure: unknown;
+    for (const address of addresses) {
+      if (this.#isClosed) return;
+      try {
+        await Bun.connect<Connection>({ ...options, hostname: address });
+        return;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
   }
 
   opened(socket: Socket<Connection>): void {
@@ -217,6 +226,7 @@ const HANDLERS: SocketHandler<Connection> = {
   end: (socket) => socket.data.ended(),
   close: (socket, error) => socket.data.ended(error),
   error: (socket, error) => socket.data.failed(error),
-  connectError: (socket, error) => socket.data.failed(error),
+  // The promise of the connection rejects, too, so that another address can be tried.
+  connectError: () => {},
   timeout: (socket) => socket.data.close(),
 };

@@ -4,6 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateSync } from "node:zlib";
+import { NetworkGuard } from "../network-guard.ts";
 import { HttpClient } from "./http-client.ts";
 import { HttpError } from "./http-error.ts";
 
@@ -337,6 +338,17 @@ test.skipIf(!Bun.which("openssl"))(
     const other = await make("other", "DNS:other.example");
     const url = serve(right);
     expect(await kindOf(post(new HttpClient(), url))).toBe("unsent");
+    // A guard dials an address in place of the name, and the certificate must be the name's all the same.
+    const guard = new NetworkGuard(["127.0.0.0/8"], async () => ["127.0.0.1"]);
+    for (const [client, link, kind] of [
+      [new HttpClient(right.cert), url, null],
+      [new HttpClient(right.cert), url.replace("localhost", "other.example"), "unsent"],
+      [new HttpClient(), url, "unsent"],
+    ] as const)
+      expect(
+        await kindOf(client.post({ url: link, headers: HEADERS, body: "", signal: never(), guard })),
+      ).toBe(kind);
+    requests = 0;
     const wrong = serve(other);
     for (const each of [wrong, wrong.replace("localhost", "127.0.0.1")])
       expect(await kindOf(post(new HttpClient(other.cert), each))).toBe("unsent");

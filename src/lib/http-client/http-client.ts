@@ -1,4 +1,5 @@
 import type { Cancellation } from "../cancellation.ts";
+import type { NetworkGuard } from "../network-guard.ts";
 import { Connection, type Origin } from "./connection.ts";
 import { HttpError } from "./http-error.ts";
 import { writeRequest } from "./request-bytes.ts";
@@ -12,6 +13,8 @@ interface HttpRequest {
   headers: Readonly<Record<string, string>>;
   body: string;
   signal: Cancellation;
+  /** Allows the addresses that are dialled; every address is where absent. */
+  guard?: NetworkGuard | undefined;
 }
 
 /** Unused connections kept for each origin. */
@@ -21,7 +24,7 @@ const MAX_IDLE = 256;
 interface Prelude {
   url: string;
   origin: Origin;
-  /** Of the origin. */
+  /** Of the origin and its guard: another guard might refuse the address of a connection that is kept. */
   key: string;
   text: string;
 }
@@ -44,9 +47,9 @@ export class HttpClient {
    * Resolves with the response once its head has come. Throws an `HttpError`, or the signal's reason. No
    * request is sent twice: one that a kept connection loses as it is closed may have been carried out.
    */
-  async post({ url, headers, body, signal }: HttpRequest): Promise<HttpResponse> {
+  async post({ url, headers, body, signal, guard }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();
-    const prelude = this.#preludeOf(url, headers);
+    const prelude = this.#preludeOf(url, headers, guard);
     const request = writeRequest(prelude.text, body);
     const kept = this.#take(prelude.key);
     if (kept) return kept.exchange(request, signal);
@@ -54,10 +57,10 @@ export class HttpClient {
     return new Connection(origin, (connection) => this.#keep(key, connection)).exchange(request, signal);
   }
 
-  #preludeOf(url: string, headers: HttpRequest["headers"]): Prelude {
+  #preludeOf(url: string, headers: HttpRequest["headers"], guard: NetworkGuard | undefined): Prelude {
     const known = this.#preludes.get(headers);
-    if (known?.url === url) return known;
-    const prelude = preludeOf(url, headers, this.#certificateAuthority);
+    if (known?.url === url && known.origin.guard === guard) return known;
+    const prelude = preludeOf(url, headers, { certificateAuthority: this.#certificateAuthority, guard });
     this.#preludes.set(headers, prelude);
     return prelude;
   }
@@ -82,7 +85,7 @@ export class HttpClient {
 function preludeOf(
   url: string,
   headers: HttpRequest["headers"],
-  certificateAuthority: string | undefined,
+  { certificateAuthority, guard }: Pick<Origin, "certificateAuthority" | "guard">,
 ): Prelude {
   const { protocol, hostname, port, host, pathname, search } = new URL(url);
   const isTls = protocol === "https:";
@@ -94,8 +97,10 @@ function preludeOf(
     port: Number(port || (isTls ? 443 : 80)),
     isTls,
     certificateAuthority,
+    guard,
   };
-  return { url, origin, key: `${protocol}//${host}`, text: `${lines.join("\r\n")}\r\ncontent-length: ` };
+  const key = `${protocol}//${host}${guard ? ` ${guard.name}` : ""}`;
+  return { url, origin, key, text: `${lines.join("\r\n")}\r\ncontent-length: ` };
 }
 
 /** A value that would end its line would be a second header. */

@@ -50,7 +50,22 @@ function isPublicTunnel(address: string): boolean {
   const groups = readGroups(address);
   const [flags = 0, marker = 0, high = 0, low = 0] = groups.slice(4);
   if ((flags & 0xfdff) !== 0 || marker !== 0x5efe) return true;
-  return isPublicAddress([high >> 8, high & 0xff, low >> 8, low & 0xff].join("."));
+  return isPublicAddress(dotted(high, low));
+}
+
+/** The IPv4 address that an IPv6 address leads to: mapped, compatible, by NAT64 or by 6to4; null for any other. */
+export function embeddedIpv4(address: string): string | null {
+  if (isIP(address) !== 6 || address.includes("%")) return null;
+  const groups = readGroups(address);
+  const isZero = (from: number, to: number): boolean => groups.slice(from, to).every((group) => group === 0);
+  if (groups[0] === 0x2002) return dotted(groups[1], groups[2]);
+  const isNat64 = groups[0] === 0x64 && groups[1] === 0xff9b && isZero(2, 6);
+  const isMapped = isZero(0, 5) && (groups[5] === 0 || groups[5] === 0xffff);
+  return isNat64 || isMapped ? dotted(groups[6], groups[7]) : null;
+}
+
+function dotted(high = 0, low = 0): string {
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
 /** The eight groups of an IPv6 address, normalized by the URL parser first. */

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import type { Link } from "./link.ts";
 
@@ -19,27 +20,43 @@ export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Response
 export function createDial(certificateAuthority?: string): Dial {
   return (target, signal) => {
     const { link, address } = target;
-    const dialled = new URL(link.url);
-    dialled.hostname = address.includes(":") ? `[${address}]` : address;
+    const dialled = dialledAt(link.url, address, certificateAuthority, () => target.onConnect());
     const options: BunFetchRequestInit & { decompress: boolean } = {
-      headers: { ...target.headers, host: link.url.host },
+      headers: { ...target.headers, host: dialled.host },
       ...(target.body !== undefined && { method: "POST", body: target.body }),
       redirect: "manual",
       keepalive: false,
       decompress: false,
       proxy: false,
       signal,
-      tls: {
-        ...(link.isAddress ? {} : { serverName: link.host }),
-        ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
-        // A request with its own check is never sent over a pooled connection.
-        checkServerIdentity: (_name, certificate) => {
-          const error = checkServerIdentity(link.host, certificate);
-          if (!error) target.onConnect();
-          return error;
-        },
-      },
+      tls: dialled.tls,
     };
-    return fetch(dialled, options);
+    return fetch(dialled.url, options);
   };
+}
+
+/**
+ * A URL with a checked address in place of its host: where to send the request, its `Host` header, and the options of TLS
+ * with which the certificate must still be the host's.
+ */
+export function dialledAt(
+  url: URL,
+  address: string,
+  certificateAuthority?: string,
+  onConnect: () => void = () => {},
+) {
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const dialled = new URL(url);
+  dialled.hostname = address.includes(":") ? `[${address}]` : address;
+  const tls: BunFetchRequestInit["tls"] = {
+    ...(isIP(host) === 0 && { serverName: host }),
+    ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
+    // A request with its own check is never sent over a pooled connection.
+    checkServerIdentity: (_name, certificate) => {
+      const error = checkServerIdentity(host, certificate);
+      if (!error) onConnect();
+      return error;
+    },
+  };
+  return { url: dialled, host: url.host, tls };
 }

@@ -3,14 +3,19 @@ import type { ByteStream } from "../../lib/byte-stream.ts";
 import { signalOf, type Cancellation } from "../../lib/cancellation.ts";
 import { HttpClient } from "../../lib/http-client/http-client.ts";
 import { HttpError } from "../../lib/http-client/http-error.ts";
+import { fetchGuarded, presentGuard, useProxies } from "./network.ts";
 import { requestIdOf } from "./request-id.ts";
 
 const client = new HttpClient();
-let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => client.post(request);
+let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => {
+  const guard = presentGuard();
+  return client.post(guard ? { ...request, guard } : request);
+};
 
 /** From now on every call goes through the proxy that the environment names, which the runtime's client alone knows. */
 export function callThroughProxies(): void {
-  sendText = (request) => fetch(request.url, fetchOptions("POST", request));
+  useProxies();
+  sendText = (request) => fetchGuarded(request.url, fetchOptions("POST", request));
 }
 
 /** What both ways of calling a vendor respond with. Header names are in lower case. */
@@ -38,7 +43,7 @@ export function send(
   request: VendorRequest,
   classify: Classify,
 ): Promise<Response> {
-  return succeed(fetch(request.url, fetchOptions(method, request)), request.signal, classify);
+  return succeed(fetchGuarded(request.url, fetchOptions(method, request)), request.signal, classify);
 }
 
 async function succeed<R extends VendorResponse>(
@@ -98,6 +103,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Errors that occur before the request is sent, so the vendor cannot have carried it out. */
 const NEVER_SENT: ReadonlySet<unknown> = new Set([
+  "AddressRefused",
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",

@@ -3,6 +3,7 @@ import { decodeBase64, isDataUrl, readDataUrlHeader } from "../../lib/base64.ts"
 import { createSafeFetch, SafeFetchError, type SafeFetch } from "../../lib/safe-fetch.ts";
 import type { Spool, SpoolFile } from "../../lib/spool.ts";
 import { brokenResponse, readPieces } from "./http.ts";
+import { fetchGuarded } from "./network.ts";
 
 /**
  * Fetches a result link into `spool`, without credentials, bounded in size, with one retry. Throws an ambiguous
@@ -94,7 +95,7 @@ async function downloadFromVendor(link: string, file: SpoolFile, signal: AbortSi
     "accept-encoding": "identity",
     "user-agent": "model-inference-gateway",
   };
-  const response = await fetch(link, { headers, redirect: "manual", signal, timeout: false }).catch(
+  const response = await fetchGuarded(link, { headers, redirect: "manual", signal, timeout: false }).catch(
     (cause: unknown) => {
       throw new SafeFetchError("failed", "no response", cause);
     },

@@ -1,6 +1,7 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
+import { fetchGuarded } from "./network.ts";
 import { parseResponse, readText } from "./http.ts";
 import { readRetryAfter } from "./retry-after.ts";
 import { kindOfStatus } from "./vendor-errors.ts";
@@ -12,7 +13,7 @@ import type { GrantedToken } from "./access-tokens.ts";
  */
 export async function requestToken(url: string, request: TokenRequest): Promise<GrantedToken> {
   try {
-    const response = await fetch(url, { ...request, redirect: "manual", proxy: request.proxy });
+    const response = await fetchGuarded(url, { ...request, redirect: "manual", proxy: request.proxy });
     const body = readText(response, MAX_BYTES, request.signal);
     if (response.status !== 200) throw refused(response, await body.catch(() => ""));
     return readGrant(parseResponse(await body));

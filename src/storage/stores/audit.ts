@@ -1,10 +1,14 @@
 import type { AuditRecord, AuditStore } from "../../admin/ports.ts";
 import type { Database } from "../database/sql.ts";
 import { ofOrganizations } from "./list-page.ts";
+import { makeChange } from "./change.ts";
 import { verifyAudit, type AuditRow } from "./audit-chain.ts";
 
 export function auditStore(database: Database): AuditStore {
   return {
+    async note({ detail, organizationId, ...change }) {
+      await makeChange(database, change, async () => ({ before: null, after: detail, organizationId }));
+    },
     async list({ subject, organizationIds, kind, action, actor, from, to, before, limit }) {
       const rows = await database.read(
         (sql) => sql<ReadableRow[]>`SELECT * FROM audit WHERE 1 = 1

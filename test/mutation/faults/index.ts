@@ -1,4 +1,5 @@
 import type { Fault } from "../fault.ts";
+import { ADMINISTRATION_FAULTS } from "./administration.ts";
 import { CHAT_FAULTS } from "./chat.ts";
 import { DATABASE_FAULTS } from "./database.ts";
 import { END_TO_END_FAULTS } from "./end-to-end.ts";
@@ -16,6 +17,7 @@ import { STORE_FAULTS } from "./stores.ts";
 
 /** All faults, by what they break. */
 export const ALL_FAULTS: readonly Fault[] = [
+  ...ADMINISTRATION_FAULTS,
   ...METERING_FAULTS,
   ...PRICE_FAULTS,
   ...REQUEST_FAULTS,

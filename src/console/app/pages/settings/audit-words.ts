@@ -13,6 +13,8 @@ export const KINDS = [
   "webhook",
   "link secret",
   "configuration",
+  "prompt",
+  "mail",
 ] as const;
 
 const ACTIONS = [
@@ -24,6 +26,10 @@ const ACTIONS = [
   "correct prices",
   "archive",
   "redeliver",
+  "read",
+  "reseal",
+  "test",
+  "use",
   "reset password",
   "change password",
   "sign in",

@@ -1,0 +1,54 @@
+import type { Fault } from "../fault.ts";
+
+const GUARD = "src/lib/network-guard.ts";
+const ENTRY = "src/admin/channel-entry.ts";
+const NETWORK = "src/providers/transport/network.ts";
+
+const guard = ["src/lib/network-guard.test.ts"];
+const networks = ["test/contracts/channel-networks.test.ts"];
+
+/** Protections against members, and against those who would be members. */
+export const ADMINISTRATION_FAULTS: readonly Fault[] = [
+  {
+    name: "a metadata address is allowed where every network is",
+    file: GUARD,
+    find: "|| forms.some((form) => NEVER.has(form))",
+    replace: "",
+    tests: guard,
+  },
+  {
+    name: "one allowed address of a name is enough",
+    file: GUARD,
+    find: "if (!addresses.every(",
+    replace: "if (!addresses.some(",
+    tests: guard,
+  },
+  {
+    name: "every member may choose private addresses",
+    file: ENTRY,
+    find: `accessOf(caller).role === "owner"`,
+    replace: "true",
+    tests: networks,
+  },
+  {
+    name: "an owner's other change frees the address that another member chose",
+    file: ENTRY,
+    find: `isSame ? before["private_networks"] === true :`,
+    replace: "",
+    tests: networks,
+  },
+  {
+    name: "pictures and tokens of a channel come from any address",
+    file: NETWORK,
+    find: "  if (!guard) return await fetch(link, init);",
+    replace: "  if (!guard || !isProxied) return await fetch(link, init);",
+    tests: networks,
+  },
+  {
+    name: "texts of a channel go to any address",
+    file: "src/providers/transport/http.ts",
+    find: "guard ? { ...request, guard } : request",
+    replace: "guard ? { ...request } : request",
+    tests: networks,
+  },
+];
