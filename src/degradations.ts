@@ -7,7 +7,7 @@ const LOOK_MS = 2_000;
 const DAMAGED = "The database is damaged: stop the gateway and restore a backup.";
 const AWAY = "The database is away: charges wait in the journal.";
 
-type Sources = Pick<GaugeSources, "storage" | "blobs" | "counters" | "overload">;
+type Sources = Pick<GaugeSources, "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy">;
 
 /** Which parts of this process do not work as they should, and since when. */
 export interface Degradations extends BackgroundWork {
@@ -28,7 +28,13 @@ export function watchDegradations(sources: Sources, clock: () => number): Degrad
   return { now: look, ...every(LOOK_MS, look, () => {}) };
 }
 
-function degraded({ storage, blobs, counters, overload }: Sources): { part: string; message: string }[] {
+function degraded({
+  storage,
+  blobs,
+  counters,
+  overload,
+  undeclaredProxy,
+}: Sources): { part: string; message: string }[] {
   const { differences } = storage.verification();
   const isDamaged = storage.damage() !== null;
   const all: [part: string, isDegraded: boolean, message: string][] = [
@@ -39,6 +45,7 @@ function degraded({ storage, blobs, counters, overload }: Sources): { part: stri
     ["overload", overload.step > 0, "This server refuses requests because it lacks memory, disk or time."],
     ["refused entries", storage.refused() > 0, `${storage.refused()} charges were refused by the database.`],
     ["quarantine", storage.quarantined() > 0, `${storage.quarantined()} journal files were not understood.`],
+    ["proxy", undeclaredProxy.message !== null, undeclaredProxy.message ?? ""],
     ["ledger", differences > 0, `The last verification of the ledger found ${differences} differences.`],
   ];
   return all.filter(([, isDegraded]) => isDegraded).map(([part, , message]) => ({ part, message }));

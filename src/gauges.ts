@@ -1,6 +1,6 @@
 import { VERSION } from "./lib/version.ts";
 import type { Health } from "./gateway/routing/health.ts";
-import type { ConnectionLimit, Overload } from "./server/index.ts";
+import type { ConnectionLimit, Overload, UndeclaredProxy } from "./server/index.ts";
 import type { Blobs } from "./storage/blobs/index.ts";
 import type { Counters } from "./storage/counters/index.ts";
 import type { Storage } from "./storage/index.ts";
@@ -17,6 +17,7 @@ export interface GaugeSources {
   counters: Counters;
   overload: Overload;
   connections: ConnectionLimit;
+  undeclaredProxy: UndeclaredProxy;
 }
 
 /** Metrics that are read from the parts of a running gateway at each scrape. */

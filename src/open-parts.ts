@@ -10,7 +10,7 @@ import { readS3Address } from "./lib/s3-address.ts";
 import { createSafeFetch } from "./lib/safe-fetch.ts";
 import { sweepSpool } from "./lib/spool.ts";
 import { hashSecret, secretTest } from "./lib/secret.ts";
-import { ConnectionLimit, Overload, type ServerOptions } from "./server/index.ts";
+import { ConnectionLimit, Overload, UndeclaredProxy, type ServerOptions } from "./server/index.ts";
 import { openStorage, type Storage } from "./storage/index.ts";
 import { openBlobs, type Blobs } from "./storage/blobs/index.ts";
 import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
@@ -56,8 +56,9 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const { core, health, counters } = opened;
   const overload = openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
+  const undeclaredProxy = new UndeclaredProxy(settings.server.trustedProxies, onProblem);
   const unusableChannels = () => live.current.unusableChannels;
-  const own = { restarts: settings.restarts, unusableChannels };
+  const own = { restarts: settings.restarts, unusableChannels, undeclaredProxy };
   const observed = { ...own, storage, blobs, health, counters, overload, connections };
   const observers = openObservers(observed, live, onProblem);
   const { metrics, jobMetrics, recording } = observers;
@@ -79,6 +80,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     overload,
     connections,
     unready: () => (storage.damage() === null ? null : `the database is damaged: ${storage.damage()}`),
+    undeclaredProxy,
     onProblem,
     listeners,
     metrics: gatherMetrics(metrics, settings),

@@ -49,7 +49,11 @@ export async function isPassword(password: string, hash: string | null | undefin
 export async function changePassword(context: AdminContext, input: unknown): Promise<void> {
   const { current, next } = readInput(passwordChangeSchema, input);
   const { member, session } = requireSession(context);
-  const attempt = await countAttempt(context, { name: member.name, address: session.origin.address });
+  const attempt = await countAttempt(context, {
+    name: member.name,
+    address: session.origin.address,
+    known: session.id,
+  });
   if (!(await isPassword(current, member.passwordHash)))
     throw new AdminError(403, "current", "the current password is wrong");
   await attempt.forgive();

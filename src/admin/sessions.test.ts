@@ -80,6 +80,27 @@ test("a right sign-in resets what was counted for the account", async () => {
   }
 });
 
+test("strangers lock neither the account nor the address for a browser that has signed in before", async () => {
+  const tryAs = (name: string, browser?: string, password = "a wrong password") =>
+    signIn(context, { name, password }, ORIGIN, browser);
+  const { browser } = await signIn(context, RIGHT, ORIGIN);
+  for (let count = 0; count < 40; count++) await refusal(tryAs("admin"));
+  expect((await refusal(signIn(context, RIGHT, ORIGIN)))[0]).toBe(429);
+  const next = await signIn(context, RIGHT, ORIGIN, browser);
+  await signIn(context, RIGHT, ORIGIN, next.browser);
+  // Its own count is as small, and a mark is of one member and one password.
+  for (let count = 0; count < 10; count++) expect((await refusal(tryAs("admin", browser)))[0]).toBe(401);
+  expect((await refusal(signIn(context, RIGHT, ORIGIN, browser)))[0]).toBe(429);
+  const forged = `${browser.slice(0, -1)}${browser.endsWith("0") ? "1" : "0"}`;
+  for (const other of [forged, `${"a".repeat(22)}.${browser.slice(23)}`, "", "x.y"])
+    expect((await refusal(signIn(context, RIGHT, ORIGIN, other)))[0]).toBe(429);
+  expect((await refusal(tryAs("nobody", next.browser)))[0]).toBe(429);
+  const { id } = (await context.store.members.find({ name: "admin" }))!;
+  const passwordHash = await Bun.password.hash(RIGHT.password);
+  await context.store.members.update(id, () => ({ passwordHash }), { by: context.by, action: "update" });
+  expect((await refusal(signIn(context, RIGHT, ORIGIN, next.browser)))[0]).toBe(429);
+});
+
 test("a member without a password cannot sign in with any", async () => {
   const { id } = (await context.store.members.find({ name: "admin" }))!;
   const note = { by: context.by, action: "update" } as const;

@@ -15,21 +15,28 @@ interface Attempt {
   succeed(): Promise<void>;
 }
 
+/** Who tries to sign in. */
+interface Trying {
+  name: string;
+  address: string;
+  /** A session, or a browser in which the member has signed in before: it has a count of its own. */
+  known: string | null;
+}
+
 /**
  * Counts a sign-in, before anything is checked, so that many at once are all counted. Throws 429 when the account, real
- * or not, or the address has had its share in a quarter of an hour.
+ * or not, or the address has had its share in a quarter of an hour. Strangers cannot use up the share of what is known.
  */
 export async function countAttempt(
   { store, clock }: Pick<AdminContext, "store" | "clock">,
-  { name, address }: { name: string; address: string },
+  trying: Trying,
 ): Promise<Attempt> {
   const attempts = store.signInAttempts;
+  const { address, account } = subjectsOf(trying);
   const bounds = [
-    [`address ${networkOf(address)}`, MAX_OF_ADDRESS],
-    // Hashed: people type passwords for names.
-    [`account ${hashSecret(name.toLowerCase())}`, MAX_OF_ACCOUNT],
+    ...(address === null ? [] : ([[address, MAX_OF_ADDRESS]] as const)),
+    [account, MAX_OF_ACCOUNT],
   ] as const;
-  const [ofAddress, ofAccount] = [bounds[0][0], bounds[1][0]];
   for (const [subject, max] of bounds) {
     const now = clock.now();
     const { count, endsAt } = await attempts.count(subject, now, WINDOW_MS);
@@ -39,14 +46,21 @@ export async function countAttempt(
       retryAfterSeconds,
     });
   }
+  const forgiveAddress = async () => void (address !== null && (await attempts.forgive(address)));
   return {
     async forgive() {
-      await attempts.forgive(ofAddress);
-      await attempts.forgive(ofAccount);
+      await forgiveAddress();
+      await attempts.forgive(account);
     },
     async succeed() {
-      await attempts.forgive(ofAddress);
-      await attempts.reset(ofAccount);
+      await forgiveAddress();
+      await attempts.reset(account);
     },
   };
+}
+
+function subjectsOf({ name, address, known }: Trying): { address: string | null; account: string } {
+  if (known !== null) return { address: null, account: `known ${hashSecret(known)}` };
+  // Hashed: people type passwords for names.
+  return { address: `address ${networkOf(address)}`, account: `account ${hashSecret(name.toLowerCase())}` };
 }

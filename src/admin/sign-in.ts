@@ -3,6 +3,7 @@ import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { readInput } from "./input.ts";
 import type { MemberRecord } from "./member-ports.ts";
+import { markBrowser, readBrowser } from "./known-browser.ts";
 import { isPassword, triedPasswordSchema } from "./passwords.ts";
 import { openSession } from "./sessions.ts";
 import { countAttempt } from "./sign-in-attempts.ts";
@@ -23,17 +24,20 @@ type SignInContext = Pick<AdminContext, "store" | "clock"> & TotpOpener;
 /**
  * Checks a name, a password and, where TOTP is on, a code, and opens a session. Throws 401 without saying which of name
  * and password was wrong, 401 `code_required` once both are right, and 429 for too many. Every outcome is audited.
+ * `browser` is what an earlier sign-in left in the browser; this one returns the next.
  */
 export async function signIn(
   context: SignInContext,
   input: unknown,
   origin: Origin,
-): Promise<{ token: string; member: MemberRecord }> {
+  browser: string | null = null,
+): Promise<{ token: string; browser: string; member: MemberRecord }> {
   const { name, password, code } = readInput(signInSchema, input);
   const { members } = context.store;
   const source = `http/${origin.address}`;
-  const attempt = await countAttempt(context, { name, address: origin.address });
   const member = await members.find({ name });
+  const known = readBrowser(member, browser);
+  const attempt = await countAttempt(context, { name, address: origin.address, known });
   const refuse = async (error: AdminError): Promise<never> => {
     const by = { actor: member?.name ?? "unknown", source };
     await members.note(member?.id ?? "unknown", {
@@ -69,5 +73,6 @@ export async function signIn(
     .catch((error: unknown) => (error instanceof AdminError ? refuse(error) : Promise.reject(error)));
   if (!accepted) return await refuse(new AdminError(401, null, "the name or the password is wrong"));
   await attempt.succeed();
-  return { token: await openSession(context, accepted, origin), member: accepted };
+  const token = await openSession(context, accepted, origin);
+  return { token, browser: markBrowser(accepted), member: accepted };
 }

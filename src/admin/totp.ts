@@ -65,7 +65,11 @@ export async function confirmTotp(
 export async function removeTotp(context: OperationContext, input: unknown): Promise<void> {
   const { code } = readInput(codeInputSchema, input);
   const { member, session } = requireSession(context);
-  const attempt = await countAttempt(context, { name: member.name, address: session.origin.address });
+  const attempt = await countAttempt(context, {
+    name: member.name,
+    address: session.origin.address,
+    known: session.id,
+  });
   const now = context.clock.now();
   const opened = await openSecret(context, member);
   await context.store.members.update(

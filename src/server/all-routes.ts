@@ -44,8 +44,8 @@ export function allRoutes(
     spools: { directory, filePool, quota: new SpoolQuota({ ...settings.spool, directory }) },
     baseOf: base,
   };
-  const { admin: context, identity, outcomes } = options;
-  const administration = { ...settings, context, identity, outcomes };
+  const { admin: context, identity, outcomes, undeclaredProxy } = options;
+  const administration = { ...settings, context, identity, outcomes, undeclaredProxy };
   // What Azure's clients call too.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),

@@ -23,6 +23,7 @@ export { allRoutes } from "./all-routes.ts";
 export type { ServerOptions } from "./options.ts";
 export { ConnectionLimit } from "./connection-limit.ts";
 export { Overload } from "./overload.ts";
+export { UndeclaredProxy } from "./undeclared-proxy.ts";
 
 export interface RunningServer {
   /** Without a trailing slash. */
@@ -130,6 +131,7 @@ function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<Endpoint
       context: options.admin,
       identity: options.identity,
       outcomes: options.outcomes,
+      undeclaredProxy: options.undeclaredProxy,
     }),
     core,
     clock,

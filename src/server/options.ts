@@ -10,6 +10,7 @@ import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { ConnectionLimit } from "./connection-limit.ts";
 import type { ConsoleFiles } from "./endpoints/console.ts";
 import type { Overload } from "./overload.ts";
+import type { UndeclaredProxy } from "./undeclared-proxy.ts";
 import type { SpoolQuotaOptions } from "./spool-quota.ts";
 
 export interface ServerOptions {
@@ -47,6 +48,7 @@ export interface ServerOptions {
   connections: ConnectionLimit;
   /** Why balancers must not choose this process although it serves; null when they may. */
   unready(): string | null;
+  undeclaredProxy: UndeclaredProxy;
   /** Told of failures in the background. */
   onProblem(message: string, cause: unknown): void;
   metrics(): Promise<string>;

@@ -6,6 +6,7 @@ import { forgetSession, readSession } from "../admin/sessions.ts";
 import type { Origin, SignedIn } from "../admin/signed-in.ts";
 import type { OutcomeStore } from "../gateway/ports.ts";
 import { addressOf, type HttpExchange } from "./http-exchange.ts";
+import type { UndeclaredProxy } from "./undeclared-proxy.ts";
 import { readCookie, requireSameOrigin, writeCookie, type Reachability } from "./session-cookie.ts";
 
 /** What the administrative interface works with. */
@@ -16,6 +17,7 @@ export interface Administration extends Reachability {
   identity: IdentitySettings | null;
   /** Of requests with an idempotency key. */
   outcomes: OutcomeStore;
+  undeclaredProxy: UndeclaredProxy;
 }
 
 const SESSION_COOKIE = "gateway_session";
@@ -81,7 +83,11 @@ export function sessionCookie(admin: Administration, exchange: HttpExchange, tok
 }
 
 /** Where a request comes from. */
-export function originOf({ trustedProxies }: Administration, exchange: HttpExchange): Origin {
+export function originOf(
+  { trustedProxies, undeclaredProxy }: Administration,
+  exchange: HttpExchange,
+): Origin {
+  undeclaredProxy.notice(exchange);
   const agent = exchange.request.headers.get("user-agent") ?? "";
   return { address: addressOf(exchange, trustedProxies), agent };
 }

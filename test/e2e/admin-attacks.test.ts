@@ -74,6 +74,18 @@ test("an address takes thirty guesses, where a network of IPv6 is one address", 
   expect((await guess("name-99", "2001:db8:1:3::1")).status).toBe(401);
 });
 
+test("a browser that has signed in before is not locked by guesses of strangers", async () => {
+  const { credentials } = await newMember("locked");
+  const first = await send(gateway.url, "POST", "/session", credentials, from("198.51.100.70"));
+  const known = first.headers.getSetCookie().find((cookie) => cookie.startsWith("gateway_browser="))!;
+  expect(known).toMatch(/^gateway_browser=[\w.]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=15552000$/);
+  await statuses(Array.from({ length: 33 }, () => guess("locked", "198.51.100.70")));
+  const again = (cookie: string) =>
+    send(gateway.url, "POST", "/session", credentials, { ...from("198.51.100.70"), cookie });
+  expect((await again("")).status).toBe(429);
+  expect((await again(known.split(";")[0]!)).status).toBe(200);
+});
+
 test("right sign-ins count for nothing", async () => {
   const { credentials } = await newMember("busy");
   for (let round = 0; round < 12; round++) {

@@ -235,6 +235,24 @@ test("the overview has the spending, the errors and the steps taken, also after 
   expect(usage.groups).toHaveLength(1);
 });
 
+test("a proxy that is not declared is warned of once, and shown", async () => {
+  const found = () =>
+    fixture.gateway.logs().filter((line) => JSON.stringify(line).includes("TRUSTED_PROXIES"));
+  const degraded = async (headers: Record<string, string>) =>
+    (await admin.send("GET", "/overview", undefined, headers)).body.degraded;
+  expect(await degraded({})).toEqual([]);
+  expect(found()).toEqual([]);
+  for (const address of ["203.0.113.1", "203.0.113.2"])
+    expect(await degraded({ "x-forwarded-for": address })).toEqual([
+      {
+        part: "proxy",
+        since: expect.any(String),
+        message: expect.stringContaining("A request from 127.0.0.1"),
+      },
+    ]);
+  expect(await until("the warning", () => (found().length > 0 ? found() : undefined))).toHaveLength(1);
+});
+
 const nanosOf = (text: string) => (text.startsWith("-") ? -parseNanos(text.slice(1)) : parseNanos(text));
 
 test("a key sees its own usage, limits, budgets and last requests, and nobody's vendors", async () => {

@@ -3,13 +3,17 @@ import { memberView } from "../../admin/member-operations.ts";
 import type { BodyLimits } from "../body-limits.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
-import { requireSameOrigin } from "../session-cookie.ts";
+import { readCookie, requireSameOrigin, writeCookie } from "../session-cookie.ts";
 import { endSession, originOf, sessionCookie, type Administration } from "../signed-in.ts";
 import { readObject } from "./admin-input.ts";
 import { rendered } from "./member-route.ts";
 
 /** A name and a password, of whoever may connect. */
 const MAX_BODY_BYTES = 16 * 1024;
+
+/** Says that a member has signed in with this browser before. */
+const BROWSER_COOKIE = "gateway_browser";
+const BROWSER_SECONDS = 180 * 24 * 60 * 60;
 
 /** Signing in by a password, and how one can sign in. */
 export function signInRoutes(admin: Administration, limits: BodyLimits): Route[] {
@@ -24,17 +28,21 @@ export function signInRoutes(admin: Administration, limits: BodyLimits): Route[]
       handle: (exchange) =>
         rendered(exchange, async () => {
           requireSameOrigin(admin, exchange, { mayBeUnknown: true });
-          const { token, member } = await signIn(
+          const { token, browser, member } = await signIn(
             admin.context,
             await readObject(exchange, limits, MAX_BODY_BYTES),
             originOf(admin, exchange),
+            readCookie(admin, exchange, BROWSER_COOKIE),
           );
           // The browser forgets the session that it had, so nobody could end that one any more.
           await endSession(admin, exchange);
-          const headers = {
-            ...baseHeaders(exchange.requestId),
-            "set-cookie": sessionCookie(admin, exchange, token),
-          };
+          const headers = new Headers(baseHeaders(exchange.requestId));
+          headers.append("set-cookie", sessionCookie(admin, exchange, token));
+          const maxAgeSeconds = BROWSER_SECONDS;
+          headers.append(
+            "set-cookie",
+            writeCookie(admin, exchange, [BROWSER_COOKIE, browser], { maxAgeSeconds }),
+          );
           return Response.json(memberView(member), { headers });
         }),
     },

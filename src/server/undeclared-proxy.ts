@@ -1,0 +1,23 @@
+import { plainAddress, type AddressList } from "../lib/cidr.ts";
+import type { HttpExchange } from "./http-exchange.ts";
+
+/** Notices the first request of a member that a proxy sends which is not declared: all its clients share one address. */
+export class UndeclaredProxy {
+  /** Null while there was none. */
+  message: string | null = null;
+  readonly #trusted: AddressList;
+  readonly #onProblem: (message: string, cause: unknown) => void;
+
+  constructor(trusted: AddressList, onProblem: (message: string, cause: unknown) => void) {
+    this.#trusted = trusted;
+    this.#onProblem = onProblem;
+  }
+
+  notice({ request, server }: HttpExchange): void {
+    if (this.message !== null || !request.headers.has("x-forwarded-for")) return;
+    const peer = plainAddress(server.requestIP(request)?.address ?? "");
+    if (this.#trusted.has(peer)) return;
+    this.message = `A request from ${peer} names another client in X-Forwarded-For, which is ignored: sign-ins and connections of all clients behind that proxy count as one. Name your proxies in TRUSTED_PROXIES.`;
+    this.#onProblem(this.message, null);
+  }
+}
