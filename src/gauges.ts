@@ -77,6 +77,12 @@ export function gauges({
       value: storage.recovered,
     },
     {
+      name: "gateway_restored_charges_total",
+      type: "counter",
+      help: "Charges posted again because the database had gone back in time.",
+      value: storage.restored,
+    },
+    {
       name: "gateway_journal_quarantined_files",
       help: "Files of journals that were not understood.",
       value: storage.quarantined,

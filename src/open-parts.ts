@@ -57,9 +57,8 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const overload = openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
   const undeclaredProxy = new UndeclaredProxy(settings.server.trustedProxies, onProblem);
-  const unusableChannels = () => live.current.unusableChannels;
-  const own = { restarts: settings.restarts, unusableChannels, undeclaredProxy };
-  const observed = { ...own, storage, blobs, health, counters, overload, connections };
+  const own = { restarts: settings.restarts, unusableChannels: () => live.current.unusableChannels };
+  const observed = { ...own, storage, blobs, health, counters, overload, connections, undeclaredProxy };
   const observers = openObservers(observed, live, onProblem);
   const { metrics, jobMetrics, recording } = observers;
   const listeners = [log.listener, ...observers.observing];

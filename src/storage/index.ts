@@ -7,12 +7,13 @@ import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
 import type { Database } from "./database/sql.ts";
 import { damageReport } from "./database/damage-report.ts";
 import { startSqliteUpkeep } from "./database/sqlite-upkeep.ts";
-import { countQuarantined, createFolder, type JournalFolder } from "./journal/journal-folder.ts";
-import { openJournal, type FileJournal } from "./journal/journal.ts";
+import { countQuarantined } from "./journal/journal-folder.ts";
+import type { FileJournal } from "./journal/journal.ts";
+import { keptSegments } from "./journal/kept-segments.ts";
 import { openThreadWriter } from "./journal/ledger-writer.ts";
+import { openOwnJournal } from "./journal/own-journal.ts";
 import { REFUSED_FILE } from "./journal/posting.ts";
 import { createRecovery, type Recovery } from "./journal/recovery.ts";
-import { startShipper, type Shipper, type ShipperOptions } from "./journal/shipper.ts";
 import { announceProcess } from "./live-processes.ts";
 import { createPrivateFolder } from "./private-files.ts";
 import { withReadingThread } from "./readings/readings.ts";
@@ -20,6 +21,7 @@ import type { Report } from "./report.ts";
 import type { Configured } from "./snapshot/directory.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
 import { countRefused } from "./stores/journal-verification.ts";
+import { journalMarks } from "./stores/journal-marks.ts";
 import { openLinkSecrets } from "./stores/link-secrets.ts";
 import { openStores, type Stores } from "./stores/stores.ts";
 import { readVerification } from "./stores/verification.ts";
@@ -47,6 +49,8 @@ export interface Storage extends Stores {
   backlog(): number;
   /** Charges of processes that had ended, posted by this one. */
   recovered(): number;
+  /** Charges that the database had lost by going back in time, posted again by this process. */
+  restored(): number;
   /** Entries that the database has refused for good. */
   refused(): number;
   /** Files of journals that were not understood and lie in the quarantine. */
@@ -90,7 +94,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const onDamage = damage.failed;
   const stores = await openStores(options.database, { ...options, onDamage });
   createPrivateFolder(root, { isOwn: true });
-  const { writer, posting, recovery } = openRecovery({ ...options, onDamage }, stores);
+  const { writer, posting, recovery } = await openRecovery({ ...options, onDamage }, stores);
   await recovery.run();
   const linkSecrets = await openLinkSecrets(stores.database);
   const snapshot = await openSnapshot(stores.database, {
@@ -100,7 +104,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     onLinkSecretRotated: () => linkSecrets.reload(),
   });
   const processes = await announceProcess(stores.database, processId, unlessAway(onProblem));
-  const { folder, shipper, journal } = startJournal(root, processId, posting);
+  const own = await openOwnJournal(root, processId, { ...posting, leases: stores.leases });
+  const { shipper, journal } = own;
   const verification = await keptVerification(stores.database);
   const work = [
     snapshot,
@@ -123,6 +128,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     backlog: () => shipper.backlog(),
     recovered: () => recovery.recovered(),
     damage: damage.current,
+    restored: () => shipper.lost.count() + recovery.restored(),
     processes: () => processes.count(),
     refused: () => countRefused(root),
     quarantined: () => countQuarantined(root),
@@ -130,8 +136,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     async close(deadlineMs) {
       // A run under way may wait for a database that does not respond, so it ends beside the rest.
       const stopped = Promise.all(work.map((one) => one.stop()));
-      await closeJournal({ shipper, journal, folder, stores }, deadlineMs);
-      await within(deadlineMs, stopped);
+      await own.close(deadlineMs);
+      await withDeadline(deadlineMs, stopped, () => new Error("the deadline has passed")).catch(() => {});
       await Promise.all([writer.close(), readings?.close()]);
       await stores.database.close();
     },
@@ -144,7 +150,7 @@ async function keptVerification(database: Database) {
 }
 
 /** What posts journals, and finishes those of processes that have ended. */
-function openRecovery(
+async function openRecovery(
   {
     database,
     journals: root,
@@ -156,7 +162,9 @@ function openRecovery(
 ) {
   const refusedPath = join(root, REFUSED_FILE);
   const writer = openThreadWriter({ location: database, refusedPath, onProblem, onDamage });
-  const posting = { writer, persist: () => stores.database.persist(), onProblem };
+  const marks = journalMarks(stores.database);
+  const kept = keptSegments(root, await marks.ledgerId());
+  const posting = { writer, marks, kept, persist: () => stores.database.persist(), onProblem };
   const recovery = createRecovery({
     ...posting,
     leases: stores.leases,
@@ -174,57 +182,6 @@ function startUpkeep(stores: Stores, recovery: Recovery, onProblem: Report): Bac
     startWork(SESSIONS_MS, () => sweepSessions({ store: stores.admin, clock: systemClock }), onProblem),
     startWork(IN_DOUBT_MS, inDoubtReport(stores.leases, onProblem), onProblem),
   ];
-}
-
-/** The journal of this process with the shipper that carries its charges into the ledger. */
-function startJournal(
-  root: string,
-  processId: string,
-  posting: Pick<ShipperOptions, "writer" | "persist" | "onProblem">,
-) {
-  const folder = createFolder(root, processId);
-  const shipper = startShipper({
-    ...posting,
-    folder: folder.path,
-    processId,
-    clock: systemClock,
-    journal: () => journal,
-  });
-  const journal: FileJournal = openJournal({
-    folder: folder.path,
-    onAppend: (...appended) => shipper.onAppend(...appended),
-    onRefused: (entry) => shipper.keep(entry),
-    onProblem: posting.onProblem,
-  });
-  return { folder, shipper, journal };
-}
-
-/** Posts the journal as far as the deadline allows; one that is not needed any more is removed. */
-async function closeJournal(
-  parts: { shipper: Shipper; journal: FileJournal; folder: JournalFolder; stores: Stores },
-  deadlineMs: number,
-): Promise<void> {
-  const { shipper, journal, folder, stores } = parts;
-  await shipper.flush(deadlineMs);
-  await shipper.stop();
-  await journal.close();
-  // Checked only now: a record may have been appended while the last ones were posted. What is left has its money held
-  // until whoever takes the journal over has posted it.
-  if (!shipper.isSettled()) return folder.release();
-  const returnLeases = async () => {
-    await stores.leases.release(folder.processId);
-    await stores.database.persist();
-  };
-  if (await within(deadlineMs, returnLeases())) folder.remove();
-  else folder.release();
-}
-
-/** Whether the work succeeded in time. */
-function within(deadlineMs: number, work: Promise<unknown>): Promise<boolean> {
-  return withDeadline(deadlineMs, work, () => new Error("the deadline has passed")).then(
-    () => true,
-    () => false,
-  );
 }
 
 function startWork(everyMs: number, work: () => Promise<unknown>, onProblem: Report): BackgroundWork {

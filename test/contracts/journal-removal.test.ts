@@ -3,15 +3,18 @@ import type { PriceRow } from "../../src/domain/price.ts";
 import type { Model } from "../../src/domain/model.ts";
 import { PatternMap } from "../../src/lib/pattern-map.ts";
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStorage, openStores } from "../../src/storage/index.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
+import { keptSegments } from "../../src/storage/journal/kept-segments.ts";
+import { WENT_BACK } from "../../src/storage/journal/lost-charges.ts";
 import { directWriter } from "../../src/storage/journal/posting.ts";
 import { createRecovery } from "../../src/storage/journal/recovery.ts";
-import { listSegments } from "../../src/storage/journal/segments.ts";
+import { listSegments, segmentPath } from "../../src/storage/journal/segments.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
+import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, anEntry, BY, temporaryFolder } from "./storage-harness.ts";
 
@@ -28,8 +31,14 @@ async function open(name: string) {
   const problems: string[] = [];
   const onProblem = (message: string, _cause: unknown, level?: string) =>
     void (level !== "info" && problems.push(message));
+  const marks = journalMarks(stores.database);
+  await marks.set("proc_a", 0);
+  const kept = keptSegments(root, "ledger");
+  const refusedPath = join(root, "refused.log");
   const posting = {
-    writer: directWriter({ ledger: stores.ledger, refusedPath: join(root, "refused.log"), onProblem }),
+    writer: directWriter({ ledger: stores.ledger, marks, refusedPath, onProblem }),
+    marks,
+    kept,
     onProblem,
     async persist() {
       persisted.push(listSegments(journals));
@@ -97,12 +106,6 @@ test("a journal that was taken over is removed once its charges are on the datab
 
 test("a process that stops returns its leases of budgets", async () => {
   const database = join(folder, "stopped.sqlite");
-  const configured = {
-    models: new PatternMap<Model>(),
-    channels: new Map(),
-    routes: new PatternMap<Route>(),
-    prices: new PatternMap<PriceRow>(),
-  };
   const storage = await openStorage({
     database,
     journals: join(folder, "stopped"),
@@ -117,4 +120,98 @@ test("a process that stops returns its leases of budgets", async () => {
   const stores = await openStores(database);
   expect(await stores.admin.budgets.get("budget")).toMatchObject({ held: 0n });
   await stores.database.close();
+});
+
+const configured = {
+  models: new PatternMap<Model>(),
+  channels: new Map(),
+  routes: new PatternMap<Route>(),
+  prices: new PatternMap<PriceRow>(),
+};
+
+/** A storage on a copy of `proc_old`'s work, from before `proc_late` came and went. */
+async function openOlderCopy(name: string) {
+  const location = join(folder, `${name}.sqlite`);
+  const journals = join(folder, name);
+  const problems: string[] = [];
+  const open = (processId: string) =>
+    openStorage({
+      database: location,
+      journals,
+      processId,
+      configured,
+      onProblem: (message) => problems.push(message),
+    });
+  const old = await open("proc_old");
+  await old.admin.budgets.create(aBudget("budget", 100n), BY);
+  await old.leases.take("proc_old", [{ budget: "budget", needed: 1n, wanted: 40n }]);
+  old.journal.append({ type: "charge", entry: anEntry("before", 5n, { budgets: ["budget"] }) });
+  await old.flush(5_000);
+  await old.database.persist();
+  const copy = join(folder, `${name}-copy.sqlite`);
+  await old.database.read((sql) => sql.unsafe(`VACUUM INTO '${copy}'`));
+  old.journal.append({ type: "charge", entry: anEntry("after", 7n, { budgets: ["budget"] }) });
+  old.journal.append({ type: "checkpoint", entry: anEntry("ended", 1n, { budgets: ["budget"] }) });
+  old.journal.append({ type: "charge", entry: anEntry("ended", 3n, { budgets: ["budget"] }) });
+  await old.close(5_000);
+  const late = await open("proc_late");
+  late.journal.append({ type: "charge", entry: anEntry("late", 9n, { budgets: ["budget"] }) });
+  await late.close(5_000);
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${location}${suffix}`, { force: true });
+  renameSync(copy, location);
+  return { location, journals, problems, open };
+}
+
+test("an older copy of the database gets what processes that have ended had posted since", async () => {
+  const { journals, location, problems, open } = await openOlderCopy("older");
+  const stores = await openStores(location, { journals });
+  expect(await stores.admin.budgets.get("budget")).toMatchObject({ spent: 5n, held: 35n });
+  const missing = (await stores.admin.ledger.verify()).differences.filter(({ check }) => check === "journal");
+  expect(missing.map(({ subject, found }) => [subject, found])).toEqual([["late", null]]);
+  await stores.database.close();
+  const storage = await open("proc_new");
+  expect(await storage.admin.budgets.get("budget")).toMatchObject({ spent: 24n, held: 0n });
+  expect(await storage.ledger.find("ended", "charge")).toMatchObject({ amount: 3n, flags: [] });
+  expect(storage.restored()).toBe(3);
+  expect(problems).toContain(WENT_BACK);
+  expect(await storage.admin.ledger.verify()).toMatchObject({ waiting: 0, differenceCount: 0 });
+  problems.length = 0;
+  await storage.close(5_000);
+  await (await open("proc_newest")).close(5_000);
+  expect(problems).not.toContain(WENT_BACK);
+});
+
+test("a journal's posted charges belong to one ledger, and are not posted to another", async () => {
+  const { location, problems, open } = await openOlderCopy("other");
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${location}${suffix}`, { force: true });
+  const storage = await open("proc_new");
+  expect(await storage.ledger.find("late", "charge")).toBeNull();
+  expect(problems).not.toContain(WENT_BACK);
+  await storage.close(5_000);
+});
+
+test("posted segments are kept for an hour, within their bytes, and not removed before the database has them", () => {
+  const root = join(folder, "kept");
+  const journal = join(root, "proc_a");
+  mkdirSync(journal, { recursive: true });
+  const kept = keptSegments(root, "ledger", 1_000);
+  const keep = (segment: number, bytes: number, minutesAgo: number) => {
+    writeFileSync(segmentPath(journal, segment), "x".repeat(bytes));
+    kept.keep(journal, "proc_a", [segment], segment);
+    const at = Date.now() / 1000 - minutesAgo * 60;
+    utimesSync(kept.list().find((found) => found.segment === segment)!.path, at, at);
+  };
+  const left = () => kept.list("proc_a").map(({ segment }) => segment);
+  keep(1, 10, 61);
+  keep(2, 10, 59);
+  expect(kept.sweep(() => false)).toEqual([]);
+  expect(left()).toEqual([1, 2]);
+  kept.sweep(() => true);
+  expect(left()).toEqual([2]);
+  keep(3, 600, 30);
+  keep(4, 600, 1);
+  kept.sweep(() => true);
+  expect(left()).toEqual([4]);
+  keep(4, 10, 61);
+  expect(kept.sweep(() => true)).toEqual(["proc_a"]);
 });

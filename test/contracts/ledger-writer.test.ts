@@ -6,9 +6,11 @@ import { DependencyError } from "../../src/gateway/ports.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStores } from "../../src/storage/index.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
+import { keptSegments } from "../../src/storage/journal/kept-segments.ts";
 import { openThreadWriter } from "../../src/storage/journal/ledger-writer.ts";
 import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
+import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
 const THREAD = join(import.meta.dir, "../../src/storage/journal/ledger-writer-thread.ts");
@@ -68,8 +70,12 @@ onEachDatabase("The thread that writes the ledger", (databases) => {
       const { stores, problems, onProblem, writer } = await open(name, { script, patienceMs });
       const journals = join(folder, `journals-${name}`);
       mkdirSync(journals);
+      const marks = journalMarks(stores.database);
+      await marks.set("proc_thread", 0);
       const shipper = startShipper({
         writer,
+        marks,
+        kept: keptSegments(journals, "ledger"),
         persist: () => stores.database.persist(),
         onProblem,
         folder: journals,

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
+import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
 import { ledgerStore } from "../../src/storage/stores/ledger.ts";
 import { postEntries } from "../../src/storage/journal/posting.ts";
 import { anEntry, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
@@ -33,6 +34,21 @@ onEachDatabase("Posting", (databases) => {
     };
     await expect(postEntries(closing, "proc_wrong", [good, good])).rejects.toThrow("closed");
     expect(readFileSync(posting.refusedPath, "utf8").trim().split("\n")).toHaveLength(1);
+  });
+
+  test("a batch is noted only behind the one before it", async () => {
+    const marks = journalMarks(await databases.open(database));
+    const noted = async () => (await marks.read(["proc_marks"])).get("proc_marks");
+    await marks.raise("proc_marks", 1);
+    expect(await noted()).toBeUndefined();
+    await marks.set("proc_marks", 0);
+    for (const batch of [1, 1, 2]) await marks.raise("proc_marks", batch);
+    expect(await noted()).toBe(2);
+    await marks.raise("proc_marks", 4);
+    expect(await noted()).toBe(2);
+    await marks.remove(["proc_marks"]);
+    expect(await noted()).toBeUndefined();
+    expect(await marks.ledgerId()).toBe(await marks.ledgerId());
   });
 
   if (databases.kind === "sqlite") return;

@@ -12,8 +12,10 @@ import { adoptFolders } from "../../src/storage/journal/journal-folder.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
 import type { LedgerStore } from "../../src/storage/stores/ledger.ts";
 import { directWriter } from "../../src/storage/journal/posting.ts";
-import { listSegments, replay } from "../../src/storage/journal/segments.ts";
+import { KEPT, keptSegments } from "../../src/storage/journal/kept-segments.ts";
+import { listSegments, replay, segmentFiles } from "../../src/storage/journal/segments.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
+import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
@@ -71,7 +73,7 @@ onEachDatabase("The journal", (databases) => {
     expect(await storage.ledger.sumOfBudget("budget_kill")).toBe(spent);
     expect((await storage.admin.budgets.get("budget_kill"))!.held).toBe(0n);
     await storage.close(5000);
-    expect(readdirSync(journals)).toEqual([]);
+    expect(readdirSync(journals)).toEqual([KEPT]);
   }, 60_000);
 
   test("the journal of a living process is left alone, and taken over once it is killed", async () => {
@@ -173,8 +175,12 @@ onEachDatabase("The journal", (databases) => {
     };
     const problems: string[] = [];
     const onProblem = (message: string) => problems.push(message);
+    const marks = journalMarks(stores.database);
+    await marks.set("proc_outage", 0);
     const shipper = startShipper({
-      writer: directWriter({ ledger, refusedPath: join(folder, "never"), onProblem }),
+      writer: directWriter({ ledger, marks, refusedPath: join(folder, "never"), onProblem }),
+      marks,
+      kept: keptSegments(journals, "ledger"),
       persist: () => stores.database.persist(),
       onProblem,
       folder: journals,
@@ -219,8 +225,12 @@ onEachDatabase("The journal", (databases) => {
         isDown ? Promise.reject(new DependencyError("down")) : stores.ledger.post(lease, entries),
     };
     let isFull = true;
+    const marks = journalMarks(stores.database);
+    await marks.set("proc_full", 0);
     const shipper = startShipper({
-      writer: directWriter({ ledger, refusedPath: join(folder, "never"), onProblem() {} }),
+      writer: directWriter({ ledger, marks, refusedPath: join(folder, "never"), onProblem() {} }),
+      marks,
+      kept: keptSegments(journals, "ledger"),
       persist: () => stores.database.persist(),
       onProblem() {},
       folder: journals,
@@ -253,7 +263,7 @@ onEachDatabase("The journal", (databases) => {
     // On disk, where a restart finds it.
     expect(
       Array.from(
-        replay(journals, () => {}),
+        replay(segmentFiles(journals), () => {}),
         ({ entry }) => entry.id,
       ),
     ).toContain("full_3");
@@ -278,7 +288,7 @@ onEachDatabase("The journal", (databases) => {
     expect(await next.ledger.find("hasty", "charge")).not.toBeNull();
     expect(await next.admin.budgets.get("budget_hasty")).toMatchObject({ spent: 3n, held: 0n });
     await next.close(1000);
-    expect(readdirSync(journals)).toEqual([]);
+    expect(readdirSync(journals)).toEqual([KEPT]);
   });
 
   test("a checkpoint whose request never ended is charged by the next process, after a graceful stop too", async () => {
@@ -291,7 +301,7 @@ onEachDatabase("The journal", (databases) => {
     const next = await open("proc_next", journals);
     expect(await next.ledger.find("unended", "charge")).toMatchObject({ amount: 2n, flags: ["partial"] });
     await next.close(1000);
-    expect(readdirSync(journals)).toEqual([]);
+    expect(readdirSync(journals)).toEqual([KEPT]);
   });
 
   if (databases.kind === "sqlite") return;

@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -14,6 +14,10 @@ export interface PrivatePostgres {
   /** Kills the server, like a crash, and starts it again on the same port. */
   crash(): Promise<void>;
   restart(): Promise<void>;
+  /** Copies the running server, as a backup or as a standby that follows it for a moment and then lags behind. */
+  copy(kind: "backup" | "standby"): Promise<void>;
+  /** Kills the server and starts the copy in its place, on the same port. */
+  goBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,9 +34,16 @@ export function findPostgres(): { folder: string } | { missing: string } {
 
 /** Starts a server; throws when it is not ready within ten seconds. `isDurable`: with fsync. */
 export async function startPostgres(folder: string, { isDurable = false } = {}): Promise<PrivatePostgres> {
-  const data = mkdtempSync(join(tmpdir(), "gateway-postgres-"));
   const user = process.getuid?.() === 0 ? userPostgres() : null;
-  if (user) chownSync(data, user.uid, user.gid);
+  const folders: string[] = [];
+  const newFolder = () => {
+    const path = mkdtempSync(join(tmpdir(), "gateway-postgres-"));
+    if (user) chownSync(path, user.uid, user.gid);
+    folders.push(path);
+    return path;
+  };
+  let data = newFolder();
+  let copied = data;
   const asUser = user ? ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"] : [];
   const initdb = Bun.spawnSync(
     asUser.concat(
@@ -42,22 +53,15 @@ export async function startPostgres(folder: string, { isDurable = false } = {}):
   );
   if (!initdb.success) throw new Error(`initdb failed: ${initdb.stderr}`);
   const port = freePort();
-  const administrate = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  const launch = async () => {
+  const addressAt = (at: number) => `postgres://postgres@127.0.0.1:${at}/postgres`;
+  const administrate = addressAt(port);
+  const launch = async (files = data, at = port) => {
+    const command = [join(folder, "postgres"), "-D", files, "-p", String(at), ...SETTINGS];
     const child = Bun.spawn({
-      cmd: [
-        ...asUser,
-        join(folder, "postgres"),
-        "-D",
-        data,
-        "-p",
-        String(port),
-        ...SETTINGS,
-        ...(isDurable ? [] : VOLATILE),
-      ],
+      cmd: [...asUser, ...command, ...(isDurable ? [] : VOLATILE)],
       stdio: ["ignore", "ignore", "ignore"],
     });
-    await untilReady(administrate);
+    await untilReady(addressAt(at));
     return child;
   };
   let server = await launch();
@@ -90,9 +94,30 @@ export async function startPostgres(folder: string, { isDurable = false } = {}):
     async restart() {
       server = await launch();
     },
+    async copy(kind) {
+      copied = newFolder();
+      const program = join(realpathSync(join(folder, "postgres")), "../pg_basebackup");
+      const command = [program, "-D", copied, "-d", administrate, "-c", "fast", "--no-sync"];
+      const follow = kind === "standby" ? ["-R"] : [];
+      const backup = Bun.spawn([...asUser, ...command, ...follow], { stderr: "pipe" });
+      if ((await backup.exited) !== 0) throw new Error(await backup.stderr.text());
+      if (kind === "backup") return;
+      const standby = await launch(copied, freePort());
+      standby.kill("SIGINT");
+      await standby.exited;
+    },
+    async goBack() {
+      await end("SIGQUIT");
+      data = copied;
+      server = await launch();
+      const sql = new SQL(administrate, { max: 1 });
+      const [row] = await sql`SELECT pg_is_in_recovery() AS "isStandby"`;
+      if (row.isStandby) await sql`SELECT pg_promote()`;
+      await sql.close();
+    },
     async stop() {
       await end("SIGQUIT");
-      rmSync(data, { recursive: true, force: true });
+      for (const files of folders) rmSync(files, { recursive: true, force: true });
     },
   };
 }

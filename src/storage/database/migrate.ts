@@ -17,6 +17,7 @@ import configuration from "../migrations/0016_configuration.sql" with { type: "t
 import usage from "../migrations/0017_usage.sql" with { type: "text" };
 import prompts from "../migrations/0019_prompts.sql" with { type: "text" };
 import alerts from "../migrations/0018_alerts.sql" with { type: "text" };
+import journalMarks from "../migrations/0020_journal_marks.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0017_usage", text: usage },
   { name: "0018_alerts", text: alerts },
   { name: "0019_prompts", text: prompts },
+  { name: "0020_journal_marks", text: journalMarks },
 ];
 
 interface Migration {

@@ -19,7 +19,7 @@ import type { JournalRecord } from "../../gateway/ports.ts";
 import { openJournal, type FileJournal } from "./journal.ts";
 import { adoptFolders, createFolder } from "./journal-folder.ts";
 import { readLine, RecordLines } from "./record-line.ts";
-import { listSegments, replay, segmentPath } from "./segments.ts";
+import { listSegments, replay, segmentFiles, segmentPath } from "./segments.ts";
 
 const root = mkdtempSync(join(tmpdir(), "gateway-journal-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -49,7 +49,7 @@ async function withJournal(
 
 const idsIn = (folder: string, damaged: [number, number][] = []) =>
   Array.from(
-    replay(folder, (segment, offset) => damaged.push([segment, offset])),
+    replay(segmentFiles(folder), (segment, offset) => damaged.push([segment, offset])),
     (record) => record.entry.id,
   );
 
@@ -134,7 +134,7 @@ test("a checkpoint stands only when no charge follows it, and only the last one"
     journal.append(aRecord("req_running", "checkpoint", 2n));
     journal.append(aRecord("req_ended", "charge", 3n));
   });
-  const records = [...replay(folder, () => {})];
+  const records = [...replay(segmentFiles(folder), () => {})];
   expect(records.map(({ type, entry }) => [type, entry.id, entry.amount])).toEqual([
     ["charge", "req_ended", 3n],
     ["checkpoint", "req_running", 2n],

@@ -1,6 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { openDatabase } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
+import { journalMarks } from "../stores/journal-marks.ts";
 import { ledgerStore } from "../stores/ledger.ts";
 import { doCalls, reportAbove, reportDamageAbove } from "../thread/do-calls.ts";
 import type { WriterCall, WriterSetup } from "./ledger-writer.ts";
@@ -11,10 +12,14 @@ const { location, refusedPath }: WriterSetup = workerData;
 let database: Database | null = null;
 
 doCalls<WriterCall>({
-  async run({ processId, lines }) {
+  async run({ processId, lines, batch }) {
     database ??= await openDatabase(location, { poolSize: 1, onDamage: reportDamageAbove });
-    const ledger = ledgerStore(database);
-    await directWriter({ ledger, refusedPath, onProblem: reportAbove }).post(processId, lines);
+    const stores = { ledger: ledgerStore(database), marks: journalMarks(database) };
+    return await directWriter({ ...stores, refusedPath, onProblem: reportAbove }).post(
+      processId,
+      lines,
+      batch,
+    );
   },
   close: async () => await database?.close(),
 });

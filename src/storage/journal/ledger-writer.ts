@@ -10,10 +10,11 @@ export interface WriterSetup {
   refusedPath: string;
 }
 
-/** What the thread is called with: lines of a process's journal. */
+/** What the thread is called with: lines of a process's journal, and the number of their batch. */
 export interface WriterCall {
   processId: string;
   lines: Uint8Array;
+  batch: number | undefined;
 }
 
 interface ThreadWriterOptions extends WriterSetup {
@@ -45,9 +46,9 @@ export function openThreadWriter({
 }: ThreadWriterOptions): ThreadWriter {
   const setup: WriterSetup = { location, refusedPath };
   const name = "the thread that writes the ledger";
-  const thread = calledThread<WriterCall, void>({ script, setup, name, patienceMs, onProblem, onDamage });
+  const thread = calledThread<WriterCall, number>({ script, setup, name, patienceMs, onProblem, onDamage });
   return {
-    post: (processId, lines) => thread.call({ processId, lines }),
+    post: (processId, lines, batch) => thread.call({ processId, lines, batch }),
     close: () => thread.close(),
   };
 }

@@ -4,7 +4,8 @@ import { toColumn } from "../database/columns.ts";
 import type { Report } from "../report.ts";
 import type { LedgerStore } from "../stores/ledger.ts";
 import { isRefusal } from "../database/unavailable.ts";
-import { readEntries } from "./record-line.ts";
+import type { JournalMarks } from "../stores/journal-marks.ts";
+import { readEntries, RecordLines } from "./record-line.ts";
 
 /** Name of the file, in the folder of all journals, that keeps entries the database refuses for good. */
 export const REFUSED_FILE = "refused.log";
@@ -12,15 +13,17 @@ export const REFUSED_FILE = "refused.log";
 /** Takes journaled charges into the ledger. */
 export interface LedgerWriter {
   /**
-   * Books the charges of whole lines of a process's journal. Throws when they must be posted again later; posting
-   * again changes nothing.
+   * Books the charges of whole lines of a process's journal, then notes the number of the batch where it has one.
+   * Returns how many the ledger did not have. Throws when they must be posted again later; posting again changes
+   * nothing.
    */
-  post(processId: string, lines: Uint8Array): Promise<void>;
+  post(processId: string, lines: Uint8Array, batch?: number): Promise<number>;
 }
 
 /** Where journaled entries go, and where those are kept that no ledger can take. */
 export interface Posting {
   ledger: Pick<LedgerStore, "post">;
+  marks: Pick<JournalMarks, "raise">;
   /** The file of refused entries: one JSON line each, until a person has dealt with them. */
   refusedPath: string;
   onProblem: Report;
@@ -28,29 +31,62 @@ export interface Posting {
 
 /** Writes on this very thread. */
 export function directWriter(posting: Posting): LedgerWriter {
-  return { post: (processId, lines) => postEntries(posting, processId, readEntries(lines)) };
+  return {
+    async post(processId, lines, batch) {
+      const added = await postEntries(posting, processId, readEntries(lines));
+      if (batch !== undefined) await posting.marks.raise(processId, batch);
+      return added;
+    },
+  };
 }
 
 /**
  * Posts entries together. When the database refuses the batch for its data, each is tried alone, so that one
- * impossible entry delays no other. Throws when they must be posted again later.
+ * impossible entry delays no other. Returns how many were new. Throws when they must be posted again later.
  */
 export async function postEntries(
-  posting: Posting,
+  posting: Omit<Posting, "marks">,
   processId: string,
   entries: readonly LedgerEntry[],
-): Promise<void> {
+): Promise<number> {
   try {
-    await posting.ledger.post(processId, entries);
-    return;
+    return await posting.ledger.post(processId, entries);
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    if (entries.length === 1) return refuse(posting, entries, error);
+    if (entries.length === 1) {
+      refuse(posting, entries, error);
+      return 0;
+    }
   }
-  for (const entry of entries) await postEntries(posting, processId, [entry]);
+  let added = 0;
+  for (const entry of entries) added += await postEntries(posting, processId, [entry]);
+  return added;
 }
 
-function refuse(posting: Posting, entries: readonly LedgerEntry[], error: unknown): void {
+const BATCH = 500;
+
+/** Posts any number of entries of a process, in batches. Returns how many there were, and how many were new. */
+export async function postAll(
+  writer: LedgerWriter,
+  processId: string,
+  entries: Iterable<LedgerEntry>,
+): Promise<{ count: number; added: number }> {
+  const lines = new RecordLines();
+  const total = { count: 0, added: 0 };
+  const post = async () => {
+    if (lines.count > 0) total.added += await writer.post(processId, lines.bytes);
+    total.count += lines.count;
+    lines.clear();
+  };
+  for (const entry of entries) {
+    lines.write({ type: "charge", entry });
+    if (lines.count === BATCH) await post();
+  }
+  await post();
+  return total;
+}
+
+function refuse(posting: Omit<Posting, "marks">, entries: readonly LedgerEntry[], error: unknown): void {
   for (const entry of entries) appendFileSync(posting.refusedPath, `${toColumn(entry)}\n`, { mode: 0o600 });
   posting.onProblem("the database refused a ledger entry; it was put aside", error);
 }

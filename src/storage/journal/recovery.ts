@@ -1,26 +1,35 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
 import type { LeaseStore } from "../budgets/leases.ts";
-import { adoptFolders, type JournalFolder } from "./journal-folder.ts";
 import type { Report } from "../report.ts";
-import type { LedgerWriter } from "./posting.ts";
-import { RecordLines } from "./record-line.ts";
-import { replay, segmentName } from "./segments.ts";
+import type { JournalMarks } from "../stores/journal-marks.ts";
+import { adoptFolders, type JournalFolder } from "./journal-folder.ts";
+import type { KeptSegment, KeptSegments } from "./kept-segments.ts";
+import { WENT_BACK } from "./lost-charges.ts";
+import { postAll, type LedgerWriter } from "./posting.ts";
+import { listSegments, replay, segmentFiles, segmentName } from "./segments.ts";
 
 /** Finishes what processes that have ended left in their journals. */
 export interface Recovery {
   /**
    * Posts the charges of each such journal, the last checkpoint of each request that never ended as a partial
-   * charge, then returns the process's budget leases and removes the folder. Throws a `DependencyError` when the
-   * database is away; nothing is lost by trying again.
+   * charge, then returns the process's budget leases and puts the segments aside. Does so again with what was put
+   * aside when the database has gone back in time, and removes what has been there for long. Throws a
+   * `DependencyError` when the database is away; nothing is lost by trying again.
    */
   run(): Promise<void>;
   /** Charges of other processes posted since the start of this one. */
   recovered(): number;
+  /** Charges of other processes that the database had lost and that were posted again. */
+  restored(): number;
 }
 
 interface RecoveryOptions {
   writer: LedgerWriter;
+  marks: JournalMarks;
+  kept: KeptSegments;
   /** Returns once all that was posted survives a loss of power. */
   persist(): Promise<void>;
   onProblem: Report;
@@ -33,8 +42,6 @@ interface RecoveryOptions {
   processId: string;
 }
 
-const BATCH = 500;
-
 export function createRecovery(options: RecoveryOptions): Recovery {
   const { root, processId: own, onProblem } = options;
   /** Journals whose trouble is in the log already: each is tried again every few seconds. */
@@ -45,8 +52,10 @@ export function createRecovery(options: RecoveryOptions): Recovery {
     onProblem(`the journal of ${processId} cannot be taken over; its charges wait`, cause);
   };
   let recovered = 0;
+  let restored = 0;
   return {
     recovered: () => recovered,
+    restored: () => restored,
     async run() {
       const folders = adoptFolders(root, own, report);
       try {
@@ -67,41 +76,79 @@ export function createRecovery(options: RecoveryOptions): Recovery {
       } finally {
         for (const folder of folders) folder.release();
       }
+      restored += await restoreKept(options);
     },
   };
 }
 
 async function recoverFolder(options: RecoveryOptions, folder: JournalFolder): Promise<number> {
-  const { onProblem, leases } = options;
-  const { processId } = folder;
+  const { onProblem, kept, marks } = options;
+  const { processId, path } = folder;
   const damaged = new Set<number>();
   const onDamaged = (segment: number, offset: number, cause: unknown) => {
     damaged.add(segment);
     onProblem(`the journal of ${processId} is damaged in segment ${segment} at byte ${offset}`, cause);
   };
-  let count = 0;
-  const batch = new RecordLines();
-  const post = async () => {
-    if (batch.count > 0) await options.writer.post(processId, batch.bytes);
-    count += batch.count;
-    batch.clear();
-  };
-  for (const record of replay(folder.path, onDamaged)) {
-    batch.write({ type: "charge", entry: finalEntry(record) });
-    if (batch.count === BATCH) await post();
-  }
-  await post();
-  await leases.release(processId);
-  await options.onEnded(processId);
+  const aside = kept.list(processId);
+  const last = lastBatchOf(aside);
+  const posted = (await marks.read([processId])).get(processId) ?? 0;
+  const lost = posted < last ? aside : [];
+  const { count } = await finish(options, processId, replay([...lost, ...segmentFiles(path)], onDamaged));
+  const batch = Math.max(posted, last) + 1;
+  await marks.set(processId, batch);
   await options.persist();
   for (const segment of damaged) folder.quarantine(segmentName(segment));
+  kept.keep(path, processId, listSegments(path), batch);
   for (const name of folder.remove())
     onProblem(`moved ${name}, which is no part of the journal of ${processId}, to the quarantine`, null);
   return count;
 }
 
+/** Posts what a process that has ended left, and frees what it held. */
+async function finish(options: RecoveryOptions, processId: string, records: Iterable<JournalRecord>) {
+  const total = await postAll(options.writer, processId, entriesOf(records));
+  await options.leases.release(processId);
+  await options.onEnded(processId);
+  return total;
+}
+
+/**
+ * Posts again what processes that have ended had posted, where the database has gone back to a state from before, and
+ * removes what was put aside long ago. Returns how many charges the database had lost.
+ */
+async function restoreKept(options: RecoveryOptions): Promise<number> {
+  const { kept, marks, root, onProblem } = options;
+  const byProcess = Map.groupBy(kept.list(), ({ processId }) => processId);
+  const posted = await marks.read([...byProcess.keys()]);
+  let restored = 0;
+  for (const [processId, segments] of byProcess) {
+    const last = lastBatchOf(segments);
+    // A running process looks after its own.
+    if (existsSync(join(root, processId)) || (posted.get(processId) ?? 0) >= last) continue;
+    onProblem(WENT_BACK, null);
+    const { added } = await finish(
+      options,
+      processId,
+      replay(segments, () => {}),
+    );
+    await marks.set(processId, last);
+    posted.set(processId, last);
+    restored += added;
+    onProblem(`${added} charges of ${processId} that the database had lost are posted again`, null, "info");
+  }
+  const emptied = kept.sweep(({ processId, batch }) => (posted.get(processId) ?? 0) >= batch);
+  await marks.remove(emptied.filter((processId) => !existsSync(join(root, processId))));
+  return restored;
+}
+
+function lastBatchOf(segments: readonly KeptSegment[]): number {
+  return Math.max(0, ...segments.map(({ batch }) => batch));
+}
+
 /** A checkpoint that nothing followed is all that is known of its request, so it becomes the charge. */
-function finalEntry({ type, entry }: JournalRecord): LedgerEntry {
-  if (type === "charge" || entry.flags.includes("partial")) return entry;
-  return { ...entry, flags: [...entry.flags, "partial"] };
+function* entriesOf(records: Iterable<JournalRecord>): Generator<LedgerEntry> {
+  for (const { type, entry } of records)
+    yield type === "charge" || entry.flags.includes("partial")
+      ? entry
+      : { ...entry, flags: [...entry.flags, "partial"] };
 }

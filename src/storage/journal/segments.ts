@@ -24,6 +24,16 @@ export function listSegments(folder: string): number[] {
     .sort((one, other) => one - other);
 }
 
+/** A segment and where it is. */
+export interface SegmentFile {
+  segment: number;
+  path: string;
+}
+
+export function segmentFiles(folder: string): SegmentFile[] {
+  return listSegments(folder).map((segment) => ({ segment, path: segmentPath(folder, segment) }));
+}
+
 /** A record and where in its segment it ends. */
 interface PlacedRecord {
   record: JournalRecord;
@@ -72,12 +82,11 @@ const LINE_FEED = 10;
  * that no charge followed. A torn last line is cut off; a segment with damage is left as it is.
  */
 export function* replay(
-  folder: string,
+  files: readonly SegmentFile[],
   onDamaged: (segment: number, offset: number, cause: unknown) => void,
 ): Generator<JournalRecord> {
   const open = new Map<string, JournalRecord>();
-  for (const segment of listSegments(folder)) {
-    const path = segmentPath(folder, segment);
+  for (const { segment, path } of files) {
     let end = 0;
     let isDamaged = false;
     const report = (offset: number, cause: unknown = null) => {

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { anEntry } from "../../../test/contracts/storage-harness.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { openJournal } from "./journal.ts";
+import { keptSegments } from "./kept-segments.ts";
 import { readEntries } from "./record-line.ts";
-import { listSegments, replay, segmentPath } from "./segments.ts";
+import { listSegments, replay, segmentFiles, segmentPath } from "./segments.ts";
 import { startShipper } from "./shipper.ts";
 
 const root = mkdtempSync(join(tmpdir(), "gateway-shipper-"));
@@ -19,14 +20,24 @@ function open(name: string, { isFull }: { isFull: boolean }) {
   const batches: string[][] = [];
   const begun = Promise.withResolvers<void>();
   const letGo = Promise.withResolvers<void>();
+  const posted = { batch: Infinity };
+  const kept = keptSegments(root, `ledger_${name}`);
   const shipper = startShipper({
     writer: {
       async post(_, lines) {
         batches.push(readEntries(lines).map(({ id }) => id));
         begun.resolve();
         await letGo.promise;
+        return 0;
       },
     },
+    marks: {
+      read: async () => new Map([["proc_a", posted.batch]]),
+      async set(_, batch) {
+        posted.batch = batch;
+      },
+    },
+    kept,
     persist: () => Promise.resolve(),
     onProblem() {},
     folder,
@@ -48,7 +59,8 @@ function open(name: string, { isFull }: { isFull: boolean }) {
     await shipper.stop();
     await journal.close();
   };
-  return { folder, shipper, journal, batches, hasBegun: begun.promise, letGo: letGo.resolve, stop };
+  const ledger = { batches, posted, hasBegun: begun.promise, letGo: letGo.resolve };
+  return { folder, kept, shipper, journal, ...ledger, stop };
 }
 
 test("a charge that comes while a batch is posted is in the next", async () => {
@@ -100,11 +112,29 @@ test("charges that a disk takes again are journaled once and posted once, howeve
   expect(await shipper.flush(5_000)).toBe(true);
   expect(
     Array.from(
-      replay(folder, () => {}),
+      replay(segmentFiles(folder), () => {}),
       ({ entry }) => entry.id,
     ),
   ).toEqual(ids);
   expect(batches.flat()).toEqual(ids);
   expect(shipper.isSettled()).toBe(true);
+  await stop();
+});
+
+test("a database that has lost a batch gets all that is on the disk again, and is asked no more", async () => {
+  const { kept, shipper, journal, batches, posted, letGo, stop } = open("lost", { isFull: false });
+  letGo();
+  for (const id of ["one", "two", "three"]) {
+    journal.append({ type: "charge", entry: anEntry(id, 1n) });
+    expect(await shipper.flush(5_000)).toBe(true);
+    if (id === "one") journal.rotate();
+  }
+  expect(kept.list("proc_a").map(({ segment }) => segment)).toEqual([1]);
+  posted.batch = 2;
+  await shipper.flush(5_000);
+  expect(batches.slice(3)).toEqual([["one", "two", "three"]]);
+  expect(posted.batch).toBe(3);
+  await shipper.flush(5_000);
+  expect(batches).toHaveLength(4);
   await stop();
 });

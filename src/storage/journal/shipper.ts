@@ -1,41 +1,38 @@
-import { rmSync } from "node:fs";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { every, sleep, withDeadline, type BackgroundWork } from "../../lib/waiting.ts";
 import { Batch } from "./batch.ts";
 import type { FileJournal } from "./journal.ts";
-import type { Report } from "../report.ts";
-import type { LedgerWriter } from "./posting.ts";
+import { lostCharges, type LostCharges, type LostChargesOptions } from "./lost-charges.ts";
 import { RecordLines } from "./record-line.ts";
 import { segmentRefcounts } from "./segment-refcounts.ts";
 import { readSegment, segmentPath } from "./segments.ts";
 
 /**
- * Carries journaled charges into the ledger, in batches and in the background, and deletes segments that nothing
- * is needed of any more. During an outage its memory is bounded: what does not fit is read again from disk.
+ * Carries journaled charges into the ledger, in batches and in the background, and puts segments aside that nothing
+ * is needed of any more. During an outage its memory is bounded: what does not fit is read again from disk. When the
+ * database turns out to have gone back in time, all charges that are still on the disk are posted again.
  */
 export interface Shipper extends BackgroundWork {
   /** Call for each record once it is journaled, with its position and its line. */
   onAppend(record: JournalRecord, segment: number, offset: number, line: Uint8Array): void;
   /** Keeps a charge that the disk refused, until the disk or the ledger takes it; false when memory is full. */
   keep(entry: LedgerEntry): boolean;
-  /** Posts all there is; returns false when the deadline (milliseconds from now) passed before. */
+  /** Posts all there is. Returns false when the deadline (milliseconds from now) passed before. */
   flush(deadlineMs: number): Promise<boolean>;
   /** Charges that are not yet posted. */
   backlog(): number;
+  /** Charges that the database had lost and that were posted again. */
+  readonly lost: Pick<LostCharges, "count">;
   /** Whether nothing that is journaled is needed any more, be it a charge or the checkpoint of a running request. */
   isSettled(): boolean;
+  /** The number of the last batch that was posted. */
+  lastBatch(): number;
 }
 
-export interface ShipperOptions {
-  writer: LedgerWriter;
-  /** Returns once all that was posted survives a loss of power; only then may its journal be removed. */
+export interface ShipperOptions extends LostChargesOptions {
+  /** Returns once all that was posted survives a loss of power; only then may its journal be put aside. */
   persist(): Promise<void>;
-  onProblem: Report;
-  folder: string;
-  processId: string;
-  clock: Clock;
   /** The journal whose charges are posted. Called when there is work, so it may be opened after the shipper. */
   journal: () => FileJournal;
   /** Most charges kept in memory; 20,000 by default. */
@@ -60,6 +57,7 @@ class JournalShipper implements Shipper {
   readonly #options: ShipperOptions;
   readonly #maxQueued: number;
   readonly #refcounts = segmentRefcounts();
+  readonly lost: LostCharges;
   readonly #timer: BackgroundWork;
   /** In the order of the journal. All but the last take no more. */
   #queue: Batch[] = [];
@@ -70,7 +68,9 @@ class JournalShipper implements Shipper {
   /** Position of the first charge that did not fit into memory. */
   #unread: { segment: number; offset: number } | null = null;
   /** Segments nothing is needed of, once the database has their charges on disk. */
-  #deletable: number[] = [];
+  #settled: number[] = [];
+  #lastBatch = 0;
+  #isFlushing = false;
   #round: Promise<void> | null = null;
   #isStopped = false;
   #backoffMs = 0;
@@ -78,12 +78,10 @@ class JournalShipper implements Shipper {
 
   constructor(options: ShipperOptions) {
     this.#options = options;
+    this.lost = lostCharges(options);
     this.#maxQueued = options.maxQueued ?? MAX_QUEUED;
-    this.#timer = every(
-      INTERVAL_MS,
-      () => this.#kick(),
-      () => undefined,
-    );
+    const work = () => this.#kick();
+    this.#timer = every(INTERVAL_MS, work, () => undefined);
   }
 
   onAppend(record: JournalRecord, segment: number, offset: number, line: Uint8Array): void {
@@ -111,6 +109,7 @@ class JournalShipper implements Shipper {
     const deadline = clock.monotonic() + deadlineMs;
     for (let restMs = deadlineMs; restMs > 0; restMs = deadline - clock.monotonic()) {
       this.#nextTryAt = 0;
+      this.#isFlushing = true;
       const round = this.#kick().then(() => true);
       const hasEnded = await withDeadline(restMs, round, tooLate).catch(() => false);
       if (this.backlog() === 0) return true;
@@ -125,6 +124,10 @@ class JournalShipper implements Shipper {
 
   isSettled(): boolean {
     return this.backlog() === 0 && this.#refcounts.isSettled();
+  }
+
+  lastBatch(): number {
+    return this.#lastBatch;
   }
 
   async stop(): Promise<void> {
@@ -151,8 +154,10 @@ class JournalShipper implements Shipper {
       await this.#placeKept();
       do await this.#postBatch();
       while ((this.#queue[0]?.count ?? 0) >= BATCH || this.#unread);
+      await this.lost.find(this.#lastBatch, this.#isFlushing);
+      this.#isFlushing = false;
       this.#backoffMs = 0;
-      await this.#deleteSettled();
+      await this.#keepSettled();
     } catch (error) {
       this.#backoffMs = Math.min(MAX_BACKOFF_MS, Math.max(FIRST_BACKOFF_MS, this.#backoffMs * 2));
       this.#nextTryAt = this.#options.clock.monotonic() + this.#backoffMs;
@@ -198,8 +203,9 @@ class JournalShipper implements Shipper {
     for (const [segment, count] of batch.segments) this.#refcounts.posted(segment, count);
   }
 
-  #post({ bytes }: RecordLines): Promise<void> {
-    return this.#options.writer.post(this.#options.processId, bytes);
+  async #post({ bytes }: RecordLines): Promise<void> {
+    await this.#options.writer.post(this.#options.processId, bytes, this.#lastBatch + 1);
+    this.#lastBatch += 1;
   }
 
   /** The batch that takes the next charge, which is of this segment. */
@@ -227,17 +233,15 @@ class JournalShipper implements Shipper {
     }
   }
 
-  async #deleteSettled(): Promise<void> {
+  async #keepSettled(): Promise<void> {
     if (this.#isStopped) return;
+    const { folder, processId, kept, persist } = this.#options;
     const journal = this.#options.journal();
     if (journal.position().offset > SETTLED_SEGMENT_BYTES && this.#refcounts.isSettled()) journal.rotate();
-    this.#deletable.push(...this.#refcounts.takeSettled(journal.position().segment));
-    if (this.#deletable.length === 0) return;
-    await this.#options.persist();
-    // One that somebody has removed must not keep the others.
-    for (const segment of this.#deletable)
-      rmSync(segmentPath(this.#options.folder, segment), { force: true });
-    this.#deletable = [];
+    this.#settled.push(...this.#refcounts.takeSettled(journal.position().segment));
+    if (this.#settled.length > 0) await persist();
+    kept.keep(folder, processId, this.#settled, this.#lastBatch);
+    this.#settled = [];
   }
 }
 

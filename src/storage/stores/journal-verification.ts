@@ -3,44 +3,74 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { LedgerDifference } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { padded } from "../budgets/locked-budgets.ts";
-import type { Sql } from "../database/sql.ts";
+import { padded, storeTime } from "../budgets/locked-budgets.ts";
+import type { Database, Sql } from "../database/sql.ts";
 import { QUARANTINE } from "../journal/journal-folder.ts";
+import { KEPT, keptSegments } from "../journal/kept-segments.ts";
 import { REFUSED_FILE } from "../journal/posting.ts";
 import { listSegments, readSegment, segmentPath } from "../journal/segments.ts";
 
 /** What the journals of one machine hold beside the ledger. */
 interface JournalComparison {
-  /** Charges that are not in the ledger yet; normal while processes run. */
+  /** Charges that are not in the ledger; normal for a while. */
   waiting: number;
+  /** Among them charges that have waited for longer than a backlog explains. */
   differences: LedgerDifference[];
 }
 
 const BATCH = 500;
 
+/** A charge that waits for longer is a difference, unless its process is just posting those before it. */
+const STALE_MS = 5 * 60_000;
+
+interface Journaled {
+  processId: string;
+  entry: LedgerEntry;
+}
+
 /** Compares every journaled charge with the ledger. Reads only, also in the folders of running processes. */
-export async function compareJournals(sql: Sql, root: string): Promise<JournalComparison> {
+export async function compareJournals(
+  kind: Database["kind"],
+  sql: Sql,
+  root: string,
+): Promise<JournalComparison> {
   const comparison: JournalComparison = { waiting: 0, differences: [] };
-  let batch: LedgerEntry[] = [];
+  const stale = new Map<string, LedgerEntry[]>();
+  let batch: Journaled[] = [];
   const compare = async () => {
-    if (batch.length > 0) await compareBatch(sql, batch, comparison);
+    if (batch.length > 0) await compareBatch(sql, batch, comparison, stale);
     batch = [];
   };
-  for (const entry of journaledCharges(root)) {
-    batch.push(entry);
+  const [identity] = await sql<{ ledger: string }[]>`SELECT ledger FROM ledger_identity`;
+  for (const charge of journaledCharges(root, identity?.ledger ?? "")) {
+    batch.push(charge);
     if (batch.length === BATCH) await compare();
   }
   await compare();
+  for (const processId of await processesThatPost(kind, sql)) stale.delete(processId);
+  for (const entry of [...stale.values()].flat()) comparison.differences.push(unposted(entry));
   return comparison;
 }
 
-function* journaledCharges(root: string): Generator<LedgerEntry> {
+function unposted({ id, amount }: LedgerEntry): LedgerDifference {
+  return { check: "journal", subject: id, expected: amount, found: null };
+}
+
+async function processesThatPost(kind: Database["kind"], sql: Sql): Promise<string[]> {
+  const rows = await sql<{ process_id: string }[]>`SELECT process_id FROM journal_marks
+    WHERE at > ${storeTime(kind, sql)} - ${STALE_MS}`;
+  return rows.map((row) => row.process_id);
+}
+
+function* journaledCharges(root: string, ledgerId: string): Generator<Journaled> {
+  for (const { processId, path } of keptSegments(root, ledgerId).list())
+    for (const entry of chargesOf(path)) yield { processId, entry };
   if (!existsSync(root)) return;
   const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of folders) {
-    if (name === QUARANTINE) continue;
-    const folder = join(root, name);
-    for (const path of segmentsOf(folder)) yield* chargesOf(path);
+    if (name === QUARANTINE || name === KEPT) continue;
+    for (const path of segmentsOf(join(root, name)))
+      for (const entry of chargesOf(path)) yield { processId: name, entry };
   }
 }
 
@@ -68,18 +98,34 @@ function isMissing(error: unknown): boolean {
 
 async function compareBatch(
   sql: Sql,
-  charges: readonly LedgerEntry[],
+  charges: readonly Journaled[],
   comparison: JournalComparison,
+  stale: Map<string, LedgerEntry[]>,
 ): Promise<void> {
   const rows = await sql<{ id: string; kind: string; amount: bigint }[]>`
-    SELECT id, kind, amount FROM ledger WHERE id IN ${sql(padded(charges.map(({ id }) => id)))}`;
+    SELECT id, kind, amount FROM ledger WHERE id IN ${sql(padded(charges.map(({ entry }) => entry.id)))}`;
   const posted = new Map(rows.map(({ id, kind, amount }) => [`${id} ${kind}`, amount]));
-  for (const { id, kind, amount } of charges) {
+  const staleBefore = Date.now() - STALE_MS;
+  const { differences } = comparison;
+  for (const { processId, entry } of charges) {
+    const { id, kind, amount, at } = entry;
     const found = posted.get(`${id} ${kind}`);
-    if (found === undefined) comparison.waiting += 1;
-    else if (found !== amount)
-      comparison.differences.push({ check: "journal", subject: id, expected: amount, found });
+    if (found === undefined) {
+      comparison.waiting += 1;
+      if (at < staleBefore) getOrAdd(stale, processId).push(entry);
+      continue;
+    }
+    if (found !== amount) differences.push({ check: "journal", subject: id, expected: amount, found });
+    // A journal is posted in its order, so those that wait before this one were left out.
+    differences.push(...(stale.get(processId) ?? []).map(unposted));
+    stale.delete(processId);
   }
+}
+
+function getOrAdd(stale: Map<string, LedgerEntry[]>, processId: string): LedgerEntry[] {
+  const entries = stale.get(processId) ?? [];
+  stale.set(processId, entries);
+  return entries;
 }
 
 /** Entries that the database has refused for good; each waits for a person. */

@@ -20,7 +20,7 @@ export async function verifyLedger(database: Database, journals: string | null):
   const at = Date.now();
   const { kind } = database;
   const found = await database.readConsistently(async (sql) => {
-    const journaled = journals === null ? NO_JOURNALS : await compareJournals(sql, journals);
+    const journaled = journals === null ? NO_JOURNALS : await compareJournals(kind, sql, journals);
     const stored = [
       ...(await spentDifferences(kind, sql)),
       ...(await heldDifferences(sql)),

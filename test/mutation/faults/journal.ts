@@ -9,7 +9,10 @@ const POSTING = "src/storage/journal/posting.ts";
 const THREAD = "src/storage/thread/called-thread.ts";
 const RECOVERY = "src/storage/journal/recovery.ts";
 const FOLDER = "src/storage/journal/journal-folder.ts";
-const STORAGE = "src/storage/index.ts";
+const OWN = "src/storage/journal/own-journal.ts";
+const LOST = "src/storage/journal/lost-charges.ts";
+const KEPT = "src/storage/journal/kept-segments.ts";
+const MARKS = "src/storage/stores/journal-marks.ts";
 const WRITER = "src/storage/journal/ledger-writer.ts";
 
 const shipper = ["src/storage/journal/shipper.test.ts"];
@@ -144,10 +147,10 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
     tests: refcounts,
   },
   {
-    name: "a segment is deleted before its charges are persisted",
+    name: "a segment is put aside before its charges are persisted",
     file: SHIPPER,
-    find: "    await this.#options.persist();\n",
-    replace: "    queueMicrotask(() => void this.#options.persist());\n",
+    find: "    if (this.#settled.length > 0) await persist();\n",
+    replace: "    queueMicrotask(() => void persist());\n",
     tests: removal,
   },
   {
@@ -195,21 +198,21 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "a batch is posted for no process",
     file: WRITER,
-    find: "thread.call({ processId, lines })",
-    replace: "thread.call({ processId: processId.slice(0, 0), lines })",
+    find: "thread.call({ processId, lines, batch })",
+    replace: "thread.call({ processId: processId.slice(0, 0), lines, batch })",
     tests: writer,
   },
   {
     name: "a taken over journal is posted for the running process",
     file: RECOVERY,
-    find: "await options.writer.post(processId, batch.bytes)",
-    replace: "await options.writer.post(options.processId, batch.bytes)",
+    find: "await postAll(options.writer, processId, entriesOf(records))",
+    replace: "await postAll(options.writer, options.processId, entriesOf(records))",
     tests: removal,
   },
   {
     name: "a taken over journal is posted again with each batch",
-    file: RECOVERY,
-    find: "    batch.clear();\n",
+    file: POSTING,
+    find: "    lines.clear();\n",
     replace: "",
     tests: storage,
   },
@@ -237,7 +240,7 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "one refused entry drops its batch",
     file: POSTING,
-    find: "for (const entry of entries) await postEntries(posting, processId, [entry]);",
+    find: "for (const entry of entries) added += await postEntries(posting, processId, [entry]);",
     replace: "",
     tests: posting,
   },
@@ -272,36 +275,92 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "the leases of a process that ended stay held",
     file: RECOVERY,
-    find: "  await leases.release(processId);\n",
+    find: "  await options.leases.release(processId);\n",
     replace: "",
     tests: storage,
   },
   {
     name: "a charge of a recovered checkpoint is not marked as partial",
     file: RECOVERY,
-    find: `return { ...entry, flags: [...entry.flags, "partial"] };`,
-    replace: "return entry;",
+    find: `{ ...entry, flags: [...entry.flags, "partial"] }`,
+    replace: "entry",
     tests: storage,
   },
   {
     name: "a last batch of a taken over journal is not posted",
-    file: RECOVERY,
-    find: "  await post();\n  await leases",
-    replace: "  await leases",
+    file: POSTING,
+    find: "  await post();\n  return total;",
+    replace: "  return total;",
     tests: storage,
   },
   {
     name: "leases are not returned at a graceful stop",
-    file: STORAGE,
-    find: "    await stores.leases.release(folder.processId);",
+    file: OWN,
+    find: "    await leases.release(processId);",
     replace: "",
     tests: removal,
   },
   {
     name: "a journal with charges that wait is removed at a graceful stop",
-    file: STORAGE,
+    file: OWN,
     find: "  if (!shipper.isSettled()) return folder.release();\n",
     replace: "",
     tests: storage,
+  },
+  {
+    name: "a running process posts nothing again when the database has gone back in time",
+    file: LOST,
+    find: "posted === undefined || posted < lastBatch",
+    replace: "posted === undefined",
+    tests: shipper,
+  },
+  {
+    name: "only what was put aside is posted again when the database has gone back in time",
+    file: LOST,
+    find: "[...kept.list(processId), ...segmentFiles(folder)]",
+    replace: "kept.list(processId)",
+    tests: shipper,
+  },
+  {
+    name: "what was put aside is not posted again when the database has gone back in time",
+    file: LOST,
+    find: "[...kept.list(processId), ...segmentFiles(folder)]",
+    replace: "segmentFiles(folder)",
+    tests: shipper,
+  },
+  {
+    name: "a batch is noted although the one before it is missing",
+    file: MARKS,
+    find: " AND posted >= ${batch - 1}",
+    replace: "",
+    tests: posting,
+  },
+  {
+    name: "what an ended process had posted is not posted again when the database has gone back in time",
+    file: RECOVERY,
+    find: "(posted.get(processId) ?? 0) >= last",
+    replace: "last > 0",
+    tests: removal,
+  },
+  {
+    name: "what an ended process held stays held when the database has gone back in time",
+    file: OWN,
+    find: "    await marks.raise(processId, last);\n",
+    replace: "",
+    tests: removal,
+  },
+  {
+    name: "posted charges go to whichever ledger there is",
+    file: KEPT,
+    find: "join(root, KEPT, ledgerId)",
+    replace: `join(root, KEPT, ledgerId.replace(/.*/s, "any"))`,
+    tests: removal,
+  },
+  {
+    name: "segments that the database has lost are removed after a while",
+    file: KEPT,
+    find: "        if (!isPosted(segment)) continue;\n",
+    replace: "",
+    tests: removal,
   },
 ];

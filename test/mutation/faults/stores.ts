@@ -228,8 +228,22 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "the verification is blind to a journal that differs",
     file: JOURNALS,
-    find: "else if (found !== amount)",
-    replace: "else if (found < 0n)",
+    find: "if (found !== amount)",
+    replace: "if (found < 0n)",
+    tests: upkeep,
+  },
+  {
+    name: "the verification is blind to a charge that others were posted before",
+    file: JOURNALS,
+    find: "    differences.push(...(stale.get(processId) ?? []).map(unposted));\n",
+    replace: "",
+    tests: upkeep,
+  },
+  {
+    name: "the verification is blind to charges that nobody posts",
+    file: JOURNALS,
+    find: "comparison.differences.push(unposted(entry))",
+    replace: "unposted(entry)",
     tests: upkeep,
   },
   {

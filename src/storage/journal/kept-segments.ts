@@ -1,0 +1,112 @@
+import { readdirSync, renameSync, rmdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { createPrivateFolder } from "../private-files.ts";
+import { segmentName } from "./segments.ts";
+
+/** Below the journal's root: segments whose charges are posted, in a folder for each ledger and process. */
+export const KEPT = "posted";
+
+/** How long segments stay after they were posted, and how many bytes of them all processes of a machine keep. */
+const KEPT_MS = 60 * 60_000;
+const KEPT_BYTES = 256 * 1024 * 1024;
+
+/** A segment of which nothing is needed while the database stays as it is. */
+export interface KeptSegment {
+  processId: string;
+  /** What its charges were posted by at the latest: see `JournalMarks`. */
+  batch: number;
+  segment: number;
+  path: string;
+  bytes: number;
+  /** Unix milliseconds. */
+  keptAt: number;
+}
+
+/**
+ * Segments that are kept for a while after they were posted, because the database may yet go back to a state without
+ * their charges: a standby that lagged takes over, a backup is restored. All processes of a machine share them.
+ */
+export interface KeptSegments {
+  /** In the order of their processes and numbers. */
+  list(processId?: string): KeptSegment[];
+  /** Takes segments over from the folder of their journal. */
+  keep(folder: string, processId: string, segments: readonly number[], batch: number): void;
+  /** Removes the segments that are too old or too many and that `isPosted`. Returns the processes without any left. */
+  sweep(isPosted: (segment: KeptSegment) => boolean): string[];
+}
+
+/** The segments that are kept of one ledger, since no other one may be given their charges. */
+export function keptSegments(root: string, ledgerId: string, maxBytes = KEPT_BYTES): KeptSegments {
+  const folder = join(root, KEPT, ledgerId);
+  const listOf = (processId: string): KeptSegment[] =>
+    namesIn(join(folder, processId)).flatMap((name) => readKept(folder, processId, name));
+  const list = (processId?: string): KeptSegment[] =>
+    processId === undefined ? namesIn(folder).flatMap(listOf) : listOf(processId);
+  return {
+    list,
+    keep(from, processId, segments, batch) {
+      if (segments.length === 0) return;
+      const own = join(folder, processId);
+      createPrivateFolder(own, { isOwn: true });
+      const now = new Date();
+      for (const segment of segments) {
+        const path = join(from, segmentName(segment));
+        try {
+          utimesSync(path, now, now);
+          renameSync(path, join(own, `${batch}-${segmentName(segment)}`));
+        } catch (error) {
+          // One that somebody has removed must not keep the others.
+          if (!isMissing(error)) throw error;
+        }
+      }
+    },
+    sweep(isPosted) {
+      const all = list().toSorted((one, other) => one.keptAt - other.keptAt || one.segment - other.segment);
+      let bytes = all.reduce((sum, segment) => sum + segment.bytes, 0);
+      const oldest = Date.now() - KEPT_MS;
+      for (const segment of all) {
+        if (segment.keptAt >= oldest && bytes <= maxBytes) break;
+        if (!isPosted(segment)) continue;
+        rmSync(segment.path, { force: true });
+        bytes -= segment.bytes;
+      }
+      return namesIn(folder).filter((processId) => removeEmpty(join(folder, processId)));
+    },
+  };
+}
+
+const KEPT_NAME = /^(\d+)-(\d{8})\.log$/;
+
+function readKept(folder: string, processId: string, name: string): KeptSegment[] {
+  const [, batch, segment] = KEPT_NAME.exec(name) ?? [];
+  const path = join(folder, processId, name);
+  // Another process of this machine may just have removed it.
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (batch === undefined || segment === undefined || !stat) return [];
+  const { size: bytes, mtimeMs: keptAt } = stat;
+  return [{ processId, batch: Number(batch), segment: Number(segment), path, bytes, keptAt }];
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Whether the folder was empty and is gone. */
+function removeEmpty(folder: string): boolean {
+  if (namesIn(folder).length > 0) return false;
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

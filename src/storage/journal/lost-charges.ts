@@ -1,0 +1,63 @@
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Report } from "../report.ts";
+import type { JournalMarks } from "../stores/journal-marks.ts";
+import type { FileJournal } from "./journal.ts";
+import type { KeptSegments } from "./kept-segments.ts";
+import { postAll, type LedgerWriter } from "./posting.ts";
+import { readSegment, segmentFiles } from "./segments.ts";
+
+/** Posts the charges of a running process again that the database has lost by going back to an earlier state. */
+export interface LostCharges {
+  /** Looks at most every few seconds, unless `isNow`. Call it while nothing is being posted. */
+  find(lastBatch: number, isNow: boolean): Promise<void>;
+  /** How many there were so far. */
+  count(): number;
+}
+
+export interface LostChargesOptions {
+  writer: LedgerWriter;
+  marks: Pick<JournalMarks, "read" | "set">;
+  kept: KeptSegments;
+  onProblem: Report;
+  /** The process's folder of segments. */
+  folder: string;
+  processId: string;
+  clock: Clock;
+  journal: () => FileJournal;
+}
+
+const FIND_MS = 5000;
+
+export const WENT_BACK = "the database has gone back to an earlier state: journaled charges are posted again";
+
+export function lostCharges(options: LostChargesOptions): LostCharges {
+  const { marks, processId, clock, onProblem, writer } = options;
+  let nextAt = 0;
+  let count = 0;
+  return {
+    count: () => count,
+    async find(lastBatch, isNow) {
+      if (!isNow && clock.monotonic() < nextAt) return;
+      const posted = (await marks.read([processId])).get(processId);
+      if (posted === undefined || posted < lastBatch) {
+        onProblem(WENT_BACK, null);
+        const { added } = await postAll(writer, processId, chargesOnDisk(options));
+        await marks.set(processId, lastBatch);
+        count += added;
+        onProblem(`${added} charges that the database had lost are posted again`, null, "info");
+      }
+      nextAt = clock.monotonic() + FIND_MS;
+    },
+  };
+}
+
+function* chargesOnDisk({ folder, kept, processId, journal }: LostChargesOptions): Generator<LedgerEntry> {
+  const until = journal().position();
+  for (const { path, segment } of [...kept.list(processId), ...segmentFiles(folder)]) {
+    for (const { record, end } of readSegment(path, 0, () => {})) {
+      if (segment === until.segment && end > until.offset) return;
+      if (record.type === "charge") yield record.entry;
+    }
+  }
+}
