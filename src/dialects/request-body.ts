@@ -1,4 +1,5 @@
 import { GatewayError } from "../domain/gateway-error.ts";
+import { JSON_BOUNDS } from "../lib/bounded-json.ts";
 import { exceededBound, hasRepeatedName, isObject, scanObject, type Span } from "../lib/json.ts";
 
 /** The body of a text request: its exact text, its value, and where some of its members stand in the text. */
@@ -12,10 +13,9 @@ interface RequestBody {
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-const MAX_DEPTH = 128;
 /** Bodies up to this size are parsed without counting values; larger ones could block the event loop. */
 const LARGE_BYTES = 256 * 1024;
-const BOUNDS = { values: 500_000, names: 50_000 };
+const TOO_DEEP = `The request body is nested more than ${JSON_BOUNDS.depth} levels deep.`;
 
 /**
  * Reads the bytes of a text request, whose raw text goes to vendors. Throws a `GatewayError` for what is no JSON
@@ -34,8 +34,7 @@ export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBo
 export function readUnambiguous(bytes: Uint8Array, names: readonly string[] = []): RequestBody {
   const { raw, body } = readObject(bytes);
   const scan = scanObject(raw, names);
-  if (scan.depth > MAX_DEPTH)
-    throw malformed(`The request body is nested more than ${MAX_DEPTH} levels deep.`);
+  if (scan.depth > JSON_BOUNDS.depth) throw malformed(TOO_DEEP);
   if (hasRepeatedName(scan, body)) throw malformed("The request body names a field twice at its top level.");
   return { raw, body, spans: scan.spans, bodyStart: scan.bodyStart };
 }
@@ -50,8 +49,9 @@ export function requireModelName(body: Record<string, unknown>): string {
 /** The text of a JSON object and its value, of no more values than can be parsed at once. Throws a `GatewayError`. */
 export function readObject(bytes: Uint8Array): { raw: string; body: Record<string, unknown> } {
   const raw = readText(bytes);
-  const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, BOUNDS) : null;
-  if (exceeded) throw malformed(`The request body has more than ${BOUNDS[exceeded]} ${exceeded}.`);
+  const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, JSON_BOUNDS) : null;
+  if (exceeded === "depth") throw malformed(TOO_DEEP);
+  if (exceeded) throw malformed(`The request body has more than ${JSON_BOUNDS[exceeded]} ${exceeded}.`);
   let body: unknown;
   try {
     body = JSON.parse(raw);

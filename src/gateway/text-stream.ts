@@ -44,7 +44,8 @@ export async function openStream(
     while (!stream.hasContent && !stream.isDone) {
       const { done, value } = await reader.read();
       if (done || !value) throw new UpstreamError("broken", "a stream without content");
-      pieces.push(stream.push(value));
+      const output = stream.push(value);
+      if (output.length > 0) pieces.push(output);
       call.expect("more of the stream", idleMs);
     }
   } catch (error) {

@@ -58,9 +58,11 @@ describe("scanObject", () => {
   });
 });
 
-test("names and values outside of strings are counted up to their bounds", () => {
+test("names, values and levels outside of strings are counted up to their bounds", () => {
   const text = '{"a":[1,2,":,{["],"b":{"c":":"}}';
-  expect(exceededBound(text, { values: 6, names: 3 })).toBeNull();
-  expect(exceededBound(text, { values: 5, names: 3 })).toBe("values");
-  expect(exceededBound(text, { values: 6, names: 2 })).toBe("names");
+  expect(exceededBound(text, { depth: 2, values: 11, names: 3 })).toBeNull();
+  expect(exceededBound(text, { depth: 2, values: 10, names: 3 })).toBe("values");
+  expect(exceededBound(text, { depth: 2, values: 11, names: 2 })).toBe("names");
+  expect(exceededBound(text, { depth: 1, values: 11, names: 3 })).toBe("depth");
+  expect(exceededBound(text, { depth: 2, values: 11, names: 2, freeNames: new Set(["c"]) })).toBeNull();
 });

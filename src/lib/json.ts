@@ -30,25 +30,43 @@ interface ObjectScan {
 }
 
 /** Bounds on a JSON text whose parsing could block the event loop. */
-interface JsonBounds {
-  /** Counted by the commas and opening brackets outside of strings. */
+export interface JsonBounds {
+  /** Levels of objects and arrays, the outermost included. */
+  depth: number;
+  /** Counted by the commas, opening brackets and strings: a string costs as much as two numbers. */
   values: number;
   /** Of members of objects. A name costs about a microsecond, many times as much as a value. */
   names: number;
+  /** Names that do not count, neither as names nor as values. */
+  freeNames?: ReadonlySet<string>;
 }
 
+export type JsonBound = "depth" | "values" | "names";
+
 /** The bound that a text exceeds, or null. Fast even where parsing would take seconds. */
-export function exceededBound(text: string, bounds: JsonBounds): keyof JsonBounds | null {
+export function exceededBound(text: string, bounds: JsonBounds): JsonBound | null {
+  let depth = 0;
   let values = 0;
+  /** Of the last string. */
+  let start = 0;
+  let end = 0;
   let names = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    if (unit === QUOTE) at = endOfString(text, at + 1);
-    else if (unit === COLON) {
-      if (++names > bounds.names) return "names";
-    } else if (unit === COMMA || unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+    if (unit === QUOTE) {
+      start = at + 1;
+      at = endOfString(text, start);
+      end = at;
       if (++values > bounds.values) return "values";
-    }
+    } else if (unit === COLON) {
+      if (bounds.freeNames?.has(text.slice(start, end))) values--;
+      else if (++names > bounds.names) return "names";
+    } else if (unit === COMMA) {
+      if (++values > bounds.values) return "values";
+    } else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      if (++values > bounds.values) return "values";
+      if (++depth > bounds.depth) return "depth";
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--;
   }
   return null;
 }

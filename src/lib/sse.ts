@@ -1,67 +1,105 @@
+import { GrowingBuffer } from "./growing-buffer.ts";
+
 // Server-sent events as bytes (WHATWG HTML, "Server-sent events"). Our own, because the relay passes frames on byte by
 // byte: parsers from packages give decoded events and keep neither comments nor the bytes of a frame.
 
-/** A blank line: two line ends in a row, each CRLF, LF or CR. */
-const FRAME_END = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
-/** One character less than the longest blank line. */
-const MAX_TAIL = 3;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const COLON = 0x3a;
 const MARK = Buffer.from("\uFEFF");
 const LINE_END = /\r\n|\n|\r/;
 
-/** Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. */
+/**
+ * Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. Blank lines
+ * between frames are left out, and of comments without anything else the first of each chunk is enough.
+ */
 export class FrameSplitter {
   /** The incomplete frame so far. */
-  #pieces: Uint8Array[] = [];
-  #restBytes = 0;
-  /** Its last characters, in which a blank line may have begun. */
-  #tail = "";
+  readonly #rest = new GrowingBuffer();
   #isFirst = true;
+  /** Whether the last byte was a carriage return, which a line feed may complete. */
+  #isAfterReturn = false;
+  /** Whether the line has nothing so far, and the frame no line with anything, and none but comments. */
+  #isLineEmpty = true;
+  #isFrameEmpty = true;
+  #isComment = true;
+  #hasCommented = false;
+  /** Of the incomplete frame. */
+  restLines = 0;
 
   /** True when the next chunk begins a frame. */
   get isEmpty(): boolean {
-    return this.#restBytes === 0;
+    return this.#rest.length === 0;
   }
 
   get restBytes(): number {
-    return this.#restBytes;
+    return this.#rest.length;
   }
 
   push(chunk: Uint8Array): Buffer[] {
-    const text = this.#tail + view(chunk).toString("latin1");
-    const offset = this.#restBytes - this.#tail.length;
-    this.#pieces.push(chunk);
-    this.#restBytes += chunk.length;
-    this.#tail = text.slice(-MAX_TAIL);
-    const ends = [...text.matchAll(FRAME_END)].map((match) => offset + match.index + match[0].length);
-    if (ends.length === 0) return [];
-    const bytes = this.#take();
-    const frames = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
-    frames[0] = this.#withoutMark(frames[0] ?? bytes);
-    this.#isFirst = false;
-    const rest = bytes.subarray(ends.at(-1));
-    if (rest.length > 0) this.#pieces = [rest];
-    this.#restBytes = rest.length;
-    this.#tail = rest.toString("latin1", Math.max(0, rest.length - MAX_TAIL));
+    const frames: Buffer[] = [];
+    this.#hasCommented = false;
+    let start = 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] ?? 0;
+      if (byte !== LINE_FEED && byte !== CARRIAGE_RETURN) {
+        if (this.#isLineEmpty) this.#beginLine(byte);
+        this.#isAfterReturn = false;
+        continue;
+      }
+      const isSameEnd = byte === LINE_FEED && this.#isAfterReturn;
+      this.#isAfterReturn = byte === CARRIAGE_RETURN;
+      if (isSameEnd) continue;
+      if (!this.#isLineEmpty) {
+        this.#isLineEmpty = true;
+        this.restLines += 1;
+        continue;
+      }
+      if (byte === CARRIAGE_RETURN && chunk[at + 1] === LINE_FEED) {
+        at += 1;
+        this.#isAfterReturn = false;
+      }
+      if (this.#isWanted()) frames.push(this.#frameOf(chunk.subarray(start, at + 1)));
+      else if (!this.isEmpty) this.#rest.take();
+      start = at + 1;
+      this.#isFrameEmpty = true;
+      this.#isComment = true;
+      this.restLines = 0;
+    }
+    if (start < chunk.length) this.#rest.append(chunk.subarray(start));
     return frames;
   }
 
   /** The rest at the end of the stream: a frame without its blank line. */
   end(): Buffer {
-    return this.#withoutMark(this.#take());
+    return this.#withoutMark(this.#rest.take());
   }
 
-  #take(): Buffer {
-    const [only] = this.#pieces;
-    const rest = this.#pieces.length === 1 && only ? view(only) : Buffer.concat(this.#pieces);
-    this.#pieces = [];
-    this.#restBytes = 0;
-    this.#tail = "";
-    return rest;
+  #beginLine(byte: number): void {
+    this.#isLineEmpty = false;
+    this.#isFrameEmpty = false;
+    if (byte !== COLON) this.#isComment = false;
+  }
+
+  #isWanted(): boolean {
+    if (this.#isFrameEmpty) return false;
+    if (!this.#isComment) return true;
+    const isFirst = !this.#hasCommented;
+    this.#hasCommented = true;
+    return isFirst;
+  }
+
+  #frameOf(last: Uint8Array): Buffer {
+    if (this.#rest.length === 0) return this.#withoutMark(view(last));
+    this.#rest.append(last);
+    return this.#withoutMark(this.#rest.take());
   }
 
   /** A stream may begin with a byte order mark, which is none of its first frame. */
   #withoutMark(frame: Buffer): Buffer {
-    return this.#isFirst && frame.subarray(0, MARK.length).equals(MARK) ? frame.subarray(MARK.length) : frame;
+    const isMarked = this.#isFirst && frame.subarray(0, MARK.length).equals(MARK);
+    this.#isFirst = false;
+    return isMarked ? frame.subarray(MARK.length) : frame;
   }
 }
 

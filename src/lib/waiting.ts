@@ -72,14 +72,14 @@ export function every(
   };
 }
 
-const SHARE_MS = 8;
+const SHARE_MS = 5;
 
 /** The process has one event loop, hence one queue: what waits to continue, and when something last continued. */
 const loop = { waiting: new Array<() => void>(), resumedAt: 0 };
 
 /**
  * Keeps long computations from blocking the event loop: await it before each step of at most a few milliseconds.
- * A single computation continues for 8 ms; several take turns, and pending I/O runs between two steps. Throws the
+ * A single computation continues for 5 ms; several take turns, and pending I/O runs between two steps. Throws the
  * signal's reason once that is aborted.
  */
 export function yieldToEventLoop(signal?: AbortSignal): Promise<void> | undefined {

@@ -111,9 +111,9 @@ export const MENDS: readonly Mend[] = [
     attack: "H6-names",
     edits: [
       {
-        file: "src/dialects/request-body.ts",
-        find: "{ values: 500_000, names: 50_000 }",
-        replace: "{ values: Infinity, names: Infinity }",
+        file: "src/lib/bounded-json.ts",
+        find: "values: 500_000, names: 50_000 }",
+        replace: "values: Infinity, names: Infinity }",
       },
     ],
   },

@@ -1,3 +1,4 @@
+import { parseBounded } from "../../lib/bounded-json.ts";
 import { isObject } from "../../lib/json.ts";
 import type { ReasoningPart } from "../conversation/request.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
@@ -88,7 +89,7 @@ export function writeDetails(
 function unpack(text: string): { value: string; id?: string; format?: string } {
   if (!text.startsWith(PACKED)) return { value: text };
   try {
-    const { value, id, format } = JSON.parse(text.slice(PACKED.length));
+    const { value, id, format } = Object(parseBounded(text.slice(PACKED.length)));
     return { value: textOf(value), ...(id && { id: textOf(id) }), ...(format && { format: textOf(format) }) };
   } catch {
     // A client may send back anything.

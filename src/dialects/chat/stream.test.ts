@@ -152,9 +152,17 @@ test("comments and other SSE fields pass unchanged", () => {
   const stream = new ChatStream(PUBLIC, policyFor(3));
   stream.push(frameOf(chunk([choice({ content: "a" })])));
   stream.push(frameOf(chunk([choice({ content: "b" })])));
-  for (const words of [": ping\n\n", "id: 7\n\n", "retry: 10\n\n", "\n\n"]) {
+  for (const words of [": ping\n\n", "id: 7\n\n", "retry: 10\n\n"]) {
     expect(Buffer.from(stream.push(Buffer.from(words))).toString()).toBe(words);
   }
+});
+
+test("of many comments in a row the first of each chunk passes, and blank lines do not", () => {
+  const stream = new ChatStream(PUBLIC, policyFor(3));
+  stream.push(frameOf(chunk([choice({ content: "a" })])));
+  const send = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
+  expect(send(`${": ping\n\n".repeat(9)}\n\n\r\r\r\n`)).toBe(": ping\n\n");
+  expect(send(": pong\n\n")).toBe(": pong\n\n");
 });
 
 test("a frame that does not match the template is parsed", () => {

@@ -1,6 +1,10 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
 import { observe, SizedText } from "../sized-text.ts";
 import type { ReplyEvent } from "./reply.ts";
+
+/** Of the calls of a reply, which are parsed at its end. As many as 200,000 tokens have. */
+const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
 
 /** Counts what a reply delivers, event by event, beside what the vendor reports of it. */
 export class Delivered {
@@ -9,6 +13,7 @@ export class Delivered {
   readonly #delivered = new SizedText();
   /** Estimated size of the content up to the last report. */
   #reportedEighths = 0;
+  #argumentCharacters = 0;
   /** True once there is something that a caller would read. A signature alone, of thoughts not shown, is nothing yet. */
   hasContent = false;
 
@@ -21,7 +26,11 @@ export class Delivered {
       case "text":
       case "refusal":
       case "reasoning":
+        return this.#addText(event.text);
       case "arguments":
+        this.#argumentCharacters += event.text.length;
+        if (this.#argumentCharacters > MAX_ARGUMENT_CHARACTERS)
+          throw new UpstreamError("broken", "a reply with too long arguments of calls");
         return this.#addText(event.text);
       case "call":
         return this.#addText(event.name);

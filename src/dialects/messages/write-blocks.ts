@@ -1,3 +1,4 @@
+import { parseBounded } from "../../lib/bounded-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { RawJson } from "../../lib/json-write.ts";
 import type {
@@ -63,7 +64,7 @@ function writeCall(call: ToolCall, field: Field): WrittenBlock {
 function objectText(text: string, field: Field): string {
   if (text.trim() === "") return "{}";
   try {
-    if (isObject(JSON.parse(text))) return text;
+    if (isObject(parseBounded(text))) return text;
   } catch {
     // Refused below like any other value.
   }

@@ -1,3 +1,4 @@
+import { parseBounded } from "../../lib/bounded-json.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { RawJson, writeJson } from "../../lib/json-write.ts";
@@ -49,7 +50,7 @@ function writePart(part: AssistantPart): WrittenBlock[] {
 /** A model may write arguments that are no JSON object, above all where its output was cut: then there are none. */
 function inputText(text: string): string {
   try {
-    return isObject(JSON.parse(text)) ? text : "{}";
+    return isObject(parseBounded(text)) ? text : "{}";
   } catch {
     return "{}";
   }

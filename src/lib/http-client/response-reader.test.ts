@@ -111,6 +111,8 @@ test.each([
   ["bytes after its end", `${OK}content-length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n\r\n`],
   ["a head without an end", `${OK}a: ${"x".repeat(65_536)}`],
   ["a chunk size without an end", `${OK}transfer-encoding: chunked\r\n\r\n1;${"x".repeat(8_192)}`],
+  ["a head of bare line feeds, before its end", "HTTP/1.1 200 OK\ncontent-length: 1\n\nx"],
+  ["endless interim responses", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(17)],
   ["endless trailers", `${OK}transfer-encoding: chunked\r\n\r\n0\r\n${"a: b\r\n".repeat(8_192)}`],
 ])("%s is invalid", (_name, text) => {
   expect(kindOf(() => read(whole(text)))).toBe("invalid");
@@ -135,4 +137,20 @@ test("fields of one name are joined, and found under lower-case names only as wh
     body: () => {},
     end: () => {},
   }).push(Buffer.from(`${OK}Vary: a\r\nX-Id: 7\r\nVARY:b\r\ncontent-length: 0\r\n\r\n`));
+});
+
+test("small chunks that come together are one piece, in their order beside large ones", () => {
+  const pieces: string[] = [];
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+  const large = "l".repeat(4_096);
+  new ResponseReader({
+    head: () => {},
+    body: (piece) => void pieces.push(piece.toString("latin1")),
+    end: () => {},
+  }).push(
+    Buffer.from(
+      `${OK}transfer-encoding: chunked\r\n\r\n${chunk("a").repeat(500)}${chunk(large)}${chunk("b").repeat(500)}0\r\n\r\n`,
+    ),
+  );
+  expect(pieces).toEqual(["a".repeat(500), large, "b".repeat(500)]);
 });

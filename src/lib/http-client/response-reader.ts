@@ -1,3 +1,4 @@
+import { GrowingBuffer } from "../growing-buffer.ts";
 import { HttpError } from "./http-error.ts";
 import { ResponseHead } from "./response-head.ts";
 
@@ -15,6 +16,10 @@ const MAX_HEAD_BYTES = 64 * 1024;
 /** Of a line with a chunk's size, and of all trailer fields. */
 const MAX_LINE_BYTES = 4 * 1024;
 const MAX_TRAILER_BYTES = 16 * 1024;
+/** Interim responses before the one that counts; servers send one or two. */
+const MAX_INTERIM = 16;
+/** Chunks of fewer bytes are joined with their neighbours: a piece costs more than they do. */
+const SMALL_CHUNK_BYTES = 1024;
 
 /** Status line and fields (RFC 9112, 4 and 5); a field continued on another line is refused. */
 const HEAD = /^HTTP\/1\.[01] [1-9]\d\d(?: [^\r\n\0]*)?(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*)*$/;
@@ -32,6 +37,9 @@ export class ResponseReader {
   /** Bytes of the body, or of its chunk, still to come. */
   #left = 0;
   #trailerBytes = 0;
+  #interim = 0;
+  /** Small chunks of the bytes that are read. */
+  readonly #joined = new GrowingBuffer();
   #isReusable = false;
 
   constructor(listener: ResponseListener) {
@@ -45,9 +53,13 @@ export class ResponseReader {
     let at = 0;
     while (at < bytes.length) {
       const next = this.#step(bytes, at);
-      if (next < 0) return this.#hold(bytes, at);
+      if (next < 0) {
+        this.#hold(bytes, at);
+        break;
+      }
       at = next;
     }
+    this.#giveJoined();
   }
 
   /** The connection was closed by the other side. Throws when the response is not complete. */
@@ -65,7 +77,7 @@ export class ResponseReader {
       case "chunk":
         return this.#readSized(bytes, at);
       case "until close":
-        this.#listener.body(at === 0 ? bytes : bytes.subarray(at));
+        this.#giveBody(at === 0 ? bytes : bytes.subarray(at));
         return bytes.length;
       case "chunk size":
         return this.#readChunkSize(bytes, at);
@@ -81,13 +93,20 @@ export class ResponseReader {
   #readHead(bytes: Buffer, at: number): number {
     const end = bytes.indexOf("\r\n\r\n", at, "latin1");
     if ((end < 0 ? bytes.length : end) - at > MAX_HEAD_BYTES) throw invalid("too long a head");
-    if (end < 0) return -1;
+    if (end < 0) {
+      // Bare line feeds would be waited for until the deadline.
+      if (hasBareLineFeed(bytes, at)) throw invalid("a malformed head");
+      return -1;
+    }
     const text = bytes.toString("latin1", at, end);
     if (!HEAD.test(text)) throw invalid("a malformed head");
     const head = new ResponseHead(text);
     // Interim responses come before the one that counts; nothing here asks for another protocol.
     if (head.status === 101) throw invalid("another protocol");
-    if (head.status < 200) return end + 4;
+    if (head.status < 200) {
+      if (++this.#interim > MAX_INTERIM) throw invalid("too many interim responses");
+      return end + 4;
+    }
     this.#isReusable = head.isPersistent && !isMaybeUnasked(head.status);
     this.#state = this.#bodyOf(head);
     this.#listener.head(head);
@@ -118,7 +137,9 @@ export class ResponseReader {
   #readSized(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#left);
     this.#left -= end - at;
-    this.#listener.body(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+    if (end - at < SMALL_CHUNK_BYTES && bytes.length >= SMALL_CHUNK_BYTES)
+      this.#joined.append(bytes.subarray(at, end));
+    else this.#giveBody(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
     if (this.#left > 0) return end;
     if (this.#state === "chunk") this.#state = "chunk end";
     else this.#end();
@@ -160,7 +181,17 @@ export class ResponseReader {
     return end + 1;
   }
 
+  #giveBody(piece: Buffer): void {
+    this.#giveJoined();
+    this.#listener.body(piece);
+  }
+
+  #giveJoined(): void {
+    if (this.#joined.length > 0) this.#listener.body(this.#joined.take());
+  }
+
   #end(): void {
+    this.#giveJoined();
     this.#state = "done";
     this.#listener.end(this.#isReusable);
   }
@@ -177,6 +208,12 @@ export class ResponseReader {
  */
 function isMaybeUnasked(status: number): boolean {
   return status === 408 || status >= 500;
+}
+
+function hasBareLineFeed(bytes: Buffer, from: number): boolean {
+  for (let at = bytes.indexOf(LINE_FEED, from); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1))
+    if (at === from || bytes[at - 1] !== CARRIAGE_RETURN) return true;
+  return false;
 }
 
 function needMore(heldBytes: number): -1 {

@@ -1,9 +1,12 @@
+import { GrowingBuffer } from "../growing-buffer.ts";
 import type { ByteStream, ReadResult } from "../byte-stream.ts";
 import { ownValue } from "../own-value.ts";
 import type { ResponseHead, ResponseHeaders } from "./response-head.ts";
 
 /** Bytes of a body that may wait for their reader before the connection is read no further. */
 const MAX_WAITING_BYTES = 256 * 1024;
+/** The same of pieces: a small one takes more memory than its bytes. */
+const MAX_WAITING_PIECES = 1024;
 
 /** The connection that a response comes over. */
 export interface BodySource {
@@ -107,12 +110,16 @@ export class ResponseBody implements ByteStream {
 
   /** All of them. */
   async bytes(): Promise<Uint8Array> {
-    const pieces: Uint8Array[] = [];
+    const whole = new GrowingBuffer();
     for (;;) {
-      if (this.#pieces.length > 0) pieces.push(this.#take());
-      if (this.#isComplete) return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+      if (this.#pieces.length > 0) {
+        const piece = this.#take();
+        if (this.#isComplete && whole.length === 0) return piece;
+        whole.append(piece);
+      }
+      if (this.#isComplete) return whole.take();
       const { value } = await this.read();
-      if (value) pieces.push(value);
+      if (value) whole.append(value);
     }
   }
 
@@ -126,7 +133,8 @@ export class ResponseBody implements ByteStream {
     if (this.#waiting) return this.#deliver({ done: false, value: piece });
     this.#pieces.push(piece);
     this.#waitingBytes += piece.length;
-    if (this.#waitingBytes <= MAX_WAITING_BYTES || this.#isSuspended) return;
+    const isFew = this.#waitingBytes <= MAX_WAITING_BYTES && this.#pieces.length <= MAX_WAITING_PIECES;
+    if (isFew || this.#isSuspended) return;
     this.#isSuspended = true;
     this.#source.suspend();
   }

@@ -1,3 +1,4 @@
+import { parseBounded } from "../../lib/bounded-json.ts";
 import type { ByteStream } from "../../lib/byte-stream.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject, textOf } from "../../lib/json.ts";
@@ -102,7 +103,7 @@ function serverSent(event: string, type: string | undefined): string {
 
 function parse(event: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(event);
+    const value: unknown = parseBounded(event);
     if (isObject(value)) return value;
   } catch (cause) {
     throw brokenResponse("gave an event that is no JSON", cause);

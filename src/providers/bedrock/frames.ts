@@ -1,4 +1,6 @@
+import { parseBounded } from "../../lib/bounded-json.ts";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
+import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { isObject } from "../../lib/json.ts";
 import { brokenResponse } from "../transport/http.ts";
 
@@ -25,17 +27,15 @@ const MAX_BYTES = (16 * 1024 + 128 + 1) * 1024;
 
 /** Cuts a byte stream into messages, whatever its chunks. Checks their lengths and check sums. */
 export class FrameReader {
-  #pieces: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #rest = new GrowingBuffer();
   /** How many bytes the next message has, as far as is known. */
   #needed = MIN_BYTES;
 
   /** Yields the messages that are whole now. Throws `broken` at the first one that is none. */
   *push(chunk: Uint8Array): Generator<Frame> {
-    this.#pieces.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes < this.#needed) return;
-    let rest = Buffer.concat(this.#pieces);
+    this.#rest.append(chunk);
+    if (this.#rest.length < this.#needed) return;
+    let rest = this.#rest.take();
     while (rest.length >= MIN_BYTES) {
       this.#needed = lengthOf(rest);
       if (rest.length < this.#needed) break;
@@ -44,13 +44,12 @@ export class FrameReader {
       this.#needed = MIN_BYTES;
       yield decode(frame);
     }
-    this.#pieces = [rest];
-    this.#bytes = rest.length;
+    this.#rest.append(rest);
   }
 
   /** The stream has ended. Throws `broken` inside a message. */
   end(): void {
-    if (this.#bytes > 0) throw brokenResponse("cut a message of its stream");
+    if (this.#rest.length > 0) throw brokenResponse("cut a message of its stream");
   }
 }
 
@@ -77,7 +76,7 @@ function decode(bytes: Buffer): Frame {
 function parsePayload(text: string): Record<string, unknown> {
   if (text === "") return {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseBounded(text);
     return isObject(value) ? value : {};
   } catch (cause) {
     throw brokenResponse("gave a message that is no JSON", cause);

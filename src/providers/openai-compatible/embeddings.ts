@@ -5,6 +5,14 @@ import { isObject } from "../../lib/json.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
+/** An array of numbers and nothing else. */
+const VECTOR = /\[[-+.,\d\seE]+\]/g;
+
+/** The text with one number for each vector: millions of numbers pass to the caller, and nothing here reads them. */
+function withShortVectors(text: string): string {
+  return text.replace(VECTOR, "[0]");
+}
+
 /** Embeddings: the texts of request and response pass unchanged. */
 export function createOpenAiEmbeddings(connection: OpenAiConnection): EmbeddingUpstream {
   return {
@@ -13,7 +21,7 @@ export function createOpenAiEmbeddings(connection: OpenAiConnection): EmbeddingU
       const request = { url, headers: connection.jsonHeaders, body: raw, signal };
       const response = await post(request, connection.errors.classify);
       const text = await readText(response, MAX_TEXT_BYTES, signal);
-      const parsed = parseResponse(text);
+      const parsed = parseResponse(withShortVectors(text));
       if (hasError(parsed)) throw connection.errors.classify(response, text);
       if (!isObject(parsed)) throw brokenResponse("gave no object");
       return { kind: "whole", text, parsed, requestId: requestIdOf(response) };

@@ -1,3 +1,4 @@
+import { parseBounded } from "../../lib/bounded-json.ts";
 import {
   CONTEXT_EXCEEDED,
   kindOfCode,
@@ -62,7 +63,7 @@ function wordsOf(error: Record<string, unknown>): Pick<FailureReading, "message"
 function parsed(message: unknown): unknown {
   if (typeof message !== "string" || !message.startsWith('{"detail"')) return message;
   try {
-    return JSON.parse(message);
+    return parseBounded(message);
   } catch {
     return message;
   }

@@ -1,3 +1,4 @@
+import { parseBounded } from "../../lib/bounded-json.ts";
 import { withoutReasoning } from "../../dialects/responses/strip-reasoning.ts";
 import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
 import { isObject } from "../../lib/json.ts";
@@ -64,7 +65,7 @@ async function sendOnce(
 /** Items that are only named by an id, and not stored in this account, are answered with 404 (OpenAI reasoning guide). */
 function cannotReadReasoning(status: number, bodyText: string): boolean {
   try {
-    const body: unknown = JSON.parse(bodyText);
+    const body: unknown = parseBounded(bodyText);
     const error: unknown = isObject(body) ? body["error"] : undefined;
     if (!isObject(error)) return false;
     return error["code"] === UNDECRYPTABLE || (status === 404 && error["param"] === "input");

@@ -1,4 +1,5 @@
 import type { ByteStream } from "../../lib/byte-stream.ts";
+import { SlicedStream } from "../../lib/sliced-stream.ts";
 import { brokenResponse, type VendorResponse } from "./http.ts";
 
 /** The events of a response as bytes; null for one that came whole, as JSON, although a stream was requested. */
@@ -6,5 +7,5 @@ export function openEvents(response: VendorResponse): ByteStream | null {
   const { headers, body } = response;
   if (headers.get("content-type")?.startsWith("application/json")) return null;
   if (!body || headers.get("content-length") === "0") throw brokenResponse("gave an empty response");
-  return body;
+  return new SlicedStream(body);
 }

@@ -1,6 +1,8 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import { JsonBoundError, parseBounded } from "../../lib/bounded-json.ts";
 import type { ByteStream } from "../../lib/byte-stream.ts";
 import { signalOf, type Cancellation } from "../../lib/cancellation.ts";
+import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { HttpClient } from "../../lib/http-client/http-client.ts";
 import { HttpError } from "../../lib/http-client/http-error.ts";
 import { fetchGuarded, presentGuard, useProxies } from "./network.ts";
@@ -150,9 +152,9 @@ function isKnownToFit({ headers }: VendorResponse, maxBytes: number): boolean {
 }
 
 async function collect(response: VendorResponse, maxBytes: number, signal: Cancellation): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of readPieces(response, maxBytes, signal)) pieces.push(piece);
-  return decoder.decode(Buffer.concat(pieces));
+  const whole = new GrowingBuffer();
+  for await (const piece of readPieces(response, maxBytes, signal)) whole.append(piece);
+  return decoder.decode(whole.take());
 }
 
 /** Yields a body in pieces under the rules of `readText`. Ending early closes the connection. */
@@ -186,11 +188,12 @@ function readingError(error: unknown, signal: Cancellation): unknown {
   return signal.aborted ? signal.reason : brokenResponse("broke off its response", error);
 }
 
-/** Reads JSON; throws `broken` when it is truncated or something else. */
+/** Reads JSON; throws `broken` when it is truncated, something else, or more than can be parsed at once. */
 export function parseResponse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text);
   } catch (error) {
+    if (error instanceof JsonBoundError) throw brokenResponse(`gave a response with ${error.message}`, error);
     throw brokenResponse("gave a response that is no JSON", error);
   }
 }
@@ -220,19 +223,17 @@ async function discard(response: VendorResponse, what: string): Promise<Upstream
 
 /** The start of an error's body. Where a body of unknown length breaks off, what came before is returned. */
 async function readErrorText(response: VendorResponse, signal: Cancellation): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
+  const start = new GrowingBuffer();
   try {
     if (isKnownToFit(response, MAX_ERROR_BYTES)) return await response.text();
     for await (const piece of readPieces(response, Number.POSITIVE_INFINITY, signal)) {
-      pieces.push(piece);
-      length += piece.byteLength;
-      if (length >= MAX_ERROR_BYTES) break;
+      start.append(piece);
+      if (start.length >= MAX_ERROR_BYTES) break;
     }
   } catch {
     if (signal.aborted) throw signal.reason;
   }
-  return Buffer.concat(pieces).toString("utf8", 0, MAX_ERROR_BYTES);
+  return start.take().toString("utf8", 0, MAX_ERROR_BYTES);
 }
 
 function isHtml(response: VendorResponse): boolean {

@@ -1,3 +1,4 @@
+import { parseBounded } from "../../lib/bounded-json.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { type Classify, type ResponseHeaders } from "./http.ts";
@@ -132,7 +133,7 @@ export function readDetail({ detail }: Record<string, unknown>): FailureReading 
 
 function parseObject(text: string): Record<string, unknown> {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = parseBounded(text);
     const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
     return isObject(value) ? value : {};
   } catch {

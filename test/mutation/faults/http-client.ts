@@ -25,6 +25,27 @@ export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
     tests: [...client, ...reader],
   },
   {
+    name: "interim responses have no bound",
+    file: READER,
+    find: "const MAX_INTERIM = 16;",
+    replace: "const MAX_INTERIM = Infinity;",
+    tests: reader,
+  },
+  {
+    name: "a head of bare line feeds is waited for",
+    file: READER,
+    find: `if (hasBareLineFeed(bytes, at)) throw invalid("a malformed head");`,
+    replace: "void hasBareLineFeed;",
+    tests: reader,
+  },
+  {
+    name: "each small chunk of a response is a piece of its own",
+    file: READER,
+    find: "const SMALL_CHUNK_BYTES = 1024;",
+    replace: "const SMALL_CHUNK_BYTES = 0;",
+    tests: reader,
+  },
+  {
     name: "a connection is used again although its other side ends it",
     file: CONNECTION,
     find: "if (!this.#isReusable || this.#isClosed) return this.close();",

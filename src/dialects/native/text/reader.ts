@@ -37,7 +37,7 @@ export class NativeReader implements ReplyReader {
   #partial: PartialCall | null = null;
 
   *read(data: string): Generator<ReplyEvent, void> {
-    const event = parseEvent(data, data.includes('"functionCall"') ? parseExactly : JSON.parse);
+    const event = parseEvent(data, data.includes('"functionCall"') ? parseExactly : undefined);
     const { responseId, usageMetadata } = event;
     if (!this.#hasStarted) {
       this.#hasStarted = true;

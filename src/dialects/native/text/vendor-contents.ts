@@ -1,3 +1,4 @@
+import { parseBounded } from "../../../lib/bounded-json.ts";
 import { isObject } from "../../../lib/json.ts";
 import { RawJson } from "../../../lib/json-write.ts";
 import type {
@@ -160,7 +161,7 @@ function argumentsOf(call: ToolCall, param: string): RawJson {
 export function readArguments(text: string): RawJson | null {
   if (text.trim() === "") return new RawJson("{}");
   try {
-    return isObject(JSON.parse(text)) ? new RawJson(text) : null;
+    return isObject(parseBounded(text)) ? new RawJson(text) : null;
   } catch {
     return null;
   }
