@@ -50,6 +50,13 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the environment", what: /\bprocess\.env\b|\bBun\.env\b/, where: /^config\// },
   { name: "the YAML parser", what: /from "yaml"/, where: /^config\// },
   { name: "the command-line library", what: /from "commander"/, where: /^cli\// },
+  {
+    // The rest of these folders parses with `parseBounded`; below are own texts, and parts of a text that was parsed.
+    name: "JSON of others without bounds",
+    what: /\bJSON\.parse\(|\.json\(\)/,
+    where:
+      /^(?!dialects|gateway|lib|providers)|^dialects\/(?:request-body|picture-links)\.ts$|^dialects\/(?:chat|messages)\/corrected-usage\.ts$|^dialects\/chat\/for-vendor\.ts$|^dialects\/native\/text\/(?:forward|usage)\.ts$|^dialects\/responses\/(?:response-object|strip-reasoning|usage)\.ts$|^lib\/(?:json|json-spool|exact-json)\.ts$|^lib\/json-spool\/scanner\.ts$|^providers\/vertex\/service-account\.ts$/,
+  },
   { name: "the wire's money words", what: /\bparseFloat\b/, where: /^$/ },
 ];
 

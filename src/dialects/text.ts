@@ -13,6 +13,9 @@ const DIALECTS: ReadonlyMap<TextDialectName, TextDialect> = new Map<TextDialectN
   ["native", native],
 ]);
 
+/** Their names. */
+export const TEXT_DIALECTS: readonly TextDialectName[] = [...DIALECTS.keys()];
+
 export function textDialect(name: TextDialectName): TextDialect {
   const dialect = DIALECTS.get(name);
   if (!dialect) throw new Error(`no dialect ${name}`);

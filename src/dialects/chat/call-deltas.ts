@@ -20,6 +20,7 @@ interface OpenCall {
 export class CallDeltas {
   readonly #numbers = new CallNumbers();
   readonly #calls: OpenCall[] = [];
+  readonly #ids = new Set<string>();
 
   get hasCalls(): boolean {
     return this.#calls.length > 0;
@@ -44,7 +45,10 @@ export class CallDeltas {
 
   *#add(call: number, open: OpenCall, part: ToolCall): Generator<ReplyEvent> {
     const { name, kind, signature } = part;
-    if (open.id === "" && !this.#calls.some(({ id }) => id === part.id)) open.id = part.id;
+    if (open.id === "" && !this.#ids.has(part.id)) {
+      open.id = part.id;
+      this.#ids.add(part.id);
+    }
     open.waiting += part.arguments;
     if (open.kind === null) {
       if (name === "") return;

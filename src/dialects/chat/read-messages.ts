@@ -1,4 +1,5 @@
 import { isObject } from "../../lib/json.ts";
+import { OpenTurns } from "../conversation/open-turns.ts";
 import type {
   AssistantPart,
   Conversation,
@@ -20,22 +21,15 @@ type Message = Readonly<Record<string, unknown>>;
  */
 export function readMessages(messages: unknown): Pick<Conversation, "system" | "turns"> {
   const system: TextPart[] = [];
-  const turns: Turn[] = [];
+  const turns = new OpenTurns();
   const list: unknown[] = Array.isArray(messages) ? messages : [];
   list.forEach((message, index) => {
     if (!isObject(message)) throw untranslatable(`messages[${index}]`);
     const turn = readMessage(message, `messages[${index}]`);
-    if (turn.parts.length === 0) return;
-    if (turn.role === "system" && turns.length === 0) system.push(...turn.parts);
-    else addTurn(turns, turn);
+    if (turn.role === "system" && turns.isEmpty) for (const part of turn.parts) system.push(part);
+    else turns.add(turn);
   });
-  return { system, turns };
-}
-
-function addTurn(turns: Turn[], turn: Turn): void {
-  const last = turns.at(-1);
-  if (last?.role !== turn.role) turns.push(turn);
-  else turns[turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] } as Turn;
+  return { system, turns: turns.close() };
 }
 
 function readMessage(message: Message, path: string): Turn {

@@ -13,25 +13,38 @@ const CLOSE = "</think>";
  */
 export class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";
+  /** White space at the very start, which is looked at once. */
+  #space = "";
   /** What may be the start of a tag. */
   #held = "";
 
   *read(text: string): Generator<Piece> {
-    this.#held += text;
-    if (this.#state === "start") {
-      const begun = this.#held.trimStart();
-      if (begun.startsWith(OPEN)) {
-        this.#state = "thinking";
-        this.#held = begun.slice(OPEN.length).trimStart();
-      } else if (!OPEN.startsWith(begun)) this.#state = "answer";
-    }
+    if (this.#state === "start") this.#begin(text);
+    else this.#held += text;
     if (this.#state === "thinking") yield* this.#think();
     if (this.#state === "answer") yield* this.#take("text", this.#held.length);
   }
 
   /** The text has ended. */
   *end(): Generator<Piece> {
+    this.#held = this.#space + this.#held;
+    this.#space = "";
     yield* this.#take(this.#state === "thinking" ? "reasoning" : "text", this.#held.length);
+  }
+
+  #begin(text: string): void {
+    const begun = this.#held + (this.#held === "" ? text.trimStart() : text);
+    if (this.#held === "") this.#space += text.slice(0, text.length - begun.length);
+    this.#held = begun;
+    if (begun.startsWith(OPEN)) {
+      this.#state = "thinking";
+      this.#held = begun.slice(OPEN.length).trimStart();
+      this.#space = "";
+    } else if (!OPEN.startsWith(begun)) {
+      this.#state = "answer";
+      this.#held = this.#space + begun;
+      this.#space = "";
+    }
   }
 
   *#think(): Generator<Piece> {

@@ -1,4 +1,5 @@
 import { effortOf } from "../conversation/reasoning.ts";
+import { customNames } from "../conversation/custom-tools.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms, VendorTraits } from "../dialect.ts";
@@ -71,10 +72,8 @@ function writeTools(conversation: Conversation, traits: VendorTraits): object {
   const { toolChoice, parallelCalls, params } = conversation;
   const allowsByList =
     toolChoice?.type === "allowed" && !(traits.refuses?.includes("allowed_tools") ?? false);
-  const tools =
-    toolChoice?.type === "allowed" && !allowsByList
-      ? conversation.tools.filter(({ name }) => toolChoice.names.includes(name))
-      : conversation.tools;
+  const allowed = toolChoice?.type === "allowed" && !allowsByList ? new Set(toolChoice.names) : null;
+  const tools = allowed ? conversation.tools.filter(({ name }) => allowed.has(name)) : conversation.tools;
   if (tools.length === 0) return {};
   if (traits.refuses?.includes("custom_tools") && tools.some(({ kind }) => kind === "custom"))
     throw untranslatable(params.tools ?? "tools");
@@ -104,8 +103,9 @@ function writeGrammar(format: unknown): unknown {
 }
 
 function writeChoice(choice: ToolChoice, tools: readonly Tool[], allowsByList: boolean): unknown {
+  const custom = customNames(tools);
   const named = (name: string): object => {
-    const kind = tools.find((tool) => tool.name === name)?.kind ?? "function";
+    const kind = custom.has(name) ? "custom" : "function";
     return { type: kind, [kind]: { name } };
   };
   if (choice.type === "tool") return named(choice.name);

@@ -1,3 +1,5 @@
+import { parseBounded } from "../../lib/bounded-json.ts";
+import { GrowingObject } from "../../lib/growing-object.ts";
 import { isObject } from "../../lib/json.ts";
 import type { VendorTraits } from "../dialect.ts";
 import type { TextDialectName } from "../name.ts";
@@ -15,9 +17,8 @@ export class CustomToolsAsFunctions {
 
   constructor(conversation: Conversation) {
     const { tools, turns } = conversation;
-    const custom = tools.filter(({ kind }) => kind === "custom");
-    this.#names = new Set(custom.map(({ name }) => name));
-    const isUsed = custom.length > 0 || turns.some(hasCustomCall);
+    this.#names = customNames(tools);
+    const isUsed = this.#names.size > 0 || turns.some(hasCustomCall);
     this.conversation = isUsed
       ? { ...conversation, tools: tools.map(asFunction), turns: turns.map(withFunctionCalls) }
       : conversation;
@@ -38,6 +39,11 @@ export class CustomToolsAsFunctions {
   wrap(reader: ReplyReader): ReplyReader {
     return this.#names.size === 0 ? reader : new CustomCallReader(reader, this.#names);
   }
+}
+
+/** The names of custom tools. */
+export function customNames(tools: readonly Tool[]): ReadonlySet<string> {
+  return new Set(tools.flatMap(({ kind, name }) => (kind === "custom" ? [name] : [])));
 }
 
 /** Whether vendors of a protocol know custom tools; a vendor of chat completions may refuse them. */
@@ -81,15 +87,10 @@ function withFunctionCalls(turn: Turn): Turn {
   return { ...turn, parts };
 }
 
-/** Characters in which the arguments end, white space included. */
-const MAX_END = 32;
-
 /** The text in a function's arguments; null where they are not whole or not as they were asked for. */
 function inputOf(text: string): string | null {
-  // Parsing after each piece that cannot be the last one would take quadratic time.
-  if (!/"\s*\}\s*$/.test(text.slice(-MAX_END))) return null;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseBounded(text);
     return isObject(value) && typeof value["input"] === "string" ? value["input"] : null;
   } catch {
     return null;
@@ -101,7 +102,7 @@ class CustomCallReader implements ReplyReader {
   readonly #reader: ReplyReader;
   readonly #names: ReadonlySet<string>;
   /** Arguments so far, by the call. */
-  readonly #held = new Map<number, string>();
+  readonly #held = new Map<number, GrowingObject>();
 
   constructor(reader: ReplyReader, names: ReadonlySet<string>) {
     this.#reader = reader;
@@ -119,18 +120,19 @@ class CustomCallReader implements ReplyReader {
   *read(data: string): Generator<ReplyEvent> {
     for (const event of this.#reader.read(data)) {
       if (event.type === "call" && this.#names.has(event.name)) {
-        this.#held.set(event.call, "");
+        this.#held.set(event.call, new GrowingObject());
         yield { ...event, kind: "custom" };
-      } else if (event.type === "arguments" && this.#held.has(event.call)) {
-        const text = this.#held.get(event.call) + event.text;
-        const input = inputOf(text);
-        if (input === null) this.#held.set(event.call, text);
-        else yield this.#release(event.call, input);
-      } else {
-        // What is held at the end is not as it was asked for, and goes on as it is.
-        if (event.type === "finish") for (const [call, text] of this.#held) yield this.#release(call, text);
-        yield event;
+        continue;
       }
+      const held = event.type === "arguments" ? this.#held.get(event.call) : undefined;
+      if (event.type === "arguments" && held) {
+        const input = held.add(event.text) ? inputOf(held.text) : null;
+        if (input !== null) yield this.#release(event.call, input);
+        continue;
+      }
+      // What is held at the end is not as it was asked for, and goes on as it is.
+      if (event.type === "finish") for (const [call, { text }] of this.#held) yield this.#release(call, text);
+      yield event;
     }
   }
 

@@ -55,7 +55,7 @@ export function writeReply(
 
 /** Vectors that are shortened lose their length (Gemini API, embeddings). */
 function toUnitLength(vector: readonly number[]): number[] {
-  const length = Math.hypot(...vector);
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length > 0 && Number.isFinite(length) ? vector.map((value) => value / length) : [...vector];
 }
 

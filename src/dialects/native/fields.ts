@@ -14,7 +14,7 @@ export interface Field<Value extends StreamedJson = StreamedJson> {
  * `null` means absent. Throws where both are present, because vendors may use either one.
  */
 export function findField(object: StreamedObject, name: string): Field | undefined {
-  const other = snakeCase(name);
+  const other = otherNameOf(name);
   const isPresent = Object.hasOwn(object, name);
   if (isPresent && other !== name && Object.hasOwn(object, other)) {
     throw invalid(name, `stands there twice, also as \`${other}\``);
@@ -23,6 +23,17 @@ export function findField(object: StreamedObject, name: string): Field | undefin
   const value = ownValue(object, key);
   return value === undefined || value === null ? undefined : { key, value };
 }
+
+/** The code asks for few names, of many thousand parts. */
+function otherNameOf(name: string): string {
+  const known = OTHER_NAMES.get(name);
+  if (known !== undefined) return known;
+  const other = snakeCase(name);
+  OTHER_NAMES.set(name, other);
+  return other;
+}
+
+const OTHER_NAMES = new Map<string, string>();
 
 /** An optional field that must be an object. */
 export function findObject(object: StreamedObject, name: string): Field<StreamedObject> | undefined {

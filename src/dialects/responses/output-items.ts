@@ -1,3 +1,4 @@
+import { GrowingObject, isJson } from "../../lib/growing-object.ts";
 import type { ReplyEvent } from "../conversation/reply.ts";
 import { FOREIGN_REASONING_PREFIX } from "./strip-reasoning.ts";
 import type { ToolNames } from "./tool-names.ts";
@@ -160,7 +161,8 @@ export class CallItem implements OpenItem {
   readonly #isCustom: boolean;
   readonly #id: string;
   readonly #named: Readonly<Record<string, string>>;
-  #text = "";
+  readonly #text = new GrowingObject();
+  #hasBecomeWhole = false;
   done: object | null = null;
 
   constructor(
@@ -182,7 +184,7 @@ export class CallItem implements OpenItem {
 
   /** Whether its arguments could be the whole of them; nobody can tell of a custom tool's. */
   get isWhole(): boolean {
-    return !this.#isCustom && isJson(this.#text);
+    return !this.#isCustom && this.#hasBecomeWhole;
   }
 
   open(): string {
@@ -194,18 +196,17 @@ export class CallItem implements OpenItem {
 
   add(text: string): string {
     if (this.done || text === "") return "";
-    this.#text += text;
+    if (this.#text.add(text)) this.#hasBecomeWhole = true;
     return this.#emit(`${this.#event()}.delta`, { ...this.#position(), delta: text });
   }
 
   close(): string {
     // A function without parameters may be called with nothing, which clients could not parse.
-    const events = this.#text === "" && !this.#isCustom ? this.add("{}") : "";
-    const isBroken = !this.#isCustom && !isJson(this.#text);
+    const events = this.#text.text === "" && !this.#isCustom ? this.add("{}") : "";
+    const { text } = this.#text;
+    const isBroken = !this.#isCustom && !isJson(text);
     this.done = this.#item(isBroken ? "incomplete" : "completed");
-    const whole = this.#isCustom
-      ? { input: this.#text }
-      : { name: this.#named["name"], arguments: this.#text };
+    const whole = this.#isCustom ? { input: text } : { name: this.#named["name"], arguments: text };
     return (
       events +
       this.#emit(`${this.#event()}.done`, { ...this.#position(), ...whole }) +
@@ -224,15 +225,7 @@ export class CallItem implements OpenItem {
   #item(status: string): object {
     const type = this.#isCustom ? "custom_tool_call" : "function_call";
     const item = { id: this.#id, type, status, ...this.#named };
-    return this.#isCustom ? { ...item, input: this.#text } : { ...item, arguments: this.#text };
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+    const { text } = this.#text;
+    return this.#isCustom ? { ...item, input: text } : { ...item, arguments: text };
   }
 }

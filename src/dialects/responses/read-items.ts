@@ -8,8 +8,8 @@ import type {
   TextPart,
   ToolCall,
   ToolResult,
-  Turn,
 } from "../conversation/request.ts";
+import { OpenTurns } from "../conversation/open-turns.ts";
 import { openSignature, type Signature } from "../conversation/signature.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { readAnswer, readContent, readTexts } from "./read-parts.ts";
@@ -28,12 +28,12 @@ export function readItems(input: unknown): Pick<Conversation, "system" | "turns"
     input.forEach((item: unknown, index) => {
       if (isObject(item)) reader.read(item, `input[${index}]`);
     });
-  return reader;
+  return { system: reader.system, turns: reader.turns.close() };
 }
 
 class ItemReader {
   readonly system: TextPart[] = [];
-  readonly turns: Turn[] = [];
+  readonly turns = new OpenTurns();
   /** Came in an item of its own before the call that it signs. */
   #callSignature: Signature | null = null;
 
@@ -48,7 +48,7 @@ class ItemReader {
         return this.#readCall(item);
       case "function_call_output":
       case "custom_tool_call_output":
-        return this.#addResult(readResult(item, path));
+        return this.turns.addResult(readResult(item, path));
       case "additional_tools":
         // Its tools have been read.
         return;
@@ -58,7 +58,7 @@ class ItemReader {
   }
 
   addUser(parts: readonly (TextPart | ImagePart | FilePart)[]): void {
-    this.#add({ role: "user", parts });
+    this.turns.add({ role: "user", parts });
   }
 
   #readMessage({ role, content }: Item, path: string): void {
@@ -71,8 +71,8 @@ class ItemReader {
       case "system":
       case "developer": {
         const parts = readTexts(content, contentPath);
-        if (this.turns.length === 0) this.system.push(...parts);
-        else this.#add({ role: "system", parts });
+        if (this.turns.isEmpty) for (const part of parts) this.system.push(part);
+        else this.turns.add({ role: "system", parts });
         return;
       }
       default:
@@ -109,27 +109,7 @@ class ItemReader {
   }
 
   #addAssistant(...parts: AssistantPart[]): void {
-    this.#add({ role: "assistant", parts });
-  }
-
-  #addResult(result: ToolResult): void {
-    const caller = this.turns.findLastIndex(({ role }) => role === "assistant");
-    const next = this.turns[caller + 1];
-    if (caller < 0 || !next) return this.#add({ role: "user", parts: [result] });
-    if (next.role !== "user") {
-      this.turns.splice(caller + 1, 0, { role: "user", parts: [result] });
-      return;
-    }
-    const results = next.parts.filter(({ type }) => type === "tool_result");
-    const others = next.parts.filter(({ type }) => type !== "tool_result");
-    this.turns[caller + 1] = { role: "user", parts: [...results, result, ...others] };
-  }
-
-  #add(turn: Turn): void {
-    if (turn.parts.length === 0) return;
-    const last = this.turns.at(-1);
-    if (last?.role !== turn.role) this.turns.push(turn);
-    else this.turns[this.turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] } as Turn;
+    this.turns.add({ role: "assistant", parts });
   }
 }
 

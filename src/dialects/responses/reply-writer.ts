@@ -30,6 +30,9 @@ export class ResponsesWriter implements ReplyWriter {
   /** Items in their order. */
   readonly #items: (MessageItem | ReasoningItem | CallItem)[] = [];
   readonly #calls = new Map<number, CallItem>();
+  /** Calls that are not closed, and of them those whose arguments have grown since they were last looked at. */
+  readonly #openCalls = new Set<CallItem>();
+  readonly #grown = new Set<CallItem>();
   #open: MessageItem | ReasoningItem | null = null;
   #finish: Finish = { reason: "stop", stopSequence: null };
 
@@ -52,7 +55,7 @@ export class ResponsesWriter implements ReplyWriter {
       case "call":
         return this.#begin(null) + this.#call(event);
       case "arguments":
-        return this.#calls.get(event.call)?.add(event.text) ?? "";
+        return this.#addArguments(event.call, event.text);
       case "finish":
         this.#finish = event.finish;
         return this.#begin(null) + this.#closeAll();
@@ -124,7 +127,15 @@ export class ResponsesWriter implements ReplyWriter {
     const events = signed + this.#closeBefore();
     const item = this.#add(new CallItem(this.#emit, this.#items.length, event, this.#names));
     this.#calls.set(event.call, item);
+    this.#openCalls.add(item);
     return events + item.open();
+  }
+
+  #addArguments(call: number, text: string): string {
+    const item = this.#calls.get(call);
+    if (!item) return "";
+    if (this.#openCalls.has(item)) this.#grown.add(item);
+    return item.add(text);
   }
 
   #add<Item extends MessageItem | ReasoningItem | CallItem>(item: Item): Item {
@@ -136,15 +147,22 @@ export class ResponsesWriter implements ReplyWriter {
   #closeBefore(): string {
     let events = this.#open?.close() ?? "";
     this.#open = null;
-    for (const call of this.#calls.values()) if (!call.done && call.isWhole) events += call.close();
+    for (const call of this.#grown) if (call.isWhole) events += this.#closeCall(call);
+    this.#grown.clear();
     return events;
   }
 
   #closeAll(): string {
     let events = this.#open?.close() ?? "";
     this.#open = null;
-    for (const call of this.#calls.values()) if (!call.done) events += call.close();
+    for (const call of this.#openCalls) events += this.#closeCall(call);
+    this.#grown.clear();
     return events;
+  }
+
+  #closeCall(call: CallItem): string {
+    this.#openCalls.delete(call);
+    return call.close();
   }
 
   #output(): object[] {

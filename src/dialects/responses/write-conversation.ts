@@ -1,4 +1,5 @@
 import { effortOf } from "../conversation/reasoning.ts";
+import { customNames } from "../conversation/custom-tools.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms } from "../dialect.ts";
@@ -71,10 +72,8 @@ function writeTool({ kind, name, description, parameters, strict, format }: Tool
 const NO_PARAMETERS = { type: "object", properties: {} } as const;
 
 function writeChoice(choice: ToolChoice, tools: readonly Tool[]): unknown {
-  const named = (name: string): object => ({
-    type: tools.find((tool) => tool.name === name)?.kind ?? "function",
-    name,
-  });
+  const custom = customNames(tools);
+  const named = (name: string): object => ({ type: custom.has(name) ? "custom" : "function", name });
   if (choice.type === "tool") return named(choice.name);
   if (choice.type !== "allowed") return choice.type;
   return { type: "allowed_tools", mode: choice.mode, tools: choice.names.map((name) => named(name)) };

@@ -1,6 +1,7 @@
 import { parseExactly } from "../../../lib/exact-json.ts";
 import type { StreamedObject } from "../../../lib/json-spool.ts";
-import type { AssistantPart, Conversation, Turn, UserPart } from "../../conversation/request.ts";
+import { OpenTurns } from "../../conversation/open-turns.ts";
+import type { Conversation, Turn } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
 import { findItems, findObject, findText } from "../fields.ts";
 import { readConfig } from "./config.ts";
@@ -48,37 +49,19 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
 
 /** Contents of one side in a row are one turn. */
 function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
-  const groups: OwnTurn[] = [];
+  const turns = new OpenTurns();
   for (const [index, content] of (findItems(body, "contents")?.value ?? []).entries()) {
     const path = `contents[${index}]`;
     const role = findText(content, "role") ?? "user";
-    const turn: OwnTurn =
+    const turn: Turn =
       role === "model"
         ? { role: "assistant", parts: parts.readAssistant(content, path) }
         : { role: "user", parts: parts.readUser(content, path) };
     // `function` is an older name of the side that gives results.
     if (role !== "model" && role !== "user" && role !== "function") throw untranslatable(`${path}.role`);
-    groups.push(turn);
+    turns.add(turn);
   }
-  return joinNeighbours(groups);
-}
-
-/** Instructions are none of the turns of this protocol. */
-type OwnTurn = Exclude<Turn, { role: "system" }>;
-
-function joinNeighbours(turns: readonly OwnTurn[]): Turn[] {
-  const joined: Turn[] = [];
-  for (let start = 0; start < turns.length;) {
-    const role = turns[start]?.role;
-    let end = start + 1;
-    while (turns[end]?.role === role) end += 1;
-    const parts = turns
-      .slice(start, end)
-      .flatMap((turn): readonly (UserPart | AssistantPart)[] => turn.parts);
-    joined.push({ role, parts } as Turn);
-    start = end;
-  }
-  return joined;
+  return turns.close();
 }
 
 /** Names of the caller's fields, for errors. */

@@ -1,7 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 
 const MAX_DEPTH = 64;
-const MAX_INDEX = 10_000;
 const STEP = /^(?:\.([^.[\]]+)|\[(\d{1,5})\]|\[(?:'([^']*)'|"([^"]*)")\])/;
 const FORBIDDEN: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
@@ -22,6 +21,8 @@ export class PartialCall {
     if (!steps || value === undefined) return;
     let owner: Record<string | number, unknown> = this.args;
     for (const [index, step] of steps.entries()) {
+      // Items come in their order: one far behind the last would make a list of nothing but gaps.
+      if (Array.isArray(owner) && Number(step) > owner.length) return;
       const next = steps[index + 1];
       if (next === undefined) {
         const before = owner[step];
@@ -46,7 +47,7 @@ function stepsOf(path: string): (string | number)[] | null {
     const [matched, name, index, single, double] = STEP.exec(rest) ?? [];
     const step = index === undefined ? (name ?? single ?? double) : Number(index);
     if (matched === undefined || step === undefined || steps.length >= MAX_DEPTH) return null;
-    if (FORBIDDEN.has(String(step)) || (typeof step === "number" && step > MAX_INDEX)) return null;
+    if (FORBIDDEN.has(String(step))) return null;
     steps.push(step);
     rest = rest.slice(matched.length);
   }
