@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { TEXT_DIALECTS } from "../../src/dialects/text.ts";
+import { allRoutes, type ServerOptions } from "../../src/server/index.ts";
+import { CASES } from "./cases.ts";
+
+// What is new and has no case that grows fails here.
+
+/** Routes for callers' bodies that need no case of their own. */
+const EXEMPT: Readonly<Record<string, string>> = {
+  "POST /v1/responses/{id}/cancel": "has no body",
+  "POST /v1/responses/compact": "is refused unread",
+  "POST /v1/responses/input_tokens": "is refused unread",
+  "POST /api/jobs/cancel": "is a list of at most a hundred ids",
+  "POST /api/jobs/{id}/cancel": "has no body",
+};
+/** Paths of Azure's clients lead to the handlers of the others. */
+const AZURE = /^POST \/openai\//;
+
+const covered = new Set(CASES.flatMap(({ covers }) => covers));
+
+test("each public endpoint that takes a body has a case", () => {
+  const routes = allRoutes({ core: {}, blobs: {}, server: {}, admin: {} } as unknown as ServerOptions);
+  const taking = routes
+    .filter(
+      ({ method, auth }) => auth === "key" && (method === "POST" || method === "PUT" || method === "PATCH"),
+    )
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((route) => !AZURE.test(route));
+  expect(taking.filter((route) => !covered.has(route) && !(route in EXEMPT))).toEqual([]);
+  expect(Object.keys(EXEMPT).filter((route) => !taking.includes(route) || covered.has(route))).toEqual([]);
+});
+
+test("each pair of dialects has cases of requests and of answers", () => {
+  const pairs = TEXT_DIALECTS.flatMap((one) =>
+    TEXT_DIALECTS.flatMap((other) => [`${one} → ${other}`, `${one} ← ${other}`]),
+  );
+  expect(pairs.filter((pair) => !covered.has(pair))).toEqual([]);
+});

@@ -1,0 +1,49 @@
+import { threadTimes } from "./world.ts";
+
+declare const self: Worker;
+
+/**
+ * The honest caller, in a thread of its own: asks the sandbox again and again, and says how long the longest answer took,
+ * less the time in which the machine ran something else than the gateway or this thread.
+ */
+export interface HonestOrder {
+  url: string;
+  key: string;
+  /** Of the gateway. */
+  loopThread: string;
+}
+
+export interface HonestFigures {
+  longestMs: number;
+  calls: number;
+}
+
+const PAUSE_MS = 2;
+let figures: HonestFigures = { longestMs: 0, calls: 0 };
+let report = false;
+
+self.onmessage = ({ data }: MessageEvent<HonestOrder | "begin" | "report">) => {
+  if (data === "begin") figures = { longestMs: 0, calls: 0 };
+  else if (data === "report") report = true;
+  else void ask(data);
+};
+
+async function ask({ url, key, loopThread }: HonestOrder): Promise<void> {
+  const body = JSON.stringify({ model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const waited = () => threadTimes(loopThread).waitedMs + threadTimes("/proc/thread-self").waitedMs;
+  for (;;) {
+    const startedAt = performance.now();
+    const before = waited();
+    const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
+    await response.text();
+    const tookMs = performance.now() - startedAt - (waited() - before);
+    figures.longestMs = Math.max(figures.longestMs, tookMs);
+    figures.calls += 1;
+    if (report) {
+      report = false;
+      self.postMessage(figures);
+    }
+    await Bun.sleep(PAUSE_MS);
+  }
+}
