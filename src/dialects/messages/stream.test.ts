@@ -286,6 +286,15 @@ describe("the usage of a stream", () => {
     );
   });
 
+  test("is told once more where content followed the ending", () => {
+    const cut = ending({ output_tokens: 1 }, "max_tokens");
+    const { usage, output } = usageOf(start(), cut, ...said, stop);
+    expect(usage).toMatchObject({ source: "estimated", tokens: { output: 3 } });
+    const last = output.split("\n\n").filter((event) => event.includes("message_delta"));
+    expect(last).toHaveLength(2);
+    expect(last[1]).toMatch(/"stop_reason":"max_tokens".*"output_tokens":3,/);
+  });
+
   test("is the last of several endings, which are cumulative", () => {
     const first = ending({ output_tokens: 5 }, null);
     const last = ending({

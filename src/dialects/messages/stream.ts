@@ -41,7 +41,8 @@ export class MessagesStream implements TextStream {
   #reportedEighths = 0;
   /** Frames that end the message, unless content follows them. */
   #ending: EndingFrame[] = [];
-  #hasStopReason = false;
+  /** The last `delta` that told why the message ended. */
+  #stopped: Record<string, unknown> | null = null;
   #hasStop = false;
 
   hasContent = false;
@@ -64,7 +65,7 @@ export class MessagesStream implements TextStream {
       if (!this.isDone) this.#readFrame(frame, output);
     });
     if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
-    if (!this.#hasStopReason) output.push(this.#ownDelta());
+    if (!this.#isTold()) output.push(this.#ownDelta());
     this.#writeEnding(output);
     if (!this.#hasStop) output.push(eventFrame({ type: "message_stop" }));
     return Buffer.concat(output);
@@ -79,7 +80,7 @@ export class MessagesStream implements TextStream {
   }
 
   #isComplete(): boolean {
-    return !this.#frames.hasFailed && (this.#hasStop || this.#hasStopReason);
+    return !this.#frames.hasFailed && (this.#hasStop || this.#stopped !== null);
   }
 
   #billed(isComplete: boolean): TokenUsage {
@@ -150,7 +151,7 @@ export class MessagesStream implements TextStream {
 
   #stop(frame: Buffer, { delta, usage }: Record<string, unknown>): void {
     if (isObject(delta) && typeof delta["stop_reason"] === "string") {
-      this.#hasStopReason = true;
+      this.#stopped = delta;
       this.hasContent = true;
     }
     if (isObject(usage)) this.#addReport(usage);
@@ -213,9 +214,15 @@ export class MessagesStream implements TextStream {
     this.#reportedEighths = this.#delivered.eighths;
   }
 
-  /** The last event but one, where the vendor left it out. */
+  /** Whether the vendor's ending tells why the message ended, and what is billed. */
+  #isTold(): boolean {
+    if (this.#ending.some(({ usage }) => usage !== null)) return this.#stopped !== null;
+    return this.#stopped !== null && showsBilled(this.#shown, this.#billed(true));
+  }
+
+  /** The last event but one, where the vendor left it out or went on after it. */
   #ownDelta(): Buffer {
-    const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null };
+    const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
     return eventFrame({ type: "message_delta", delta, usage: writeUsage(this.#billed(true)) });
   }
 }

@@ -130,6 +130,13 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
     tests: stream,
   },
   {
+    name: "a stream that goes on after its ending does not tell what it costs",
+    file: `${FOLDER}/stream.ts`,
+    find: "return this.#stopped !== null && showsBilled(this.#shown, this.#billed(true));",
+    replace: "return this.#stopped !== null;",
+    tests: stream,
+  },
+  {
     name: "the zeros of a stream's last event hide what its first one has told",
     file: `${FOLDER}/stream.ts`,
     find: "(!isLast || showsBilled(this.#shown, billed))",
