@@ -185,6 +185,21 @@ describe("a client that disconnects", () => {
     expect(await isAllGivenBack()).toBe(true);
   });
 
+  test("while its pictures are stored pays nothing under abort", async () => {
+    const client = new AbortController();
+    const { core, request, charges } = open([giving(2)], { settings: { callerGone: "abort" } });
+    const put = async () => {
+      client.abort();
+      return { name: "a" };
+    };
+    const blobs: ImageCore["blobs"] = { ...core.blobs, put };
+    const linked = { ...REQUEST, delivery: "url" as const };
+    const surroundings = { base: "", spool: testSpool };
+    const served = handleImages({ ...core, blobs }, request(client.signal), linked, surroundings);
+    await expect(served).rejects.toBeInstanceOf(ClientDisconnected);
+    expect(charges()).toMatchObject([{ amount: 0n, orphanCost: 80n, flags: ["partial", "caller_gone"] }]);
+  });
+
   test("pays for what was made under drain, flagged", async () => {
     const { handle, context, charges } = openAbandoned({ callerGone: "drain" }, true);
     await handle(context);

@@ -13,6 +13,7 @@ import {
   word,
 } from "../../test/support/plain-text.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
+import { untilAborted } from "../lib/waiting.ts";
 import { handleText, type TextOutcome } from "./text.ts";
 import type { TextCall, TextUpstream } from "./ports.ts";
 import { ClientDisconnected } from "./routing/call.ts";
@@ -145,6 +146,39 @@ describe("a client that disconnects before there is a response", () => {
     expect(failed.charges()).toEqual([]);
     expect((await disconnect({}, false, true)).charges()).toEqual([]);
   });
+
+  test("pays nothing for a call that has failed while the next one is still being prepared", async () => {
+    const client = new AbortController();
+    const reading: TextUpstream = { ...whole(), traits: { fetchesNoLinks: true } };
+    const failed = failing(new UpstreamError("overloaded", "no"));
+    const { core, request, charges, isAllGivenBack } = open([failed, reading], { budget: 50_000n });
+    // What the next vendor cannot fetch is fetched here.
+    core.safeFetch = {
+      download: (_link, _take, { signal }) => {
+        client.abort();
+        return untilAborted(new Promise<never>(() => {}), signal!);
+      },
+    };
+    const picture = { type: "image_url", image_url: { url: "https://pictures.example/a.png" } };
+    const asked = payload({ messages: [{ role: "user", content: [picture] }] });
+    const served = handleText(core, request(client.signal), asked);
+    await expect(served).rejects.toBeInstanceOf(ClientDisconnected);
+    expect(charges()).toEqual([]);
+    expect(await isAllGivenBack()).toBe(true);
+  });
+});
+
+test("what a small budget covers is divided by the choices", async () => {
+  const told: unknown[] = [];
+  const send = (call: TextCall) => {
+    told.push(JSON.parse(call.raw).max_tokens);
+    return whole().send(call);
+  };
+  const spread = open([{ dialect: "chat", send }], { budget: 1_200n });
+  const { coveredTokens } = await handleText(spread.core, spread.request(), payload({ n: 3 }));
+  // One nano-unit a token: the prompt's bytes are held first.
+  expect(coveredTokens).toBeWithin(1_000 / 3, 1_200 / 3);
+  expect(told).toEqual([coveredTokens]);
 });
 
 test("a request that its budget does not cover calls nobody and frees what it counted", async () => {
