@@ -1,0 +1,94 @@
+/**
+ * Random changes of vendors' answers, whole, streamed and cut, to callers of every protocol: `bun
+ * test/battery/fuzz-answers.ts [--bodies N] [--seed N] [--from N]`. No crash, no stall, one charge of whole numbers for
+ * each response, none above its hold but by the documented margins, the same numbers in the client's book, and
+ * nothing that stays held. A violation names its number, which `--from N --bodies 1` repeats. Exits with 1 when there
+ * was one.
+ */
+import { parseArgs } from "node:util";
+import { openAnswerRig } from "../support/fuzz/answer-rig.ts";
+import type { Extent } from "../support/fuzz/answer-mutations.ts";
+import { recordAnswers } from "../support/fuzz/answers.ts";
+
+const BODIES = 200_000;
+/** Answers by one core, after which nothing may be held. */
+const BATCH = 500;
+/** Cores at work at the same time. */
+const LANES = 8;
+/** Processor time of one turn of the event loop; far above that of any answer. */
+const MAX_TURN_MS = 500;
+const MAX_VIOLATIONS = 20;
+
+export interface AnswerFigures {
+  /** By caller, vendor and how it ended. */
+  outcomes: Record<string, number>;
+  longestTurnMs: number;
+  violations: string[];
+}
+
+export async function fuzzAnswers(
+  bodies: number,
+  seed: number,
+  from = 0,
+  extent?: Extent,
+): Promise<AnswerFigures> {
+  const answers = await recordAnswers();
+  const outcomes: Record<string, number> = {};
+  const violations: string[] = [];
+  const turns = watchTurns();
+  let next = from;
+  const lane = async (): Promise<void> => {
+    while (next < from + bodies && violations.length < MAX_VIOLATIONS) {
+      const first = next;
+      next = Math.min(first + BATCH, from + bodies);
+      const last = next;
+      const rig = openAnswerRig(answers);
+      for (let index = first; index < last; index += 1) {
+        const problem = await rig.send(seed, index, extent);
+        if (problem !== null) violations.push(problem);
+        // Each answer is a turn of its own.
+        await new Promise(setImmediate);
+      }
+      const left = await rig.end();
+      if (left !== null) violations.push(`${first} to ${last - 1}: ${left}`);
+      for (const [name, count] of rig.outcomes) outcomes[name] = (outcomes[name] ?? 0) + count;
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const longestTurnMs = turns.end();
+  if (longestTurnMs > MAX_TURN_MS) violations.push(`a turn of ${longestTurnMs} ms`);
+  return { outcomes, longestTurnMs, violations };
+}
+
+/** The processor time between two timers: a busy machine stretches the wall's, not this. */
+function watchTurns(): { end(): number } {
+  let before = process.cpuUsage();
+  let longest = 0;
+  const timer = setInterval(() => {
+    longest = Math.max(longest, process.cpuUsage(before).user);
+    before = process.cpuUsage();
+  }, 1);
+  return {
+    end() {
+      clearInterval(timer);
+      return Math.round(longest / 1_000);
+    },
+  };
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { bodies: { type: "string" }, seed: { type: "string" }, from: { type: "string" } },
+  });
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  console.log(`seed ${seed}`);
+  const startedAt = performance.now();
+  const bodies = Number(values.bodies ?? BODIES);
+  const { violations, ...figures } = await fuzzAnswers(bodies, seed, Number(values.from ?? 0));
+  console.dir(
+    { ...figures, bodies, seconds: Math.round((performance.now() - startedAt) / 1_000) },
+    { depth: 3 },
+  );
+  for (const violation of violations) console.log(violation);
+  process.exit(violations.length === 0 ? 0 : 1);
+}
