@@ -4,7 +4,8 @@ import { jsonText } from "../../../test/support/json-texts.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 import { ERROR_CODES, GatewayError, type ErrorCode } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { messages, writeError } from "./index.ts";
+import { WholeStream } from "../conversation/whole-stream.ts";
+import { messages, readRequest, writeError } from "./index.ts";
 
 const USAGE = '{"input_tokens":10,"cache_read_input_tokens":4,"output_tokens":9,"server_tool_use":null}';
 const read = (text: string) => messages.readReply({ text }, "public", policyFor(70));
@@ -24,6 +25,39 @@ test("a whole reply passes character for character but for the model's name", ()
 });
 
 describe("the usage of a whole reply", () => {
+  describe("has the searches that were delivered", () => {
+    const found = '{"type":"web_search_tool_result","tool_use_id":"s","content":[]}';
+    const failed =
+      '{"type":"web_search_tool_result","tool_use_id":"s","content":{"type":"web_search_tool_result_error","error_code":"unavailable"}}';
+    const content = `[${found},${failed},${found},{"type":"text","text":"Hello"}]`;
+    const policy = policyFor(70, { web_search: 5 });
+    const asked = {
+      model: "public",
+      max_tokens: 9,
+      stream: true,
+      messages: [{ role: "user", content: "hi" }],
+    };
+    const payload = readRequest(Buffer.from(JSON.stringify(asked)), new Headers());
+
+    test.each([
+      ["that does not name them", "", 2, { source: "estimated" }],
+      ["with none", ',"server_tool_use":{"web_search_requests":0}', 2, { source: "estimated" }],
+      ["with fewer", ',"server_tool_use":{"web_search_requests":1}', 2, { anomalous: true }],
+      ["with as many", ',"server_tool_use":{"web_search_requests":2}', 2, { source: "upstream" }],
+      ["with more", ',"server_tool_use":{"web_search_requests":3}', 3, { anomalous: true }],
+    ])("in a report %s", (_, counts, web_search, flags) => {
+      const text = whole(`{"input_tokens":10,"output_tokens":9${counts}}`, content);
+      const reply = messages.readReply({ text }, "public", policy);
+      expect(reply.usage).toMatchObject({ uses: { web_search }, tokens: { input: 10, output: 9 }, ...flags });
+      expect(JSON.parse(reply.text).usage.server_tool_use).toMatchObject({ web_search_requests: web_search });
+      // The vendor may answer whole although a stream was requested.
+      const stream = new WholeStream(messages.parseReply({ text }), messages.replyWriter(payload), policy);
+      stream.push();
+      expect(stream.usage()).toEqual(reply.usage);
+      expect(stream.end().toString()).toContain(`"web_search_requests":${web_search}`);
+    });
+  });
+
   test("is billed by category, each token once", () => {
     const usage =
       '{"input_tokens":10,"cache_creation_input_tokens":7,"cache_read_input_tokens":4,"cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":5},"output_tokens":9,"output_tokens_details":{"thinking_tokens":6}}';

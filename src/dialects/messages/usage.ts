@@ -165,7 +165,11 @@ export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   if (!read) return false;
   const written = ({ cacheWrite = 0, cacheWrite1h = 0 }: TokenCounts) => cacheWrite + cacheWrite1h;
   const isSame = (category: TokenCategory) => (read.tokens[category] ?? 0) === (billed.tokens[category] ?? 0);
-  return SHOWN.every(isSame) && written(read.tokens) === written(billed.tokens);
+  const isSameUse = ([feature]: (typeof USE_COUNTS)[number]) =>
+    (read.uses?.[feature] ?? 0) === (billed.uses?.[feature] ?? 0);
+  return (
+    SHOWN.every(isSame) && written(read.tokens) === written(billed.tokens) && USE_COUNTS.every(isSameUse)
+  );
 }
 
 const SHOWN = ["input", "cacheRead", "output", "reasoning"] as const;
