@@ -22,6 +22,8 @@ export interface BudgetLease {
   usedAt: number;
   /** How often the budget was changed by an administrator. */
   changes: number;
+  /** The result of a call that draws was lost: only the store knows whether it went through. */
+  isUnclear: boolean;
   /** Calls of the store under way that change `acquired`, and how many have ended. */
   callsUnderWay: number;
   calls: number;
@@ -38,6 +40,7 @@ export function emptyLease(budget: string): BudgetLease {
     scarceUntil: 0,
     usedAt: 0,
     changes: 0,
+    isUnclear: false,
     callsUnderWay: 0,
     calls: 0,
   };

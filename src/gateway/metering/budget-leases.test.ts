@@ -246,6 +246,29 @@ describe("an unavailable store", () => {
     }
   });
 
+  test("what running requests return of a changed budget goes back to the store by itself", async () => {
+    const { store, budgetLeases } = leaseWorld({ b: 10n });
+    const hold = await granted(budgetLeases.hold(["b"], 10n));
+    store.budgets.get("b")!.amount = 5n;
+    await budgetLeases.revalidate(["b"]);
+    budgetLeases.settle(hold, 2n);
+    await budgetLeases.yieldContended();
+    expect(store.held("b")).toBe(2n);
+  });
+
+  test("a taking whose result was lost is found by the next request, which gets all of it", async () => {
+    const { store, time, budgetLeases } = leaseWorld({ b: 10n });
+    store.fault = () => "after";
+    await expect(budgetLeases.hold(["b"], 8n)).rejects.toBeInstanceOf(DependencyError);
+    expect(store.held("b")).toBe(8n);
+    store.fault = () => undefined;
+    time.now += 300;
+    expect(await budgetLeases.hold(["b"], 10n)).toMatchObject({ amount: 10n });
+    const calls = store.calls.length;
+    expect(await budgetLeases.hold(["b"], 1n)).toBe("held");
+    expect(store.calls.slice(calls)).not.toContain("renew p0");
+  });
+
   test("fails the requests that wait behind the first at once", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 10n });
     store.fault = () => "before";

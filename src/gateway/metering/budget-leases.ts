@@ -182,6 +182,7 @@ export class BudgetLeases {
     });
     using _call = beginCall(short.map(({ lease }) => lease));
     const result = await this.#store.take(this.#processId, requests).catch((error: unknown) => {
+      for (const { lease } of short) lease.isUnclear = true;
       unreserve(reserves);
       this.#unavailableUntil = this.#clock.monotonic() + UNAVAILABLE_MS;
       throw error;

@@ -71,7 +71,7 @@ export class LeaseTable {
 
   /**
    * Brings the leases of some budgets to the point where the store can be asked for more of them: finds out what
-   * has become of those that ran out or are in debt, and gives back what a changed budget may no longer cover.
+   * has become of those that ran out, are in debt or may have drawn unseen, and gives back what a changed budget may no longer cover.
    */
   async prepare(budgets: readonly string[]): Promise<void> {
     const now = this.#clock.monotonic();
@@ -81,7 +81,7 @@ export class LeaseTable {
       if (!lease) continue;
       lease.usedAt = now;
       // The charge behind a debt may be posted meanwhile: the store then counts it itself.
-      if (lease.usableUntil <= now || lease.available < 0n) unclear.push(budget);
+      if (lease.isUnclear || lease.usableUntil <= now || lease.available < 0n) unclear.push(budget);
     }
     if (unclear.length > 0) await this.#inTurn(() => this.#renew(unclear));
     if (this.#unconfirmed.size > 0)
@@ -189,6 +189,7 @@ export class LeaseTable {
       if (acquired !== undefined) lease.usableUntil = Math.max(end, calledAt + USABLE_MS);
       // What the store returned is older than a call that ended since, or one that is still under way.
       if (lease.callsUnderWay > 0 || lease.calls !== before) continue;
+      lease.isUnclear = false;
       if (acquired === undefined) this.forget(lease);
       else {
         lease.available += acquired - lease.acquired;

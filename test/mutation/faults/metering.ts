@@ -18,6 +18,27 @@ const estimate = ["src/gateway/metering/estimate.test.ts"];
 /** Holds, charges and the leases of budgets in one process. */
 export const METERING_FAULTS: readonly Fault[] = [
   {
+    name: "what was drawn by a call whose result was lost is not looked for",
+    file: LEASES,
+    find: "      for (const { lease } of short) lease.isUnclear = true;\n",
+    replace: "",
+    tests: leases,
+  },
+  {
+    name: "every request asks the store again after one lost result",
+    file: LEASE_TABLE,
+    find: "      lease.isUnclear = false;\n",
+    replace: "",
+    tests: leases,
+  },
+  {
+    name: "what running requests return of a changed budget stays leased",
+    file: LEASE_TABLE,
+    find: "[...contended, ...this.#unconfirmed.values().map(({ budget }) => budget)]",
+    replace: "contended",
+    tests: leases,
+  },
+  {
     name: "a settled charge keeps its hold",
     file: BILLING,
     find: "this.#leases.settle(hold, entry.amount);",
