@@ -147,7 +147,7 @@ export interface ClaimedJob extends JobLease {
   /** Milliseconds between its creation and its first claim; null for one that was claimed before. */
   pickUpMs: number | null;
   isCancelRequested: boolean;
-  /** False once its key was disabled or deleted. */
+  /** False once its key was disabled or deleted, or has expired. */
   isKeyUsable: boolean;
   terms: JobTerms;
   request: string;

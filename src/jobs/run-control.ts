@@ -1,3 +1,5 @@
+import type { ClaimedJob } from "./ports.ts";
+
 /** Why a running job was stopped. The first reason stays. */
 type StopReason = "cancelled" | "overdue" | "handed over" | "lost";
 
@@ -6,9 +8,14 @@ export class RunControl implements Disposable {
   readonly #controller = new AbortController();
   readonly #timer: Timer;
   #reason: StopReason | null = null;
+  #isCancelRequested: boolean;
+  /** A vendor has a job for it that is not looked at yet, and is cancelled only by who looks at it. */
+  #isUnseen: boolean;
 
-  constructor(remainingMs: number) {
+  constructor({ remainingMs, isCancelRequested, sent }: ClaimedJob) {
     this.#timer = setTimeout(() => this.stop("overdue"), Math.max(0, remainingMs));
+    this.#isCancelRequested = isCancelRequested;
+    this.#isUnseen = sent !== null && Object.keys(sent.vendorJobs).length > 0;
   }
 
   get signal(): AbortSignal {
@@ -16,7 +23,7 @@ export class RunControl implements Disposable {
   }
 
   get isCancelled(): boolean {
-    return this.#reason === "cancelled";
+    return this.#isCancelRequested;
   }
 
   get isOverdue(): boolean {
@@ -26,6 +33,18 @@ export class RunControl implements Disposable {
   /** Somebody else goes on with the job, or has it already. */
   get isHandedOver(): boolean {
     return this.#reason === "handed over" || this.#reason === "lost";
+  }
+
+  /** Cancels it at once, or as soon as its vendor's job is looked at. */
+  cancel(): void {
+    this.#isCancelRequested = true;
+    if (!this.#isUnseen) this.stop("cancelled");
+  }
+
+  /** Call when a vendor's job is about to be looked at: by the next turn all calls of the order are. */
+  seen(): void {
+    this.#isUnseen = false;
+    if (this.#isCancelRequested) setImmediate(() => this.stop("cancelled"));
   }
 
   stop(reason: StopReason): void {

@@ -47,25 +47,31 @@ export async function runJob(claimed: JobRun): Promise<JobEnding> {
     error,
     entry: billing.entry,
   });
+  const cancelled = (): JobEnding => ({
+    status: "cancelled",
+    outputs: [],
+    error: null,
+    entry: billing.entry,
+  });
   try {
+    // The worker before was gone when it was to be stopped.
+    if (control.isCancelled && !job.sent) return cancelled();
     if (job.sent && Object.keys(job.sent.vendorJobs).length === 0) {
       await recordLoss(run, billing);
-      const { entry } = billing;
-      return job.isCancelRequested
-        ? { status: "cancelled", outputs: [], error: null, entry }
-        : failed(INTERRUPTED);
+      return control.isCancelled ? cancelled() : failed(INTERRUPTED);
     }
     const isDisabled = !job.isKeyUsable || context.principal.organization.isDisabled;
     if (isDisabled && !job.sent) throw disabled();
     const outputs = await waitForCapacity(
       () => makeOutputs(run, billing),
-      (error) => capacityWaitMs(error, context.attempts.length, job.sent === null),
+      (error) =>
+        control.isCancelled ? null : capacityWaitMs(error, context.attempts.length, job.sent === null),
       control.signal,
     );
     return { status: "completed", outputs, error: null, entry: billing.entry };
   } catch (error) {
     if (error instanceof LeaseLost || control.isHandedOver) throw error;
-    if (control.isCancelled) return { status: "cancelled", outputs: [], error: null, entry: billing.entry };
+    if (control.isCancelled) return cancelled();
     if (control.isOverdue) return failed(TIMED_OUT);
     return failed(executionError(error));
   }
@@ -112,16 +118,19 @@ function followCalls({ job, core, control }: JobRun): ImageRun {
       await require(() => core.jobs.send(job, target));
     },
     onStore: () => require(() => core.jobs.store(job)),
-    vendorJobs: (call): VendorJobRecord => ({
-      id: sent?.vendorJobs[call] ?? null,
-      isLost: sent !== null && sent.vendorJobs[call] === undefined,
-      save(id) {
-        vendorJobs[call] = id;
-        last = last.then(() => require(() => core.jobs.rememberVendorJobs(job, { ...target, vendorJobs })));
-        return last;
-      },
-      isHandedOver: () => control.isHandedOver,
-    }),
+    vendorJobs(call): VendorJobRecord {
+      control.seen();
+      return {
+        id: sent?.vendorJobs[call] ?? null,
+        isLost: sent !== null && sent.vendorJobs[call] === undefined,
+        save(id) {
+          vendorJobs[call] = id;
+          last = last.then(() => require(() => core.jobs.rememberVendorJobs(job, { ...target, vendorJobs })));
+          return last;
+        },
+        isHandedOver: () => control.isHandedOver,
+      };
+    },
   };
 }
 
@@ -171,6 +180,7 @@ export function contextOfJob(
 }
 
 function disabled(): GatewayError {
-  const message = "The key of this job, or its organization, was disabled before the job was run.";
+  const message =
+    "The key of this job was disabled or has expired, or its organization was disabled, before it was run.";
   return new GatewayError("authentication_required", message);
 }

@@ -78,7 +78,7 @@ export class JobWorker {
 
   /** A running job's cancellation was requested; it may run elsewhere. */
   cancel(jobId: string): void {
-    this.#running.get(jobId)?.control.stop("cancelled");
+    this.#running.get(jobId)?.control.cancel();
   }
 
   /**
@@ -130,7 +130,7 @@ export class JobWorker {
     const organization = core.snapshot.directory().organizations.get(job.organizationId);
     if (!organization) throw new Error(`there is no organization ${job.organizationId}`);
     if (job.pickUpMs !== null) this.#options.observer.pickedUp(job.pickUpMs);
-    const control = new RunControl(job.remainingMs);
+    const control = new RunControl(job);
     const ended = this.#run(job, organization, control).finally(() => {
       control[Symbol.dispose]();
       this.#running.delete(job.jobId);
@@ -166,7 +166,7 @@ export class JobWorker {
     for (const { job, control } of running) {
       const lease = held.get(job.jobId);
       if (!lease) control.stop("lost");
-      else if (lease.isCancelRequested) control.stop("cancelled");
+      else if (lease.isCancelRequested) control.cancel();
     }
   }
 

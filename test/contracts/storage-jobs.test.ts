@@ -275,12 +275,21 @@ onEachDatabase("jobs", (databases) => {
     );
   });
 
-  test("a job of a disabled or deleted key says so", async () => {
+  test("a job of a disabled, deleted or expired key says so", async () => {
     await submit();
     await submit({ keyId: "key_a2" });
+    await submit({ organizationId: "org_b", keyId: "key_b" });
+    await stores.admin.keys.create(aKey("key_b2", "org_b", { expiresAt: Date.now() + 60_000 }), BY);
+    await submit({ organizationId: "org_b", keyId: "key_b2" });
     await stores.admin.keys.update("key_a", () => ({ isDisabled: true }), BY);
     await stores.admin.keys.remove("key_a2", BY);
-    expect([(await claimed()).isKeyUsable, (await claimed()).isKeyUsable]).toEqual([false, false]);
+    await stores.admin.keys.update("key_b", () => ({ expiresAt: Date.now() - 1 }), BY);
+    const usable = new Map<string, boolean>();
+    for (let count = 0; count < 4; count += 1) {
+      const { keyId, isKeyUsable } = await claimed();
+      usable.set(keyId, isKeyUsable);
+    }
+    expect(Object.fromEntries(usable)).toEqual({ key_a: false, key_a2: false, key_b: false, key_b2: true });
   });
 
   test("queued jobs end at their deadline", async () => {

@@ -1,3 +1,5 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { look, submit, untilStatus } from "../support/job-calls.ts";
@@ -29,6 +31,13 @@ const jobsOf = (vendor: VendorName) =>
   (fixture.vendors[vendor] as Simulator & { jobs: SimulatedJobs<unknown> }).jobs.all;
 const submissions = (vendor: VendorName) =>
   fixture.vendors[vendor].hits.filter(({ method, path }) => method === "POST" && !path.endsWith("/cancel"));
+/** Writes to the queue behind the gateway's back, as another process may. */
+function write(text: string): void {
+  using database = new Database(join(gateway.dataDirectory, "gateway.sqlite"));
+  database.run("PRAGMA busy_timeout = 5000");
+  database.run(text);
+}
+
 const chargesOf = async (id: string) => (await gateway.ledger()).filter((row) => row.id === id);
 
 /** Submits a job to each vendor and waits until the vendor's own job has been polled. */
@@ -83,6 +92,45 @@ test("after a crash jobs are looked up, run, or interrupted, by how far they wer
   expect(Number(Object(row)["orphan_cost"])).toBeGreaterThan(0);
   expect(row?.flags).toEqual(["partial"]);
 });
+
+test("a cancellation that was acknowledged before a crash holds after it, however far the job was", async () => {
+  const polled = await submitPolled(100_000);
+  fixture.vendors.openai.next({ delayMs: 60_000 });
+  const lost = await submit(gateway, { model: SYNCHRONOUS, prompt: "lost" });
+  await fixture.vendors.openai.waitForHits(1);
+  const queued = await submit(gateway, { model: SYNCHRONOUS, prompt: "never sent" });
+  const body = { job_ids: [queued.id] };
+  expect(await (await gateway.call("/api/jobs/cancel", { body })).json()).toMatchObject({ cancelled: true });
+  await gateway.kill();
+  // What a process leaves that was killed after it had answered, and before the jobs let go.
+  write("UPDATE jobs SET is_cancel_requested = 1 WHERE status = 'in_progress'");
+  await gateway.restart();
+
+  for (const { id } of [...polled, lost, queued])
+    expect([id, await untilStatus(gateway, id)]).toMatchObject([id, { status: "cancelled", outputs: [] }]);
+  for (const { vendor, id, job } of polled) {
+    if (vendor !== "bfl") await until("the vendor's job to be cancelled", () => job.isCancelled || undefined);
+    expect([vendor, submissions(vendor).length]).toEqual([vendor, 1]);
+    expect((await chargesOf(id)).map(({ amount }) => amount)).toEqual([0n]);
+  }
+  expect((await chargesOf(lost.id)).map(({ amount }) => amount)).toEqual([0n]);
+  expect(await chargesOf(queued.id)).toEqual([]);
+  expect(fixture.vendors.openai.hits).toHaveLength(1);
+});
+
+test("a worker whose lease is gone lets the job go, and leaves it at its vendor", async () => {
+  const polled = await submitPolled(100_000);
+  write("UPDATE jobs SET fence = fence + 1, lease_until = lease_until + 600000 WHERE status = 'in_progress'");
+  for (const { job } of polled)
+    await until("the vendor to be asked no more", async () => {
+      const before = job.polled;
+      await Bun.sleep(400);
+      return job.polled === before || undefined;
+    });
+  expect(polled.map(({ job }) => job.isCancelled)).toEqual([false, false, false]);
+  write("UPDATE jobs SET is_cancel_requested = 1, lease_until = 0 WHERE status = 'in_progress'");
+  for (const { id } of polled) expect((await untilStatus(gateway, id)).status).toBe("cancelled");
+}, 30_000);
 
 test("a stop leaves vendors' jobs to the next start, which can still cancel them", async () => {
   const polled = await submitPolled(100_000);

@@ -77,7 +77,8 @@ async function take(
     SELECT terms, sent, request FROM job_requests WHERE job_id = ${id}`;
   if (!row || !request) return null;
   const keys = await sql<object[]>`SELECT id FROM api_keys
-    WHERE id = ${row.key_id} AND is_disabled = 0 AND deleted_at IS NULL`;
+    WHERE id = ${row.key_id} AND is_disabled = 0 AND deleted_at IS NULL
+      AND (expires_at IS NULL OR expires_at > ${row.now})`;
   const isFirst = Number(row.fence) === 1;
   return {
     jobId: row.id,

@@ -5,14 +5,68 @@ const GROUP = "src/storage/jobs/group-commit.ts";
 const FIND = "src/storage/jobs/find-jobs.ts";
 const OWNERS = "src/storage/jobs/job-owners.ts";
 
+const RUN = "src/jobs/run-job.ts";
+const CONTROL = "src/jobs/run-control.ts";
+
+const runs = ["src/jobs/run-job.test.ts", "src/jobs/run-control.test.ts"];
+const crashes = ["test/e2e/jobs-crash.test.ts"];
 const batches = ["test/contracts/jobs-batches.test.ts"];
 const jobs = ["test/contracts/storage-jobs.test.ts"];
 
 const DECISIONS = "knownAs(known, job) ?? fullFor(queued, job) ?? (await exhaustedBy(kind, sql, job))";
 const PERSISTED = `if (results.some((result) => "job" in result)) await persist();`;
 
-/** Jobs that are submitted and polled together. */
+/** Jobs: their queue, their leases, and how they end. */
 export const JOB_FAULTS: readonly Fault[] = [
+  {
+    name: "jobs of a disabled organization run",
+    file: RUN,
+    find: "!job.isKeyUsable || context.principal.organization.isDisabled",
+    replace: "!job.isKeyUsable",
+    tests: runs,
+  },
+  {
+    name: "jobs of a disabled key run",
+    file: RUN,
+    find: "!job.isKeyUsable || context.principal.organization.isDisabled",
+    replace: "context.principal.organization.isDisabled",
+    tests: runs,
+  },
+  {
+    name: "a job of an expired key says that its key is usable",
+    file: "src/storage/jobs/claim.ts",
+    find: "\n      AND (expires_at IS NULL OR expires_at > ${row.now})",
+    replace: "",
+    tests: jobs,
+  },
+  {
+    name: "a job goes on after its lease was lost",
+    file: "src/jobs/worker.ts",
+    find: `if (!lease) control.stop("lost");`,
+    replace: "if (!lease) void control;",
+    tests: crashes,
+  },
+  {
+    name: "a cancelled job is run again after a crash",
+    file: RUN,
+    find: "    if (control.isCancelled && !job.sent) return cancelled();\n",
+    replace: "",
+    tests: runs,
+  },
+  {
+    name: "a cancelled job is finished at its vendor after a crash",
+    file: RUN,
+    find: "      control.seen();\n",
+    replace: "",
+    tests: crashes,
+  },
+  {
+    name: "a job is cancelled before its vendor's own job can be",
+    file: CONTROL,
+    find: `if (!this.#isUnseen) this.stop("cancelled");`,
+    replace: `this.stop("cancelled");`,
+    tests: runs,
+  },
   {
     name: "a job is told of before the disk has it",
     file: GROUP,
