@@ -41,4 +41,5 @@ export const LEDGER_COLUMNS: readonly (readonly [heading: string, cell: (entry: 
   ["vendor_cost", ({ vendorCost }) => vendorCost?.amount],
   ["vendor_cost_currency", ({ vendorCost }) => vendorCost?.currency],
   ["margin", ({ margin }) => margin],
+  ["source", ({ source }) => source],
 ];

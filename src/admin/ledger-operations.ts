@@ -39,6 +39,10 @@ const entrySchema = z.object({
   requestId: z.string(),
   organizationId: z.string(),
   keyId: z.string(),
+  source: z
+    .string()
+    .optional()
+    .describe("`playground/` and a member's name; absent where the holder of the key called"),
   model: z.string(),
   channel: z.string().nullable(),
   upstreamModel: z.string().nullable(),

@@ -79,6 +79,7 @@ export function rowOf(request: ListedRequest, names: ReadonlyMap<string, string>
     organizationId: record?.organizationId ?? charge?.organizationId ?? null,
     keyId,
     keyName: keyId === null ? null : (names.get(keyId) ?? null),
+    source: record?.source ?? charge?.source ?? null,
     model: record?.model ?? charge?.model ?? null,
     channel: charge?.channel ?? record?.channel ?? null,
     status: record?.status ?? 200,

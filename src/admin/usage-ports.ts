@@ -102,6 +102,8 @@ export interface RequestRecord {
   address: string | null;
   organizationId: string | null;
   keyId: string | null;
+  /** As in the ledger. */
+  source: string | null;
   model: string | null;
   channel: string | null;
   status: number;

@@ -147,6 +147,10 @@ export const requestRowSchema = z.object({
   images: count,
   tokens: count,
   flags: z.array(z.string()),
+  source: z
+    .string()
+    .nullable()
+    .describe("`playground/` and a member's name; null where the holder of the key called"),
 });
 
 const attemptSchema = z.object({

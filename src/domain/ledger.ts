@@ -13,6 +13,8 @@ export interface LedgerEntry {
   requestId: string;
   organizationId: string;
   keyId: string;
+  /** `playground/` and the name of the member who sent it in the console; absent where the holder of the key did. */
+  source?: string;
   model: string;
   /** Channel and vendor model of the response; null when there was none. */
   channel: string | null;

@@ -35,6 +35,8 @@ export interface RequestEvent {
   firstByteMs: number | null;
   organizationId: string | null;
   keyId: string | null;
+  /** `playground/` and the name of the member who sent it in the console; null where the holder of the key did. */
+  source: string | null;
   /** Id of a model that exists. */
   model: string | null;
   /** The pattern that the model was derived from; null where it is declared by its own id. */

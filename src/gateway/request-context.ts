@@ -12,6 +12,8 @@ export interface RequestContext {
   /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */
   requestId: string;
   principal: Principal;
+  /** Who sent it, for the ledger; null is the holder of the key. */
+  source: string | null;
   /** What it counts in the limits. */
   grant: LimitGrant;
   /** Aborted when the client disconnects. */

@@ -42,6 +42,7 @@ export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: 
     firstByteMs: null,
     organizationId: job.organizationId,
     keyId: job.keyId,
+    source: context.source,
     model: facts.model?.id ?? null,
     modelPattern: facts.model?.pattern ?? null,
     channel: entry?.channel ?? null,

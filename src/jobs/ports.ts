@@ -108,6 +108,8 @@ export interface JobTerms {
   /** The most it may cost; held on each of the budgets. */
   ceiling: Nanos;
   budgets: readonly string[];
+  /** Who submitted it, for the ledger; null is the holder of the key. */
+  source: string | null;
 }
 
 export type Submission =

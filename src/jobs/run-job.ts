@@ -175,8 +175,9 @@ export function contextOfJob(
   // It was counted at its submission.
   const grant = new LimitGrant(core.limiter, { organization: NO_LIMITS, key: NO_LIMITS }, principal);
   const { jobId: id, requestId } = job;
+  const { source } = job.terms;
   const facts = newRequestFacts();
-  return { id, requestId, principal, grant, signal, isOutcomeKept: false, attempts: [], facts };
+  return { id, requestId, principal, source, grant, signal, isOutcomeKept: false, attempts: [], facts };
 }
 
 function disabled(): GatewayError {

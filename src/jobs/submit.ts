@@ -75,7 +75,13 @@ export async function submitJob(
     webhookUrl,
     linkBase,
     idempotency,
-    terms: { admittedAt, price, ceiling: billing.ceiling, budgets: billing.budgets },
+    terms: {
+      admittedAt,
+      price,
+      ceiling: billing.ceiling,
+      budgets: billing.budgets,
+      source: context.source,
+    },
     request: text,
     files: names,
     queuedLimit: {

@@ -106,6 +106,7 @@ function openExchange(clock: Clock, request: Request, server: Server<undefined>,
     parameter: "",
     path,
     address: null,
+    source: null,
     id,
     requestId: requested !== null && REQUEST_ID.test(requested) ? requested : id,
     at: clock.now(),
@@ -126,12 +127,10 @@ async function handle(
   if (settings.lifecycle.phase === "stopping") throw stopping();
   const found = principalOf(settings, route, exchange);
   const principal = found instanceof Promise ? await found : found;
-  const { limiter, limits } = settings.core;
-  const grant = new LimitGrant(limiter, limits, principal);
-  const network = (): string => networkOf(addressOf(exchange, settings.trustedProxies));
+  const grant = new LimitGrant(settings.core.limiter, settings.core.limits, principal);
   const authenticated = exchange as AuthenticatedExchange;
   authenticated.principal = principal;
-  authenticated.network = network;
+  authenticated.network = () => networkOf(addressOf(exchange, settings.trustedProxies));
   authenticated.grant = grant;
   const counting = route.pipeline && grant.open(route.pipeline);
   if (counting) await counting;
@@ -231,6 +230,7 @@ function report(settings: EndpointSettings, exchange: HttpExchange, ending: Endi
     firstByteMs: firstByteMs ?? null,
     organizationId: principal?.organization.id ?? null,
     keyId: principal?.key.id ?? null,
+    source: exchange.source,
     model: facts.model?.id ?? null,
     modelPattern: facts.model?.pattern ?? null,
     channel: charge?.channel ?? null,

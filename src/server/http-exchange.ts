@@ -18,6 +18,8 @@ export interface HttpExchange {
   path: string;
   /** The caller's address once something needed it. */
   address: string | null;
+  /** Who sent it, for the ledger; null is the holder of the key. */
+  source: string | null;
   /** The gateway's own id, which keys the ledger. */
   id: string;
   /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */
@@ -46,9 +48,9 @@ export interface AuthenticatedExchange extends HttpExchange {
 
 /** An exchange as the core sees it: without HTTP. */
 export function contextOf(exchange: AuthenticatedExchange): RequestContext {
-  const { id, requestId, principal, grant, request, claimOutcome, attempts, facts } = exchange;
+  const { id, requestId, principal, source, grant, request, claimOutcome, attempts, facts } = exchange;
   const isOutcomeKept = claimOutcome !== undefined;
-  return { id, requestId, principal, grant, signal: request.signal, isOutcomeKept, attempts, facts };
+  return { id, requestId, principal, source, grant, signal: request.signal, isOutcomeKept, attempts, facts };
 }
 
 /** The caller's address, found out once: asking the runtime for the peer costs microseconds. */

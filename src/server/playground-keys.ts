@@ -1,21 +1,42 @@
 import { AdminError } from "../admin/admin-error.ts";
 import { requireAccess } from "../admin/operation.ts";
 import { scopedStore } from "../admin/scoped-store.ts";
+import { isObject } from "../lib/json.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
+import type { Actor } from "../admin/actor.ts";
+import type { KeyRecord } from "../admin/ports.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import { requireSameOrigin } from "./session-cookie.ts";
-import { readConsoleMember, type Administration } from "./signed-in.ts";
+import { originOf, readConsoleMember, type Administration } from "./signed-in.ts";
 
 /** The header with which the console's playground names a key by its id, instead of sending its secret. */
 export const PLAYGROUND_KEY = "x-gateway-playground-key";
 
 /**
- * Finds the hash of the key that a request of the console may use: its session belongs to an administrator of the key's
- * organization, and the request comes from the console's own origin. Throws `authentication_required` otherwise.
+ * Finds the hash of the key that a request of the console may use, and notes the member in the exchange: its session
+ * belongs to an administrator of the key's organization, and the request comes from the console's own origin. Throws
+ * `authentication_required` otherwise. The first use of a key in a session leaves an audit row.
  */
 export type PlaygroundKeys = (exchange: HttpExchange, keyId: string) => Promise<string>;
 
+/** Uses that a process remembers as audited; a forgotten one is looked up again. */
+const MAX_REMEMBERED = 10_000;
+
 export function playgroundKeys(admin: Administration): PlaygroundKeys {
+  const audited = new Map<string, Promise<void>>();
+
+  /** Others of the same session wait for the row, too: nothing is called before it stands. */
+  async function audit(use: Use): Promise<void> {
+    const name = `${use.sessionId} ${use.key.id}`;
+    let noted = audited.get(name);
+    if (!noted) {
+      if (audited.size >= MAX_REMEMBERED) audited.clear();
+      audited.set(name, (noted = noteUse(admin, use)));
+      noted.catch(() => audited.delete(name));
+    }
+    await noted;
+  }
+
   return async (exchange, keyId) => {
     try {
       // Reading is checked like changing, because a job can be cancelled by a GET.
@@ -24,6 +45,10 @@ export function playgroundKeys(admin: Administration): PlaygroundKeys {
       requireAccess({ role: "admin", reach: "organization" }, signedIn);
       const key = await scopedStore(admin.context.store, signedIn).keys.get(keyId);
       if (!key) throw new AdminError(404, null, "there is no key with this id that you administer");
+      const { member, session } = signedIn;
+      const by = { actor: member.name, source: `http/${originOf(admin, exchange).address}` };
+      await audit({ by, key, sessionId: session?.id ?? "" });
+      exchange.source = `playground/${member.name}`;
       return key.hash;
     } catch (error) {
       if (!(error instanceof AdminError)) throw error;
@@ -32,3 +57,21 @@ export function playgroundKeys(admin: Administration): PlaygroundKeys {
     }
   };
 }
+
+interface Use {
+  by: Actor;
+  key: KeyRecord;
+  sessionId: string;
+}
+
+/** Writes the audit row of a session and a key, unless another process has. */
+async function noteUse({ context: { store } }: Administration, { by, key, sessionId }: Use): Promise<void> {
+  const act = { kind: "key", action: "use" } as const;
+  const earlier = await store.audit.list({ ...act, actor: by.actor, subject: key.id, limit: LAST_USES });
+  if (earlier.some(({ after }) => isObject(after) && after["session"] === sessionId)) return;
+  const { id: subject, organizationId } = key;
+  await store.audit.note({ ...act, by, subject, organizationId, detail: { session: sessionId } });
+}
+
+/** Sessions end after hours, so a member has few at once. */
+const LAST_USES = 100;

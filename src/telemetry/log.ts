@@ -95,6 +95,7 @@ function line(event: RequestEvent, minimum: LogLevel): string {
     stream: event.isStream || undefined,
     organization: event.organizationId ?? undefined,
     key: event.keyId ?? undefined,
+    source: event.source ?? undefined,
     model: event.model ?? undefined,
     channel: event.channel ?? undefined,
     usage: event.usage ?? undefined,

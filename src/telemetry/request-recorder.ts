@@ -128,6 +128,7 @@ function recordOf(event: RequestEvent): RequestRecord {
     address: event.address,
     organizationId: event.organizationId,
     keyId: event.keyId,
+    source: event.source,
     model: event.model,
     channel: event.channel ?? attempts.at(-1)?.channel ?? null,
     status: event.status,

@@ -18,6 +18,7 @@ function aRecord(id: string, fields: Partial<RequestRecord> = {}): RequestRecord
     address: null,
     organizationId: "org_a",
     keyId: "key_a",
+    source: null,
     model: "m",
     channel: null,
     status: 503,

@@ -29,6 +29,7 @@ const MIGRATIONS = [
   "0017_usage",
   "0018_alerts",
   "0019_prompts",
+  "0020_sources",
 ];
 
 onEachDatabase("The store", (databases) => {

@@ -39,11 +39,79 @@ async function refusal(response: Response): Promise<[number, string]> {
   return [response.status, error.code ?? error.type];
 }
 
-test("a session and a key's id stand for the key: its charge, no other mark", async () => {
+test("a session and a key's id stand for the key: its charge, with the member's name", async () => {
   const response = await chat({ cookie, [HEADER]: keyId, "x-request-id": "from-the-playground" });
   expect(response.status).toBe(200);
   const [row] = await gateway.charged("from-the-playground");
-  expect(row).toMatchObject({ key_id: keyId, kind: "charge", flags: [] });
+  expect(row).toMatchObject({ key_id: keyId, kind: "charge", flags: [], source: "playground/admin" });
+  const read = async (path: string) =>
+    await (await fetch(`${gateway.url}/admin/v1${path}`, { headers: { cookie } })).text();
+  const { request } = JSON.parse(await read(`/requests/${row!.id}`));
+  expect(request).toMatchObject({ keyId, source: "playground/admin" });
+  const { data } = JSON.parse(await read("/ledger?requestId=from-the-playground"));
+  expect(data).toMatchObject([{ source: "playground/admin" }]);
+  const [headings, line] = (await read("/export/ledger?format=csv&requestId=from-the-playground"))
+    .trim()
+    .split("\n");
+  expect([headings, line]).toEqual([
+    expect.stringMatching(/,source$/),
+    expect.stringMatching(/,playground\/admin$/),
+  ]);
+});
+
+test("a failed request and a job of the playground name the member, too; a key's own calls nobody", async () => {
+  const own = { cookie, [HEADER]: keyId };
+  const send = (path: string, body: object, headers: Record<string, string>) =>
+    fetch(`${gateway.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", ...headers },
+      body: JSON.stringify(body),
+    });
+  const failed = await send(
+    "/v1/chat/completions",
+    { ...BODY, model: "unknown" },
+    { ...own, "x-request-id": "failed" },
+  );
+  expect(failed.status).toBe(400);
+  const [line] = await until("the line", () => {
+    const found = gateway.logs().filter((each) => each["request_id"] === "failed");
+    return found.length > 0 ? found : undefined;
+  });
+  expect(line).toMatchObject({ key: keyId, source: "playground/admin" });
+  const record = await until("the record", async () => {
+    const found = await fetch(`${gateway.url}/admin/v1/requests/failed`, { headers: { cookie } });
+    return found.ok ? ((await found.json()) as { request: object }) : undefined;
+  });
+  expect(record.request).toMatchObject({ source: "playground/admin" });
+  const job = { model: "sandbox-a", prompt: "A lighthouse" };
+  expect((await send("/api/jobs", job, { ...own, "x-request-id": "submitted" })).ok).toBe(true);
+  expect(await gateway.charged("submitted")).toMatchObject([{ source: "playground/admin" }]);
+  const headers = { authorization: `Bearer ${gateway.key}`, "x-request-id": "by-key" };
+  expect((await send("/v1/chat/completions", BODY, headers)).status).toBe(200);
+  expect(await gateway.charged("by-key")).toMatchObject([{ source: null }]);
+});
+
+test("each session's use of a key leaves one audit row, before anything is called", async () => {
+  const uses = async () => {
+    const response = await fetch(`${gateway.url}/admin/v1/audit?kind=key&action=use`, {
+      headers: { cookie },
+    });
+    return ((await response.json()) as { data: Record<string, unknown>[] }).data;
+  };
+  const other = JSON.parse(await gateway.cli("keys", "create", "--name", "audited", "--json")).key.id;
+  const before = (await uses()).length;
+  await Promise.all(Array.from({ length: 4 }, () => chat({ cookie, [HEADER]: other })));
+  await chat({ cookie, [HEADER]: other, authorization: "Bearer gk_wrong" });
+  const session = await signIn("admin", "a-password-for-tests");
+  await chat({ cookie: session, [HEADER]: other });
+  const rows = await uses();
+  expect(rows.length - before).toBe(2);
+  expect(rows[0]).toMatchObject({
+    actor: "admin",
+    subject: other,
+    source: "http/127.0.0.1",
+  });
+  expect(new Set(rows.map(({ after }) => (after as { session: string }).session)).size).toBe(2);
 });
 
 test("a key in the headers wins over the session", async () => {

@@ -26,6 +26,7 @@ export function aJob(change: Partial<NewJob> = {}): NewJob {
       },
       ceiling: 40n,
       budgets: [],
+      source: null,
     },
     request: '{"kind":"image"}',
     files: [],

@@ -121,6 +121,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
         id: "req_own",
         requestId: "req_caller",
         principal,
+        source: null,
         grant,
         signal,
         isOutcomeKept: false,

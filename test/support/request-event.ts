@@ -20,6 +20,7 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     firstByteMs: null,
     organizationId: null,
     keyId: null,
+    source: null,
     model: null,
     modelPattern: null,
     channel: null,

@@ -58,6 +58,7 @@ export function chargeEntry({
     requestId: context.requestId,
     organizationId: principal.organization.id,
     keyId: principal.key.id,
+    ...(context.source !== null && { source: context.source }),
     model,
     channel: target.channel.id,
     upstreamModel: target.upstreamModel,

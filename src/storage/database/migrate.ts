@@ -18,6 +18,7 @@ import usage from "../migrations/0017_usage.sql" with { type: "text" };
 import prompts from "../migrations/0019_prompts.sql" with { type: "text" };
 import alerts from "../migrations/0018_alerts.sql" with { type: "text" };
 import journalMarks from "../migrations/0020_journal_marks.sql" with { type: "text" };
+import sources from "../migrations/0021_sources.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0018_alerts", text: alerts },
   { name: "0019_prompts", text: prompts },
   { name: "0020_journal_marks", text: journalMarks },
+  { name: "0021_sources", text: sources },
 ];
 
 interface Migration {

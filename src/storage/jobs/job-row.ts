@@ -61,16 +61,16 @@ export function isHeld(sql: Sql, { jobId, fence }: JobLease) {
 const priceTexts = new WeakMap<ImagePrice, string>();
 
 /** Writes terms as `toColumn` would. */
-export function writeTerms({ admittedAt, price, ceiling, budgets }: JobTerms): string {
+export function writeTerms({ admittedAt, price, ceiling, budgets, source }: JobTerms): string {
   const priceText = priceTexts.get(price) ?? toColumn(price);
   priceTexts.set(price, priceText);
-  return `{"admittedAt":${admittedAt},"price":${priceText},"ceiling":"${ceiling}","budgets":${JSON.stringify(budgets)}}`;
+  return `{"admittedAt":${admittedAt},"price":${priceText},"ceiling":"${ceiling}","budgets":${JSON.stringify(budgets)},"source":${JSON.stringify(source)}}`;
 }
 
 /** Reads terms that `writeTerms` has written. */
 export function readTerms(text: string): JobTerms {
-  const { admittedAt, price, ceiling, budgets } = JSON.parse(text);
-  return { admittedAt, price: readPrice(price), ceiling: BigInt(ceiling), budgets };
+  const { admittedAt, price, ceiling, budgets, source = null } = JSON.parse(text);
+  return { admittedAt, price: readPrice(price), ceiling: BigInt(ceiling), budgets, source };
 }
 
 type WrittenRate = Omit<Rate, "amount"> & { amount: string };

@@ -24,6 +24,7 @@ export interface LedgerRow {
   corrects: string | null;
   vendor_cost: bigint | null;
   vendor_cost_currency: string | null;
+  source: string | null;
   /** 1 when it was added to the sums of usage as it was written; null of what earlier versions have written. */
   is_summed: Integer | null;
 }
@@ -35,6 +36,7 @@ export function readEntryRow(row: LedgerRow): LedgerEntry {
     requestId: row.request_id,
     organizationId: row.organization_id,
     keyId: row.key_id,
+    ...(row.source !== null && { source: row.source }),
     model: row.model,
     channel: row.channel,
     upstreamModel: row.upstream_model,
@@ -78,6 +80,7 @@ export function writeEntryRow(entry: LedgerEntry): LedgerRow {
     corrects: entry.corrects ?? null,
     vendor_cost: entry.vendorCost?.amount ?? null,
     vendor_cost_currency: entry.vendorCost?.currency ?? null,
+    source: entry.source ?? null,
     is_summed: 1,
   };
 }

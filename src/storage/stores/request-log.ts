@@ -170,6 +170,7 @@ interface LogRow {
   is_failed: Integer;
   is_charged: Integer;
   attempts: string;
+  source: string | null;
 }
 
 function readRecord(row: LogRow): RequestRecord {
@@ -184,6 +185,7 @@ function readRecord(row: LogRow): RequestRecord {
     address: row.address,
     organizationId: row.organization_id,
     keyId: row.key_id,
+    source: row.source,
     model: row.model,
     channel: row.channel,
     status: Number(row.status),
@@ -223,5 +225,6 @@ function writeRecord(record: RequestRecord): LogRow {
     is_failed: toBit(record.isFailed),
     is_charged: toBit(record.isCharged),
     attempts: toColumn(record.attempts),
+    source: record.source,
   };
 }

@@ -126,6 +126,7 @@ function Summary({ detail: { request } }: { detail: Detail }) {
             </TextLink>
           ),
         ],
+        [t("detail.source"), request.source],
         [t("column.channel"), request.channel],
         [t("column.route"), request.path ?? request.route],
         [t("column.usage"), <UsageText {...request} />],

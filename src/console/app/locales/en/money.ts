@@ -107,6 +107,7 @@ export const money = {
   "entry.usage": "Usage",
   "entry.vendorCost": "Cost at the vendor",
   "entry.margin": "Margin",
+  "entry.source": "Sent by",
   "entry.flags": "Notes",
   "entry.request": "See the request",
   "flag.estimated": "Usage was estimated",

@@ -41,6 +41,7 @@ export const requests = {
   "detail.all": "All requests",
   "detail.ownId": "The gateway's own id",
   "detail.traceId": "Trace id",
+  "detail.source": "Sent by",
   "detail.address": "Caller's address",
   "prompt.title": "Prompt and reply",
   "prompt.about": "Kept for some days, without what looks like personal data. Reading them is audited.",

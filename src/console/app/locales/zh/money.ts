@@ -105,6 +105,7 @@ export const money: Record<keyof typeof english, string> = {
   "entry.usage": "用量",
   "entry.vendorCost": "供应商成本",
   "entry.margin": "差额",
+  "entry.source": "发送者",
   "entry.flags": "备注",
   "entry.request": "查看请求",
   "flag.estimated": "用量为估算",

@@ -43,6 +43,7 @@ export const requests: Record<keyof typeof english, string> = {
   "detail.all": "全部请求",
   "detail.ownId": "网关自身编号",
   "detail.traceId": "追踪编号",
+  "detail.source": "发送者",
   "detail.address": "调用方地址",
   "prompt.title": "提示词和回复",
   "prompt.about": "保留数天，已去除疑似个人信息的内容。查看会记入审计日志。",

@@ -117,6 +117,7 @@ function Origin({ view: { charge } }: { view: Charge }) {
           </TextLink>,
         ],
         [t("column.model"), charge.model],
+        [t("entry.source"), charge.source],
         [t("column.channel"), charge.channel],
         [t("entry.id"), <Id value={charge.id} />],
         [
