@@ -7,10 +7,11 @@ export function requireLength(request: Request, maxBytes: number): void {
   if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** The `Content-Length`; null of a chunked body. */
-export function declaredLength({ headers }: Request): number | null {
+/** The `Content-Length`; null of a chunked body, NaN of anything but digits, which no route serves. */
+export function declaredLength({ headers }: Pick<Request, "headers">): number | null {
   const length = headers.get("content-length");
-  return length === null ? null : Number(length);
+  if (length === null) return null;
+  return /^\d+$/.test(length) ? Number(length) : Number.NaN;
 }
 
 /** The error for a body over its route's limit. */

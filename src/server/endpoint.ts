@@ -27,7 +27,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 import type { Overload } from "./overload.ts";
 import { PLAYGROUND_KEY, type PlaygroundKeys } from "./playground-keys.ts";
 import { errorResponse } from "./respond.ts";
-import { badHost, badTarget, notRouted, type Refusal } from "./refusals.ts";
+import { badHead, badTarget, notRouted, type Refusal } from "./refusals.ts";
 import type { ErrorFamily, Route, RouteResult, RouteTable } from "./routes.ts";
 
 export interface EndpointSettings {
@@ -46,8 +46,6 @@ export interface EndpointSettings {
   idleSeconds: number;
 }
 
-/** Duplicate Host headers arrive comma-joined; a proxy may have used the other one (request smuggling, RFC 9112). */
-const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 /** Statuses of requests refused for their key, address or path: their log lines say where they came from. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
@@ -70,8 +68,8 @@ export function createHandler(settings: EndpointSettings): Handler {
   return async (request, server, { routes, path }) => {
     const exchange = openExchange(settings.clock, request, server, path ?? pathOf(request.url));
     settings.connections.began(request);
-    const host = request.headers.get("host");
-    if (host !== null && !HOST.test(host)) return refuse(settings, exchange, badHost());
+    const bad = badHead(request, exchange.path);
+    if (bad) return refuse(settings, exchange, bad);
     const found = settings.table.find(request.method, exchange.path);
     if (!found || "allow" in found) {
       return refuse(settings, exchange, notRouted(found, settings.table, request.method, exchange.path));

@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
+import { declaredLength } from "./body-length.ts";
 
 /** 0 serves everything, 1 takes no new large bodies, 2 serves nothing but probes. */
 type OverloadStep = 0 | 1 | 2;
@@ -76,8 +77,8 @@ export class Overload {
   }
 
   /** Throws `overloaded` for a request that the present step does not serve. */
-  admit({ headers, method }: Request): void {
-    if (this.step === 0 || (this.step === 1 && !this.#isLarge(method, headers))) return;
+  admit(request: Request): void {
+    if (this.step === 0 || (this.step === 1 && !this.#isLarge(request))) return;
     const what = this.step === 1 ? "large requests" : "requests";
     const message = `This server takes no more ${what} just now. Retry shortly.`;
     throw new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_SECONDS });
@@ -116,10 +117,10 @@ export class Overload {
     }
   }
 
-  #isLarge(method: string, headers: Headers): boolean {
-    const length = headers.get("content-length");
-    const isUnknown = length === null && headers.has("transfer-encoding");
-    return method === "POST" && (isUnknown || Number(length) > this.#options.settings.largeBodyBytes);
+  #isLarge(request: Request): boolean {
+    const length = declaredLength(request);
+    const isUnknown = length === null && request.headers.has("transfer-encoding");
+    return request.method === "POST" && (isUnknown || (length ?? 0) > this.#options.settings.largeBodyBytes);
   }
 
   /** The highest step of all signals, with thresholds made stricter by `margin`. */

@@ -1,4 +1,5 @@
 import { GatewayError } from "../domain/gateway-error.ts";
+import { declaredLength } from "./body-length.ts";
 import type { ErrorFamily, OtherMethods, RouteTable } from "./routes.ts";
 
 /** Why a request has no handler, and the shape in which its caller reads that. */
@@ -8,9 +9,21 @@ export interface Refusal {
   headers?: Record<string, string>;
 }
 
-export function badHost(): Refusal {
-  const error = new GatewayError("invalid_parameter", "Send a single Host header that names a host.");
-  return { error, family: "images" };
+/** Duplicate headers arrive comma-joined; a proxy may have used another one of them (request smuggling, RFC 9112). */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/** Why a request is refused for its Host or its length, on every path; null where both are as they should be. */
+export function badHead(request: Pick<Request, "headers">, path: string): Refusal | null {
+  const host = request.headers.get("host");
+  if (host !== null && !HOST.test(host))
+    return badHeader("Send a single Host header that names a host.", path);
+  if (Number.isNaN(declaredLength(request)))
+    return badHeader("Send a single Content-Length header, in digits.", path);
+  return null;
+}
+
+function badHeader(message: string, path: string): Refusal {
+  return { error: new GatewayError("invalid_parameter", message), family: likelyFamily(path) };
 }
 
 /** A proxy that decides by the path as it was sent would have allowed another one than the gateway serves. */

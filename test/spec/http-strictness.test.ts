@@ -48,6 +48,33 @@ describe("a Host that does not name a host is refused:", () => {
   });
 });
 
+test("two lengths, also equal ones, and lengths of anything but digits are refused on every route", async () => {
+  const head = `Host: gateway.test\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`;
+  const { paths } = (await (await gateway.call("/openapi.json")).json()) as { paths: Record<string, object> };
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    ["post", "patch", "put", "delete"]
+      .filter((method) => method in methods)
+      .map((method) => [method, path] as const),
+  );
+  expect(routes.length).toBeGreaterThan(60);
+  const lengths = [
+    "Content-Length: 2\r\nContent-Length: 2\r\n",
+    "Content-Length: 2, 2\r\n",
+    "Content-Length: +2\r\n",
+  ];
+  for (const [method, path] of routes) {
+    const target = path.replaceAll(/\{\w+\}/g, "x");
+    // The runtime itself closes what it does not read at all.
+    for (const length of lengths) {
+      const response = await exchange(
+        gateway.url,
+        `${method.toUpperCase()} ${target} HTTP/1.1\r\n${head}${length}\r\n{}`,
+      );
+      expect([method, path, length, statusOf(response)]).toEqual([method, path, length, 400]);
+    }
+  }
+});
+
 test("an absolute target is served by its path", async () => {
   expect(statusOf(await send("http://gateway.test/healthz"))).toBe(200);
   expect(statusOf(await send("http://gateway.test/v1/chat/metrics"))).toBe(404);

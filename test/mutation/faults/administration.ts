@@ -66,6 +66,13 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
     tests: ["test/spec/playground-keys.test.ts"],
   },
   {
+    name: "two equal lengths are a number",
+    file: "src/server/body-length.ts",
+    find: "return /^\\d+$/.test(length) ? Number(length) : Number.NaN;",
+    replace: "return Number.parseInt(length, 10);",
+    tests: ["test/spec/http-strictness.test.ts"],
+  },
+  {
     name: "pictures and tokens of a channel come from any address",
     file: NETWORK,
     find: "  if (!guard) return await fetch(link, init);",
