@@ -43,7 +43,7 @@ export const channelOperations = {
   "channels.create": operation({
     method: "POST",
     path: "/channels",
-    summary: "Add a channel; it serves requests within half a second",
+    summary: "Add a channel; it serves requests at once here, and within half a second in every process",
     role: "admin",
     reach: "installation",
     input: channelCreationSchema,

@@ -52,7 +52,6 @@ export async function createChannel(context: OperationContext, input: unknown): 
   await checkChannel(context, configured, id, value);
   const entry = { kind: "channel", id, value, createdAt: context.clock.now() } as const;
   if (!(await context.store.configuration.create(entry, context.by))) throw taken(id);
-  await context.configuration.apply();
   return await viewNow(context, id);
 }
 
@@ -82,7 +81,6 @@ export async function updateChannel(
     context.by,
   );
   if (!after) throw unknown(configured, id);
-  await context.configuration.apply();
   return await viewNow(context, id);
 }
 
@@ -104,7 +102,6 @@ export async function removeChannel(context: OperationContext, id: string, force
   }
   if (!(await context.store.configuration.remove({ kind: "channel", id }, context.by)))
     throw unknown(configured, id);
-  await context.configuration.apply();
 }
 
 /** The channel as a stored form makes it. Throws 400 where it could not be used, or may not call its address. */

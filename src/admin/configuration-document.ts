@@ -45,7 +45,6 @@ export async function importConfiguration(context: OperationContext, input: unkn
     result.secrets = [];
     return result;
   }
-  await context.configuration.apply();
   return result;
 }
 

@@ -78,7 +78,6 @@ export async function updateModel(context: OperationContext, id: string, input: 
     };
     if (!(await context.store.configuration.update(entry, changeNow, context.by)))
       throw unknown(configured, id);
-    await context.configuration.apply();
   } else await store(context, id, value);
   return await getModel(context, id);
 }
@@ -92,7 +91,6 @@ export async function removeModel(context: OperationContext, id: string): Promis
     throw new AdminError(409, null, `the model "${id}" is shipped: disable it to keep it from callers`);
   }
   if (!(await context.store.configuration.remove(entry, context.by))) throw unknown(configured, id);
-  await context.configuration.apply();
 }
 
 type ModelChange = Omit<z.output<typeof modelChangeSchema>, "version">;
@@ -126,7 +124,6 @@ function toFileRoute({ strategy, targets }: NonNullable<ModelChange["route"]>): 
 async function store({ store, configuration, by, clock }: OperationContext, id: string, value: EntryValue) {
   const entry = { kind: "model", id, value, createdAt: clock.now() } as const;
   if (!(await store.configuration.create(entry, by))) throw taken(id);
-  await configuration.apply();
 }
 
 /** Fields of the form by themselves, all else below `definition`. */

@@ -1,4 +1,5 @@
 import type { z, ZodType } from "zod";
+import { DependencyError } from "../gateway/ports.ts";
 import { AdminError } from "./admin-error.ts";
 import type { OperationContext } from "./context.ts";
 import { readInput } from "./input.ts";
@@ -36,17 +37,26 @@ export function operation<Input extends ZodType, Output extends ZodType>(
 }
 
 /**
- * Runs an operation for whoever the context names. Throws an `AdminError`: 403, 400 for input that its schema refuses, or
- * what the operation throws.
+ * Runs an operation for whoever the context names. What it changes is in force in this process when it returns. Throws an
+ * `AdminError`: 403, 400 for input that its schema refuses, or what the operation throws.
  */
 export async function runOperation(
-  { role, reach, beforePasswordChange, input: schema, output, run }: Operation,
+  { method, role, reach, beforePasswordChange, input: schema, output, run }: Operation,
   context: OperationContext,
   input: unknown,
 ): Promise<object> {
   if (context.signedIn) requireAccess({ role, reach, beforePasswordChange }, context.signedIn);
   readInput(schema, input);
-  return output.parse(await run(context, input)) as object;
+  const result = await run(context, input);
+  if (method !== "GET") await applyChange(context);
+  return output.parse(result) as object;
+}
+
+/** A database that is lost just now takes nothing back: every process reads the change once it is there again. */
+async function applyChange({ configuration }: OperationContext): Promise<void> {
+  await configuration.apply().catch((error: unknown) => {
+    if (!(error instanceof DependencyError)) throw error;
+  });
 }
 
 /** Throws an `AdminError` 403 unless somebody who is signed in may do what needs so much. */

@@ -31,7 +31,6 @@ export async function resealSecrets({ store, configuration, by }: OperationConte
     await store.configuration.update(entry, replace, by, "reseal");
     result.resealed += sealed.size;
   }
-  if (result.resealed > 0) await configuration.apply();
   await resealTotp({ store, configuration, by }, result);
   return result;
 }

@@ -181,9 +181,9 @@ export const MENDS: readonly Mend[] = [
     attack: "H11",
     edits: [
       {
-        file: "src/server/endpoint.ts",
-        find: "if (host !== null && !HOST.test(host)) return",
-        replace: "if (host === HOST.source) return",
+        file: "src/server/refusals.ts",
+        find: "if (host !== null && !HOST.test(host))",
+        replace: "if (host === HOST.source)",
       },
       {
         file: "src/server/endpoint.ts",

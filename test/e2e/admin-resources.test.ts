@@ -26,6 +26,28 @@ async function refusal(method: string, path: string, body?: object): Promise<unk
   return [status, content.error?.type, content.error?.field];
 }
 
+test("what was answered is in force: organizations, keys, models, limits and prices, time after time", async () => {
+  for (let round = 0; round < 4; round++) {
+    const id = `at-once-${round}`;
+    await admin.act("POST", "/organizations", { id, name: "At once" });
+    const { secret } = await admin.act("POST", "/keys", { organizationId: id, name: "first" });
+    const headers = { authorization: `Bearer ${secret}` };
+    const status = async () => (await gateway.call("/v1/chat/completions", { body: CHAT, headers })).status;
+    expect(await status()).toBe(200);
+    await admin.act("PATCH", `/organizations/${id}`, { models: ["sandbox-a"] });
+    expect(await status()).not.toBe(200);
+    await admin.act("PATCH", `/organizations/${id}`, { models: "*", limits: { requestsPerMinute: 1 } });
+    expect([await status(), await status()]).toEqual([200, 429]);
+    await admin.act("PATCH", `/organizations/${id}`, { limits: { requestsPerMinute: null } });
+    const perMillion = { input: "77" };
+    await admin.act("POST", "/prices", { organizationId: id, model: "sandbox-chat", perMillion });
+    const quoted = await gateway.call("/v1/pricing/lookup?model=sandbox-chat", { headers });
+    expect(JSON.stringify(await quoted.json())).toContain("77");
+    await admin.act("PATCH", `/organizations/${id}`, { isDisabled: true });
+    expect(await status()).not.toBe(200);
+  }
+});
+
 test("an organization is created, found, changed and called with its own settings", async () => {
   const created = await admin.act("POST", "/organizations", { id: "acme", name: "Acme", currency: "EUR" });
   expect(created).toMatchObject({ id: "acme", currency: "EUR", models: "*", routes: {}, isDisabled: false });

@@ -73,6 +73,13 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
     tests: ["test/spec/http-strictness.test.ts"],
   },
   {
+    name: "a change is answered before it is in force",
+    file: "src/admin/operation.ts",
+    find: `if (method !== "GET") await applyChange(context);`,
+    replace: `if (method === "PUT") await applyChange(context);`,
+    tests: ["src/admin/operation.test.ts"],
+  },
+  {
     name: "pictures and tokens of a channel come from any address",
     file: NETWORK,
     find: "  if (!guard) return await fetch(link, init);",
