@@ -35,17 +35,22 @@ export async function changeEntry(
     }),
   };
   if (credential === null) changed["credential"] = "none";
+  else if (credential === MASK) requireKnown(before["credential"], "credential");
   else if (credential !== undefined) changed["credential"] = await seal("credential", credential);
   if (headers)
-    changed["headers"] = await mergeSecrets(partsOf(before["headers"]), headers, (name, value) =>
+    changed["headers"] = await mergeSecrets("headers", partsOf(before["headers"]), headers, (name, value) =>
       isSecretHeader(name) && typeof value === "string" ? seal(`headers.${name}`, value) : value,
     );
   if (settings) {
     const inFile = Object.fromEntries(
       Object.entries(settings).map(([name, value]) => [snakeCase(name), value]),
     );
-    changed["settings"] = await mergeSecrets(partsOf(before["settings"]), inFile, (name, value) =>
-      isSecretName(name) && typeof value === "string" ? seal(`settings.${name}`, value) : value,
+    changed["settings"] = await mergeSecrets(
+      "settings",
+      partsOf(before["settings"]),
+      inFile,
+      (name, value) =>
+        isSecretName(name) && typeof value === "string" ? seal(`settings.${name}`, value) : value,
     );
   }
   return Object.fromEntries(
@@ -148,15 +153,22 @@ function namedAddresses(value: EntryValue): [field: string, address: string][] {
   return all.filter((each): each is [string, string] => typeof each[1] === "string");
 }
 
+/** Throws 400 for the mask in place of a secret that is not there: the text itself is never one. */
+export function requireKnown(known: unknown, field: string, path = inputField(field)): void {
+  if (isSealed(known)) return;
+  throw new AdminError(400, path, `${path} is masked, and not known here: write the secret`);
+}
+
 async function mergeSecrets(
+  below: "headers" | "settings",
   before: Parts,
   change: Parts,
   write: (name: string, value: unknown) => unknown,
 ): Promise<Parts> {
   const after: Record<string, unknown> = { ...before };
   for (const [name, value] of Object.entries(change)) {
-    if (value === MASK && isSealed(before[name])) continue;
-    if (value === null) delete after[name];
+    if (value === MASK) requireKnown(before[name], `${below}.${name}`);
+    else if (value === null) delete after[name];
     else after[name] = await write(name, value);
   }
   return after;

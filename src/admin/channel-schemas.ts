@@ -21,7 +21,7 @@ const deadlines = z
   .strictObject({ firstByteMs: milliseconds, idleMs: milliseconds, totalMs: milliseconds })
   .partial();
 
-/** What is shown in place of a secret; given back in an update it keeps the secret. */
+/** What is shown in place of a secret; given back it keeps the secret, and is refused where there is none. */
 export const MASK = "********";
 
 export const channelCreationSchema = z.strictObject({

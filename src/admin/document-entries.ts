@@ -1,6 +1,13 @@
 import { isSecretHeader, isSecretName } from "../lib/secret-names.ts";
 import { AdminError } from "./admin-error.ts";
-import { isSealed, partsOf, requireReachable, requireSecretsForAddress, withReach } from "./channel-entry.ts";
+import {
+  isSealed,
+  partsOf,
+  requireKnown,
+  requireReachable,
+  requireSecretsForAddress,
+  withReach,
+} from "./channel-entry.ts";
 import { MASK } from "./channel-schemas.ts";
 import type {
   ConfigurationKind,
@@ -94,18 +101,14 @@ async function withSecrets(
         `${path}.${field} must be the secret itself, or ${MASK} to keep it`,
       );
     if (text !== MASK) return await configuration.seal({ kind, id, field }, text);
-    if (isSealed(known)) return known;
-    throw new AdminError(
-      400,
-      `${path}.${field}`,
-      `${path}.${field} is masked, and not known here: write the secret`,
-    );
+    requireKnown(known, field, `${path}.${field}`);
+    return known;
   };
   const sealAll = async (below: string, isSecret: (name: string) => boolean) => {
     const known = partsOf(before?.value[below]);
     const sealed = Object.entries(partsOf(value[below])).map(async ([name, part]) => [
       name,
-      isSecret(name) ? await seal(`${below}.${name}`, part, known[name]) : part,
+      isSecret(name) || part === MASK ? await seal(`${below}.${name}`, part, known[name]) : part,
     ]);
     return Object.fromEntries(await Promise.all(sealed)) as EntryValue;
   };

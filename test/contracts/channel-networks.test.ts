@@ -158,6 +158,52 @@ test("an address stays with the right of whoever chose it", async () => {
   expect(yaml).not.toContain("private_networks");
 });
 
+test("the mask keeps a secret in every field that may have one, and is never one itself", async () => {
+  await using administration = await openAdministration();
+  const { context } = administration;
+  const MASK = "********";
+  const entryOf = async (id: string) =>
+    (await context.store.configuration.list()).find((entry) => entry.id === id)!.value;
+  const secrets = {
+    credential: "sk-a-credential",
+    headers: { "x-api-key": "a-key", "x-team": "plain" },
+    settings: { clientSecret: "a-secret" },
+  };
+  const given = { id: "masked", provider: "azure", baseUrl: "https://8.8.8.8", ...secrets };
+  const fields: [change: object, field: string][] = [
+    [{ credential: MASK }, "credential"],
+    [{ headers: { "x-api-key": MASK } }, "headers.x-api-key"],
+    [{ settings: { clientSecret: MASK } }, "settings.clientSecret"],
+  ];
+  const bare = { id: "bare", provider: "ollama", baseUrl: "https://8.8.8.8" };
+  await createChannel(context, bare);
+  for (const [change, field] of [...fields, [{ headers: { "x-team": MASK } }, "headers.x-team"] as const]) {
+    const refused = [400, field, expect.stringContaining("is masked, and not known here")];
+    expect(await refusal(updateChannel(context, "bare", change))).toEqual(refused);
+    expect(await refusal(createChannel(context, { ...bare, id: "new", ...change }))).toEqual(refused);
+  }
+  const { settings: _, ...known } = given;
+  const tenant = { tenantId: "t", clientId: "c", clientSecret: "a-secret" };
+  await createChannel(context, known);
+  await createChannel(context, { ...known, id: "application", credential: undefined, settings: tenant });
+  for (const [id, [change]] of [
+    ["masked", fields[0]!],
+    ["masked", fields[1]!],
+    ["application", fields[2]!],
+  ] as const) {
+    const before = await entryOf(id);
+    await updateChannel(context, id, change);
+    expect(await entryOf(id)).toEqual(before);
+  }
+  const { yaml } = await exportConfiguration(context);
+  const before = await entryOf("masked");
+  await importConfiguration(context, { yaml });
+  expect(await entryOf("masked")).toEqual(before);
+  const unknown = yaml.replace("x-team: plain", `x-team: "${MASK}"`);
+  expect(unknown).not.toBe(yaml);
+  expect((await refusal(importConfiguration(context, { yaml: unknown })))[0]).toBe(400);
+});
+
 test("each test of a channel is audited with its address", async () => {
   await using administration = await openAdministration();
   const context = { ...administration.context, ...signedInAs("owner") };

@@ -80,6 +80,13 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
     tests: ["src/admin/operation.test.ts"],
   },
   {
+    name: "the mask is stored as a credential",
+    file: ENTRY,
+    find: `  else if (credential === MASK) requireKnown(before["credential"], "credential");\n`,
+    replace: "",
+    tests: networks,
+  },
+  {
     name: "pictures and tokens of a channel come from any address",
     file: NETWORK,
     find: "  if (!guard) return await fetch(link, init);",
