@@ -29,7 +29,8 @@ const MIGRATIONS = [
   "0017_usage",
   "0018_alerts",
   "0019_prompts",
-  "0020_sources",
+  "0020_journal_marks",
+  "0021_sources",
 ];
 
 onEachDatabase("The store", (databases) => {
