@@ -57,6 +57,7 @@ export const alertOperations = {
     summary: "Rules by which an organization is told that something needs attention, oldest first",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: alertListSchema,
     output: pageOf(alertSchema),
     async run(context, input) {
@@ -70,6 +71,7 @@ export const alertOperations = {
     summary: "Tell by mail or webhook when a budget is spent, requests fail or a vendor is out of service",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: alertCreationSchema,
     output: alertSchema,
     run: async (context, input) => toView(await createAlert(context, input)),
@@ -80,6 +82,7 @@ export const alertOperations = {
     summary: "Change what the body names; everything else stays",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: alertChangeSchema.extend(idSchema.shape),
     output: alertSchema,
     run: async (context, { id, ...change }) => toView(await updateAlert(context, id, change)),
@@ -90,6 +93,7 @@ export const alertOperations = {
     summary: "Remove a rule; what it has found stays listed",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: doneSchema,
     async run(context, { id }) {
@@ -103,6 +107,7 @@ export const alertOperations = {
     summary: "What rules have found, newest first",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: alertEventListSchema,
     output: pageOf(eventSchema),
     async run(context, input) {
@@ -116,6 +121,7 @@ export const alertOperations = {
     summary: "Send a mail to an address now, and say whether the mail server took it",
     role: "admin",
     reach: "installation",
+    cost: "page",
     input: z.strictObject({ recipient: z.email() }),
     output: z.object({ isSent: z.boolean(), message: z.string() }),
     run: (context, { recipient }) => requireRunning(context).testMail(recipient),

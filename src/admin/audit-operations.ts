@@ -30,6 +30,7 @@ export const auditOperations = {
     summary: "Changes, newest first",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: auditListSchema,
     output: pageOf(auditSchema),
     async run(context, input) {
@@ -41,8 +42,9 @@ export const auditOperations = {
     method: "GET",
     path: "/audit/verify",
     summary: "Check the chain of hashes over all changes",
-    role: "viewer",
+    role: "admin",
     reach: "installation",
+    cost: "verification",
     input: z.strictObject({ head: z.string().optional().describe("A head that must be in the chain") }),
     output: verificationSchema,
     async run({ store }, { head }) {

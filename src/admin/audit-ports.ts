@@ -17,6 +17,7 @@ export type ChangeKind =
   | "alert"
   | "prompt"
   | "mail"
+  | "export"
   | ConfigurationKind;
 
 export type AuditAction =
@@ -70,7 +71,8 @@ export interface AuditNote {
   kind: ChangeKind;
   action: AuditAction;
   subject: string;
-  organizationId?: string;
+  /** Whose row it is; absent or null is the installation's. */
+  organizationId?: string | null;
   detail: object;
 }
 

@@ -58,6 +58,7 @@ export const budgetOperations = {
     summary: "Budgets and what is left of them, oldest first",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: budgetListSchema,
     output: pageOf(budgetSchema),
     async run(context, input) {
@@ -71,6 +72,7 @@ export const budgetOperations = {
     summary: "Limit what an organization, or one of its keys, may spend",
     role: "billing",
     reach: "organization",
+    cost: "page",
     input: budgetCreationSchema,
     output: budgetSchema,
     run: async (context, input) => toView(context, await createBudget(context, input)),
@@ -81,6 +83,7 @@ export const budgetOperations = {
     summary: "Change the amount; what was spent stays spent",
     role: "billing",
     reach: "organization",
+    cost: "page",
     input: budgetChangeSchema.extend(idSchema.shape),
     output: budgetSchema,
     run: async (context, { id, ...change }) => toView(context, await updateBudget(context, id, change)),
@@ -91,6 +94,7 @@ export const budgetOperations = {
     summary: "Remove a budget: nothing is held against it any more",
     role: "billing",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: doneSchema,
     async run(context, { id }) {
@@ -104,6 +108,7 @@ export const budgetOperations = {
     summary: "What processes hold that vanished without their journal being posted",
     role: "viewer",
     reach: "installation",
+    cost: "report",
     input: leaseListSchema,
     output: pageOf(leaseSchema),
     async run(context, input) {
@@ -118,6 +123,7 @@ export const budgetOperations = {
     summary: "Return what such a process holds; only when its journal is lost",
     role: "billing",
     reach: "installation",
+    cost: "page",
     input: z.strictObject({ processId: z.string() }),
     output: z.object({ data: z.array(leaseSchema) }),
     run: async (context, { processId }) => ({

@@ -8,6 +8,7 @@ import { changeSchema, compare, type Change } from "./document-change.ts";
 import { applyEntries, maskedEntries } from "./document-entries.ts";
 import type { Section } from "./document-section.ts";
 import { SECTIONS } from "./document-sections.ts";
+import { noteExport } from "./export-note.ts";
 import { readInput } from "./input.ts";
 
 const HEADER = `# What the database of a gateway declares. The configuration file and the environment are not in it.
@@ -23,6 +24,11 @@ export async function exportConfiguration(context: OperationContext): Promise<{ 
   };
   for (const [name, section] of Object.entries(SECTIONS))
     document[name] = Object.fromEntries(await section.read(context));
+  const rows = Object.values(document).reduce<number>(
+    (sum, part) => sum + Object.keys(Object(part)).length,
+    0,
+  );
+  await noteExport(context, "configuration", { format: "yaml", filter: {}, rows, isWhole: true });
   return { yaml: HEADER + context.configuration.writeYaml(JSON.parse(JSON.stringify(document))) };
 }
 

@@ -25,6 +25,7 @@ export const configurationOperations = {
     summary: "Every setting with its value and where that comes from",
     role: "admin",
     reach: "installation",
+    cost: "page",
     input: z.strictObject({}),
     output: pageOf(settingSchema),
     async run(context) {
@@ -38,6 +39,7 @@ export const configurationOperations = {
     summary: "Everything that the database declares, as one YAML text without secrets",
     role: "admin",
     reach: "installation",
+    cost: "report",
     input: z.strictObject({}),
     output: z.object({ yaml: z.string() }),
     run: exportConfiguration,
@@ -48,6 +50,7 @@ export const configurationOperations = {
     summary: "Make the database declare what a document says, all of it or nothing",
     role: "owner",
     reach: "installation",
+    cost: "report",
     input: importSchema,
     output: importResultSchema,
     run: importConfiguration,
@@ -58,6 +61,7 @@ export const configurationOperations = {
     summary: "Encrypt stored secrets anew after the master key was changed",
     role: "owner",
     reach: "installation",
+    cost: "report",
     input: z.strictObject({}),
     output: z.object({
       resealed: z.int(),

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { OperationContext } from "./context.ts";
 import { csvLine, type Cell } from "./csv.ts";
+import { noteExport } from "./export-note.ts";
 import { LEDGER_COLUMNS } from "./ledger-columns.ts";
 import type { EntryView } from "./ledger-operations.ts";
 import { runOperation, type Operation } from "./operation.ts";
@@ -13,7 +14,8 @@ export const EXPORTS = ["ledger", "audit", "keys", "prices", "budgets", "jobs", 
 export type ExportName = (typeof EXPORTS)[number];
 export type ExportFormat = "csv" | "json";
 
-const PAGE = 1000;
+/** Few rows: a page is checked and written within one turn of the event loop, with as many beside it as there are exports. */
+const PAGE = 250;
 
 interface ListedPage {
   data: object[];
@@ -22,7 +24,8 @@ interface ListedPage {
 
 /**
  * A list as text, piece by piece: a table with its headings, or one JSON object a line. It takes the filter of the list
- * and has the whole of it, of which only one page is in memory. Throws as the list does, before the first piece.
+ * and has the whole of it, of which only one page is in memory. At its end, also where its reader leaves early, it notes
+ * in the audit what was taken. Throws as the list does, before the first piece.
  */
 export async function exportList(
   context: OperationContext,
@@ -34,12 +37,20 @@ export async function exportList(
 
   async function* pieces(page: ListedPage): AsyncGenerator<string> {
     const columns = columnsOf(name);
-    if (format === "csv") yield csvLine(columns.map(([heading]) => heading));
-    for (;;) {
-      if (page.data.length > 0)
-        yield page.data.map((item) => (format === "csv" ? rowOf(columns, item) : jsonLine(item))).join("");
-      if (page.next === null) return;
-      page = await readPage(context, name, { ...filter, cursor: page.next });
+    let rows = 0;
+    let isWhole = false;
+    try {
+      if (format === "csv") yield csvLine(columns.map(([heading]) => heading));
+      for (;;) {
+        rows += page.data.length;
+        if (page.data.length > 0)
+          yield page.data.map((item) => (format === "csv" ? rowOf(columns, item) : jsonLine(item))).join("");
+        if (page.next === null) break;
+        page = await readPage(context, name, { ...filter, cursor: page.next });
+      }
+      isWhole = true;
+    } finally {
+      await noteExport(context, name, { format, filter, rows, isWhole });
     }
   }
 }

@@ -11,6 +11,7 @@ export const installationOperations = {
     summary: "Limits of organizations and keys that have none of their own; null is unlimited",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: z.strictObject({}),
     output: z.object({ organization: limitsViewSchema, key: limitsViewSchema }),
     async run({ catalogue }) {
@@ -24,6 +25,7 @@ export const installationOperations = {
     summary: "Sign links to results with a new secret",
     role: "admin",
     reach: "installation",
+    cost: "page",
     input: z.strictObject({
       isImmediate: z.boolean().default(false).describe("Links made before become invalid at once"),
     }),

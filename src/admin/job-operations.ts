@@ -31,6 +31,7 @@ export const jobOperations = {
     summary: "Jobs, newest first",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: jobListSchema,
     output: pageOf(jobSchema),
     async run(context, input) {
@@ -44,6 +45,7 @@ export const jobOperations = {
     summary: "One job",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: jobSchema,
     run: async (context, { id }) => toJobView(await getJob(context, id)),
@@ -54,6 +56,7 @@ export const jobOperations = {
     summary: "Cancel a job: at once while it waits, as far as possible while it runs",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: jobSchema,
     run: async (context, { id }) => toJobView(await cancelJob(context, id)),

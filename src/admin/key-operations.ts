@@ -64,6 +64,7 @@ export const keyOperations = {
     summary: "Keys, oldest first",
     role: "viewer",
     reach: "organization",
+    cost: "report",
     input: keyListSchema,
     output: pageOf(listedKeySchema),
     async run(context, input) {
@@ -77,6 +78,7 @@ export const keyOperations = {
     summary: "Create a key; its secret is in this response and nowhere else",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: keyCreationSchema,
     output: newSecretSchema,
     async run(context, input) {
@@ -90,6 +92,7 @@ export const keyOperations = {
     summary: "One key",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: keySchema,
     run: async (context, { id }) => toView(await getKey(context, id)),
@@ -100,6 +103,7 @@ export const keyOperations = {
     summary: "Change what the body names; everything else stays",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: keyChangeSchema.extend(idSchema.shape),
     output: keySchema,
     run: async (context, { id, ...change }) => toView(await updateKey(context, id, change)),
@@ -110,6 +114,7 @@ export const keyOperations = {
     summary: "Give a key another secret; the earlier one is accepted for `overlapMs` more",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: keyRotationSchema.extend(idSchema.shape),
     output: newSecretSchema,
     async run(context, { id, ...input }) {
@@ -123,6 +128,7 @@ export const keyOperations = {
     summary: "Delete a key for good; the ledger and the audit keep its id",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: doneSchema,
     async run(context, { id }) {

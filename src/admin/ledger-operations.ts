@@ -75,6 +75,7 @@ export const ledgerOperations = {
     summary: "Charges, refunds and adjustments, newest first",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: ledgerListSchema,
     output: pageOf(entrySchema),
     async run(context, input) {
@@ -88,6 +89,7 @@ export const ledgerOperations = {
     summary: "A charge with its refunds and adjustments",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: z.strictObject({ id: z.string() }),
     output: z.object({
       charge: entrySchema,
@@ -111,6 +113,7 @@ export const ledgerOperations = {
     summary: "Refund a charge, or part of it",
     role: "billing",
     reach: "installation",
+    cost: "page",
     input: refundSchema.extend({ id: z.string() }),
     output: entrySchema,
     run: async (context, { id, ...input }) => toEntryView(await refund(context, id, input)),
@@ -119,8 +122,9 @@ export const ledgerOperations = {
     method: "GET",
     path: "/ledger/verify",
     summary: "Compare the ledger with budgets, leases and the journals of the machine that is asked",
-    role: "viewer",
+    role: "admin",
     reach: "installation",
+    cost: "verification",
     input: z.strictObject({}),
     output: z.object({
       at: isoTimeSchema,

@@ -44,6 +44,7 @@ export const memberOperations = {
     summary: "Members, oldest first",
     role: "admin",
     reach: "organization",
+    cost: "report",
     input: z.strictObject(pageFields),
     output: pageOf(memberSchema),
     async run(context, input) {
@@ -58,6 +59,7 @@ export const memberOperations = {
     summary: "Create a member; a generated password is in this response and nowhere else",
     role: "owner",
     reach: "organization",
+    cost: "page",
     input: memberCreationSchema,
     output: z.object({
       member: memberSchema,
@@ -77,6 +79,7 @@ export const memberOperations = {
     summary: "One member",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: memberSchema,
     run: async (context, { id }) => memberView(await getMember(context, id)),
@@ -87,6 +90,7 @@ export const memberOperations = {
     summary: "Change what the body names; changed rights end the member's sessions",
     role: "owner",
     reach: "organization",
+    cost: "page",
     input: memberChangeSchema.extend(idSchema.shape),
     output: memberSchema,
     run: async (context, { id, ...change }) => memberView(await updateMember(context, id, change)),
@@ -97,6 +101,7 @@ export const memberOperations = {
     summary: "Remove a member with its sessions and tokens; the audit keeps its name",
     role: "owner",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: doneSchema,
     async run(context, { id }) {
@@ -110,6 +115,7 @@ export const memberOperations = {
     summary: "Give a member a generated password, to be changed at the next sign-in; ends its sessions",
     role: "owner",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: z.object({ member: memberSchema, password: z.string().describe("Shown only now") }),
     async run(context, { id }) {
@@ -123,6 +129,7 @@ export const memberOperations = {
     summary: "End all sessions of a member",
     role: "owner",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: z.object({ sessions: z.int().describe("That ended") }),
     run: async (context, { id }) => ({ sessions: await signOutMember(context, id) }),

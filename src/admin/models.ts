@@ -121,7 +121,7 @@ function toFileRoute({ strategy, targets }: NonNullable<ModelChange["route"]>): 
   };
 }
 
-async function store({ store, configuration, by, clock }: OperationContext, id: string, value: EntryValue) {
+async function store({ store, by, clock }: OperationContext, id: string, value: EntryValue) {
   const entry = { kind: "model", id, value, createdAt: clock.now() } as const;
   if (!(await store.configuration.create(entry, by))) throw taken(id);
 }

@@ -20,6 +20,7 @@ export interface Operation<Input extends ZodType = ZodType, Output extends ZodTy
   role: Role;
   /** `installation` needs a member of all organizations, because the act concerns what they share. */
   reach: "organization" | "installation";
+  cost: Cost;
   /** Whether a member who has to change the password may do it. */
   beforePasswordChange?: true;
   /** The path's part, and the query of a GET or DELETE or else the JSON body, as one object. */
@@ -28,6 +29,12 @@ export interface Operation<Input extends ZodType = ZodType, Output extends ZodTy
   output: Output;
   run(context: OperationContext, input: z.input<Input>): Promise<z.input<Output>>;
 }
+
+/**
+ * How much an operation reads. `page`: rows that its input names, a page of a list, or what people have configured.
+ * `report`: whole tables, or sums over a range. `verification`: all of the ledger or the audit, with every hash or amount.
+ */
+export type Cost = "page" | "report" | "verification";
 
 /** Declares an operation with the types of its schemas. */
 export function operation<Input extends ZodType, Output extends ZodType>(

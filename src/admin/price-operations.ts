@@ -75,6 +75,7 @@ export const priceOperations = {
     summary: "Price rows; those of the configuration first, unless an organization is named",
     role: "viewer",
     reach: "organization",
+    cost: "report",
     input: priceListSchema,
     output: pageOf(priceSchema),
     async run(context, input) {
@@ -88,6 +89,7 @@ export const priceOperations = {
     summary: "Add a price row; what it names takes over from earlier rows",
     role: "billing",
     reach: "installation",
+    cost: "report",
     input: priceCreationSchema.extend({ isForced }),
     output: changeSchema,
     run: async (context, { isForced: forced, ...input }) =>
@@ -99,6 +101,7 @@ export const priceOperations = {
     summary: "What adding a price row would change; writes nothing",
     role: "viewer",
     reach: "organization",
+    cost: "report",
     input: priceCreationSchema,
     output: changeSchema.extend({ refusal: z.string().nullable().describe("Why it would be refused") }),
     async run(context, input) {
@@ -112,6 +115,7 @@ export const priceOperations = {
     summary: "End a price row; its cells fall back to earlier rows, defaults or the configuration",
     role: "billing",
     reach: "installation",
+    cost: "report",
     input: priceEndSchema.extend({ isForced }),
     output: changeSchema,
     run: async (context, { isForced: forced, ...input }) =>
@@ -123,6 +127,7 @@ export const priceOperations = {
     summary: "What a model costs now, cell by cell",
     role: "viewer",
     reach: "organization",
+    cost: "report",
     input: effectivePriceSchema,
     output: z.object({
       model: z.string(),
@@ -154,6 +159,7 @@ export const priceOperations = {
     summary: "What rating past charges anew would change; writes nothing",
     role: "billing",
     reach: "installation",
+    cost: "report",
     input: priceCorrectionSchema,
     output: correctionSchema,
     run: async (context, input) => toCorrection(await correctPrice(context, input, { dryRun: true })),
@@ -164,6 +170,7 @@ export const priceOperations = {
     summary: "Rate past charges anew and book the differences as refunds and adjustments",
     role: "billing",
     reach: "installation",
+    cost: "report",
     input: priceCorrectionSchema,
     output: correctionSchema,
     run: async (context, input) => toCorrection(await correctPrice(context, input, { dryRun: false })),

@@ -44,6 +44,7 @@ export const priceTableOperations = {
     summary: "What every model costs an organization now, and where each amount comes from",
     role: "viewer",
     reach: "organization",
+    cost: "report",
     input: priceTableInput,
     output: z.object({ currency: z.string().describe("ISO 4217"), data: z.array(tableRowSchema) }),
     run: readPriceTable,

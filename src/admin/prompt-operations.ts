@@ -21,6 +21,7 @@ export const promptOperations = {
     summary: "What was said in a request, where its organization has that logged; reading it is audited",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: z.strictObject({ id: z.string() }),
     output: promptSchema,
     async run(context, { id }) {

@@ -83,7 +83,7 @@ function entryView(entry: LedgerEntry): Detail["ledger"][number] {
 async function costOf({ store, catalogue }: AdminContext, charge: LedgerEntry): Promise<Detail["cost"]> {
   const { usage, currency, model, organizationId } = charge;
   if (!usage) return null;
-  const index = priceIndex(await store.prices.list(), catalogue.prices);
+  const index = priceIndex(await store.prices.list({ model }), catalogue.prices);
   const at = charge.admittedAt ?? charge.at;
   const price = index({ id: organizationId, currency }, model, usage.unit, at);
   const lines = price && chargeLines(price, usage);

@@ -79,6 +79,7 @@ export const routeOperations = {
     summary: "The routes in force for an organization, by model",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: listSchema,
     output: pageOf(routeViewSchema),
     async run(context, input) {
@@ -92,6 +93,7 @@ export const routeOperations = {
     summary: "Give an organization its own route for a model",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: routeSchema,
     output: routeViewSchema,
     run: setRoute,
@@ -102,6 +104,7 @@ export const routeOperations = {
     summary: "Return a model to the configured route",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: nameSchema,
     output: doneSchema,
     async run(context, { organizationId, model }) {
@@ -115,6 +118,7 @@ export const routeOperations = {
     summary: "Which target would serve a request, and why; sends nothing",
     role: "viewer",
     reach: "organization",
+    cost: "report",
     input: nameSchema.extend({ keyId: z.string().optional().describe("As if called with this key") }),
     output: explanationSchema,
     async run(context, { organizationId: organization, keyId: key, model }) {

@@ -19,7 +19,7 @@ const sessionSchema = z.object({
 });
 
 const nothing = z.strictObject({});
-const own = { role: "viewer", reach: "organization" } as const;
+const own = { role: "viewer", reach: "organization", cost: "page" } as const;
 const done = { done: true } as const;
 
 /** What everybody does with the own account. */
@@ -52,6 +52,7 @@ export const sessionOperations = {
     path: "/sessions",
     summary: "Your open sessions, newest first",
     ...own,
+    cost: "report",
     input: nothing,
     output: pageOf(sessionSchema),
     async run(context) {
@@ -107,8 +108,8 @@ export const sessionOperations = {
     run: (context, input) => confirmTotp(context, input),
   }),
   "totp.remove": operation({
-    method: "DELETE",
-    path: "/session/totp",
+    method: "POST",
+    path: "/session/totp/remove",
     summary: "Turn TOTP off by a code or a recovery code",
     ...own,
     input: codeInputSchema,

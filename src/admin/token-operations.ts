@@ -26,6 +26,7 @@ export const tokenOperations = {
     summary: "Your admin tokens, oldest first; for an owner of everything those of all members",
     role: "viewer",
     reach: "organization",
+    cost: "report",
     input: z.strictObject(pageFields),
     output: pageOf(tokenSchema),
     async run(context, input) {
@@ -40,6 +41,7 @@ export const tokenOperations = {
     summary: "Create an admin token for automation; it is in this response and nowhere else",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: tokenCreationSchema,
     output: z.object({ secret: z.string().describe("Shown only now"), token: tokenSchema }),
     async run(context, input) {
@@ -53,6 +55,7 @@ export const tokenOperations = {
     summary: "Remove an admin token; it is refused from now on",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: z.strictObject({ id: z.string() }),
     output: doneSchema,
     async run(context, { id }) {

@@ -47,6 +47,7 @@ export const webhookOperations = {
     summary: "Addresses that are told of the ends of jobs, oldest first",
     role: "viewer",
     reach: "organization",
+    cost: "report",
     input: webhookListSchema,
     output: pageOf(webhookSchema),
     async run(context, input) {
@@ -60,6 +61,7 @@ export const webhookOperations = {
     summary: "Tell an address of every end of a job; without an address, sign for the `webhook_url` of jobs",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: webhookCreationSchema,
     output: z.object({ secret: secretSchema, webhook: webhookSchema }),
     async run(context, input) {
@@ -73,6 +75,7 @@ export const webhookOperations = {
     summary: "Remove an address; what waits for it is not sent any more",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: doneSchema,
     async run(context, { id }) {
@@ -86,6 +89,7 @@ export const webhookOperations = {
     summary: "Sign with another secret; the earlier one signs, too, for `overlapMs`",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: webhookRotationSchema.extend(idSchema.shape),
     output: z.object({ secret: secretSchema }),
     run: (context, { id, ...input }) => rotateWebhook(context, id, input),
@@ -96,6 +100,7 @@ export const webhookOperations = {
     summary: "Messages and what became of them, newest first",
     role: "viewer",
     reach: "organization",
+    cost: "page",
     input: deliveryListSchema,
     output: pageOf(deliverySchema),
     async run(context, input) {
@@ -109,6 +114,7 @@ export const webhookOperations = {
     summary: "Send a message again",
     role: "admin",
     reach: "organization",
+    cost: "page",
     input: idSchema,
     output: doneSchema,
     async run(context, { id }) {

@@ -16,7 +16,7 @@ import { REFUSED_FILE } from "./journal/posting.ts";
 import { createRecovery, type Recovery } from "./journal/recovery.ts";
 import { announceProcess } from "./live-processes.ts";
 import { createPrivateFolder } from "./private-files.ts";
-import { withReadingThread } from "./readings/readings.ts";
+import { withReadingThreads } from "./readings/readings.ts";
 import type { Report } from "./report.ts";
 import type { Configured } from "./snapshot/directory.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
@@ -113,14 +113,17 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     ...startUpkeep(stores, recovery, onProblem),
     startWork(VERIFICATION_MS, () => verification.read(), onProblem),
   ];
-  const isSqlite = stores.database.kind === "sqlite";
-  if (isSqlite) work.push(startSqliteUpkeep(options.database, damage.checked, onProblem));
-  const readings = isSqlite
-    ? withReadingThread(stores.admin, { location: options.database, onProblem, onDamage })
-    : null;
+  if (stores.database.kind === "sqlite")
+    work.push(startSqliteUpkeep(options.database, damage.checked, onProblem));
+  const readings = withReadingThreads(stores.admin, {
+    location: options.database,
+    journals: root,
+    onProblem,
+    onDamage,
+  });
   return {
     ...stores,
-    admin: readings?.admin ?? stores.admin,
+    admin: readings.admin,
     linkSecrets: () => linkSecrets.current(),
     snapshot,
     journal,
@@ -138,7 +141,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       const stopped = Promise.all(work.map((one) => one.stop()));
       await own.close(deadlineMs);
       await withDeadline(deadlineMs, stopped, () => new Error("the deadline has passed")).catch(() => {});
-      await Promise.all([writer.close(), readings?.close()]);
+      await Promise.all([writer.close(), readings.close()]);
       await stores.database.close();
     },
   };

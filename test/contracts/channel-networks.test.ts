@@ -178,7 +178,11 @@ test("the mask keeps a secret in every field that may have one, and is never one
   const bare = { id: "bare", provider: "ollama", baseUrl: "https://8.8.8.8" };
   await createChannel(context, bare);
   for (const [change, field] of [...fields, [{ headers: { "x-team": MASK } }, "headers.x-team"] as const]) {
-    const refused = [400, field, expect.stringContaining("is masked, and not known here")];
+    const refused: [number, string, string] = [
+      400,
+      field,
+      expect.stringContaining("is masked, and not known here"),
+    ];
     expect(await refusal(updateChannel(context, "bare", change))).toEqual(refused);
     expect(await refusal(createChannel(context, { ...bare, id: "new", ...change }))).toEqual(refused);
   }

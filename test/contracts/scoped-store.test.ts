@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from "bun:test";
 import { AdminError } from "../../src/admin/admin-error.ts";
-import type { MemberRecord } from "../../src/admin/member-ports.ts";
 import type { AdminStore } from "../../src/admin/ports.ts";
 import type { Access } from "../../src/admin/roles.ts";
 import { scopedStore } from "../../src/admin/scoped-store.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
-import { aBudget, aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+import { aMember, anAlert, aPrice, aSession, aToken, aWebhook, fill } from "../support/full-store.ts";
+import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 /*
  * The store as a member of the organization `mine` may see it: every method of every store, called with what belongs to
@@ -291,32 +291,6 @@ onEachDatabase("The store of a member of one organization", (databases) => {
   });
 });
 
-/** One of everything, whose ids end with the organization's. */
-async function fill({ admin, ledger }: Stores, organizationId: string): Promise<void> {
-  const of = (kind: string) => `${kind}_${organizationId}`;
-  await admin.organizations.create(anOrganization(organizationId), BY);
-  await admin.keys.create(aKey(of("key"), organizationId), BY);
-  await admin.budgets.create(aBudget(of("budget"), 9n, { organizationId, keyId: of("key") }), BY);
-  await admin.prices.add(aPrice(of("price"), organizationId), BY);
-  await admin.webhooks.add({ ...aWebhook(of("hook"), organizationId), secret: "x" }, BY);
-  await admin.alerts.create(anAlert(of("alert"), organizationId), BY);
-  await admin.members.create(aMember(of("user"), [organizationId]), BY);
-  await admin.sessions.create(aSession(of("session"), of("user")));
-  await admin.adminTokens.create(aToken(of("token"), of("user"), [organizationId]), BY);
-  const entry = anEntry(of("entry"), 1n, { organizationId, keyId: of("key"), at: Date.now() });
-  await ledger.post("process", [entry]);
-  const prompt = {
-    id: of("entry"),
-    at: 1,
-    organizationId,
-    keyId: of("key"),
-    model: null,
-    prompt: "",
-    reply: "",
-  };
-  await admin.prompts.add([{ ...prompt, expiresAt: 10 ** 13 }]);
-}
-
 async function everythingOf(store: AdminStore): Promise<string> {
   const parts = await Promise.all([
     store.organizations.list(),
@@ -336,55 +310,4 @@ async function everythingOf(store: AdminStore): Promise<string> {
 function textOf(value: unknown): string {
   const plain = value instanceof Map ? [...value] : value;
   return JSON.stringify(plain, (_, part) => (typeof part === "bigint" ? String(part) : part)) ?? "";
-}
-
-function aPrice(id: string, organizationId: string | null) {
-  const price = { unit: "token" as const, perMillion: { input: 1n, output: 1n } };
-  const times = { effectiveFrom: 1, effectiveUntil: null, createdAt: 1 };
-  return { id, organizationId, model: "sandbox-chat", currency: "USD", price, ...times };
-}
-
-function aWebhook(id: string, organizationId: string) {
-  return { id, organizationId, url: `https://${organizationId}.example/`, createdAt: 1 };
-}
-
-function anAlert(id: string, organizationId: string): Parameters<AdminStore["alerts"]["create"]>[0] {
-  const settings = { kind: "ejection" as const, seconds: 60 };
-  const ways = { emails: [], usesWebhooks: true, isDisabled: false };
-  return { id, organizationId, name: id, settings, ...ways, createdAt: 1 };
-}
-
-function aMember(id: string, organizations: "*" | string[]): Omit<MemberRecord, "version"> {
-  return {
-    id,
-    name: id,
-    email: null,
-    role: "admin",
-    organizations,
-    isDisabled: false,
-    passwordHash: null,
-    mustChangePassword: false,
-    totp: null,
-    identity: null,
-    lastSeenAt: null,
-    createdAt: 1,
-  };
-}
-
-function aSession(id: string, memberId: string) {
-  return { id, hash: `hash of ${id}`, memberId, createdAt: 1, seenAt: 1, address: "", agent: "" };
-}
-
-function aToken(id: string, memberId: string, organizations: "*" | string[]) {
-  const times = { expiresAt: 10 ** 13, lastUsedAt: null, createdAt: 1 };
-  return {
-    id,
-    hash: `hash of ${id}`,
-    prefix: "ga_",
-    name: id,
-    memberId,
-    role: "viewer" as const,
-    organizations,
-    ...times,
-  };
 }

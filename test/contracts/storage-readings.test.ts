@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { writeFileSync } from "node:fs";
 import type { AdminStore } from "../../src/admin/ports.ts";
 import { DependencyError } from "../../src/gateway/ports.ts";
-import { withReadingThread } from "../../src/storage/readings/readings.ts";
+import { withReadingThreads } from "../../src/storage/readings/readings.ts";
 import { openStores } from "../../src/storage/stores/stores.ts";
 import { anEntry, anOrganization, BY, temporaryFolder } from "./storage-harness.ts";
 
@@ -17,7 +17,12 @@ async function open(name: string, script?: URL) {
   const stores = await openStores(location);
   const problems: string[] = [];
   const onProblem = (message: string) => problems.push(message);
-  const reading = withReadingThread(stores.admin, { location, onProblem, ...(script && { script }) });
+  const reading = withReadingThreads(stores.admin, {
+    location,
+    journals: join(folder, "journal"),
+    onProblem,
+    ...(script && { script }),
+  });
   return {
     stores,
     problems,

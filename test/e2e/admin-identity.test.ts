@@ -206,8 +206,8 @@ test("TOTP: a code turns it on, each code is good once, and recovery codes once"
   expect(await isInDatabase(gateway, id)).toBe(true);
   expect(await isInDatabase(gateway, secret)).toBe(false);
   const session = await signIn(gateway, { ...credentials, code: recoveryCodes[1] });
-  expect((await session.send("DELETE", `/session/totp?code=${recoveryCodes[0]}`)).status).toBe(403);
-  await session.act("DELETE", `/session/totp?code=${recoveryCodes[2]}`);
+  expect((await session.send("POST", "/session/totp/remove", { code: recoveryCodes[0] })).status).toBe(403);
+  await session.act("POST", "/session/totp/remove", { code: recoveryCodes[2] });
   await signIn(gateway, credentials);
 });
 

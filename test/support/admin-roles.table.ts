@@ -252,7 +252,7 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
     "billing",
     refused(({ chargeId: id }) => [{ id, reason: "tried" }]),
   ),
-  "ledger.verify": row("viewer", REFUSED),
+  "ledger.verify": row("admin", REFUSED),
   "audit.list": row(
     "viewer",
     nothing(({ keyId, organizationId, memberId }) => [
@@ -262,7 +262,7 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
       { subject: memberId },
     ]),
   ),
-  "audit.verify": row("viewer", REFUSED),
+  "audit.verify": row("admin", REFUSED),
   "jobs.list": row(
     "viewer",
     nothing(({ organizationId, keyId }) => [{}, { organizationId }, { keyId }]),

@@ -90,7 +90,8 @@ export const scopedResources = {
 
   audit: (store: AuditStore, scope: Scope): AuditStore => ({
     async note(act) {
-      requireOwn(scope, act.organizationId ?? null);
+      // An export may be of all organizations that its member sees.
+      if (act.organizationId || act.kind !== "export") requireOwn(scope, act.organizationId ?? null);
       await store.note(act);
     },
     list: (filter) => store.list({ ...filter, organizationIds: scope.organizations }),

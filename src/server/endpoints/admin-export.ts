@@ -34,10 +34,14 @@ export function exportRoute(admin: Administration): Route {
         throw error;
       },
     );
-    exchange.request.signal.addEventListener("abort", release, { once: true });
+    const end = async (): Promise<void> => {
+      release();
+      await pieces.return(undefined).catch(() => {});
+    };
+    exchange.request.signal.addEventListener("abort", () => void end(), { once: true });
     suspendIdleTimeout(exchange);
     const file = `${[name, ...rangeOf(filter)].join("-")}.${format === "csv" ? "csv" : "jsonl"}`;
-    return new Response(streamOf(pieces, release), {
+    return new Response(streamOf(pieces, end), {
       headers: {
         ...baseHeaders(exchange.requestId),
         "content-type": TYPES[format],
@@ -53,8 +57,8 @@ function rangeOf({ from, to }: Record<string, string>): string[] {
   return days.some(Boolean) ? [days[0] || "start", "to", days[1] || "now"] : [];
 }
 
-/** A piece is made when the client has taken the one before it; `release` is called at the end, whichever it is. */
-function streamOf(pieces: AsyncGenerator<string>, release: () => void): ReadableStream<Uint8Array> {
+/** A piece is made when the client has taken the one before it; `end` is called at the end, whichever it is. */
+function streamOf(pieces: AsyncGenerator<string>, end: () => Promise<void>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(
     {
@@ -62,17 +66,14 @@ function streamOf(pieces: AsyncGenerator<string>, release: () => void): Readable
         try {
           const { done, value } = await pieces.next();
           if (!done) return client.enqueue(encoder.encode(value));
-          release();
+          await end();
           client.close();
         } catch (error) {
-          release();
+          await end();
           throw error;
         }
       },
-      async cancel() {
-        release();
-        await pieces.return(undefined);
-      },
+      cancel: end,
     },
     { highWaterMark: 1 },
   );

@@ -1,9 +1,11 @@
 import { readInput } from "../../admin/input.ts";
-import { runOperation, type Operation } from "../../admin/operation.ts";
+import { runOperation, type Cost, type Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
 import { runOnce } from "../admin-idempotency.ts";
 import type { BodyLimits } from "../body-limits.ts";
+import { suspendIdleTimeout, type HttpExchange } from "../http-exchange.ts";
 import { idempotencyKeyOf } from "../idempotency.ts";
+import { MemberSlots } from "../member-slots.ts";
 import type { Route } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";
 import { exportRoute } from "./admin-export.ts";
@@ -11,12 +13,19 @@ import { readInputOf } from "./admin-input.ts";
 import { memberRoute } from "./member-route.ts";
 import { signInRoutes } from "./admin-sign-in.ts";
 
+/** Reports of one member and of one process: the console asks for a few at once. */
+const MAX_REPORTS = { ofMember: 16, ofAll: 64 };
+/** One of each process: a second one would find the same. */
+const MAX_VERIFICATIONS = { ofMember: 1, ofAll: 1 };
+
 /** One route for each operation of administration, and those of signing in. */
 export function adminRoutes(admin: Administration, limits: BodyLimits): Route[] {
+  const slotOf = costSlots();
   const mounted = Object.entries(operations).map(([name, operation]: [string, Operation]) =>
     memberRoute(admin, `admin.${name}`, operation, async (context, exchange) => {
       const input = await readInputOf(exchange, operation, limits);
       const act = () => runOperation(operation, context, input);
+      using _slot = slotOf(operation.cost, exchange, context.signedIn?.member.id ?? "");
       const key = operation.method === "POST" ? idempotencyKeyOf(exchange.request) : null;
       if (key === null) return await act();
       // Before anything is made of it, so that what no operation takes costs nothing more.
@@ -26,4 +35,21 @@ export function adminRoutes(admin: Administration, limits: BodyLimits): Route[] 
     }),
   );
   return [...mounted, exportRoute(admin), ...signInRoutes(admin, limits)];
+}
+
+/** Slots of operations that read more than a page. Taking one throws 429 where none is free; disposing gives it back. */
+function costSlots() {
+  const slots = {
+    report: new MemberSlots(MAX_REPORTS, "too many reports run at the same time: wait until one has ended"),
+    verification: new MemberSlots(
+      MAX_VERIFICATIONS,
+      "a verification runs in this process: wait until it has ended",
+    ),
+  };
+  return (cost: Cost, exchange: HttpExchange, memberId: string): Disposable => {
+    if (cost === "page") return { [Symbol.dispose]: () => {} };
+    const release = slots[cost].take(memberId);
+    suspendIdleTimeout(exchange);
+    return { [Symbol.dispose]: release };
+  };
 }

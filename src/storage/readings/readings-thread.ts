@@ -3,20 +3,25 @@ import { openDatabase } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 import { storesOn } from "../stores/stores.ts";
 import { doCalls, reportDamageAbove } from "../thread/do-calls.ts";
-import type { Reading } from "./readings.ts";
+import type { Reading, ReadingSetup } from "./readings.ts";
 
-/** The thread of `withReadingThread`: it reads on a database connection of its own. */
-const { location }: { location: string } = workerData;
-let database: Database | null = null;
+/** A thread of `withReadingThreads`: it reads on database connections of its own. */
+const { location, journals, connections }: ReadingSetup = workerData;
+let opened: Promise<Database> | null = null;
 
 doCalls<Reading>({
   async run({ store, method, args }) {
-    database ??= await openDatabase(location, { onDamage: reportDamageAbove });
-    const methods = storesOn(database).admin[store] as unknown as Record<
+    opened ??= openDatabase(location, { poolSize: connections, onDamage: reportDamageAbove });
+    const database = await opened.catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    const methods = storesOn(database, journals).admin[store] as unknown as Record<
       string,
       (...args: unknown[]) => Promise<unknown>
     >;
     return await methods[method]?.(...args);
   },
-  close: async () => await database?.close(),
+  close: async () => (await opened)?.close(),
+  areTogether: connections > 1,
 });

@@ -1,63 +1,66 @@
 import type { AdminStore } from "../../admin/ports.ts";
 import type { Report } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
-
-/** What administration reads that may go through many rows. None of it writes. */
-const READINGS = {
-  usage: ["sums", "spending", "traffic", "errors", "hasPictures"],
-  requests: ["list", "find"],
-  ledger: ["list", "position", "history", "charges"],
-  pictures: ["list"],
-  audit: ["list"],
-  jobs: ["list"],
-  keys: ["page", "lastUsed"],
-} as const satisfies { [Store in keyof AdminStore]?: readonly (keyof AdminStore[Store])[] };
+import { READERS, type Reader, type ReadStore } from "./readers.ts";
 
 /** One reading, with the arguments of the store's method. */
 export interface Reading {
-  store: keyof typeof READINGS;
+  store: ReadStore;
   method: string;
   args: unknown[];
 }
 
-interface ReadingOptions {
-  /** The path of a SQLite file, already migrated. */
+/** What a thread needs to read. */
+export interface ReadingSetup {
+  /** A `postgres://` address or the path of a SQLite file, already migrated. */
   location: string;
+  /** The folder of all journals of this machine. */
+  journals: string;
+  /** Readings that it may have under way at the same time; SQLite does one after the other anyway. */
+  connections: number;
+}
+
+interface ReadingOptions extends Pick<ReadingSetup, "location" | "journals"> {
   onProblem: Report;
   onDamage?: (reason: string) => void;
-  /** What the thread runs. */
+  /** What the threads run. */
   script?: URL;
 }
 
+type Thread = Exclude<Reader, "caller">;
+
 const SCRIPT = new URL("./readings-thread.ts", import.meta.url);
-/** Far beyond any reading that has an index; one without goes through a ledger of any length. */
-const PATIENCE_MS = 120_000;
+
+/** `patienceMs` is far beyond any reading that is sound: a report that has no index goes through a whole ledger. */
+const THREADS: Readonly<Record<Thread, { name: string; connections: number; patienceMs: number }>> = {
+  reports: { name: "the thread that reads for administration", connections: 4, patienceMs: 120_000 },
+  verification: { name: "the thread that verifies", connections: 1, patienceMs: 60 * 60_000 },
+};
 
 /**
- * The store with its long readings on a thread of their own, for SQLite, which reads on the thread that asks: no
- * request waits for what administration reads.
+ * The store with its long readings on threads of their own, whose connections are theirs, too: no request waits for what
+ * administration reads. A verification keeps no report waiting.
  */
-export function withReadingThread(
+export function withReadingThreads(
   admin: AdminStore,
-  { location, onProblem, onDamage, script = SCRIPT }: ReadingOptions,
+  { location, journals, onProblem, onDamage, script = SCRIPT }: ReadingOptions,
 ): { admin: AdminStore; close(): Promise<void> } {
-  const name = "the thread that reads for administration";
-  const setup = { location };
-  const thread = calledThread<Reading, unknown>({
-    script,
-    setup,
-    name,
-    patienceMs: PATIENCE_MS,
-    onProblem,
-    onDamage,
-  });
-  const stores = Object.entries(READINGS).map(([each, methods]) => {
-    const store = each as Reading["store"];
-    const moved = methods.map((method) => [
-      method,
-      (...args: unknown[]) => thread.call({ store, method, args }),
-    ]);
+  const start = ({ connections, ...thread }: (typeof THREADS)[Thread]) => {
+    const setup: ReadingSetup = { location, journals, connections };
+    return calledThread<Reading, unknown>({ ...thread, script, setup, onProblem, onDamage });
+  };
+  const threads = { reports: start(THREADS.reports), verification: start(THREADS.verification) };
+  const stores = Object.entries(READERS).map(([each, readers]) => {
+    const store = each as ReadStore;
+    const moved = Object.entries(readers as Record<string, Reader>).flatMap(([method, reader]) =>
+      reader === "caller"
+        ? []
+        : [[method, (...args: unknown[]) => threads[reader].call({ store, method, args })]],
+    );
     return [store, { ...admin[store], ...Object.fromEntries(moved) }];
   });
-  return { admin: { ...admin, ...Object.fromEntries(stores) }, close: () => thread.close() };
+  return {
+    admin: { ...admin, ...Object.fromEntries(stores) },
+    close: async () => void (await Promise.all([threads.reports.close(), threads.verification.close()])),
+  };
 }

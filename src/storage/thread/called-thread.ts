@@ -4,7 +4,7 @@ import { DependencyError } from "../../gateway/ports.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import type { Report } from "../report.ts";
 
-/** A thread that does calls, one after the other. Arguments and results are cloned. */
+/** A thread that does calls. Arguments and results are cloned. */
 export interface CalledThread<Argument, Result> {
   /** Throws a `DependencyError` when the thread has ended or hangs, or when that was what the call threw. */
   call(argument: Argument): Promise<Result>;

@@ -5,15 +5,16 @@ import type { Report } from "../report.ts";
 import type { Call, ThreadWord } from "./called-thread.ts";
 
 interface Work<Argument> {
-  /** Does a call; calls that come meanwhile wait for it. */
   run(argument: Argument): Promise<unknown>;
   close(): Promise<void>;
+  /** Whether calls begin when they come; by default they wait for those before. */
+  areTogether?: boolean;
 }
 
 /** The inside of a `CalledThread`: does the calls of the thread that has started this one, and runs behind it. */
-export function doCalls<Argument>({ run, close }: Work<Argument>): void {
+export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argument>): void {
   lowerThisThread();
-  let last: Promise<void> = Promise.resolve();
+  let all: Promise<unknown> = Promise.resolve();
   const handle = async (call: Call): Promise<void> => {
     if (!call) {
       await close();
@@ -28,7 +29,8 @@ export function doCalls<Argument>({ run, close }: Work<Argument>): void {
     }
   };
   parentPort?.on("message", (call: Call) => {
-    last = last.then(() => handle(call));
+    const done = areTogether && call ? handle(call) : all.then(() => handle(call));
+    all = Promise.all([all, done]);
   });
 }
 

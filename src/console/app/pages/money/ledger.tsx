@@ -33,7 +33,7 @@ export default function LedgerPage() {
       title={t("shell:nav.money")}
       about={t("ledger.intro")}
       tabs={<AreaTabs area="money" />}
-      actions={can("viewer", "installation") && <Verification />}
+      actions={can("admin", "installation") && <Verification />}
     >
       <DataTable
         id="ledger"

@@ -15,6 +15,7 @@ export const KINDS = [
   "configuration",
   "prompt",
   "mail",
+  "export",
 ] as const;
 
 const ACTIONS = [
@@ -25,8 +26,8 @@ const ACTIONS = [
   "refund",
   "correct prices",
   "archive",
-  "redeliver",
   "read",
+  "redeliver",
   "reseal",
   "test",
   "use",

@@ -33,7 +33,7 @@ export default function AuditPage() {
       title={t("shell:nav.settings")}
       about={t("audit.intro")}
       tabs={<AreaTabs area="settings" />}
-      actions={can("viewer", "installation") && <AuditVerification />}
+      actions={can("admin", "installation") && <AuditVerification />}
     >
       <DataTable
         id="audit"

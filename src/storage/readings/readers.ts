@@ -1,0 +1,108 @@
+import type { AdminStore } from "../../admin/ports.ts";
+
+/**
+ * Which thread runs a method of the store. `caller`: the one that calls, for what writes or reads rows that are named.
+ * `reports`: for lists and sums, which may go through many rows. `verification`: for what reads a whole ledger or audit.
+ */
+export type Reader = "caller" | "reports" | "verification";
+
+export type ReadStore = Exclude<keyof AdminStore, "atomically">;
+
+const CALLER = "caller";
+const REPORTS = "reports";
+const VERIFICATION = "verification";
+
+/** Every method of the store: one that is missing here is an error of types. */
+export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof AdminStore[Store], Reader>> } = {
+  organizations: { create: CALLER, get: CALLER, list: REPORTS, page: REPORTS, update: CALLER },
+  keys: {
+    create: CALLER,
+    get: CALLER,
+    findByHash: CALLER,
+    isRetired: CALLER,
+    list: REPORTS,
+    page: REPORTS,
+    count: REPORTS,
+    names: CALLER,
+    lastUsed: REPORTS,
+    update: CALLER,
+    rotate: CALLER,
+    remove: CALLER,
+  },
+  prices: { add: CALLER, end: CALLER, list: REPORTS },
+  budgets: {
+    create: CALLER,
+    get: CALLER,
+    list: REPORTS,
+    page: REPORTS,
+    ofKeys: REPORTS,
+    update: CALLER,
+    remove: CALLER,
+    leasesInDoubt: REPORTS,
+    writeOff: CALLER,
+  },
+  members: {
+    create: CALLER,
+    get: CALLER,
+    find: CALLER,
+    list: REPORTS,
+    update: CALLER,
+    remove: CALLER,
+    note: CALLER,
+  },
+  sessions: {
+    create: CALLER,
+    get: CALLER,
+    list: REPORTS,
+    touch: CALLER,
+    remove: CALLER,
+    removeAll: CALLER,
+    sweep: CALLER,
+  },
+  adminTokens: {
+    create: CALLER,
+    get: CALLER,
+    find: CALLER,
+    list: REPORTS,
+    touch: CALLER,
+    remove: CALLER,
+  },
+  signInAttempts: { count: CALLER, forgive: CALLER, reset: CALLER, sweep: CALLER },
+  linkSecrets: { rotate: CALLER },
+  webhooks: {
+    add: CALLER,
+    list: REPORTS,
+    remove: CALLER,
+    rotate: CALLER,
+    deliveries: REPORTS,
+    redeliver: CALLER,
+  },
+  jobs: { get: CALLER, list: REPORTS },
+  configuration: { list: REPORTS, create: CALLER, update: CALLER, remove: CALLER },
+  ledger: {
+    list: REPORTS,
+    position: REPORTS,
+    history: REPORTS,
+    charges: REPORTS,
+    correct: CALLER,
+    verify: VERIFICATION,
+    oldestMonth: CALLER,
+    archive: CALLER,
+  },
+  audit: { list: REPORTS, verify: VERIFICATION, note: CALLER },
+  usage: {
+    sums: REPORTS,
+    spending: REPORTS,
+    traffic: REPORTS,
+    errors: REPORTS,
+    hasPictures: REPORTS,
+    backfilledUntil: CALLER,
+    addTraffic: CALLER,
+    backfill: CALLER,
+    sweepTraffic: CALLER,
+  },
+  requests: { add: CALLER, list: REPORTS, find: REPORTS, sweep: CALLER },
+  pictures: { add: CALLER, list: REPORTS, sweep: CALLER },
+  prompts: { add: CALLER, read: CALLER, organizationOf: CALLER, sweep: CALLER },
+  alerts: { create: CALLER, get: CALLER, page: REPORTS, update: CALLER, remove: CALLER, events: REPORTS },
+};

@@ -1,0 +1,72 @@
+import type { Database } from "bun:sqlite";
+
+/** What is one row each, or names what the configuration has. */
+const SINGLE = new Set([
+  "revision",
+  "configuration",
+  "processes",
+  "usage_backfill",
+  "ledger_verification",
+  "alert_turn",
+  "shared_secrets",
+  "schema_migrations",
+]);
+/** Columns of keys of which one is enough to tell copies apart, the best first. */
+const VARIED = ["id", "entry", "hash", "name", "key_id", "process_id"];
+
+/** Copies every row of every table of a SQLite database, or of some, so many times, with other ids. */
+export function copyRows(database: Database, times: number, only?: RegExp): void {
+  const tables = database
+    .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'")
+    .all()
+    .map(({ name }) => name)
+    .filter((name) => !SINGLE.has(name) && !name.startsWith("sqlite_") && (!only || only.test(name)));
+  const tag = `c${tables.length}_${times}_`;
+  database.transaction(() => {
+    for (const table of tables) {
+      const varied = new Set(uniqueKeys(database, table).map(columnOf));
+      const columns = columnsOf(database, table);
+      const copied = columns.map(({ name, type }) => {
+        if (!varied.has(name)) return name;
+        return type === "TEXT"
+          ? `${name} || '_${tag}' || n`
+          : `${name} + n * (SELECT MAX(${name}) FROM original)`;
+      });
+      database.run(`CREATE TEMP TABLE original AS SELECT * FROM ${table}`);
+      database.run(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${times})
+        INSERT INTO ${table} (${columns.map(({ name }) => name).join(", ")})
+        SELECT ${copied.join(", ")} FROM original, numbers`);
+      database.run("DROP TABLE original");
+    }
+    database.run("UPDATE revision SET value = (SELECT MAX(revision) FROM audit)");
+  })();
+}
+
+interface Column {
+  name: string;
+  type: string;
+}
+
+function columnsOf(database: Database, table: string): Column[] {
+  return database.query<Column, []>(`SELECT name, type FROM pragma_table_info('${table}')`).all();
+}
+
+/** The columns of each key that no two rows share. */
+function uniqueKeys(database: Database, table: string): Column[][] {
+  const columns = new Map(columnsOf(database, table).map((column) => [column.name, column]));
+  const keys = database
+    .query<{ name: string }, []>(`SELECT name FROM pragma_index_list('${table}') WHERE "unique" = 1`)
+    .all();
+  return keys.map(({ name }) =>
+    database
+      .query<{ name: string }, []>(`SELECT name FROM pragma_index_info('${name}')`)
+      .all()
+      .flatMap((each) => columns.get(each.name) ?? []),
+  );
+}
+
+function columnOf(key: readonly Column[]): string {
+  const names = key.map(({ name }) => name);
+  const text = key.find(({ type }) => type === "TEXT")?.name;
+  return VARIED.find((name) => names.includes(name)) ?? text ?? names[0] ?? "";
+}
