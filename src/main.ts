@@ -6,6 +6,8 @@ import { PROVIDERS } from "./providers/registry.ts";
 
 /** Loaded by what serves only, so that other commands start quickly. */
 const gateway = () => import("./serve.ts");
+/** Loaded by its commands only. */
+const backups = () => import("./open-backup.ts");
 
 const exitCode = await runCli(process.argv.slice(2), {
   serve: async (...run) => await (await gateway()).serve(...run),
@@ -14,6 +16,8 @@ const exitCode = await runCli(process.argv.slice(2), {
   readStoredEntries,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,
+  backUp: async (...run) => await (await backups()).backUp(...run),
+  restore: async (...run) => await (await backups()).restore(...run),
   providers: PROVIDERS,
   env: secureEnvironment(),
   cwd: process.cwd(),

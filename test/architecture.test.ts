@@ -45,6 +45,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   },
   // A file that exists may be the database: it is made or left alone.
   { name: "private files", what: /openSync\(path, "(?!ax")/, where: /^(?!storage\/private-files\.ts$)/ },
+  { name: "the archive library", what: /from "tar-stream"/, where: /^storage\/backup\// },
   { name: "Redis", what: /\bRedisClient\b|\bBun\.redis\b/, where: /^storage\// },
   { name: "S3", what: /\bS3Client\b|\bBun\.s3\b/, where: /^storage\// },
   { name: "the environment", what: /\bprocess\.env\b|\bBun\.env\b/, where: /^config\// },

@@ -11,6 +11,7 @@ import {
   type Settings,
 } from "../config/index.ts";
 import { systemClock } from "../lib/clock.ts";
+import type { Manifest, Progress, restoreBackup } from "../storage/backup/index.ts";
 import {
   localAdministration,
   readList,
@@ -44,6 +45,14 @@ export interface CliContext {
   openConfiguration(load: LoadConfiguration): Configuration;
   /** Brings the database to the newest form and names what was applied. */
   migrate(settings: Settings): Promise<{ applied: string[] }>;
+  /** Writes a backup to a path. */
+  backUp(loaded: LoadedSettings, path: string, onProgress: Progress): Promise<Manifest>;
+  /** Puts the backup at a path in place. */
+  restore: (
+    loaded: LoadedSettings,
+    path: string,
+    options: { isForced: boolean; onProgress: Progress },
+  ) => ReturnType<typeof restoreBackup>;
   providers: ProviderSchemas;
   env: Environment;
   cwd: string;

@@ -4,6 +4,7 @@ import { ConfigurationError } from "../config/index.ts";
 import { VERSION } from "../lib/version.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { addAuditCommands } from "./audit.ts";
+import { addBackupCommands } from "./backup.ts";
 import { addBudgetCommands } from "./budgets.ts";
 import { addChannelCommands } from "./channels.ts";
 import { addCheckCommand } from "./check.ts";
@@ -96,6 +97,7 @@ export function buildProgram(context: CliContext): Command {
   program.command("serve").description("run the gateway, as without a command").action(serve);
   addWorkerCommand(program, cli);
   addMigrateCommand(program, cli);
+  addBackupCommands(program, cli);
   addCheckCommand(program, cli);
   addConfigCommands(program, cli);
   addChannelCommands(program, cli);

@@ -4,7 +4,6 @@ import { chmod, stat, writeFile } from "node:fs/promises";
 import { runCli } from "../../src/cli/index.ts";
 import { loadSettings, type LoadedSettings } from "../../src/config/index.ts";
 import { isWellFormedSecret } from "../../src/lib/secret.ts";
-import { openConfiguration } from "../../src/open-configuration.ts";
 import { runMigrations } from "../../src/open-admin.ts";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.ts";
@@ -19,10 +18,10 @@ async function shell(options: { env?: Record<string, string>; files?: Record<str
   const run = async (line: string) => {
     const written = { stdout: "", stderr: "" };
     const code = await runCli(line === "" ? [] : line.split(" "), {
+      ...MACHINE,
       serve: async ({ settings }: LoadedSettings) => void calls.push(`serve ${settings.server.port}`),
       runWorker: async ({ settings }: LoadedSettings) =>
         void calls.push(`worker ${settings.jobs.concurrency}`),
-      openConfiguration: (load) => openConfiguration(load),
       openAdmin: async () => ({ store, close: async () => void calls.push("close") }),
       readStoredEntries: () => store.configuration.list(),
       migrate: async () => ({ applied: ["0001"] }),

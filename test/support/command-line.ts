@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { runCli, type CliContext } from "../../src/cli/index.ts";
 import { openAdmin, readStoredEntries, runMigrations } from "../../src/open-admin.ts";
+import { backUp, restore } from "../../src/open-backup.ts";
 import { openConfiguration } from "../../src/open-configuration.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 
@@ -20,6 +21,8 @@ export const MACHINE = {
   readStoredEntries,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,
+  backUp,
+  restore,
   providers: PROVIDERS,
 } satisfies Partial<CliContext>;
 
@@ -36,6 +39,8 @@ export async function runCommand(
     readStoredEntries: () => Promise.resolve([]),
     openConfiguration: unused,
     migrate: unused,
+    backUp: unused,
+    restore: unused,
     providers: new Map(),
     env: {},
     cwd: "/",

@@ -86,9 +86,9 @@ async function copy(image: Blob, path: string, temporaryDirectory: string): Prom
 }
 
 /** A file that is gone meanwhile counts as new, so that nobody removes it again. */
-async function ageOf(name: string, path: string): Promise<{ name: string; storedAt: number }> {
+async function ageOf(name: string, path: string): Promise<{ name: string; storedAt: number; size: number }> {
   const found = await stat(path).catch(() => null);
-  return { name, storedAt: found?.mtimeMs ?? Infinity };
+  return { name, storedAt: found?.mtimeMs ?? Infinity, size: found?.size ?? 0 };
 }
 
 function ignoreMissing(error: unknown): string[] {

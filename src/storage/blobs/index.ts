@@ -58,6 +58,17 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   };
 }
 
+/** Every stored blob with its size in bytes, also those that wait for the object storage. */
+export async function* listBlobs({
+  directory,
+  s3,
+}: Pick<BlobSettings, "directory" | "s3">): AsyncGenerator<{ name: string; size: number }> {
+  const local = (name: string) => openDiskStore(join(directory, name), join(directory, name, "temporary"));
+  const stores = s3 === undefined ? [local("blobs")] : [openS3Store(s3), local("blobs-pending")];
+  for (const store of stores)
+    for await (const page of store.pages()) for (const { name, size } of page) yield { name, size };
+}
+
 interface BlobSettings {
   /** The data directory, for the blobs themselves when there is no object storage. */
   directory: string;

@@ -6,8 +6,8 @@ export interface NamedStore<Picture extends StoredPicture = StoredPicture> {
   write(name: string, image: Blob): Promise<void>;
   /** Null when the name is unknown. Throws a `DependencyError` when that cannot be known. */
   get(name: string): Promise<Picture | null>;
-  /** Every stored blob, in pages of bounded length. `storedAt` is in Unix milliseconds. */
-  pages(): AsyncIterable<readonly { name: string; storedAt: number }[]>;
+  /** Every stored blob, in pages of bounded length. `storedAt` is in Unix milliseconds, `size` in bytes. */
+  pages(): AsyncIterable<readonly { name: string; storedAt: number; size: number }[]>;
   /** Succeeds when the blob is gone, whoever removed it. */
   remove(name: string): Promise<void>;
 }

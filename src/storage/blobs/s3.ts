@@ -36,9 +36,10 @@ export function openS3Store({ prefix, ...options }: S3Address): NamedStore {
         const page = await translated(client.list({ prefix, maxKeys: PAGE, ...position }));
         const contents = page.contents ?? [];
         yield contents
-          .map(({ key, lastModified }) => ({
+          .map(({ key, lastModified, size }) => ({
             name: key.slice(prefix.length),
             storedAt: Date.parse(lastModified ?? "") || Infinity,
+            size: size ?? 0,
           }))
           .filter(({ name }) => isBlobName(name));
         startAfter = contents.at(-1)?.key ?? "";

@@ -44,7 +44,7 @@ export function adoptFolders(
   onUnreadable: (processId: string, cause: unknown) => void,
 ): JournalFolder[] {
   const names = readdirSync(root, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && PROCESS_ID.test(entry.name) && entry.name !== own)
+    .filter((entry) => entry.isDirectory() && isJournal(entry.name) && entry.name !== own)
     .map((entry) => entry.name);
   return names.flatMap((processId) => {
     const path = join(root, processId);
@@ -58,6 +58,23 @@ export function adoptFolders(
       return [];
     }
   });
+}
+
+/** Whether a name is that of a process's journal folder. */
+export function isJournal(name: string): boolean {
+  return PROCESS_ID.test(name);
+}
+
+/** Whether a process that runs owns one of the journals below a root. */
+export function hasOwner(root: string): boolean {
+  if (!existsSync(root)) return false;
+  return readdirSync(root)
+    .filter((name) => isJournal(name) && existsSync(join(root, name, LOCK)))
+    .some((name) => {
+      const lock = tryLock(join(root, name));
+      lock?.close();
+      return lock === null;
+    });
 }
 
 /** Of a process; a copy that somebody keeps beside it (`proc_….bak`) has another form. */

@@ -1,0 +1,47 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { CommandContext } from "./context.ts";
+
+/** `backup` and `restore` */
+export function addBackupCommands(program: Command, cli: CommandContext): void {
+  program
+    .command("backup")
+    .description(
+      "write the database and the journals of this machine to one verified file; the gateway may run",
+    )
+    .argument("<file>", "a tar file that does not exist yet")
+    .action(async (file: string) => {
+      cli.requireLocal();
+      const path = resolve(cli.context.cwd, file);
+      const made = await cli.context.backUp(await cli.loadSettings(), path, cli.printLine);
+      const { ledgerEntries, waitingCharges, pictures, masterKey, differences } = made;
+      cli.printLine(`Wrote ${path}: ${ledgerEntries} ledger entries, ${waitingCharges} charges in journals.`);
+      cli.printLine(`It lists ${pictures.count} pictures (${pictures.bytes} bytes), which are not in it.`);
+      if (masterKey !== null)
+        cli.printLine(`The master key ${masterKey}, which is not in it either, must be kept elsewhere.`);
+      if (differences > 0) cli.printLine(differenceText(differences));
+    });
+  program
+    .command("restore")
+    .description("put a backup in place, once all of it is verified; the gateway must not run")
+    .argument("<file>", "a file that the command backup has written")
+    .option("--force", "replace the database that exists, and restore without the master key")
+    .action(async (file: string, { force = false }: { force?: boolean }) => {
+      cli.requireLocal();
+      const path = resolve(cli.context.cwd, file);
+      const options = { isForced: force, onProgress: cli.printLine };
+      const restored = await cli.context.restore(await cli.loadSettings(), path, options);
+      const { ledgerEntries, waitingCharges, madeAt, differences } = restored.manifest;
+      cli.printLine(`Restored ${path} of ${madeAt}: ${ledgerEntries} ledger entries.`);
+      if (waitingCharges > 0)
+        cli.printLine(`The next start posts ${waitingCharges} charges of its journals.`);
+      if (restored.replaced !== null) cli.printLine(`The earlier database is ${restored.replaced}.`);
+      if (restored.missingPictures > 0)
+        cli.printLine(`${restored.missingPictures} of its pictures are missing: copy them separately.`);
+      if (differences > 0) cli.printLine(differenceText(differences));
+    });
+}
+
+function differenceText(count: number): string {
+  return `Warning: its ledger has differences (${count}); the command ledger verify shows them.`;
+}

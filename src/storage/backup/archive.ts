@@ -1,0 +1,92 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, readdir, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { extract, pack } from "tar-stream";
+
+/** Writes the files of a folder, those named first in this order, as a tar file that only its owner can read. */
+export async function packFolder(folder: string, path: string, first: readonly string[]): Promise<void> {
+  const others = (await listFiles(folder)).filter((name) => !first.includes(name));
+  const archive = pack();
+  const written = pipeline(
+    Readable.from(archive as AsyncIterable<Uint8Array>),
+    createWriteStream(path, { mode: 0o600 }),
+  );
+  const added = addFiles(archive, folder, [...first, ...others]);
+  // The one that fails ends the other.
+  added.catch((error: Error) => archive.destroy(error));
+  await Promise.all([written, added]);
+  await syncPath(path);
+}
+
+async function addFiles(archive: ReturnType<typeof pack>, folder: string, names: string[]): Promise<void> {
+  for (const name of names) {
+    const path = join(folder, name);
+    const { size, mtime } = await stat(path);
+    const entry = archive.entry({ name, size, mtime, mode: 0o600 });
+    const ended = new Promise<void>((resolve, reject) => entry.on("finish", resolve).on("error", reject));
+    if (size > 0)
+      for await (const piece of createReadStream(path, { end: size - 1 }))
+        if (!entry.write(piece)) await new Promise<void>((resolve) => entry.once("drain", () => resolve()));
+    entry.end(null);
+    await ended;
+  }
+  archive.finalize();
+}
+
+/** Unpacks a tar file into a folder, each file on the disk itself. Throws an `Error` when it is no backup. */
+export async function unpackFolder(path: string, folder: string): Promise<void> {
+  const archive = extract();
+  const source = createReadStream(path);
+  source.on("error", (error) => archive.destroy(error));
+  const read = (async () => {
+    for await (const piece of source)
+      if (!archive.write(piece)) await new Promise<void>((resolve) => archive.once("drain", () => resolve()));
+    archive.end(null);
+  })();
+  read.catch((error: Error) => archive.destroy(error));
+  try {
+    for await (const entry of archive) {
+      const { name, type } = entry.header;
+      if (type !== "file" || !isBelow(name)) throw new Error(`it has ${type} "${name}"`);
+      const target = join(folder, name);
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await pipeline(
+        Readable.from(entry as AsyncIterable<Uint8Array>),
+        createWriteStream(target, { flags: "wx", mode: 0o600 }),
+      );
+      await syncPath(target);
+    }
+  } catch (error) {
+    throw new Error(`${path} is no whole backup: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  } finally {
+    source.destroy();
+  }
+}
+
+/** Whether a name of an archive stays in the folder that it is unpacked into. */
+function isBelow(name: string): boolean {
+  return name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+}
+
+/** Paths of all files below a folder, relative to it. */
+export async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+/** Makes a file, or what was renamed in a folder, survive a loss of power. */
+export async function syncPath(path: string): Promise<void> {
+  const opened = await open(path, "r");
+  try {
+    await opened.sync();
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pack } from "tar-stream";
+import { openStores } from "../stores/stores.ts";
+import { listFiles, unpackFolder } from "./archive.ts";
+import { makeBackup } from "./backup.ts";
+import { addJournals } from "./journals.ts";
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+const write = (name: string, text: string): void => {
+  mkdirSync(dirname(at(name)), { recursive: true });
+  writeFileSync(at(name), text);
+};
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "gateway-backup-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("a backup has what is in journals before and after the database is copied", async () => {
+  const database = at("gateway.sqlite");
+  await (await openStores(database)).database.close();
+  write("journal/proc_a/00000001.log", "");
+  write("journal/proc_a/lock", "");
+  write("journal/refused.log", "");
+  write("journal/quarantine/proc_b/copy of 7~.log", "");
+  const steps: string[] = [];
+  const installation = { database, journals: at("journal"), async *pictures() {}, masterKeys: [] };
+  await makeBackup(installation, at("one.tar"), (step) => {
+    steps.push(step);
+    if (step !== "Copying the database.") return;
+    rmSync(at("journal/proc_a"), { recursive: true });
+    write("journal/proc_c/00000001.log", "");
+  });
+  expect(steps[0]).toBe("Copying the database.");
+  await unpackFolder(at("one.tar"), at("unpacked"));
+  expect(await listFiles(at("unpacked"))).toEqual([
+    "database.sqlite",
+    "journal/proc_a/00000001.log",
+    "journal/proc_c/00000001.log",
+    "journal/quarantine/proc_b/copy of 7~.log",
+    "journal/refused.log",
+    "manifest.json",
+    "pictures.jsonl",
+  ]);
+  expect(existsSync(at("one.tar.partial"))).toBe(false);
+});
+
+test.each(["../outside", "/outside", "journal/../../outside"])("a file %s is not unpacked", async (name) => {
+  const archive = pack();
+  archive.entry({ name }, "text");
+  archive.finalize();
+  write("hostile.tar", "");
+  await Bun.write(
+    at("hostile.tar"),
+    Buffer.concat(await Array.fromAsync(archive as AsyncIterable<Uint8Array>)),
+  );
+  await expect(unpackFolder(at("hostile.tar"), at("inner/unpacked"))).rejects.toThrow("no whole backup");
+  expect(existsSync(at("outside")) || existsSync(at("inner/outside"))).toBe(false);
+});
+
+test("of two states of a journal the longer one stays", () => {
+  write("from/proc_a/00000001.log", "one");
+  write("from/proc_a/00000002.log", "one\ntwo");
+  write("to/proc_a/00000001.log", "one\ntwo");
+  write("to/proc_a/00000002.log", "one");
+  addJournals(at("from"), at("to"));
+  const texts = ["00000001.log", "00000002.log"].map((name) => readFileSync(at(`to/proc_a/${name}`), "utf8"));
+  expect(texts).toEqual(["one\ntwo", "one\ntwo"]);
+});

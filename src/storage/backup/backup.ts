@@ -1,0 +1,115 @@
+import { existsSync } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { VERSION } from "../../lib/version.ts";
+import { packFolder, syncPath } from "./archive.ts";
+import type { DatabaseFacts } from "./database-facts.ts";
+import { addJournals } from "./journals.ts";
+import { MANIFEST, writeManifest, type Manifest } from "./manifest.ts";
+import { dumpPostgres, type PostgresServer } from "./postgres-backup.ts";
+import { copySqlite, verifySqlite } from "./sqlite-backup.ts";
+
+/** What is backed up, and restored to: one installation on one machine. */
+export interface Installation {
+  /** A PostgreSQL database, or the path of a SQLite file. */
+  database: string | PostgresServer;
+  /** The folder of all journals of this machine. */
+  journals: string;
+  /** Pictures, which are listed and not copied. */
+  pictures(): AsyncIterable<{ name: string; size: number }>;
+  /** Ids of the master keys, today's first. */
+  masterKeys: readonly string[];
+}
+
+/** Told of each step, as a sentence for people. */
+export type Progress = (step: string) => void;
+
+/** Names of files in a backup. */
+export const DATABASE = { sqlite: "database.sqlite", postgres: "database.dump" } as const;
+export const JOURNALS = "journal";
+export const PICTURES = "pictures.jsonl";
+
+/**
+ * Writes a verified backup as one tar file, while gateways run. It has every charge that was journaled before the call.
+ * The file has its name only once it is whole; what an interruption leaves is `<path>.partial`, which the next call
+ * removes. Throws an `Error` when the copy is damaged.
+ */
+export async function makeBackup(
+  installation: Installation,
+  path: string,
+  onProgress: Progress,
+): Promise<Manifest> {
+  if (existsSync(path)) throw new Error(`${path} exists: name another file`);
+  const folder = `${path}.partial`;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    const content = join(folder, "content");
+    await mkdir(join(content, JOURNALS), { recursive: true, mode: 0o700 });
+    const manifest = await gather(installation, content, onProgress);
+    onProgress("Writing the file.");
+    const packed = join(folder, basename(path));
+    await packFolder(content, packed, [MANIFEST]);
+    await rename(packed, path);
+    await syncPath(dirname(path));
+    return manifest;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function gather(
+  { database, journals, pictures, masterKeys }: Installation,
+  folder: string,
+  onProgress: Progress,
+): Promise<Manifest> {
+  const copied = join(folder, JOURNALS);
+  const isSqlite = typeof database === "string";
+  // A charge is in a journal until it is in the database, so the journals come first, or one could be in neither.
+  addJournals(journals, copied);
+  onProgress("Copying the database.");
+  const kind = isSqlite ? "sqlite" : "postgres";
+  const copy = join(folder, DATABASE[kind]);
+  let facts: DatabaseFacts;
+  if (isSqlite) {
+    copySqlite(database, copy);
+    // Of a process that has started meanwhile the database knows leases, which only its journal gives back.
+    addJournals(journals, copied);
+    onProgress("Verifying the copy.");
+    facts = await verifySqlite(copy, copied);
+  } else {
+    facts = await dumpPostgres(database, copy, copied);
+    addJournals(journals, copied);
+  }
+  onProgress("Listing pictures.");
+  const listed = await listPictures(pictures(), join(folder, PICTURES));
+  const { entries, verification, migrations } = facts;
+  return await writeManifest(folder, {
+    format: 1,
+    program: VERSION,
+    madeAt: new Date().toISOString(),
+    kind,
+    migrations,
+    masterKey: masterKeys[0] ?? null,
+    ledgerEntries: entries,
+    waitingCharges: verification.waiting,
+    differences: verification.differenceCount,
+    pictures: listed,
+  });
+}
+
+async function listPictures(pictures: AsyncIterable<{ name: string; size: number }>, path: string) {
+  const file = await open(path, "wx", 0o600);
+  let count = 0;
+  let bytes = 0;
+  try {
+    for await (const picture of pictures) {
+      count += 1;
+      bytes += picture.size;
+      await file.write(`${JSON.stringify(picture)}\n`);
+    }
+  } finally {
+    await file.close();
+  }
+  return { count, bytes };
+}

@@ -1,0 +1,3 @@
+export { makeBackup, type Installation, type Progress } from "./backup.ts";
+export { restoreBackup } from "./restore.ts";
+export type { Manifest } from "./manifest.ts";

@@ -1,0 +1,59 @@
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { isJournal, QUARANTINE } from "../journal/journal-folder.ts";
+import { REFUSED_FILE } from "../journal/posting.ts";
+import { isSegmentName } from "../journal/segments.ts";
+import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
+
+/**
+ * Adds the files of all journals below `from` to those below `to`. They are only ever appended to, so of two with one
+ * name the longer one is kept. A process that runs meanwhile may remove any, once all in it is in the ledger.
+ */
+export function addJournals(from: string, to: string): void {
+  for (const path of journalFiles(from)) {
+    const target = join(to, relative(from, path));
+    const temporary = join(dirname(target), `.${basename(target)}.partial`);
+    try {
+      if (existsSync(target) && statSync(target).size >= statSync(path).size) continue;
+      createPrivateFolder(dirname(target), { isOwn: true });
+      createPrivateFile(temporary);
+      copyFileSync(path, temporary);
+      renameSync(temporary, target);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      if (!isMissing(error)) throw error;
+    }
+  }
+}
+
+/** Segments, what lies in the quarantine and what the database refused; never the locks. */
+function journalFiles(root: string): string[] {
+  const folders = namesIn(root).filter((name) => isJournal(name));
+  const segments = folders.flatMap((folder) =>
+    namesIn(join(root, folder))
+      .filter(isSegmentName)
+      .map((name) => join(root, folder, name)),
+  );
+  const quarantine = join(root, QUARANTINE);
+  const quarantined = namesIn(quarantine).flatMap((folder) =>
+    namesIn(join(quarantine, folder))
+      .map((name) => join(quarantine, folder, name))
+      .filter((path) => statSync(path).isFile()),
+  );
+  const refused = join(root, REFUSED_FILE);
+  return [...segments, ...quarantined, ...(existsSync(refused) ? [refused] : [])];
+}
+
+/** Empty for a folder that does not exist. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}

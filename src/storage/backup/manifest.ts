@@ -1,0 +1,61 @@
+import { createReadStream } from "node:fs";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { listFiles } from "./archive.ts";
+
+/** Name of the file that describes a backup, its first one. */
+export const MANIFEST = "manifest.json";
+
+const manifestSchema = z.object({
+  format: z.literal(1),
+  /** Version of the program that made it. */
+  program: z.string(),
+  madeAt: z.iso.datetime(),
+  kind: z.enum(["sqlite", "postgres"]),
+  /** Of the database: how many migrations it had. */
+  migrations: z.int(),
+  /** Id of the master key that opens its secrets, null where there was none. It tells nothing of the key. */
+  masterKey: z.string().nullable(),
+  ledgerEntries: z.int(),
+  /** Charges in its journals that are not in its ledger: the next start posts them. */
+  waitingCharges: z.int(),
+  /** What its ledger differed in when it was made. */
+  differences: z.int(),
+  pictures: z.object({ count: z.int(), bytes: z.int() }),
+  files: z.record(z.string(), z.object({ bytes: z.int(), sha256: z.string() })),
+});
+
+export type Manifest = z.infer<typeof manifestSchema>;
+
+/** Describes a backup by the files in its folder, and writes that beside them. */
+export async function writeManifest(folder: string, facts: Omit<Manifest, "files">): Promise<Manifest> {
+  const manifest = { ...facts, files: await describeFiles(folder) };
+  await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  return manifest;
+}
+
+/** Reads the description. Throws an `Error` unless the files are exactly those that it names. */
+export async function verifyManifest(folder: string): Promise<Manifest> {
+  const written = await readFile(join(folder, MANIFEST), "utf8")
+    .then(JSON.parse)
+    .catch(() => null);
+  const read = manifestSchema.safeParse(written);
+  if (!read.success) throw new Error("this is no backup of this program, or one of a newer version");
+  const found = await describeFiles(folder);
+  const names = new Set([...Object.keys(found), ...Object.keys(read.data.files)]);
+  const damaged = [...names].filter((name) => found[name]?.sha256 !== read.data.files[name]?.sha256);
+  if (damaged.length > 0) throw new Error(`the backup is damaged: ${damaged.join(", ")}`);
+  return read.data;
+}
+
+async function describeFiles(folder: string): Promise<Manifest["files"]> {
+  const files: Manifest["files"] = {};
+  for (const name of await listFiles(folder)) {
+    if (name === MANIFEST) continue;
+    const hasher = new Bun.CryptoHasher("sha256");
+    for await (const piece of createReadStream(join(folder, name))) hasher.update(piece);
+    files[name] = { bytes: (await stat(join(folder, name))).size, sha256: hasher.digest("hex") };
+  }
+  return files;
+}

@@ -1,0 +1,140 @@
+import { migrationsOf, type DatabaseFacts } from "./database-facts.ts";
+import { openDatabase } from "../database/open.ts";
+import type { Integer } from "../database/columns.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { verifyLedger } from "../stores/verification.ts";
+
+/**
+ * Dumps one state of a database that may be in use, by `pg_dump`, and reads the dump back. Throws an `Error` when it lacks
+ * an entry of the ledger, or when a program is missing or fails.
+ */
+export async function dumpPostgres(
+  server: PostgresServer,
+  target: string,
+  journals: string,
+): Promise<DatabaseFacts> {
+  return await withDatabase(server.location, async (database) => {
+    const entries = await database.readConsistently(async (sql) => {
+      const [row] = await sql<{ snapshot: string }[]>`SELECT pg_export_snapshot() AS snapshot`;
+      const snapshot = `--snapshot=${row?.snapshot}`;
+      await run(server, [
+        "pg_dump",
+        "--format=custom",
+        ...NO_OWNERS,
+        snapshot,
+        `--file=${target}`,
+        "--dbname",
+      ]);
+      return await countEntries(sql);
+    });
+    await verifyDump(target, server, entries);
+    return {
+      migrations: await migrationsOf(database),
+      entries,
+      verification: await verifyLedger(database, journals),
+    };
+  });
+}
+
+/** Throws an `Error` unless a dump can be read to its end and has this many entries of the ledger. */
+export async function verifyDump(
+  path: string,
+  { environment }: PostgresServer,
+  entries: number,
+): Promise<void> {
+  const dumped = await countDumped(path, environment);
+  if (dumped !== entries) throw new Error(`the dump has ${dumped} entries of ${entries} in the ledger`);
+}
+
+/** Throws an `Error` when a database has tables. */
+export async function requireEmptyPostgres(location: string): Promise<void> {
+  const [row] = await withDatabase(location, (database) =>
+    database.read(
+      (sql) => sql<{ count: Integer }[]>`SELECT COUNT(*) AS count FROM information_schema.tables
+        WHERE table_schema NOT IN ('pg_catalog', 'information_schema')`,
+    ),
+  );
+  if (Number(row?.count ?? 0) > 0)
+    throw new Error("the database has tables: create an empty one and name it in DATABASE_URL");
+}
+
+/** Fills an empty database from a dump: all of it or nothing. */
+export async function restorePostgres(path: string, server: PostgresServer): Promise<void> {
+  await run(server, ["pg_restore", ...NO_OWNERS, "--single-transaction", path, "--dbname"]);
+}
+
+/** A database of a server, and the environment of the programs that work on it. */
+export interface PostgresServer {
+  location: string;
+  environment: Environment;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const NO_OWNERS = ["--no-owner", "--no-privileges"];
+
+async function withDatabase<T>(location: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(location, { poolSize: 2 });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+async function countEntries(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: Integer }[]>`SELECT COUNT(*) AS count FROM ledger`;
+  return Number(row?.count ?? 0);
+}
+
+/** Reads all of a dump as the script that it stands for, and counts the entries of the ledger in it. */
+async function countDumped(path: string, environment: Environment): Promise<number> {
+  const child = start(["pg_restore", "--file=-", path], environment);
+  const errors = new Response(child.stderr).text();
+  const decoder = new TextDecoder();
+  let rest = "";
+  let isLedger = false;
+  let count = 0;
+  for await (const piece of child.stdout) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line === "\\.") isLedger = false;
+      else if (isLedger) count += 1;
+      else if (/^COPY (?:\w+\.)?ledger \(/.test(line)) isLedger = true;
+    }
+  }
+  await ended(child, "pg_restore", errors);
+  return count;
+}
+
+/** Runs a program whose last argument is the address of the database. The password goes by the environment. */
+async function run({ location, environment }: PostgresServer, command: readonly string[]): Promise<void> {
+  const address = new URL(location);
+  const password = decodeURIComponent(address.password);
+  address.password = "";
+  const child = start([...command, address.href], {
+    ...environment,
+    ...(password !== "" && { PGPASSWORD: password }),
+  });
+  await ended(child, command[0] ?? "", new Response(child.stderr).text());
+}
+
+function start([program = "", ...args]: readonly string[], env: Environment) {
+  const path = Bun.which(program, { PATH: env["PATH"] ?? "" });
+  if (!path)
+    throw new Error(
+      `${program} is not on PATH: install the client programs of PostgreSQL, no older than the server`,
+    );
+  return Bun.spawn([path, ...args], {
+    env: { ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+async function ended(child: Bun.Subprocess, program: string, errors: Promise<string>): Promise<void> {
+  const code = await child.exited;
+  if (code !== 0) throw new Error(`${program} ended with ${code}: ${(await errors).trim()}`);
+}
