@@ -3,7 +3,7 @@ import { CALLERS } from "../support/text-matrix.ts";
 import type { LoopCase, LoopWorld } from "./case.ts";
 import { STREAMED_REPLIES, WHOLE_REPLIES, WORDS } from "./growing-replies.ts";
 import { GROWING_REQUESTS, mostOf } from "./growing-requests.ts";
-import { streamAnswer, tinyChunks, wholeAnswer } from "./world.ts";
+import { modelOver, streamAnswer, tinyChunks, wholeAnswer } from "./world.ts";
 
 type Dialect = (typeof TEXT_DIALECTS)[number];
 
@@ -24,7 +24,7 @@ const requests: LoopCase[] = TEXT_DIALECTS.flatMap((caller) =>
       most: mostOf(make, MAX_BODY_BYTES),
       async prepare(world, count) {
         world.vendor.answer = () => wholeAnswer([JSON.stringify(WORDS[vendor].whole({}))]);
-        return call(world, caller, `over-${vendor}`, make(count), false);
+        return call(world, caller, modelOver(vendor), make(count), false);
       },
     })),
   ),
@@ -70,9 +70,17 @@ function answerCase(
     async prepare(world, count) {
       // Written before it is measured, in pieces of one write.
       const pieces = await written(answer(count));
-      world.vendor.answer = () => pieces;
+      let isAsked = false;
+      world.vendor.answer = () => {
+        isAsked = true;
+        return pieces;
+      };
       const body = CALLERS[caller].body("m", "text", isStream);
-      return call(world, caller, `over-${vendor}`, body, isStream);
+      const send = call(world, caller, modelOver(vendor), body, isStream);
+      return async () => {
+        const answered = await send();
+        if (!isAsked) throw new Error(`The vendor was not called: ${answered}`);
+      };
     },
   };
 }
@@ -98,7 +106,7 @@ function call(
   model: string,
   content: object,
   isStream: boolean,
-): () => Promise<unknown> {
+): () => Promise<string> {
   const body = JSON.stringify(
     caller === "native"
       ? content
@@ -108,7 +116,7 @@ function call(
   const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
   return async () => {
     const response = await fetch(`${gateway.url}${path}`, { method: "POST", headers, body });
-    await response.arrayBuffer().catch(() => {});
+    return response.text().catch(String);
   };
 }
 

@@ -1,9 +1,20 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Socket } from "bun";
+import { TEXT_DIALECTS } from "../../src/dialects/text.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import type { LoopVendor, LoopWorld } from "./case.ts";
 
-/** The vendor and a gateway with a model over each dialect, named `over-chat` and so on. */
+/** Models over each dialect: one whose vendor failed a few times in a row is not called for a while. */
+const MODELS = 64;
+const turns = { next: 0 };
+
+/** A model over a vendor of this dialect, another one each time. */
+export function modelOver(dialect: string): string {
+  turns.next = (turns.next + 1) % MODELS;
+  return `over-${dialect}-${turns.next}`;
+}
+
+/** The vendor and a gateway with models over each dialect. */
 export async function openWorld(): Promise<LoopWorld & AsyncDisposable> {
   const vendor = startVendor();
   const channel = (provider: string, path: string, settings?: object) => ({
@@ -12,12 +23,12 @@ export async function openWorld(): Promise<LoopWorld & AsyncDisposable> {
     credential: { env: "VENDOR_KEY" },
     ...(settings && { settings }),
   });
-  const model = (type: string, name: string) => ({
+  const model = (type: string, name: string, number = 0) => ({
     type,
     ...(type === "chat" && { max_output_tokens: 60_000, reasoning: "effort" }),
     ...(type === "embedding" && { dimensions: 1_536 }),
     price: { currency: "USD", per_million: { input: "1", ...(type === "chat" && { output: "2" }) } },
-    route: { targets: [{ channel: name, upstream_model: "vendor-model" }] },
+    route: { targets: [{ channel: name, upstream_model: `vendor-model-${number}` }] },
   });
   const gateway = await startTestGateway({
     yaml: Bun.YAML.stringify({
@@ -30,7 +41,12 @@ export async function openWorld(): Promise<LoopWorld & AsyncDisposable> {
       },
       models: {
         ...Object.fromEntries(
-          ["chat", "responses", "messages", "native"].map((name) => [`over-${name}`, model("chat", name)]),
+          TEXT_DIALECTS.flatMap((name) =>
+            Array.from({ length: MODELS }, (_, number) => [
+              `over-${name}-${number}`,
+              model("chat", name, number),
+            ]),
+          ),
         ),
         "over-embeddings": model("embedding", "chat"),
       },
