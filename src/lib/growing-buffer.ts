@@ -14,14 +14,15 @@ export class GrowingBuffer {
   }
 
   append(piece: Uint8Array): void {
-    const length = this.#length + piece.length;
-    if (length > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#buffer.length, FIRST_BYTES));
-      grown.set(this.#buffer.subarray(0, this.#length));
-      this.#buffer = grown;
-    }
+    this.#makeSpace(piece.length);
     this.#buffer.set(piece, this.#length);
-    this.#length = length;
+    this.#length += piece.length;
+  }
+
+  /** The same for a few bytes of others, for which a view would cost more than they do. */
+  appendShort(bytes: Uint8Array, from: number, to: number): void {
+    this.#makeSpace(to - from);
+    for (let at = from; at < to; at += 1) this.#buffer[this.#length++] = bytes[at] ?? 0;
   }
 
   /** All of them, which are the caller's own from now on. */
@@ -30,5 +31,14 @@ export class GrowingBuffer {
     this.#buffer = NOTHING;
     this.#length = 0;
     return bytes;
+  }
+
+  #makeSpace(byteLength: number): void {
+    const length = this.#length + byteLength;
+    if (length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#buffer.length, FIRST_BYTES));
+      grown.set(this.#buffer.subarray(0, this.#length));
+      this.#buffer = grown;
+    }
   }
 }

@@ -19,7 +19,7 @@ const MAX_TRAILER_BYTES = 16 * 1024;
 /** Interim responses before the one that counts; servers send one or two. */
 const MAX_INTERIM = 16;
 /** Chunks of fewer bytes are joined with their neighbours: a piece costs more than they do. */
-const SMALL_CHUNK_BYTES = 1024;
+const SMALL_CHUNK_BYTES = 128;
 
 /** Status line and fields (RFC 9112, 4 and 5); a field continued on another line is refused. */
 const HEAD = /^HTTP\/1\.[01] [1-9]\d\d(?: [^\r\n\0]*)?(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*)*$/;
@@ -138,7 +138,7 @@ export class ResponseReader {
     const end = Math.min(bytes.length, at + this.#left);
     this.#left -= end - at;
     if (end - at < SMALL_CHUNK_BYTES && bytes.length >= SMALL_CHUNK_BYTES)
-      this.#joined.append(bytes.subarray(at, end));
+      this.#joined.appendShort(bytes, at, end);
     else this.#giveBody(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
     if (this.#left > 0) return end;
     if (this.#state === "chunk") this.#state = "chunk end";
@@ -147,7 +147,7 @@ export class ResponseReader {
   }
 
   #readChunkSize(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf(LINE_FEED, at);
+    const end = endOfSizeLine(bytes, at);
     if (end < 0) return needMore(bytes.length - at);
     let size = 0;
     let index = at;
@@ -208,6 +208,13 @@ export class ResponseReader {
  */
 function isMaybeUnasked(status: number): boolean {
   return status === 408 || status >= 500;
+}
+
+/** Nearly always within a few bytes, for which a call of the runtime would cost more. */
+function endOfSizeLine(bytes: Buffer, from: number): number {
+  const near = Math.min(bytes.length, from + 8);
+  for (let at = from; at < near; at++) if (bytes[at] === LINE_FEED) return at;
+  return bytes.indexOf(LINE_FEED, near);
 }
 
 function hasBareLineFeed(bytes: Buffer, from: number): boolean {

@@ -41,7 +41,7 @@ export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
   {
     name: "each small chunk of a response is a piece of its own",
     file: READER,
-    find: "const SMALL_CHUNK_BYTES = 1024;",
+    find: "const SMALL_CHUNK_BYTES = 128;",
     replace: "const SMALL_CHUNK_BYTES = 0;",
     tests: reader,
   },
