@@ -16,11 +16,25 @@ export class JsonBoundError extends Error {
 
 /** Parses JSON of others. Throws a `JsonBoundError` before it would take long, and where `parse` does. */
 export function parseBounded(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
-  // A text as short as this cannot have so many levels.
-  const exceeded = text.length > 2 * JSON_BOUNDS.depth ? exceededBound(text, REPLY_BOUNDS) : null;
+  const exceeded = isPlain(text) ? null : exceededBound(text, REPLY_BOUNDS);
   if (exceeded) throw new JsonBoundError(exceeded);
   return parse(text);
 }
+
+/** Whether a text is too short for many values and has too few brackets for many levels, as nearly every one. */
+function isPlain(text: string): boolean {
+  if (text.length <= 2 * JSON_BOUNDS.depth) return true;
+  if (text.length > SHORT_CHARACTERS) return false;
+  let brackets = 0;
+  for (const bracket of OPENING)
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1))
+      if (++brackets > JSON_BOUNDS.depth) return false;
+  return true;
+}
+
+const OPENING = ["{", "["] as const;
+/** Fewer than there may be names, of which each has four. */
+const SHORT_CHARACTERS = 4 * JSON_BOUNDS.names;
 
 /** Log probabilities have four names for each of twenty candidates of a token, and nothing reads them. */
 const REPLY_BOUNDS: JsonBounds = {
