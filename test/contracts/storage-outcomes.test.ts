@@ -54,6 +54,14 @@ onEachDatabase("stored outcomes", (databases) => {
     expect(await outcomes.claim(claim("d"), "g")).toEqual({ kind: "running" });
   });
 
+  test("a claim that takes an old outcome over is running, not stored", async () => {
+    await outcomes.claim(claim("a"), "f");
+    await outcomes.complete(claim("a"), outcome);
+    await expire();
+    expect(await outcomes.claim(claim("b"), "f")).toEqual({ kind: "claimed" });
+    expect(await outcomes.claim(claim("c"), "f")).toEqual({ kind: "running" });
+  });
+
   test("a renewed claim is kept, and the sweep removes what has expired", async () => {
     await outcomes.claim(claim("a"), "f");
     await expire();

@@ -182,6 +182,40 @@ onEachDatabase("The snapshot", (databases) => {
     );
   });
 
+  test("a refresh begins after the change that its caller knows of, whatever runs already", async () => {
+    await stores.admin.keys.create(aKey("key_changed", "org_a"), BY);
+    const gate = Promise.withResolvers<void>();
+    const hasRead = Promise.withResolvers<void>();
+    let isHeld = false;
+    const slow: Database = {
+      ...database,
+      async read(query, timeoutMs) {
+        const isFirst = isHeld;
+        const answer = await database.read(query, timeoutMs);
+        if (isFirst) {
+          hasRead.resolve();
+          await gate.promise;
+        }
+        return answer;
+      },
+    };
+    await withSnapshot(
+      async (snapshot) => {
+        await snapshot.key(hashOf("key_changed"));
+        isHeld = true;
+        const early = snapshot.refresh();
+        await hasRead.promise;
+        isHeld = false;
+        await stores.admin.keys.update("key_changed", () => ({ isDisabled: true }), BY);
+        const late = snapshot.refresh();
+        gate.resolve();
+        await Promise.all([early, late]);
+        expect(snapshot.key(hashOf("key_changed"))).toMatchObject({ isDisabled: true });
+      },
+      { database: slow },
+    );
+  });
+
   test("budgets reach the organization and the key they apply to", () =>
     withSnapshot(async (snapshot) => {
       const key = () => snapshot.key(hashOf("key_a"));

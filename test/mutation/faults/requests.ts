@@ -16,6 +16,20 @@ const policy = ["test/e2e/routing-policy.test.ts"];
 /** What a request holds, counts and costs from its admission to its end. */
 export const REQUEST_FAULTS: readonly Fault[] = [
   {
+    name: "a stream ends before its outcome is stored",
+    file: "src/server/idempotency.ts",
+    find: "        await this.settle(isComplete ?",
+    replace: "        void this.settle(isComplete ?",
+    tests: ["src/server/idempotency.test.ts"],
+  },
+  {
+    name: "a stream whose client left before its response is not read on",
+    file: "src/server/idempotency.ts",
+    find: "if (goesOn && request.signal.aborted) void readOn();",
+    replace: "if (goesOn && request.signal.aborted) void readOn;",
+    tests: ["src/server/idempotency.test.ts"],
+  },
+  {
     name: "a failed text request keeps its hold",
     file: ADMITTED,
     find: "      core.billing.release(hold);",

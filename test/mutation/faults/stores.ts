@@ -21,6 +21,20 @@ const period = ["src/domain/budget-period.test.ts"];
 /** Ledger, budgets and corrections in the database. */
 export const STORE_FAULTS: readonly Fault[] = [
   {
+    name: "a refresh joins a poll that began before the change",
+    file: "src/storage/snapshot/snapshot.ts",
+    find: "    while (this.#polling) await this.#polling.catch(() => undefined);\n    await this.#startPoll();",
+    replace: "    await (this.#polling ?? this.#startPoll());",
+    tests: ["test/contracts/storage-snapshot.test.ts"],
+  },
+  {
+    name: "a claim that takes an old outcome over keeps its status",
+    file: "src/storage/stores/outcomes.ts",
+    find: "status = NULL, headers = NULL, body = NULL, blob = NULL",
+    replace: "headers = NULL, body = NULL, blob = NULL",
+    tests: ["test/contracts/storage-outcomes.test.ts"],
+  },
+  {
     name: "a charge is posted without a check for one like it",
     file: LEDGER,
     find: "const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));",

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
+import type { BlobStore, Claim, Outcome, OutcomeStore } from "../gateway/ports.ts";
+import { ClientDisconnected } from "../gateway/routing/call.ts";
+import type { AuthenticatedExchange } from "./http-exchange.ts";
+import { runIdempotently } from "./idempotency.ts";
+import type { Route, StreamedResponse } from "./routes.ts";
+
+/** Runs a streamed request of an organization whose calls go on without their clients. */
+async function stream({ isClientDisconnected = false } = {}) {
+  const stored: Outcome[] = [];
+  const { promise: storing, resolve: store } = Promise.withResolvers<void>();
+  const completed = Promise.withResolvers<void>();
+  const outcomes: Partial<OutcomeStore> = {
+    claim: async () => ({ kind: "claimed" }),
+    async complete(_: Claim, outcome: Outcome) {
+      stored.push(outcome);
+      completed.resolve();
+      await storing;
+    },
+  };
+  const client = new AbortController();
+  const exchange = {
+    request: new Request("http://gateway/v1/chat/completions", {
+      method: "POST",
+      headers: { "idempotency-key": "k" },
+      signal: client.signal,
+    }),
+    path: "/v1/chat/completions",
+    requestId: "r",
+    principal: { key: { id: "key_1" }, organization: { id: "org_1", settings: { callerGone: "drain" } } },
+  } as unknown as AuthenticatedExchange;
+  const route = {
+    pipeline: "text",
+    family: "chat",
+    async handle(authenticated: AuthenticatedExchange): Promise<StreamedResponse> {
+      await authenticated.claimOutcome?.({});
+      if (isClientDisconnected) client.abort();
+      const ended = Promise.resolve(isClientDisconnected ? new ClientDisconnected(true) : null);
+      return { response: new Response(new Blob(["data: [DONE]\n\n"]).stream()), ended };
+    },
+  } as unknown as Extract<Route, { auth: "key" }>;
+  const idempotency = { outcomes: outcomes as OutcomeStore, blobs: {} as BlobStore };
+  const result = await runIdempotently(idempotency, route, exchange);
+  const { response } = result as StreamedResponse;
+  return { response, stored, store, completed: completed.promise };
+}
+
+test("a stream ends once its outcome is stored, so that a prompt retry gets it", async () => {
+  const { response, store, completed } = await stream();
+  const text = response.text();
+  await completed;
+  expect(await Promise.race([text, setImmediate("waits")])).toBe("waits");
+  store();
+  expect(await text).toBe("data: [DONE]\n\n");
+});
+
+test("a stream whose client left before its response is read to its end and stored", async () => {
+  const { stored, completed } = await stream({ isClientDisconnected: true });
+  await completed;
+  expect(new TextDecoder().decode(stored[0]!.body!)).toBe("data: [DONE]\n\n");
+});
