@@ -275,6 +275,31 @@ onEachDatabase("jobs", (databases) => {
     );
   });
 
+  test("an organization runs no more jobs than it may, whatever keys they are of", async () => {
+    await submit();
+    await submit({ keyId: "key_a2" });
+    expect(await claim("w1", 1)).not.toBeNull();
+    expect(await claim("w1", 1)).toBeNull();
+    expect(await claim("w1", 2)).not.toBeNull();
+  });
+
+  test("a worker that has lost a job does not give back the lease of another one", async () => {
+    await submit();
+    const lost = await claimed("w1");
+    await expireLeases();
+    await claimed("w2");
+    await jobs.release([lost]);
+    expect(await claim("w3")).toBeNull();
+  });
+
+  test("the money of a waiting job stays held for as long as it waits", async () => {
+    await submit({ terms: await withBudget(100n) });
+    const [row] = await database.read(
+      (sql) => sql<{ expires_at: bigint }[]>`SELECT expires_at FROM leases WHERE amount > 0`,
+    );
+    expect(Number(row!.expires_at) - Date.now()).toBeGreaterThan(365 * 24 * 60 * 60_000);
+  });
+
   test("a job of a disabled, deleted or expired key says so", async () => {
     await submit();
     await submit({ keyId: "key_a2" });
@@ -290,6 +315,12 @@ onEachDatabase("jobs", (databases) => {
       usable.set(keyId, isKeyUsable);
     }
     expect(Object.fromEntries(usable)).toEqual({ key_a: false, key_a2: false, key_b: false, key_b2: true });
+  });
+
+  test("a claimed job is ended at its deadline by its worker alone", async () => {
+    await submit({ deadlineMs: -1 });
+    await claimed();
+    expect(await jobs.endOverdue(10)).toEqual({ count: 0, files: [] });
   });
 
   test("queued jobs end at their deadline", async () => {

@@ -315,6 +315,15 @@ onEachDatabase("Money", (databases) => {
       expect(await stateOf(charged)).toEqual({ spent: 1n, held: 4n });
     });
 
+  test("a taking prolongs the lease that it grows", async () => {
+    const budget = await newBudget(10n);
+    await stores.leases.take("prolonged", [{ budget, needed: 1n, wanted: 1n }]);
+    await expire("prolonged");
+    expect(await stores.leases.processesInDoubt()).toContain("prolonged");
+    await stores.leases.take("prolonged", [{ budget, needed: 1n, wanted: 1n }]);
+    expect(await stores.leases.processesInDoubt()).not.toContain("prolonged");
+  });
+
   test("64 takers over three processes are granted exactly the whole budget", async () => {
     const budget = await newBudget(1000n);
     const handles = await Promise.all([1, 2, 3].map(() => databases.open(location)));

@@ -54,6 +54,16 @@ onEachDatabase("stored outcomes", (databases) => {
     expect(await outcomes.claim(claim("d"), "g")).toEqual({ kind: "running" });
   });
 
+  test("an outcome is kept for a day, also when its claim is renewed late", async () => {
+    await outcomes.claim(claim("a"), "f");
+    await outcomes.complete(claim("a"), outcome);
+    await outcomes.renew(claim("a"));
+    const [row] = await database.read(
+      (sql) => sql<{ expires_at: bigint }[]>`SELECT expires_at FROM stored_outcomes`,
+    );
+    expect(Number(row!.expires_at) - Date.now()).toBeGreaterThan(23 * 60 * 60_000);
+  });
+
   test("a claim that takes an old outcome over is running, not stored", async () => {
     await outcomes.claim(claim("a"), "f");
     await outcomes.complete(claim("a"), outcome);

@@ -31,6 +31,17 @@ describe("holding", () => {
     expect(store.calls.length).toBeLessThan(5);
   });
 
+  test("a lease that requests use is not returned as idle, however seldom the store is called", async () => {
+    const { store, time, budgetLeases } = leaseWorld({ b: 800n });
+    for (let count = 0; count < 2; count += 1)
+      budgetLeases.settle(await granted(budgetLeases.hold(["b"], 1n)), 0n);
+    time.now += 4 * MINUTE_MS;
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 1n)), 0n);
+    time.now += 2 * MINUTE_MS;
+    await budgetLeases.renew();
+    expect(store.calls).not.toContain("close p0");
+  });
+
   test("all budgets are held or none", async () => {
     const { store, budgetLeases } = leaseWorld({ rich: 100n, poor: 5n });
     expect(await budgetLeases.hold(["rich", "poor"], 10n)).toBe("spent");

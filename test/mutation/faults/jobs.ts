@@ -5,6 +5,7 @@ const GROUP = "src/storage/jobs/group-commit.ts";
 const FIND = "src/storage/jobs/find-jobs.ts";
 const OWNERS = "src/storage/jobs/job-owners.ts";
 
+const CLAIM = "src/storage/jobs/claim.ts";
 const RUN = "src/jobs/run-job.ts";
 const CONTROL = "src/jobs/run-control.ts";
 
@@ -18,6 +19,27 @@ const PERSISTED = `if (results.some((result) => "job" in result)) await persist(
 
 /** Jobs: their queue, their leases, and how they end. */
 export const JOB_FAULTS: readonly Fault[] = [
+  {
+    name: "the money of a waiting job is held no longer than a lease",
+    file: SUBMIT,
+    find: "  await sql`UPDATE leases SET expires_at = ${NEVER} WHERE lease = ${id}`;\n",
+    replace: "",
+    tests: jobs,
+  },
+  {
+    name: "a worker that has lost a job gives back the lease of another one",
+    file: CLAIM,
+    find: "WHERE id = ${jobId} AND fence = ${fence} AND lease_until",
+    replace: "WHERE id = ${jobId} AND fence >= ${0 * fence} AND lease_until",
+    tests: jobs,
+  },
+  {
+    name: "a job that a worker has is ended with the waiting ones",
+    file: "src/storage/jobs/retention.ts",
+    find: "status = 'pending' AND lease_until IS NULL AND deadline_at",
+    replace: "status = 'pending' AND deadline_at",
+    tests: jobs,
+  },
   {
     name: "jobs of a disabled organization run",
     file: RUN,
@@ -34,7 +56,7 @@ export const JOB_FAULTS: readonly Fault[] = [
   },
   {
     name: "a job of an expired key says that its key is usable",
-    file: "src/storage/jobs/claim.ts",
+    file: CLAIM,
     find: "\n      AND (expires_at IS NULL OR expires_at > ${row.now})",
     replace: "",
     tests: jobs,

@@ -18,6 +18,13 @@ const estimate = ["src/gateway/metering/estimate.test.ts"];
 /** Holds, charges and the leases of budgets in one process. */
 export const METERING_FAULTS: readonly Fault[] = [
   {
+    name: "a lease that requests use is returned as idle",
+    file: LEASES,
+    find: "      lease.usedAt = now;\n",
+    replace: "",
+    tests: leases,
+  },
+  {
     name: "what was drawn by a call whose result was lost is not looked for",
     file: LEASES,
     find: "      for (const { lease } of short) lease.isUnclear = true;\n",

@@ -21,6 +21,27 @@ const period = ["src/domain/budget-period.test.ts"];
 /** Ledger, budgets and corrections in the database. */
 export const STORE_FAULTS: readonly Fault[] = [
   {
+    name: "an outcome is kept no longer than a claim",
+    file: "src/storage/stores/outcomes.ts",
+    find: "expires_at = ${storeTime(kind, sql)} + ${KEPT_MS}",
+    replace: "expires_at = ${storeTime(kind, sql)} + ${CLAIM_MS}",
+    tests: ["test/contracts/storage-outcomes.test.ts"],
+  },
+  {
+    name: "a late renewal shortens the life of an outcome",
+    file: "src/storage/stores/outcomes.ts",
+    find: "WHERE ${isOwn(sql, claim)} AND status IS NULL`;\n      }),\n    complete",
+    replace: "WHERE ${isOwn(sql, claim)}`;\n      }),\n    complete",
+    tests: ["test/contracts/storage-outcomes.test.ts"],
+  },
+  {
+    name: "a taking does not prolong the lease that it grows",
+    file: "src/storage/budgets/take.ts",
+    find: ", expires_at = excluded.expires_at`",
+    replace: "`",
+    tests: ["test/contracts/storage-money.test.ts"],
+  },
+  {
     name: "a refresh joins a poll that began before the change",
     file: "src/storage/snapshot/snapshot.ts",
     find: "    while (this.#polling) await this.#polling.catch(() => undefined);\n    await this.#startPoll();",
