@@ -63,6 +63,7 @@ function suite(open: () => Promise<Fleet>): void {
     expect(await conflict.json()).toMatchObject({ error: { code: "idempotency_conflict" } });
     const elsewhere = await send(one(), GENERATE, name, { model: IMAGE_MODEL, prompt: "a boat" });
     expect(elsewhere.status).toBe(409);
+    expect((await send(one(), "/v1/messages", name, chat("a"))).status).toBe(409);
     expect(hits()).toBe(1);
   });
 

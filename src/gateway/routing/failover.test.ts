@@ -107,6 +107,15 @@ describe("failover", () => {
     });
   });
 
+  test("a slot of a channel is free again after a failure", async () => {
+    const own = process();
+    const failing = request([target("a", 1)], () => fail("rejected"));
+    for (let turn = 0; turn < 2; turn += 1)
+      await expect(callTargets(own, failing)).rejects.toMatchObject({ kind: "rejected" });
+    using slot = own.concurrency.take(target("a", 1).channel, "org");
+    expect(slot).not.toBeNull();
+  });
+
   test("a rejected request is not sent to another target", async () => {
     const failover = request([target("a"), target("b")], () => fail("rejected"));
     await expect(callTargets(process(), failover)).rejects.toMatchObject({ kind: "rejected" });

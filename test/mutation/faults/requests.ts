@@ -16,6 +16,13 @@ const policy = ["test/e2e/routing-policy.test.ts"];
 /** What a request holds, counts and costs from its admission to its end. */
 export const REQUEST_FAULTS: readonly Fault[] = [
   {
+    name: "an idempotency key gets the outcome of another endpoint",
+    file: "src/server/idempotency.ts",
+    find: "fingerprintOf([this.#exchange.path, content])",
+    replace: "fingerprintOf([content])",
+    tests: ["test/e2e/idempotency.test.ts"],
+  },
+  {
     name: "a stream ends before its outcome is stored",
     file: "src/server/idempotency.ts",
     find: "        await this.settle(isComplete ?",

@@ -14,6 +14,13 @@ const chat = ["src/gateway/text.test.ts"];
 /** Which target a request calls, how often, and what that teaches. */
 export const ROUTING_FAULTS: readonly Fault[] = [
   {
+    name: "a channel's slot stays taken after a failed call",
+    file: "src/gateway/routing/failover.ts",
+    find: "  } catch (thrown) {\n    release();",
+    replace: "  } catch (thrown) {",
+    tests: ["src/gateway/routing/failover.test.ts"],
+  },
+  {
     name: "all targets share one retry budget",
     file: BUDGET,
     find: "#current(target: string, now: number): Counts {",
