@@ -42,4 +42,5 @@ export const LEDGER_COLUMNS: readonly (readonly [heading: string, cell: (entry: 
   ["vendor_cost_currency", ({ vendorCost }) => vendorCost?.currency],
   ["margin", ({ margin }) => margin],
   ["source", ({ source }) => source],
+  ["sequence", ({ sequence }) => sequence],
 ];

@@ -59,6 +59,7 @@ const entrySchema = z.object({
   attempts: z.array(attemptSchema),
   flags: z.array(z.string()),
   corrects: z.string().optional().describe("Id of the charge that this corrects"),
+  sequence: z.int().optional().describe("Grows in the order of posting"),
 });
 
 const differenceSchema = z.object({
@@ -72,7 +73,7 @@ export const ledgerOperations = {
   "ledger.list": operation({
     method: "GET",
     path: "/ledger",
-    summary: "Charges, refunds and adjustments, newest first",
+    summary: "Charges, refunds and adjustments, newest first, or in the order of posting",
     role: "viewer",
     reach: "organization",
     cost: "page",

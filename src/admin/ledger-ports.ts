@@ -6,6 +6,10 @@ import type { OrganizationFilter } from "./list-page.ts";
 export interface LedgerAdminStore {
   /** Newest first: the first page, or the one below a position. */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
+  /** In the order of posting, after a position and up to a number that is readable. */
+  listPosted(page: PostedPage): Promise<LedgerEntry[]>;
+  /** A number of the posting order up to which all entries are there and none will be added. */
+  readableSequence(): Promise<number>;
   /** Position of the entry with an id, or null when there is none, in some organizations when named. */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
   /** A charge with its corrections, or null when there is no such charge. */
@@ -91,6 +95,19 @@ export interface LedgerPage extends LedgerFilter {
   /** The last entry of the page above. */
   below?: LedgerPosition;
   limit: number;
+}
+
+export interface PostedPage extends LedgerFilter {
+  after: PostedPosition;
+  upTo: number;
+  limit: number;
+}
+
+/** Position of an entry in the order of posting; entries of one transaction have one number. */
+export interface PostedPosition {
+  sequence: number;
+  id: string;
+  kind: string;
 }
 
 export interface ChargeHistory {

@@ -7,7 +7,13 @@ import { amountSchema, queryTimeSchema, readInput, reasonSchema } from "./input.
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { pageFields } from "./paging.ts";
-import type { ChargeHistory, LedgerFilter, LedgerPosition } from "./ledger-ports.ts";
+import type {
+  ChargeHistory,
+  LedgerFilter,
+  LedgerPosition,
+  PostedPage,
+  PostedPosition,
+} from "./ledger-ports.ts";
 
 /** A charge with its corrections, and their sum. */
 interface LedgerView extends ChargeHistory {
@@ -21,17 +27,38 @@ interface LedgerListing {
 }
 
 /**
- * A page of the ledger, newest first, at most 1,000 entries. `cursor` is the id of the last entry of the page before.
+ * A page of the ledger, newest first, at most 1,000 entries; with `after` in the order of posting, of what was posted
+ * later than that. `cursor` is `next` of the page before.
  * Throws 404 for an unknown organization, key or cursor.
  */
 export async function listLedger(context: AdminContext, input: unknown): Promise<LedgerListing> {
-  const { cursor, limit, ...filter } = readInput(ledgerListSchema, input);
+  const { cursor, limit, after, ...filter } = readInput(ledgerListSchema, input);
   await checkFilter(context, filter);
+  if (after !== undefined)
+    return await listPosted(context, { ...filter, after: readPosition(after, cursor), limit });
   const below = cursor === undefined ? undefined : await positionOf(context, cursor);
   // One more than the page shows whether another page follows.
   const found = await context.store.ledger.list({ ...filter, below, limit: limit + 1 });
   const entries = found.slice(0, limit);
   return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+}
+
+async function listPosted({ store }: AdminContext, page: Omit<PostedPage, "upTo">): Promise<LedgerListing> {
+  const upTo = await store.ledger.readableSequence();
+  const found = await store.ledger.listPosted({ ...page, upTo, limit: page.limit + 1 });
+  const entries = found.slice(0, page.limit);
+  const last = entries.at(-1);
+  const hasMore = found.length > page.limit && last;
+  return { entries, next: hasMore ? `${last.sequence}.${last.kind}.${last.id}` : null };
+}
+
+/** Where a list by posting goes on: behind its last entry so far, or behind all of a number. */
+function readPosition(after: number, cursor: string | undefined): PostedPosition {
+  if (cursor === undefined) return { sequence: after + 1, id: "", kind: "" };
+  const [, sequence, kind, id] = /^(\d{1,15})\.([a-z]+)\.([\x21-\x7e]{1,300})$/.exec(cursor) ?? [];
+  if (sequence === undefined || kind === undefined || id === undefined)
+    throw new AdminError(400, "cursor", "the cursor is not one of this list: use `next` of the page before");
+  return { sequence: Number(sequence), id, kind };
 }
 
 async function checkFilter(context: AdminContext, { organizationId, keyId }: LedgerFilter): Promise<void> {
@@ -101,7 +128,7 @@ export function newCorrection(
   at: number,
 ): LedgerEntry {
   const id = `${charge.id}:${corrections.length + 1}`;
-  const { vendorCost: _, ...origin } = charge;
+  const { vendorCost: _, sequence: _sequence, ...origin } = charge;
   return {
     ...origin,
     id,
@@ -125,7 +152,25 @@ const ledgerFilterSchema = z.strictObject({
   to: queryTimeSchema.optional(),
 });
 
-export const ledgerListSchema = ledgerFilterSchema.extend(pageFields);
+export const ledgerListSchema = ledgerFilterSchema.extend({
+  ...pageFields,
+  after: z
+    .union(
+      [
+        z.int().min(0),
+        z
+          .string()
+          .regex(/^\d{1,15}$/)
+          .transform(Number),
+      ],
+      {
+        error: "must be the `sequence` of an entry, or 0",
+      },
+    )
+    .meta({ type: "integer", minimum: 0 })
+    .describe("Only what was posted after this `sequence`, in the order of posting")
+    .optional(),
+});
 
 export const refundSchema = z.strictObject({ amount: amountSchema.optional(), reason: reasonSchema });
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { addUpkeepCommands } from "./ledger-upkeep.ts";
-import { readCount, readTime, readWord } from "./options.ts";
+import { readCount, readSequence, readTime, readWord } from "./options.ts";
 
 /** `ledger list|export|show|refund|verify|archive` */
 export function addLedgerCommands(program: Command, cli: CommandContext): void {
@@ -18,10 +18,12 @@ export function addLedgerCommands(program: Command, cli: CommandContext): void {
       if (!json && next !== null) cli.printLine(`More entries follow: repeat with --cursor ${next}`);
     });
   addFilterOptions(ledger.command("export").description("write all entries to standard output, newest first"))
+    .option("--after <sequence>", "only what was posted after it, in the order of posting", readSequence)
     .option("--format <csv|jsonl>", "a table, or one JSON object a line", readWord("csv", "jsonl"), "csv")
-    .action(async ({ format, ...options }: FilterOptions & { format: string }) => {
+    .action(async ({ format, after, ...options }: FilterOptions & { format: string; after?: number }) => {
       const filter = {
         ...toFilter(options),
+        ...(after !== undefined && { after }),
         format: format === "csv" ? ("csv" as const) : ("json" as const),
       };
       await cli.connect(async (administration) => {

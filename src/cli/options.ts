@@ -110,6 +110,12 @@ export function readCount(value: string): number {
   throw new InvalidArgumentError("It must be a whole number from 1.");
 }
 
+/** Reads the `sequence` of an entry of the ledger. */
+export function readSequence(value: string): number {
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("It must be the `sequence` of an entry, or 0.");
+}
+
 type Limits = Record<string, number | null | "default">;
 
 /** Collects `requests_per_minute=600`; `none` lifts a limit, `default` gives it back. */

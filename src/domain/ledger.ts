@@ -38,6 +38,8 @@ export interface LedgerEntry {
   flags: readonly LedgerFlag[];
   /** Id of the charge that a refund or an adjustment corrects. */
   corrects?: string;
+  /** Of an entry that was read from the ledger: grows in the order of posting. Earlier versions gave none. */
+  sequence?: number;
 }
 
 /** What a charge leaves above the vendor's cost; null where that is unknown or in another currency. */

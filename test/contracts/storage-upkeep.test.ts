@@ -145,8 +145,8 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     const bytes = readFileSync(join(folder, first!.file));
     expect(new Bun.CryptoHasher("sha256").update(bytes).digest("hex")).toBe(first!.sha256);
     const [page] = await Array.fromAsync(readEntries(join(folder, first!.file), 1000));
-    expect(page![0]).toEqual(anEntry("free", 0n, { at: MARCH, currency: "EUR" }));
-    expect(page![2]).toEqual(
+    expect(page![0]).toMatchObject(anEntry("free", 0n, { at: MARCH, currency: "EUR" }));
+    expect(page![2]).toMatchObject(
       anEntry(`${MARCH}-1`, 10n, { at: MARCH + HOUR_MS + 1000, budgets: ["total", "month"] }),
     );
     expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(450);

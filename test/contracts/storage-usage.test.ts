@@ -199,7 +199,7 @@ onEachDatabase("Sums of usage", (databases) => {
     // As that version does: without a word of the sums.
     await stores.database.begin(async (sql) => {
       for (const entry of earlier) {
-        const { is_summed: _, ...row } = writeEntryRow(entry);
+        const { is_summed: _, ...row } = writeEntryRow(entry, null);
         await sql`INSERT INTO ledger ${sql(row)}`;
       }
       await sql`UPDATE usage_backfill SET is_complete = 0`;
@@ -211,7 +211,7 @@ onEachDatabase("Sums of usage", (databases) => {
     await expectSums(stores);
     expect(await stores.admin.usage.backfilledUntil()).toBeGreaterThan(Date.now() - 10 * 60_000);
     // Of the same minute, by a process of the earlier version that goes on for a while.
-    const { is_summed: _, ...late } = writeEntryRow(anEntry("old_late", 9n, { at: Date.now() - 1000 }));
+    const { is_summed: _, ...late } = writeEntryRow(anEntry("old_late", 9n, { at: Date.now() - 1000 }), null);
     await stores.database.begin(async (sql) => void (await sql`INSERT INTO ledger ${sql(late)}`));
     for (let step = 0; step < 3; step += 1) await stores.admin.usage.backfill();
     await expectSums(stores);

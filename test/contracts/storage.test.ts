@@ -30,7 +30,8 @@ const MIGRATIONS = [
   "0018_alerts",
   "0019_prompts",
   "0020_journal_marks",
-  "0021_sources",
+  "0021_ledger_sequence",
+  "0023_sources",
 ];
 
 onEachDatabase("The store", (databases) => {
@@ -214,7 +215,10 @@ onEachDatabase("The store", (databases) => {
     const record = readLine(new RecordLines().write({ type: "charge", entry }).subarray(0, -1));
     expect(record).toEqual({ type: "charge", entry });
     await stores.ledger.post("", [record!.entry]);
-    expect(await stores.ledger.find("with_cost", "charge")).toEqual(entry);
+    expect(await stores.ledger.find("with_cost", "charge")).toEqual({
+      ...entry,
+      sequence: expect.any(Number),
+    });
     await stores.ledger.post("", [anEntry("without_cost", 1n)]);
     expect(await stores.ledger.find("without_cost", "charge")).not.toHaveProperty("vendorCost");
   });

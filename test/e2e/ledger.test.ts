@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { signIn } from "../support/administration.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "Hello" }] };
@@ -56,4 +57,39 @@ test("a month is archived while the gateway serves requests", async () => {
   expect(JSON.parse(text)).toMatchObject({ id: row!.id, requestId: "old" });
   expect(await gateway.ledger()).toEqual([]);
   expect(await gateway.cli("ledger", "verify")).toContain("no difference");
+});
+
+test("an export of the ledger goes on behind the last entry of the one before, over HTTP and as a command", async () => {
+  await using gateway = await startTestGateway();
+  const admin = await signIn(gateway);
+  const made = async (requestId: string) => {
+    await (
+      await gateway.call("/v1/chat/completions", { body: CHAT, headers: { "x-request-id": requestId } })
+    ).text();
+    await gateway.charged(requestId);
+  };
+  const rowsOf = (table: string) => {
+    const [heading = [], ...rows] = table
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(","));
+    return rows.map((row) => ({
+      request: row[heading.indexOf("request")],
+      sequence: Number(row[heading.indexOf("sequence")]),
+    }));
+  };
+  await made("loaded");
+  const whole = rowsOf((await admin.send("GET", "/export/ledger?format=csv")).body as string);
+  const after = Math.max(...whole.map(({ sequence }) => sequence));
+  expect(after).toBeGreaterThan(0);
+  expect(rowsOf(await gateway.cli("ledger", "export", "--after", String(after)))).toEqual([]);
+  await made("later_1");
+  await made("later_2");
+  const tables = [
+    await gateway.cli("ledger", "export", "--after", String(after)),
+    (await admin.send("GET", `/export/ledger?format=csv&after=${after}`)).body as string,
+  ];
+  for (const table of tables)
+    expect(rowsOf(table).map(({ request }) => request)).toEqual(["later_1", "later_2"]);
+  expect((await admin.send("GET", "/export/ledger?after=x")).body.error.field).toBe("after");
 });

@@ -56,6 +56,8 @@ export function memoryLedgerStore(): MemoryLedgerStore & { audit: AuditStore } {
         .filter((entry) => !below || inOrder(below, entry) > 0)
         .toSorted((one, other) => inOrder(other, one))
         .slice(0, limit),
+    listPosted: async () => [],
+    readableSequence: async () => 0,
     position: async (id) => entries.find((entry) => entry.id === id) ?? null,
     verify: async () => ({
       at: 0,

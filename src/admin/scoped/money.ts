@@ -43,6 +43,8 @@ export const scopedMoney = {
     };
     return {
       list: filteredOwn(scope, (page) => store.list(page)),
+      listPosted: filteredOwn(scope, (page) => store.listPosted(page)),
+      readableSequence: () => store.readableSequence(),
       position: (id) => store.position(id, scope.organizations),
       history,
       charges: async (page) =>

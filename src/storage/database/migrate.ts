@@ -18,7 +18,8 @@ import usage from "../migrations/0017_usage.sql" with { type: "text" };
 import prompts from "../migrations/0019_prompts.sql" with { type: "text" };
 import alerts from "../migrations/0018_alerts.sql" with { type: "text" };
 import journalMarks from "../migrations/0020_journal_marks.sql" with { type: "text" };
-import sources from "../migrations/0021_sources.sql" with { type: "text" };
+import ledgerSequence from "../migrations/0021_ledger_sequence.sql" with { type: "text" };
+import sources from "../migrations/0023_sources.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -46,7 +47,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0018_alerts", text: alerts },
   { name: "0019_prompts", text: prompts },
   { name: "0020_journal_marks", text: journalMarks },
-  { name: "0021_sources", text: sources },
+  { name: "0021_ledger_sequence", text: ledgerSequence },
+  { name: "0023_sources", text: sources },
 ];
 
 interface Migration {

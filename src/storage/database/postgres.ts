@@ -2,6 +2,7 @@ import { SQL } from "bun";
 import { connectionPool } from "./connection-pool.ts";
 import { addSums } from "./add-sums.ts";
 import { groupsOf, insertStatement } from "./insert-statement.ts";
+import { nextSequence } from "./ledger-sequence.ts";
 import { boundCalls, REPORT_TIMEOUT_MS, type Addition, type Database, type Sql } from "./sql.ts";
 
 /** Opens a PostgreSQL database; the first call connects. */
@@ -77,6 +78,7 @@ async function insertAndAdd(
   { table, rows, addition }: { table: string; rows: readonly object[]; addition: Addition },
 ): Promise<number> {
   const { identity } = addition;
+  addition.number(await nextSequence("postgres", sql));
   const nameOf = (row: object): string =>
     identity.map((column) => (row as Record<string, unknown>)[column]).join("\n");
   const added = new Set<string>();

@@ -33,6 +33,8 @@ export interface Addition {
   /** Columns that tell one row of the table from another. */
   identity: readonly string[];
   sumsOf(rows: readonly object[]): readonly Sums[];
+  /** Called before the rows are inserted: see `nextSequence`. */
+  number(sequence: bigint): void;
 }
 
 /** Rows whose numbers are added to those of the rows that have the same `key`, in the order of the key. */

@@ -4,6 +4,7 @@ import { DependencyError } from "../../gateway/ports.ts";
 import { sleep } from "../../lib/waiting.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { additionStatement, insertStatement } from "./insert-statement.ts";
+import { SEQUENCE_STATEMENTS, sequenceOf } from "./ledger-sequence.ts";
 import { boundCalls, failureOf, REPORT_TIMEOUT_MS, type Addition, type Database, type Sums } from "./sql.ts";
 import { openSqliteClient } from "./sqlite-client.ts";
 import { damageOf, isLocked } from "./unavailable.ts";
@@ -131,6 +132,7 @@ async function insertGroup(
 ): Promise<number> {
   await retryWhileLocked(async () => inserter.begin(), signal);
   try {
+    addition?.number(inserter.sequence());
     const added = inserter.insert(table, rows);
     for (const sums of addition?.sumsOf(added) ?? []) inserter.add(sums);
     inserter.commit();
@@ -169,6 +171,8 @@ interface RowInserter {
   begin(): void;
   /** Inserts rows of one shape, skipping those that exist, and returns those that were new. */
   insert(table: string, rows: readonly object[]): object[];
+  /** The number of the entries that the transaction inserts. */
+  sequence(): bigint;
   /** Adds sums to what is stored. */
   add(sums: Sums): void;
   commit(): void;
@@ -189,6 +193,8 @@ function openRowInserter(location: string, settings: readonly string[]): RowInse
       const statement = database.query<unknown, SQLQueryBindings[]>(text);
       return rows.filter((row) => statement.run(...Object.values(row)).changes > 0);
     },
+    sequence: () =>
+      sequenceOf(database.query<{ number: bigint }, []>(SEQUENCE_STATEMENTS.sqlite.join(";")).get()),
     add(sums) {
       if (sums.rows.length === 0) return;
       const [text] = additionStatement("sqlite", sums, sums.rows.slice(0, 1));

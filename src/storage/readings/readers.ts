@@ -81,6 +81,8 @@ export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof Adm
   configuration: { list: REPORTS, create: CALLER, update: CALLER, remove: CALLER },
   ledger: {
     list: REPORTS,
+    listPosted: REPORTS,
+    readableSequence: CALLER,
     position: REPORTS,
     history: REPORTS,
     charges: REPORTS,

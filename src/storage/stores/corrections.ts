@@ -4,6 +4,7 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
 import { forUpdate, lockBudgets, padded, saveBudgets } from "../budgets/locked-budgets.ts";
+import { nextSequence } from "../database/ledger-sequence.ts";
 import { addSums } from "../database/add-sums.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { usageSums } from "./usage-sums.ts";
@@ -89,7 +90,9 @@ async function writeCorrections(
   const bookings = decided.flatMap(({ history, entry }) =>
     [...new Set(entry?.budgets)].map((budget) => ({ budget, entry, chargedAt: history.charge.at })),
   );
-  for (const { entry } of decided) if (entry) await sql`INSERT INTO ledger ${sql(writeEntryRow(entry))}`;
+  const sequence = await nextSequence(kind, sql);
+  for (const { entry } of decided)
+    if (entry) await sql`INSERT INTO ledger ${sql(writeEntryRow(entry, sequence))}`;
   const budgets = await lockBudgets(
     kind,
     sql,

@@ -27,6 +27,7 @@ export interface LedgerRow {
   source: string | null;
   /** 1 when it was added to the sums of usage as it was written; null of what earlier versions have written. */
   is_summed: Integer | null;
+  sequence: Integer | null;
 }
 
 export function readEntryRow(row: LedgerRow): LedgerEntry {
@@ -51,13 +52,15 @@ export function readEntryRow(row: LedgerRow): LedgerEntry {
     attempts: JSON.parse(row.attempts),
     flags: JSON.parse(row.flags),
     ...(row.corrects !== null && { corrects: row.corrects }),
+    ...(row.sequence !== null && { sequence: Number(row.sequence) }),
     ...(row.vendor_cost !== null && {
       vendorCost: { amount: row.vendor_cost, currency: row.vendor_cost_currency ?? row.currency },
     }),
   };
 }
 
-export function writeEntryRow(entry: LedgerEntry): LedgerRow {
+/** `sequence` is that of the transaction: see `nextSequence`. */
+export function writeEntryRow(entry: LedgerEntry, sequence: bigint | null): LedgerRow {
   return {
     id: entry.id,
     kind: entry.kind,
@@ -82,5 +85,6 @@ export function writeEntryRow(entry: LedgerEntry): LedgerRow {
     vendor_cost_currency: entry.vendorCost?.currency ?? null,
     source: entry.source ?? null,
     is_summed: 1,
+    sequence,
   };
 }

@@ -1,4 +1,4 @@
-import type { LedgerPage, LedgerPosition } from "../../admin/ledger-ports.ts";
+import type { LedgerFilter, LedgerPage, LedgerPosition, PostedPage } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
@@ -15,6 +15,7 @@ import {
 } from "../budgets/locked-budgets.ts";
 import { groupsOf, insertStatement } from "../database/insert-statement.ts";
 import { addSums } from "../database/add-sums.ts";
+import { nextSequence } from "../database/ledger-sequence.ts";
 import type { Addition, Database, Sql } from "../database/sql.ts";
 import { usageSums } from "./usage-sums.ts";
 
@@ -29,6 +30,8 @@ export interface LedgerStore {
   find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;
   /** Newest first. A page takes the same time wherever it is, unless only the model is named and it is rare. */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
+  /** See `LedgerAdminStore`. */
+  listPosted(page: PostedPage): Promise<LedgerEntry[]>;
   /** Position of the entry with an id, or null when there is none, in some organizations when named. */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
   /** Sum of all entries booked on a budget, over all its periods. */
@@ -40,9 +43,7 @@ export function ledgerStore(database: Database): LedgerStore {
     async post(processId, entries) {
       const booked = entries.filter(({ budgets }) => budgets.length > 0);
       const others = entries.filter(({ budgets }) => budgets.length === 0);
-      const rows = new Map<object, LedgerEntry>(
-        others.toSorted(byName).map((entry) => [writeEntryRow(entry), entry]),
-      );
+      const rows = new Map(others.toSorted(byName).map((entry) => [writeEntryRow(entry, null), entry]));
       const count =
         rows.size === 0 ? 0 : await database.insertRows("ledger", [...rows.keys()], additionOf(rows));
       return count + (booked.length === 0 ? 0 : await postBooked(database, processId, booked));
@@ -54,17 +55,20 @@ export function ledgerStore(database: Database): LedgerStore {
       const row = firstOf(rows);
       return row && readEntryRow(row);
     },
-    async list({ organizationId, organizationIds, keyId, model, requestId, from, to, below, limit }) {
+    async list({ below, limit, ...filter }) {
       const rows = await database.readConsistently(
-        (sql) => sql<LedgerRow[]>`SELECT * FROM ledger WHERE 1 = 1
-          ${ofOrganizations(sql, { organizationId, organizationIds })}
-          ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
-          ${model === undefined ? sql`` : sql`AND model = ${model}`}
-          ${requestId === undefined ? sql`` : sql`AND request_id = ${requestId}`}
-          ${from === undefined ? sql`` : sql`AND at >= ${from}`}
-          ${to === undefined ? sql`` : sql`AND at < ${to}`}
+        (sql) => sql<LedgerRow[]>`SELECT * FROM ledger WHERE 1 = 1 ${filtered(sql, filter)}
           ${below === undefined ? sql`` : sql`AND (at, id) < (${below.at}, ${below.id})`}
           ORDER BY at DESC, id DESC LIMIT ${limit}`,
+      );
+      return rows.map(readEntryRow);
+    },
+    async listPosted({ after, upTo, limit, ...filter }) {
+      const rows = await database.readConsistently(
+        (sql) => sql<LedgerRow[]>`SELECT * FROM ledger
+          WHERE sequence >= ${after.sequence} AND sequence <= ${upTo}
+            AND (sequence, id, kind) > (${after.sequence}, ${after.id}, ${after.kind}) ${filtered(sql, filter)}
+          ORDER BY sequence, id, kind LIMIT ${limit}`,
       );
       return rows.map(readEntryRow);
     },
@@ -87,11 +91,24 @@ export function ledgerStore(database: Database): LedgerStore {
   };
 }
 
+function filtered(sql: Sql, filter: LedgerFilter) {
+  const { keyId, model, requestId, from, to } = filter;
+  return sql`${ofOrganizations(sql, filter)}
+    ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
+    ${model === undefined ? sql`` : sql`AND model = ${model}`}
+    ${requestId === undefined ? sql`` : sql`AND request_id = ${requestId}`}
+    ${from === undefined ? sql`` : sql`AND at >= ${from}`}
+    ${to === undefined ? sql`` : sql`AND at < ${to}`}`;
+}
+
 /** Sums of usage know of exactly the entries that are new. */
-function additionOf(entries: ReadonlyMap<object, LedgerEntry>): Addition {
+function additionOf(entries: ReadonlyMap<LedgerRow, LedgerEntry>): Addition {
   return {
     identity: ["id", "kind"],
-    sumsOf: (rows) => usageSums(rows.flatMap((row) => entries.get(row) ?? [])),
+    sumsOf: (rows) => usageSums(rows.flatMap((row) => entries.get(row as LedgerRow) ?? [])),
+    number(sequence) {
+      for (const row of entries.keys()) row.sequence = sequence;
+    },
   };
 }
 
@@ -111,10 +128,12 @@ export async function bookInTransaction(
 ): Promise<number> {
   const isNew = new Set<string>();
   const sorted = [...new Map(entries.map((entry) => [nameOf(entry), entry])).values()].sort(byName);
+  const sequence = await nextSequence(kind, sql);
   for (const group of groupsOf(sorted)) {
-    const [text, values] = insertStatement(kind, "ledger", group.map(writeEntryRow));
-    const rows = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
-    for (const row of rows) isNew.add(nameOf(row));
+    const rows = group.map((entry) => writeEntryRow(entry, sequence));
+    const [text, values] = insertStatement(kind, "ledger", rows);
+    const added = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
+    for (const row of added) isNew.add(nameOf(row));
   }
   const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
   await bookEntries(kind, sql, lease, booked);

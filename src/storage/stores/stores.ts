@@ -30,6 +30,7 @@ import { requestStore } from "./request-log.ts";
 import { sessionStore } from "./sessions.ts";
 import { signInAttemptStore } from "./sign-in-attempts.ts";
 import { usageStore } from "./usage.ts";
+import { readableSequence } from "../database/ledger-sequence.ts";
 import { transactionOf } from "../database/joined.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
@@ -90,6 +91,8 @@ export function storesOn(database: Database, journals?: string): Stores {
       configuration: configurationStore(database),
       ledger: {
         list: ledger.list,
+        listPosted: ledger.listPosted,
+        readableSequence: () => readableSequence(database),
         position: ledger.position,
         ...correctionStore(database),
         verify: () => verifyLedger(database, journals ?? null),

@@ -3,6 +3,7 @@ import type { Fault } from "../fault.ts";
 const LEDGER = "src/storage/stores/ledger.ts";
 const CORRECTIONS = "src/storage/stores/corrections.ts";
 const VERIFICATION = "src/storage/stores/verification.ts";
+const SEQUENCE = "src/storage/database/ledger-sequence.ts";
 const JOURNALS = "src/storage/stores/journal-verification.ts";
 const ARCHIVE = "src/storage/stores/ledger-archive.ts";
 const LOCKED = "src/storage/budgets/locked-budgets.ts";
@@ -15,6 +16,7 @@ const money = ["test/contracts/storage-money.test.ts"];
 const leases = ["test/contracts/leases.test.ts"];
 const corrections = ["test/contracts/corrections.test.ts"];
 const ledger = ["test/contracts/storage-ledger.test.ts"];
+const sequence = ["test/contracts/ledger-sequence.test.ts"];
 const upkeep = ["test/contracts/storage-upkeep.test.ts"];
 const period = ["src/domain/budget-period.test.ts"];
 
@@ -322,5 +324,26 @@ export const STORE_FAULTS: readonly Fault[] = [
     find: "return startedAt - now > MAX_AHEAD_MS[period] ? start : Math.max(startedAt, start);",
     replace: "return Math.max(startedAt, start);",
     tests: money,
+  },
+  {
+    name: "a reader of the posting order does not wait for those that post",
+    file: SEQUENCE,
+    find: `  if (kind === "postgres") await untilEnded(database);\n`,
+    replace: "",
+    tests: sequence,
+  },
+  {
+    name: "a poster shows itself only once it has its number",
+    file: SEQUENCE,
+    find: "    `SELECT pg_advisory_xact_lock_shared(${POSTING})`,\n",
+    replace: "",
+    tests: sequence,
+  },
+  {
+    name: "a number that was promised to a reader is given again",
+    file: SEQUENCE,
+    find: "MAX(${NOW.sqlite}, promised + 1)",
+    replace: "${NOW.sqlite}",
+    tests: sequence,
   },
 ];
