@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, setSystemTime, test } from "bun:test";
 import fc from "fast-check";
 import { DependencyError, type BudgetRequest } from "../../src/gateway/ports.ts";
 import { leaseStore, LEASES_A_TRANSACTION } from "../../src/storage/budgets/leases.ts";
@@ -233,6 +233,37 @@ onEachDatabase("Money", (databases) => {
     const refund = { ...charge, id: `refund-${budget}`, kind: "refund", amount: -4n } as const;
     await stores.admin.ledger.correct([charge.id], () => ({ ...refund, corrects: charge.id }), null);
     expect(await stateOf(budget)).toEqual({ spent: 0n, held: 0n });
+  });
+
+  test("a budget whose period is over shows nothing spent, by the store's clock", async () => {
+    const budget = await newBudget(100n, { period: "day", spent: 90n, periodStart: 0 });
+    const now = Date.now();
+    setSystemTime(0);
+    const shown = await stores.admin.budgets.get(budget);
+    setSystemTime();
+    expect(shown!.spent).toBe(0n);
+    expect(now - shown!.periodStart).toBeLessThan(25 * 60 * MINUTE_MS);
+  });
+
+  test.each([-30, 26])("a charge counts on the day of the store, by a clock %i hours off", async (hours) => {
+    const budget = await newBudget(100n, { period: "day", periodStart: 0 });
+    setSystemTime(Date.now() + hours * 60 * MINUTE_MS);
+    const charge = anEntry(`skewed-${budget}`, 4n, { budgets: [budget], at: Date.now() });
+    await stores.ledger.post("", [charge]);
+    const refund = { ...charge, id: `skewed-refund-${budget}`, kind: "refund", amount: -1n } as const;
+    await stores.admin.ledger.correct([charge.id], () => ({ ...refund, corrects: charge.id }), null);
+    setSystemTime();
+    expect(await stateOf(budget)).toEqual({ spent: 3n, held: 0n });
+  });
+
+  test("a lease without money is not in doubt when it ends", async () => {
+    const budget = await newBudget(100n);
+    const processId = `empty-${budget}`;
+    await stores.leases.take(processId, [{ budget, needed: 10n, wanted: 10n }]);
+    await database.begin((sql) => sql`UPDATE leases SET expires_at = 1 WHERE lease = ${processId}`);
+    expect(await stores.leases.processesInDoubt()).toContain(processId);
+    await stores.leases.giveBack(processId, new Map([[budget, 10n]]));
+    expect(await stores.leases.processesInDoubt()).not.toContain(processId);
   });
 
   test("a refund reduces the period of its charge while that is running", async () => {

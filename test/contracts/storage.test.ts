@@ -31,6 +31,7 @@ const MIGRATIONS = [
   "0019_prompts",
   "0020_journal_marks",
   "0021_ledger_sequence",
+  "0022_booking_periods",
   "0023_sources",
 ];
 

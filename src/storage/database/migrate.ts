@@ -19,6 +19,7 @@ import prompts from "../migrations/0019_prompts.sql" with { type: "text" };
 import alerts from "../migrations/0018_alerts.sql" with { type: "text" };
 import journalMarks from "../migrations/0020_journal_marks.sql" with { type: "text" };
 import ledgerSequence from "../migrations/0021_ledger_sequence.sql" with { type: "text" };
+import bookingPeriods from "../migrations/0022_booking_periods.sql" with { type: "text" };
 import sources from "../migrations/0023_sources.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0019_prompts", text: prompts },
   { name: "0020_journal_marks", text: journalMarks },
   { name: "0021_ledger_sequence", text: ledgerSequence },
+  { name: "0022_booking_periods", text: bookingPeriods },
   { name: "0023_sources", text: sources },
 ];
 

@@ -19,7 +19,7 @@ import type { JournalRecord } from "../../gateway/ports.ts";
 import { openJournal, type FileJournal } from "./journal.ts";
 import { adoptFolders, createFolder } from "./journal-folder.ts";
 import { readLine, RecordLines } from "./record-line.ts";
-import { listSegments, replay, segmentFiles, segmentPath } from "./segments.ts";
+import { listSegments, readSegment, replay, segmentFiles, segmentPath } from "./segments.ts";
 
 const root = mkdtempSync(join(tmpdir(), "gateway-journal-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -95,6 +95,24 @@ test("records are read back in order over several segments", async () => {
   expect(listSegments(folder).length).toBeGreaterThan(5);
   expect(idsIn(folder)).toEqual(ids);
   expect(problems).toEqual([]);
+});
+
+test("a record is told with the place that it begins at, also the first of a segment", async () => {
+  const folder = newFolder("places");
+  const places: [string, number, number][] = [];
+  const journal = openJournal({
+    folder,
+    segmentBytes: 1_000,
+    onProblem: () => {},
+    onAppend: ({ entry }, segment, offset) => places.push([entry.id, segment, offset]),
+  });
+  for (let index = 0; index < 6; index += 1) journal.append(aRecord(`req_${index}`));
+  await journal.close();
+  expect(new Set(places.map(([, segment]) => segment)).size).toBeGreaterThan(2);
+  for (const [id, segment, offset] of places) {
+    const [first] = readSegment(segmentPath(folder, segment), offset, () => {});
+    expect(first!.record.entry.id).toBe(id);
+  }
 });
 
 test("a torn tail is cut off, wherever it is torn", async () => {

@@ -1,5 +1,6 @@
 import type { BudgetAdminStore, BudgetRecord } from "../../admin/budget-ports.ts";
 import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageOf } from "./list-page.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
@@ -24,7 +25,7 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
       let after: BudgetRecord | null = null;
       const audited = { by, kind: "budget", action: "update", subject: id } as const;
       await makeChange(database, audited, async (sql, revision) => {
-        const before = await find(sql, id);
+        const before = await find(database.kind, sql, id);
         if (!before) return null;
         const { amount } = change(before);
         await sql`UPDATE budgets SET amount = ${amount}, revision = ${revision} WHERE id = ${id}`;
@@ -36,7 +37,7 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
     remove(id, by) {
       const change = { by, kind: "budget", action: "remove", subject: id } as const;
       return makeChange(database, change, async (sql) => {
-        const before = await find(sql, id);
+        const before = await find(database.kind, sql, id);
         if (!before) return null;
         await sql`DELETE FROM budgets WHERE id = ${id}`;
         await sql`DELETE FROM leases WHERE budget = ${id}`;
@@ -50,11 +51,12 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
 type BudgetReads = Pick<BudgetAdminStore, "get" | "list" | "page" | "ofKeys" | "leasesInDoubt">;
 
 function budgetReads(database: Database): BudgetReads {
+  const { kind } = database;
   return {
-    get: (id) => database.read((sql) => find(sql, id)),
+    get: (id) => database.read((sql) => find(kind, sql, id)),
     async list(organizationId) {
       const rows = await database.read(
-        (sql) => sql<BudgetRow[]>`SELECT * FROM budgets
+        (sql) => sql<BudgetRow[]>`SELECT *, ${storeTime(kind, sql)} AS now FROM budgets
           ${organizationId === undefined ? sql`` : sql`WHERE organization_id = ${organizationId}`}
           ORDER BY created_at, id`,
       );
@@ -62,7 +64,7 @@ function budgetReads(database: Database): BudgetReads {
     },
     async page({ organizationId, organizationIds, keyId, ...page }) {
       const rows = await database.read(
-        (sql) => sql<BudgetRow[]>`SELECT * FROM budgets WHERE 1 = 1
+        (sql) => sql<BudgetRow[]>`SELECT *, ${storeTime(kind, sql)} AS now FROM budgets WHERE 1 = 1
           ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
           ${pageOf(sql, page)}`,
@@ -73,7 +75,9 @@ function budgetReads(database: Database): BudgetReads {
       if (ids.length === 0) return [];
       const rows = await database.read(
         (sql) =>
-          sql<BudgetRow[]>`SELECT * FROM budgets WHERE key_id IN ${sql([...ids])} ORDER BY created_at, id`,
+          sql<
+            BudgetRow[]
+          >`SELECT *, ${storeTime(kind, sql)} AS now FROM budgets WHERE key_id IN ${sql([...ids])} ORDER BY created_at, id`,
       );
       return rows.map(readRow);
     },
@@ -92,17 +96,21 @@ interface BudgetRow {
   period_start: Integer;
   created_at: Integer;
   revision: Integer;
+  /** By the store's clock, as periods are. */
+  now: Integer;
 }
 
-async function find(sql: Sql, id: string): Promise<BudgetRecord | null> {
-  const row = firstOf(await sql<BudgetRow[]>`SELECT * FROM budgets WHERE id = ${id}`);
+async function find(kind: Database["kind"], sql: Sql, id: string): Promise<BudgetRecord | null> {
+  const row = firstOf(
+    await sql<BudgetRow[]>`SELECT *, ${storeTime(kind, sql)} AS now FROM budgets WHERE id = ${id}`,
+  );
   return row && readRow(row);
 }
 
 /** A period that is over has nothing spent, though only the next request writes that to the row. */
 function readRow(row: BudgetRow): BudgetRecord {
   const startedAt = Number(row.period_start);
-  const periodStart = runningPeriod(row.period, startedAt, Date.now());
+  const periodStart = runningPeriod(row.period, startedAt, Number(row.now));
   return {
     id: row.id,
     organizationId: row.organization_id,

@@ -3,6 +3,7 @@ import { countsInPeriod } from "../../domain/budget-period.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
+import type { Integer } from "../database/columns.ts";
 import { forUpdate, lockBudgets, padded, saveBudgets } from "../budgets/locked-budgets.ts";
 import { nextSequence } from "../database/ledger-sequence.ts";
 import { addSums } from "../database/add-sums.ts";
@@ -88,7 +89,7 @@ async function writeCorrections(
   decided: readonly { history: ChargeHistory; entry: LedgerEntry | null }[],
 ): Promise<void> {
   const bookings = decided.flatMap(({ history, entry }) =>
-    [...new Set(entry?.budgets)].map((budget) => ({ budget, entry, chargedAt: history.charge.at })),
+    [...new Set(entry?.budgets)].map((budget) => ({ budget, entry, charge: history.charge })),
   );
   const sequence = await nextSequence(kind, sql);
   for (const { entry } of decided)
@@ -98,15 +99,40 @@ async function writeCorrections(
     sql,
     bookings.map(({ budget }) => budget),
   );
-  for (const { budget: id, entry, chargedAt } of bookings) {
+  const periods = await periodsOfCharges(sql, bookings);
+  for (const { budget: id, entry, charge } of bookings) {
     if (!entry) continue;
-    await sql`INSERT INTO ledger_bookings (budget, entry, kind, amount)
-      VALUES (${id}, ${entry.id}, ${entry.kind}, ${entry.amount})`;
     const budget = budgets.get(id);
-    // What was spent in a period that is over is not part of `spent` any more.
-    if (budget && countsInPeriod(budget.period, budget.periodStart, chargedAt, budget.now))
-      budget.spent += entry.amount;
+    const booked = periods.get(`${id} ${charge.id}`) ?? null;
+    // What was spent in a period that is over is not part of `spent` any more. The charges of earlier versions do not tell
+    // which it was.
+    const counts =
+      budget &&
+      (booked === null
+        ? countsInPeriod(budget.period, budget.periodStart, charge.at, budget.now)
+        : booked === budget.periodStart);
+    await sql`INSERT INTO ledger_bookings (budget, entry, kind, amount, period_start)
+      VALUES (${id}, ${entry.id}, ${entry.kind}, ${entry.amount}, ${counts ? budget.periodStart : 0})`;
+    if (counts) budget.spent += entry.amount;
   }
   await saveBudgets(kind, sql, budgets.values());
   await addSums(kind, sql, usageSums(decided.flatMap(({ entry }) => entry ?? [])));
+}
+
+/** The start of the period that each charge counts in, by budget and charge. */
+async function periodsOfCharges(
+  sql: Sql,
+  bookings: readonly { budget: string; charge: LedgerEntry }[],
+): Promise<Map<string, number>> {
+  if (bookings.length === 0) return new Map();
+  const budgets = padded([...new Set(bookings.map(({ budget }) => budget))]);
+  const charges = padded([...new Set(bookings.map(({ charge }) => charge.id))]);
+  const rows = await sql<{ budget: string; entry: string; period_start: Integer | null }[]>`
+    SELECT budget, entry, period_start FROM ledger_bookings
+      WHERE budget IN ${sql(budgets)} AND entry IN ${sql(charges)} AND kind = 'charge'`;
+  return new Map(
+    rows.flatMap((row) =>
+      row.period_start === null ? [] : [[`${row.budget} ${row.entry}`, Number(row.period_start)]],
+    ),
+  );
 }

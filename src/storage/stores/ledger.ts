@@ -155,26 +155,26 @@ async function bookEntries(
   entries: readonly LedgerEntry[],
 ): Promise<void> {
   const bookings = entries.flatMap((entry) =>
-    [...new Set(entry.budgets)].map((budget) => ({
-      row: { budget, entry: entry.id, kind: entry.kind, amount: entry.amount },
-      at: entry.at,
-    })),
+    [...new Set(entry.budgets)].map((budget) => ({ budget, entry })),
   );
   if (bookings.length === 0) return;
-  for (const group of groupsOf(bookings.map(({ row }) => row)))
-    await sql`INSERT INTO ledger_bookings ${sql(group)}`;
   const budgets = await lockBudgets(
     kind,
     sql,
-    bookings.map(({ row }) => row.budget),
+    bookings.map(({ budget }) => budget),
   );
+  const rows = bookings.map(({ budget: id, entry }) => {
+    const budget = budgets.get(id);
+    const periodStart = budget && countsIn(budget, entry.at) ? budget.periodStart : 0;
+    return { budget: id, entry: entry.id, kind: entry.kind, amount: entry.amount, period_start: periodStart };
+  });
+  for (const group of groupsOf(rows)) await sql`INSERT INTO ledger_bookings ${sql(group)}`;
   const leases = await lockLeases(kind, sql, processId, budgets.keys());
   const charged = new Map<string, Nanos>();
-  for (const { row, at } of bookings) {
-    const { budget: id, kind: entryKind, amount } = row;
+  for (const { budget: id, kind: entryKind, amount, period_start: periodStart } of rows) {
     const budget = budgets.get(id);
     if (!budget) continue;
-    if (countsIn(budget, at)) budget.spent += amount;
+    if (periodStart === budget.periodStart) budget.spent += amount;
     if (entryKind === "charge") charged.set(id, (charged.get(id) ?? 0n) + amount);
   }
   for (const [id, lease] of leases) {

@@ -73,7 +73,10 @@ function asDifference(check: LedgerDifference["check"]) {
   });
 }
 
-/** A budget has spent what is booked on it: in all, or on charges of its running period and their corrections. */
+/**
+ * A budget has spent what is booked on it: in all, or in its running period. Bookings of earlier versions do not tell
+ * their period, which is that of the charge's time.
+ */
 async function spentDifferences(kind: Database["kind"], sql: Sql): Promise<LedgerDifference[]> {
   const inAll = await sql<Sums[]>`
     SELECT budgets.id, CAST(COALESCE(SUM(ledger_bookings.amount), 0) AS TEXT) AS expected, budgets.spent AS found
@@ -86,10 +89,12 @@ async function spentDifferences(kind: Database["kind"], sql: Sql): Promise<Ledge
     JOIN ledger_bookings ON ledger_bookings.budget = budgets.id
       AND ledger_bookings.entry = ledger.id AND ledger_bookings.kind = ledger.kind
     LEFT JOIN ledger AS charge ON charge.id = ledger.corrects AND charge.kind = 'charge'
-    WHERE ledger.organization_id = budgets.organization_id`;
+    WHERE ledger.organization_id = budgets.organization_id AND ledger_bookings.period_start IS NULL`;
+  const inRunning = sql`COALESCE((SELECT SUM(amount) FROM ledger_bookings
+    WHERE budget = budgets.id AND ledger_bookings.period_start = budgets.period_start), 0)`;
   const candidates = await sql<Sums[]>`
     SELECT id, CAST(expected AS TEXT) AS expected, found FROM (
-      SELECT budgets.id, budgets.spent AS found, COALESCE((SELECT SUM(ledger_bookings.amount) FROM ${booked}
+      SELECT budgets.id, budgets.spent AS found, ${inRunning} + COALESCE((SELECT SUM(ledger_bookings.amount) FROM ${booked}
         AND ledger.at >= budgets.period_start AND COALESCE(charge.at, ledger.at) >= budgets.period_start
       ), 0) AS expected FROM budgets WHERE budgets.period <> 'total'
     ) AS compared WHERE expected <> found ORDER BY id`;
@@ -107,7 +112,7 @@ async function spentDifferences(kind: Database["kind"], sql: Sql): Promise<Ledge
   return [...inAll, ...inPeriod].map(asDifference("spent"));
 }
 
-/** Clocks of processes and of the database differ, so what is charged around a period's start may count in either. */
+/** Clocks of processes and of the database differ, so what was charged around a period's start may count in either. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /** A budget holds what the leases of all processes have left. */

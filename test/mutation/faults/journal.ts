@@ -363,4 +363,11 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
     replace: "",
     tests: removal,
   },
+  {
+    name: "a record begins where the segment before ended",
+    file: JOURNAL,
+    find: "      if (this.#offset >= this.#segmentBytes) this.rotate();\n      start = this.#offset;\n",
+    replace: "      start = this.#offset;\n      if (this.#offset >= this.#segmentBytes) this.rotate();\n",
+    tests: journal,
+  },
 ];

@@ -67,15 +67,15 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "a budget has spent the same charge twice",
     file: LEDGER,
-    find: "if (countsIn(budget, at)) budget.spent += amount;",
-    replace: "if (countsIn(budget, at)) budget.spent += 2n * amount;",
+    find: "if (periodStart === budget.periodStart) budget.spent += amount;",
+    replace: "if (periodStart === budget.periodStart) budget.spent += 2n * amount;",
     tests: money,
   },
   {
     name: "a charge of a period that is over counts in the running one",
     file: LEDGER,
-    find: "if (countsIn(budget, at)) budget.spent += amount;",
-    replace: "budget.spent += countsIn(budget, at) ? amount : amount;",
+    find: "budget && countsIn(budget, entry.at) ? budget.periodStart : 0",
+    replace: "budget && countsIn(budget, Infinity) ? budget.periodStart : 0",
     tests: money,
   },
   {
@@ -209,8 +209,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "a refund of an earlier period reduces the running one",
     file: CORRECTIONS,
-    find: "if (budget && countsInPeriod(budget.period, budget.periodStart, chargedAt, budget.now))",
-    replace: "if (budget && countsInPeriod(budget.period, 0, chargedAt, budget.now))",
+    find: ": booked === budget.periodStart)",
+    replace: ": booked < Infinity)",
     tests: corrections,
   },
   {
@@ -345,5 +345,40 @@ export const STORE_FAULTS: readonly Fault[] = [
     find: "MAX(${NOW.sqlite}, promised + 1)",
     replace: "${NOW.sqlite}",
     tests: sequence,
+  },
+  {
+    name: "a charge's time is not shifted to the store's clock",
+    file: LEDGER,
+    find: "at + now - Date.now()",
+    replace: "at",
+    tests: money,
+  },
+  {
+    name: "a budget shows what the last period spent",
+    file: "src/storage/stores/budgets.ts",
+    find: "periodStart > startedAt ? 0n : row.spent",
+    replace: "row.spent",
+    tests: money,
+  },
+  {
+    name: "a budget's period is shown by the process's clock",
+    file: "src/storage/stores/budgets.ts",
+    find: "startedAt, Number(row.now)",
+    replace: "startedAt, Date.now()",
+    tests: money,
+  },
+  {
+    name: "empty leases are reported in doubt",
+    file: "src/storage/budgets/leases.ts",
+    find: "rows.filter(({ amount }) => amount > 0n)",
+    replace: "rows",
+    tests: money,
+  },
+  {
+    name: "the verification reckons a booking's period by its entry's time",
+    file: "src/storage/stores/verification.ts",
+    find: " AND ledger_bookings.period_start IS NULL`;",
+    replace: "`;",
+    tests: upkeep,
   },
 ];
