@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { addressesOfServers } from "../lib/postgres-address.ts";
 import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
 /** An address like `example`, plain where it holds no password, else by reference. */
@@ -18,5 +19,7 @@ export function hasScheme(text: string, example: string): boolean {
     redis: ["redis:", "rediss:"],
     smtp: ["smtp:", "smtps:"],
   }[scheme];
-  return URL.canParse(text) && (accepted ?? [`${scheme}:`]).includes(new URL(text).protocol);
+  return addressesOfServers(text).every((address) =>
+    (accepted ?? [`${scheme}:`]).includes(URL.parse(address)?.protocol ?? ""),
+  );
 }

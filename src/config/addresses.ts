@@ -1,3 +1,4 @@
+import { readPostgresAddress } from "../lib/postgres-address.ts";
 import { readS3Address } from "../lib/s3-address.ts";
 import { resolveIdentity } from "./console-schema.ts";
 import { hasScheme } from "./address-schema.ts";
@@ -34,9 +35,9 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
     return resolved.secret;
   };
   return {
-    databaseUrl: await read("database_url", schemeProblem("postgres://host/database")),
+    databaseUrl: await read("database_url", problemOfReading(readPostgresAddress)),
     redisUrl: await read("redis_url", schemeProblem("redis://host:6379")),
-    blobUrl: await read("blob_url", blobAddressProblem),
+    blobUrl: await read("blob_url", problemOfReading(readS3Address)),
   };
 }
 
@@ -66,14 +67,16 @@ async function resolveMail(
 }
 
 /** Checked before the first start creates a key and a password, which a failure after that would never print. */
-function blobAddressProblem(address: string): string | null {
-  try {
-    readS3Address(address);
-    return null;
-  } catch (error) {
-    if (error instanceof RangeError) return error.message;
-    throw error;
-  }
+function problemOfReading(read: (address: string) => unknown) {
+  return (address: string): string | null => {
+    try {
+      read(address);
+      return null;
+    } catch (error) {
+      if (error instanceof RangeError) return error.message;
+      throw error;
+    }
+  };
 }
 
 function schemeProblem(example: string) {

@@ -251,6 +251,19 @@ test("every parameter of an object storage is taken", async () => {
   expect((await load(null, { BLOB_URL: address })).settings.blobUrl).toBe(address);
 });
 
+test("the database may have several hosts, without a password in the file", async () => {
+  const DATABASE_URL = "postgres://user:hunter2@one:5432,two:5433/db?sslmode=verify-ca";
+  expect((await load(null, { DATABASE_URL })).settings.databaseUrl).toBe(DATABASE_URL);
+  expect(await problems(`database_url: ${DATABASE_URL}`)).toEqual([
+    expect.stringMatching(/^database_url: holds a secret in plain words/),
+  ]);
+  const plain = "postgres://user@one:5432,two:5433/db";
+  expect((await load(`database_url: ${plain}`)).settings.databaseUrl).toBe(plain);
+  expect(await problems(null, { DATABASE_URL: `${plain}?sslmode=hunter2` })).toEqual([
+    expect.stringMatching(/^DATABASE_URL: must have one of these as its sslmode: disable, /),
+  ]);
+});
+
 test("a password among the parameters of an address is a secret like one before the host", async () => {
   const yaml = `
 database_url: postgres://user@host/db?sslmode=require&password=hunter2

@@ -124,6 +124,7 @@ function describe(
     channels: new Set(settings.channels.keys()),
     routes: settings.routes,
     proxy: settings.outbound.proxy,
+    databaseUrl: settings.databaseUrl,
   });
   return {
     rows,

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import { addressesOfServers } from "../lib/postgres-address.ts";
 import type { Environment } from "./environment.ts";
 
 /** What is wrong with a value in the place of a reference. */
@@ -58,7 +59,7 @@ export function isSecretReference(value: unknown): value is SecretReference {
 
 /** Whether an address contains a password: before its host, or as a parameter, which databases accept too. */
 export function hasPassword(address: string): boolean {
-  const url = URL.parse(address);
+  const [url] = addressesOfServers(address).map((text) => URL.parse(text));
   if (!url) return false;
   return url.password !== "" || url.searchParams.keys().some((name) => name.toLowerCase() === "password");
 }

@@ -30,7 +30,12 @@ const catalogue = [
 
 function warn(
   env: Record<string, string>,
-  change: { written?: unknown; routes?: PatternMap<Route>; proxy?: "environment" } = {},
+  change: {
+    written?: unknown;
+    routes?: PatternMap<Route>;
+    proxy?: "environment";
+    databaseUrl?: string;
+  } = {},
 ) {
   const channels = new Set(env["AZURE_OPENAI_API_KEY"] && env["AZURE_OPENAI_ENDPOINT"] ? ["azure"] : []);
   const sources = {
@@ -40,6 +45,7 @@ function warn(
     written: {},
     routes: new PatternMap<Route>(),
     proxy: "none" as const,
+    databaseUrl: null,
     ...change,
   };
   return findWarnings(sources).map(({ path, message }) => `${path} ${message}`);
@@ -117,4 +123,23 @@ test("variables that would switch certificate checks off or add a proxy are repo
   ]);
   expect(warn({ https_proxy: "http://proxy:3128" }, { proxy: "environment" })).toEqual([]);
   expect(warn({ NODE_TLS_REJECT_UNAUTHORIZED: "1" })).toEqual([]);
+});
+
+test.each([
+  ["postgres://db.example/gateway", []],
+  ["postgres://db.example/gateway?sslmode=require", []],
+  ["postgres://localhost/gateway?sslmode=disable", []],
+  [
+    "postgres://one.example,two.example/gateway?sslmode=disable",
+    [
+      "database_url sends passwords and records to one.example in plain text: sslmode is disable",
+      "database_url sends passwords and records to two.example in plain text: sslmode is disable",
+    ],
+  ],
+  [
+    "postgres://db.example/gateway?sslmode=no-verify",
+    ["database_url accepts any certificate from db.example: sslmode is no-verify"],
+  ],
+])("%s: connections that are not checked are reported", (databaseUrl, warnings) => {
+  expect(warn({}, { databaseUrl })).toEqual(warnings);
 });

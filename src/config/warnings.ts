@@ -1,6 +1,7 @@
 import type { PatternMap } from "../lib/pattern-map.ts";
 import type { Route } from "../domain/channel.ts";
 import { formatPath, type Problem } from "../lib/schema-problems.ts";
+import { readPostgresAddress } from "../lib/postgres-address.ts";
 import { editDistance } from "../lib/suggest.ts";
 import type { CatalogueFile } from "./catalogue.ts";
 import { SANDBOX } from "./channels.ts";
@@ -17,6 +18,7 @@ interface WarningSources {
   channels: ReadonlySet<string>;
   routes: Settings["routes"];
   proxy: Settings["outbound"]["proxy"];
+  databaseUrl: Settings["databaseUrl"];
 }
 
 /** What is valid and probably a mistake, by path or variable; shown at the start and by `check`. */
@@ -27,6 +29,7 @@ export function findWarnings(sources: WarningSources): Problem[] {
     ...misspeltVariables(sources, referenced),
     ...mixedRoutes(sources.routes),
     ...ignoredVariables(sources),
+    ...uncheckedDatabases(sources),
   ];
 }
 
@@ -38,6 +41,21 @@ function ignoredVariables({ env, proxy }: WarningSources): Problem[] {
     ...(env[UNCHECKED_CERTIFICATES] === "0" ? [{ path: UNCHECKED_CERTIFICATES, message: certificates }] : []),
     ...(proxy === "none" ? proxyVariables(env).map((path) => ({ path, message: proxies })) : []),
   ];
+}
+
+/** Connections to other machines that somebody in between could read or answer, because the address says so. */
+function uncheckedDatabases({ databaseUrl }: WarningSources): Problem[] {
+  if (databaseUrl === null) return [];
+  const messages = {
+    disable: (host: string) => `sends passwords and records to ${host} in plain text: sslmode is disable`,
+    "no-verify": (host: string) => `accepts any certificate from ${host}: sslmode is no-verify`,
+    "verify-ca": null,
+    "verify-full": null,
+  };
+  return readPostgresAddress(databaseUrl).servers.flatMap(({ host, isLocal, encryption }) => {
+    const messageFor = messages[encryption];
+    return isLocal || messageFor === null ? [] : [{ path: "database_url", message: messageFor(host) }];
+  });
 }
 
 /** A shipped channel that needs two variables and has one. */

@@ -7,13 +7,13 @@ import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { adminContext, NOW, refusal } from "../support/admin-context.ts";
-import { aBudget, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+import { aBudget, anEntry, anOrganization, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";
 
 const HOUR_MS = 3_600_000;
 /** Prices of a million tokens: entries here have one million of each. */
 const CORRECTED = { perMillion: { input: "0.2", output: "0.3" } };
 
-onEachDatabase("Corrections", (databases) => {
+onEachDatabaseAndPooler("Corrections", (databases) => {
   let stores: Stores;
   let context: AdminContext;
   let count = 0;

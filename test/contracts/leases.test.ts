@@ -3,14 +3,14 @@ import { BudgetLeases } from "../../src/gateway/metering/budget-leases.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
-import { aBudget, anEntry, BY, onEachDatabase } from "./storage-harness.ts";
+import { aBudget, anEntry, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";
 
 const PRICE = 7n;
 const REQUESTS = 1000;
 const TAKERS = 64;
 const TRIES = 300;
 
-onEachDatabase("Leases of several processes", (databases) => {
+onEachDatabaseAndPooler("Leases of several processes", (databases) => {
   let location: string;
   let stores: Stores;
   const processes: { leases: BudgetLeases; stores: Stores; lease: string }[] = [];

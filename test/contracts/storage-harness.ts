@@ -8,6 +8,7 @@ import type { KeyRecord, OrganizationRecord } from "../../src/admin/ports.ts";
 import type { BudgetRecord } from "../../src/admin/budget-ports.ts";
 import { openDatabase } from "../../src/storage/database/open.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
+import { findPgBouncer, startPgBouncer, type PgBouncer } from "../support/pgbouncer.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 
 /** Empty databases of the kind under test, for a suite. */
@@ -30,6 +31,25 @@ export function onEachDatabase(name: string, suite: (databases: TestDatabases) =
     return;
   }
   describe(`${name} on PostgreSQL`, () => suite(postgresDatabases(found.folder)));
+}
+
+/** The same, and on a server behind PgBouncer. */
+export function onEachDatabaseAndPooler(name: string, suite: (databases: TestDatabases) => void): void {
+  onEachDatabase(name, suite);
+  const [found, pooler] = [findPostgres(), findPgBouncer()];
+  if ("missing" in pooler) console.log(`SKIPPED: ${name} through PgBouncer: ${pooler.missing}`);
+  else if ("folder" in found)
+    describe(`${name} through PgBouncer`, () => suite(pooledDatabases(found.folder, pooler.binary)));
+}
+
+function pooledDatabases(folder: string, binary: string): TestDatabases {
+  const direct = postgresDatabases(folder);
+  let pooler: PgBouncer;
+  beforeAll(async () => {
+    pooler = await startPgBouncer(binary, direct.server().port);
+  });
+  afterAll(() => pooler[Symbol.asyncDispose]());
+  return { ...direct, location: async () => pooler.through(await direct.location()) };
 }
 
 function sqliteDatabases(): TestDatabases {

@@ -5,11 +5,11 @@ import { leaseStore, LEASES_A_TRANSACTION } from "../../src/storage/budgets/leas
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
-import { aBudget, anEntry, BY, onEachDatabase } from "./storage-harness.ts";
+import { aBudget, anEntry, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";
 
 const MINUTE_MS = 60_000;
 
-onEachDatabase("Money", (databases) => {
+onEachDatabaseAndPooler("Money", (databases) => {
   let location: string;
   let database: Database;
   let stores: Stores;

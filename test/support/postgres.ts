@@ -1,4 +1,13 @@
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -6,6 +15,7 @@ import { freePort } from "./free-port.ts";
 
 /** A private PostgreSQL server in a temporary folder, on a free loopback port, by default without fsync. */
 export interface PrivatePostgres {
+  readonly port: number;
   /** Creates an empty database and returns its address. */
   createDatabase(): Promise<string>;
   /** Suspends every process of the server, like a frozen machine. */
@@ -18,13 +28,16 @@ export interface PrivatePostgres {
   copy(kind: "backup" | "standby"): Promise<void>;
   /** Kills the server and starts the copy in its place, on the same port. */
   goBack(): Promise<void>;
+  /** Lets a server that follows another one write. */
+  promote(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The folder with `initdb` and `postgres`, or why none can be used. */
 export function findPostgres(): { folder: string } | { missing: string } {
-  const onPath = Bun.which("initdb") && Bun.which("postgres");
-  const folder = onPath ? join(Bun.which("initdb")!, "..") : debianFolder();
+  const onPath = Bun.which("postgres") && Bun.which("initdb");
+  // A link may stand alone; `pg_basebackup` is where it leads.
+  const folder = onPath ? join(realpathSync(onPath), "..") : debianFolder();
   if (!folder) return { missing: "no initdb and postgres on PATH or below /usr/lib/postgresql" };
   if (process.getuid?.() === 0 && !userPostgres()) {
     return { missing: "PostgreSQL refuses to run as root and there is no user postgres" };
@@ -32,8 +45,20 @@ export function findPostgres(): { folder: string } | { missing: string } {
   return { folder };
 }
 
-/** Starts a server; throws when it is not ready within ten seconds. `isDurable`: with fsync. */
-export async function startPostgres(folder: string, { isDurable = false } = {}): Promise<PrivatePostgres> {
+export interface PostgresOptions {
+  /** With fsync. */
+  isDurable?: boolean;
+  /** Offers TLS with this certificate. Both are PEM. */
+  tls?: { certificate: string; key: string };
+  /** Follows this server and only reads. */
+  primary?: PrivatePostgres;
+}
+
+/** Starts a server; throws when it is not ready within ten seconds. */
+export async function startPostgres(
+  folder: string,
+  { isDurable = false, tls, primary }: PostgresOptions = {},
+): Promise<PrivatePostgres> {
   const user = process.getuid?.() === 0 ? userPostgres() : null;
   const folders: string[] = [];
   const newFolder = () => {
@@ -45,20 +70,24 @@ export async function startPostgres(folder: string, { isDurable = false } = {}):
   let data = newFolder();
   let copied = data;
   const asUser = user ? ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"] : [];
-  const initdb = Bun.spawnSync(
-    asUser.concat(
-      [join(folder, "initdb"), "-D", data, "-A", "trust", "-U", "postgres"],
-      ["-E", "UTF8", "--no-sync", "--locale=C"],
-    ),
-  );
-  if (!initdb.success) throw new Error(`initdb failed: ${initdb.stderr}`);
+  const make = Bun.spawnSync([
+    ...asUser,
+    ...(primary ? copyOf(primary.port, folder, data, true) : initialize(folder, data)),
+  ]);
+  if (!make.success) throw new Error(`the database was not made: ${make.stderr}`);
+  if (tls) writeCertificate(data, tls, user);
   const port = freePort();
   const addressAt = (at: number) => `postgres://postgres@127.0.0.1:${at}/postgres`;
   const administrate = addressAt(port);
   const launch = async (files = data, at = port) => {
     const command = [join(folder, "postgres"), "-D", files, "-p", String(at), ...SETTINGS];
     const child = Bun.spawn({
-      cmd: [...asUser, ...command, ...(isDurable ? [] : VOLATILE)],
+      cmd: [
+        ...asUser,
+        ...command,
+        ...(isDurable ? [] : VOLATILE),
+        ...(tls ? settings("ssl=on", "ssl_cert_file=server.crt", "ssl_key_file=server.key") : []),
+      ],
       stdio: ["ignore", "ignore", "ignore"],
     });
     await untilReady(addressAt(at));
@@ -81,6 +110,7 @@ export async function startPostgres(folder: string, { isDurable = false } = {}):
     await server.exited;
   };
   return {
+    port,
     async createDatabase() {
       count += 1;
       const sql = new SQL(administrate, { max: 1 });
@@ -96,10 +126,9 @@ export async function startPostgres(folder: string, { isDurable = false } = {}):
     },
     async copy(kind) {
       copied = newFolder();
-      const program = join(realpathSync(join(folder, "postgres")), "../pg_basebackup");
-      const command = [program, "-D", copied, "-d", administrate, "-c", "fast", "--no-sync"];
-      const follow = kind === "standby" ? ["-R"] : [];
-      const backup = Bun.spawn([...asUser, ...command, ...follow], { stderr: "pipe" });
+      const backup = Bun.spawn([...asUser, ...copyOf(port, folder, copied, kind === "standby")], {
+        stderr: "pipe",
+      });
       if ((await backup.exited) !== 0) throw new Error(await backup.stderr.text());
       if (kind === "backup") return;
       const standby = await launch(copied, freePort());
@@ -115,11 +144,46 @@ export async function startPostgres(folder: string, { isDurable = false } = {}):
       if (row.isStandby) await sql`SELECT pg_promote()`;
       await sql.close();
     },
+    async promote() {
+      const sql = new SQL(administrate, { max: 1 });
+      await sql`SELECT pg_promote()`;
+      await sql.close();
+    },
     async stop() {
       await end("SIGQUIT");
       for (const files of folders) rmSync(files, { recursive: true, force: true });
     },
   };
+}
+
+function initialize(folder: string, data: string): string[] {
+  const options = "-A trust -U postgres -E UTF8 --no-sync --locale=C";
+  return [join(folder, "initdb"), "-D", data, ...options.split(" ")];
+}
+
+function copyOf(port: number, folder: string, data: string, follows: boolean): string[] {
+  const address = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const command = [
+    join(folder, "pg_basebackup"),
+    "-D",
+    data,
+    "-d",
+    address,
+    "--checkpoint=fast",
+    "--no-sync",
+  ];
+  return follows ? [...command, "-R"] : command;
+}
+
+function writeCertificate(
+  data: string,
+  { certificate, key }: { certificate: string; key: string },
+  user: { uid: number; gid: number } | null,
+): void {
+  writeFileSync(join(data, "server.crt"), certificate);
+  const keyPath = join(data, "server.key");
+  writeFileSync(keyPath, key, { mode: 0o600 });
+  if (user) chownSync(keyPath, user.uid, user.gid);
 }
 
 /** A crash of the server alone loses no data that the operating system has, so fsync may be off. */
@@ -157,7 +221,8 @@ function debianFolder(): string | null {
   return folders.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-function userPostgres(): { uid: number; gid: number } | null {
+/** Who runs servers that refuse to run as root. */
+export function userPostgres(): { uid: number; gid: number } | null {
   const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8"));
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : null;
 }

@@ -1,5 +1,5 @@
-import type { SQL } from "bun";
 import { createSemaphore, type Semaphore } from "../../lib/semaphore.ts";
+import type { PostgresConnection } from "./postgres-connect.ts";
 import { isConnectionLost } from "./unavailable.ts";
 
 /**
@@ -8,13 +8,13 @@ import { isConnectionLost } from "./unavailable.ts";
  */
 interface ConnectionPool {
   /** Runs `work` on a connection. When the signal aborts, the connection is closed and so is the work's query. */
-  use<T>(signal: AbortSignal, work: (sql: SQL) => Promise<T>): Promise<T>;
+  use<T>(signal: AbortSignal, work: (connection: PostgresConnection) => Promise<T>): Promise<T>;
   /** Closes every connection; queries still running after a second fail. */
   close(): Promise<void>;
 }
 
 interface Connection {
-  sql: SQL;
+  opened: PostgresConnection;
   openedAt: number;
   /** When the server last responded. */
   respondedAt: number;
@@ -24,28 +24,30 @@ interface Connection {
 const LIFETIME_MS = 30 * 60_000;
 const CLOSE_TIMEOUT_SECONDS = 1;
 
+type Connect = (signal: AbortSignal) => Promise<PostgresConnection>;
+
 /** Opens a pool of at most `size` connections; none is made before it is needed. */
-export function connectionPool(size: number, connect: () => SQL, lifetimeMs = LIFETIME_MS): ConnectionPool {
+export function connectionPool(size: number, connect: Connect, lifetimeMs = LIFETIME_MS): ConnectionPool {
   return new Pool(size, connect, lifetimeMs);
 }
 
 class Pool implements ConnectionPool {
   readonly #slots: Semaphore;
-  readonly #connect: () => SQL;
+  readonly #connect: Connect;
   readonly #lifetimeMs: number;
   readonly #open = new Set<Connection>();
   #idle: Connection[] = [];
   #isClosed = false;
 
-  constructor(size: number, connect: () => SQL, lifetimeMs: number) {
+  constructor(size: number, connect: Connect, lifetimeMs: number) {
     this.#slots = createSemaphore(size);
     this.#connect = connect;
     this.#lifetimeMs = lifetimeMs;
   }
 
-  async use<T>(signal: AbortSignal, work: (sql: SQL) => Promise<T>): Promise<T> {
+  async use<T>(signal: AbortSignal, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     using _slot = await this.#slots.acquire(signal);
-    const connection = this.#take();
+    const connection = await this.#take(signal);
     const startedAt = performance.now();
     const giveUp = () => {
       this.#discard(connection);
@@ -53,7 +55,7 @@ class Pool implements ConnectionPool {
     };
     signal.addEventListener("abort", giveUp, { once: true });
     try {
-      return await work(connection.sql);
+      return await work(connection.opened);
     } catch (error) {
       if (isConnectionLost(error)) this.#discard(connection);
       throw error;
@@ -65,19 +67,22 @@ class Pool implements ConnectionPool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#open].map(({ sql }) => sql.close({ timeout: CLOSE_TIMEOUT_SECONDS })));
+    await Promise.all(
+      [...this.#open].map(({ opened }) => opened.sql.close({ timeout: CLOSE_TIMEOUT_SECONDS })),
+    );
     this.#open.clear();
   }
 
   /** The connection used last, so that a pool which was large for a moment leaves the others to age. */
-  #take(): Connection {
+  async #take(signal: AbortSignal): Promise<Connection> {
     const now = performance.now();
     for (let last = this.#idle.pop(); last; last = this.#idle.pop()) {
-      if (now - last.openedAt < this.#lifetimeMs) return last;
+      if (now - last.openedAt < this.#lifetimeMs && !last.opened.hasEnded) return last;
       this.#discard(last);
     }
-    const connection = { sql: this.#connect(), openedAt: now, respondedAt: now };
+    const connection = { opened: await this.#connect(signal), openedAt: now, respondedAt: now };
     this.#open.add(connection);
+    if (this.#isClosed) this.#discard(connection);
     return connection;
   }
 
@@ -89,7 +94,7 @@ class Pool implements ConnectionPool {
 
   #discard(connection: Connection): void {
     if (!this.#open.delete(connection)) return;
-    void connection.sql.close({ timeout: 0 }).catch(() => undefined);
+    void connection.opened.sql.close({ timeout: 0 }).catch(() => undefined);
   }
 
   /** The network may have gone silent for all: idle connections that have not responded since are closed, too. */

@@ -11,6 +11,7 @@ const TAKE = "src/storage/budgets/take.ts";
 const LEASES = "src/storage/budgets/leases.ts";
 const DOUBT = "src/storage/budgets/leases-in-doubt.ts";
 const PERIOD = "src/domain/budget-period.ts";
+const CONNECT = "src/storage/database/postgres-connect.ts";
 
 const money = ["test/contracts/storage-money.test.ts"];
 const leases = ["test/contracts/leases.test.ts"];
@@ -18,9 +19,10 @@ const corrections = ["test/contracts/corrections.test.ts"];
 const ledger = ["test/contracts/storage-ledger.test.ts"];
 const sequence = ["test/contracts/ledger-sequence.test.ts"];
 const upkeep = ["test/contracts/storage-upkeep.test.ts"];
+const addresses = ["test/contracts/postgres-addresses.test.ts"];
 const period = ["src/domain/budget-period.test.ts"];
 
-/** Ledger, budgets and corrections in the database. */
+/** Ledger, budgets and corrections in the database, and the way to it. */
 export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "an outcome is kept no longer than a claim",
@@ -380,5 +382,54 @@ export const STORE_FAULTS: readonly Fault[] = [
     find: " AND ledger_bookings.period_start IS NULL`;",
     replace: "`;",
     tests: upkeep,
+  },
+  {
+    name: "sslmode=require accepts any certificate",
+    file: "src/lib/postgres-address.ts",
+    find: '["require", "verify-full"]',
+    replace: '["require", "no-verify"]',
+    tests: ["src/lib/postgres-address.test.ts"],
+  },
+  {
+    name: "a database on another machine is called in plain text",
+    file: "src/lib/postgres-address.ts",
+    find: 'isLocal ? "disable" : "verify-full"',
+    replace: '"disable"',
+    tests: ["src/lib/postgres-address.test.ts"],
+  },
+  {
+    name: "transactions through a pooler have no settings",
+    file: "src/storage/database/postgres.ts",
+    find: "if (isPooled) await transaction.unsafe(connector.transactionSettings);",
+    replace: "",
+    tests: addresses,
+  },
+  {
+    name: "a pooler that drops settings is not noticed",
+    file: CONNECT,
+    find: "if (!isPooled && row?.has_settings !== true) throw new SettingsDropped();",
+    replace: "",
+    tests: addresses,
+  },
+  {
+    name: "statements are prepared by name through a pooler",
+    file: CONNECT,
+    find: "...(isPooled && { prepare: false }),",
+    replace: "",
+    tests: ["test/contracts/storage-money.test.ts"],
+  },
+  {
+    name: "a server that only reads is used in place of the one that writes",
+    file: CONNECT,
+    find: "if (this.#servers.length > 1 && row?.only_reads",
+    replace: "if (this.#servers.length > 9 && row?.only_reads",
+    tests: addresses,
+  },
+  {
+    name: "an ended connection goes back to its server after a failover",
+    file: "src/storage/database/connection-pool.ts",
+    find: " && !last.opened.hasEnded",
+    replace: "",
+    tests: addresses,
   },
 ];

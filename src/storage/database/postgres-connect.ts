@@ -1,0 +1,189 @@
+import { SQL } from "bun";
+import { DependencyError } from "../../gateway/ports.ts";
+import { readPostgresAddress, type Encryption, type PostgresServer } from "../../lib/postgres-address.ts";
+
+/** An open connection to a server that writes, where the address names several. */
+export interface PostgresConnection {
+  /** A client with this connection alone. */
+  sql: SQL;
+  /**
+   * Whether a pooler stands in between that gives each transaction a session of its own choice, as PgBouncer with
+   * `pool_mode = transaction`. Then no setting outlives a transaction, and nothing can be listened to.
+   */
+  isPooled: boolean;
+  /** Whether the connection has ended. The client would open another one, to this same server. */
+  readonly hasEnded: boolean;
+}
+
+export interface PostgresConnector {
+  /**
+   * Connects to the server that was connected to last, else to the next one that can be reached and writes. Throws a
+   * `DependencyError` when there is none. When the signal aborts, the connection is given up.
+   */
+  connect(signal: AbortSignal): Promise<PostgresConnection>;
+  /**
+   * A client for `listen` alone, which connects to the server that was connected to last, and to no other one later: who
+   * listens also looks by itself.
+   */
+  listener(): SQL;
+  /** What a transaction of a pooled connection begins with. */
+  readonly transactionSettings: string;
+}
+
+export function postgresConnector(location: string, timeoutMs: number): PostgresConnector {
+  return new Connector(location, timeoutMs);
+}
+
+const CONNECT_TIMEOUT_SECONDS = 1;
+
+class Connector implements PostgresConnector {
+  readonly #servers: readonly PostgresServer[];
+  readonly #database: string;
+  readonly #timeoutMs: number;
+  readonly #settings: Readonly<Record<string, string>>;
+  /** Index of the server to begin with. */
+  #next = 0;
+  /** Null until a connection has shown it. */
+  #isPooled: boolean | null = null;
+
+  constructor(location: string, timeoutMs: number) {
+    const { database, servers } = readPostgresAddress(location);
+    this.#servers = servers;
+    this.#database = database;
+    this.#timeoutMs = timeoutMs;
+    this.#settings = {
+      synchronous_commit: "on",
+      statement_timeout: String(timeoutMs),
+      lock_timeout: String(timeoutMs),
+      idle_in_transaction_session_timeout: String(timeoutMs * 2),
+    };
+  }
+
+  get transactionSettings(): string {
+    return Object.entries(this.#settings)
+      .map(([name, value]) => `SET LOCAL ${name} = ${value}`)
+      .join(";");
+  }
+
+  async connect(signal: AbortSignal): Promise<PostgresConnection> {
+    let failure: unknown;
+    for (const _ of this.#servers) {
+      signal.throwIfAborted();
+      const index = this.#next;
+      try {
+        return await this.#connectTo(this.#servers[index] as PostgresServer, signal);
+      } catch (error) {
+        failure = error;
+        this.#next = (index + 1) % this.#servers.length;
+      }
+    }
+    throw failure instanceof DependencyError
+      ? failure
+      : new DependencyError("the database is unavailable", { cause: failure });
+  }
+
+  listener(): SQL {
+    return this.#client(this.#servers[this.#next] as PostgresServer, { isPooled: false });
+  }
+
+  async #connectTo(server: PostgresServer, signal: AbortSignal): Promise<PostgresConnection> {
+    const open = async (isPooled: boolean) => {
+      const connection = await this.#open(server, isPooled, signal);
+      this.#isPooled = isPooled;
+      return connection;
+    };
+    if (this.#isPooled) return await open(true);
+    try {
+      return await open(false);
+    } catch (error) {
+      if (!isOfPooler(error)) throw error;
+    }
+    return await open(true);
+  }
+
+  async #open(server: PostgresServer, isPooled: boolean, signal: AbortSignal): Promise<PostgresConnection> {
+    let hasEnded = false;
+    const sql = this.#client(server, { isPooled, onclose: () => (hasEnded = true) });
+    const giveUp = () => void sql.close({ timeout: 0 }).catch(() => undefined);
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      await sql.connect();
+      // One round trip less for each further connection to a single server.
+      if (this.#isPooled === null || this.#servers.length > 1) await this.#inspect(sql, isPooled);
+    } catch (error) {
+      giveUp();
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+    return {
+      sql,
+      isPooled,
+      get hasEnded() {
+        return hasEnded;
+      },
+    };
+  }
+
+  /** Throws when settings of the session are not in force, or when there are several servers and this one only reads. */
+  async #inspect(sql: SQL, isPooled: boolean): Promise<void> {
+    const [row] = await sql<{ has_settings: boolean; only_reads: string }[]>`
+      SELECT current_setting('statement_timeout')::interval = ${`${this.#timeoutMs} ms`}::text::interval AS has_settings,
+        current_setting('transaction_read_only') AS only_reads`;
+    if (!isPooled && row?.has_settings !== true) throw new SettingsDropped();
+    if (this.#servers.length > 1 && row?.only_reads !== "off")
+      throw new DependencyError("no server of the database accepts changes");
+  }
+
+  /** A client with one connection, which sends TCP keepalives after 60 s of silence (Bun manual, SQL, timeouts). */
+  #client(
+    { url, encryption }: PostgresServer,
+    { isPooled, onclose }: { isPooled: boolean; onclose?: () => void },
+  ): SQL {
+    return new SQL(url, {
+      adapter: "postgres",
+      bigint: true,
+      max: 1,
+      connectionTimeout: CONNECT_TIMEOUT_SECONDS,
+      // Named here because a PGDATABASE or PGSSLMODE in the environment would win over the address.
+      ...(this.#database === "" ? {} : { database: this.#database }),
+      tls: TLS[encryption],
+      ...(onclose && { onclose }),
+      // A pooler may give the next execution of a prepared statement to a session that does not know it.
+      ...(isPooled && { prepare: false }),
+      connection: { application_name: "model-inference-gateway", ...(!isPooled && this.#sessionSettings) },
+    });
+  }
+
+  get #sessionSettings(): Record<string, string> {
+    return {
+      ...this.#settings,
+      // The server ends sessions of a machine that vanished after 90 s, not after two hours.
+      tcp_keepalives_idle: "60",
+      tcp_keepalives_interval: "10",
+      tcp_keepalives_count: "3",
+    };
+  }
+}
+
+/** In the words of the driver, to which `require` is TLS with any certificate. */
+const TLS = {
+  disable: "disable",
+  "no-verify": "require",
+  "verify-ca": "verify-ca",
+  "verify-full": "verify-full",
+} as const satisfies Record<Encryption, string>;
+
+/** A pooler accepted the settings of a session and did not pass them on. */
+class SettingsDropped extends Error {}
+
+/** Whether a pooler refused or dropped the settings of a session; it may have meant something else by this SQLSTATE. */
+function isOfPooler(error: unknown): boolean {
+  return (
+    error instanceof SettingsDropped ||
+    (error instanceof SQL.PostgresError && error.errno === PROTOCOL_VIOLATION)
+  );
+}
+
+/** PostgreSQL manual, appendix A. */
+const PROTOCOL_VIOLATION = "08P01";
