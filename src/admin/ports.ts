@@ -181,6 +181,13 @@ export interface PriceStore {
   /** Ends a row at a time. False when no such row is in force then. */
   end(id: string, until: number, by: Actor): Promise<boolean>;
   list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;
+  /**
+   * By model and then oldest first, what follows the row with the id `after`; null where there is no such row. With
+   * `organizationIds` the default rows, too.
+   */
+  page(
+    page: OrganizationFilter & { model?: string; after?: string; limit: number },
+  ): Promise<PriceRecord[] | null>;
 }
 
 /** Secrets that sign links to results. */

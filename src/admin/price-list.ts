@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { Price } from "../domain/price.ts";
+import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
 import { readInput } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
-import { pageByName, pageFields, type Page } from "./paging.ts";
+import { pageFields, type Page } from "./paging.ts";
 import type { PriceRecord } from "./ports.ts";
 import { priceIndex } from "./price-index.ts";
 import { currencyOf } from "./prices.ts";
@@ -16,8 +17,25 @@ export async function listPrices(context: AdminContext, input: unknown): Promise
   const { cursor, limit, organizationId, model } = readInput(priceListSchema, input);
   if (organizationId !== undefined) await getOrganization(context, organizationId);
   const configured = organizationId === undefined ? configuredRows(context, model) : [];
-  const rows = [...configured, ...(await context.store.prices.list({ organizationId, model }))];
-  return pageByName(rows, { cursor, limit }, (row) => row.id ?? `configured:${row.model}`);
+  const last = configured.findIndex((row) => nameOf(row) === cursor);
+  const isStored = cursor !== undefined && last < 0;
+  // One more than the page shows whether another page follows.
+  const rows: AnyPriceRow[] = isStored ? [] : configured.slice(last + 1, last + 2 + limit);
+  const stored = await context.store.prices.page({
+    ...(organizationId !== undefined && { organizationId }),
+    ...(model !== undefined && { model }),
+    ...(isStored && { after: cursor }),
+    limit: limit + 1 - rows.length,
+  });
+  if (!stored) throw new AdminError(400, "cursor", "the cursor is not in this list any more: begin anew");
+  const found = [...rows, ...stored];
+  const data = found.slice(0, limit);
+  const end = data.at(-1);
+  return { data, next: found.length > limit && end ? nameOf(end) : null };
+}
+
+function nameOf({ id, model }: AnyPriceRow): string {
+  return id ?? `configured:${model}`;
 }
 
 function configuredRows({ catalogue }: AdminContext, only: string | undefined): AnyPriceRow[] {

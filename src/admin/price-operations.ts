@@ -75,7 +75,7 @@ export const priceOperations = {
     summary: "Price rows; those of the configuration first, unless an organization is named",
     role: "viewer",
     reach: "organization",
-    cost: "report",
+    cost: "page",
     input: priceListSchema,
     output: pageOf(priceSchema),
     async run(context, input) {

@@ -47,7 +47,7 @@ export const fileSchema = z.strictObject({
         .max(1000)
         .default(10)
         .describe(
-          "Maximum number of connections to PostgreSQL per process, beside one that writes the ledger",
+          "Maximum number of connections to PostgreSQL per process, beside one that writes the ledger and, while administration reads, up to five",
         ),
     })
     .prefault({}),

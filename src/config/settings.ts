@@ -52,7 +52,7 @@ export interface Settings {
   dataDirectory: string;
   /** PostgreSQL; null is the SQLite file in `dataDirectory`. */
   databaseUrl: string | null;
-  /** `poolSize`: most connections to PostgreSQL from one process, beside one that writes the ledger. */
+  /** `poolSize`: most connections to PostgreSQL from one process, beside those of its threads. */
   database: { poolSize: number };
   /** Counters shared between processes; null keeps them in memory. */
   redisUrl: string | null;

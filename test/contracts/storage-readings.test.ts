@@ -4,7 +4,10 @@ import { pathToFileURL } from "node:url";
 import { writeFileSync } from "node:fs";
 import type { AdminStore } from "../../src/admin/ports.ts";
 import { DependencyError } from "../../src/gateway/ports.ts";
+import { READERS } from "../../src/storage/readings/readers.ts";
 import { withReadingThreads } from "../../src/storage/readings/readings.ts";
+import { openDatabase } from "../../src/storage/database/open.ts";
+import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { openStores } from "../../src/storage/stores/stores.ts";
 import { anEntry, anOrganization, BY, temporaryFolder } from "./storage-harness.ts";
 
@@ -34,23 +37,45 @@ async function open(name: string, script?: URL) {
   };
 }
 
-const READINGS: ((admin: AdminStore) => Promise<unknown>)[] = [
-  (admin) => admin.usage.sums(RANGE, ["at", "keyId"]),
-  (admin) => admin.usage.spending(RANGE, ["model"]),
-  (admin) => admin.usage.traffic(RANGE, ["at"]),
-  (admin) => admin.usage.errors(RANGE, ["channel"]),
-  (admin) => admin.usage.hasPictures(),
-  (admin) => admin.ledger.list({ limit: 10 }),
-  (admin) => admin.ledger.position("e_1"),
-  (admin) => admin.ledger.history("e_1"),
-  (admin) => admin.requests.list({}, FIRST),
-  (admin) => admin.requests.find("e_1"),
-  (admin) => admin.pictures.list({}, { since: 0, ...FIRST }),
-  (admin) => admin.audit.list({ limit: 10 }),
-  (admin) => admin.jobs.list({ limit: 10 }),
-  (admin) => admin.keys.page({ limit: 10 }),
-  (admin) => admin.keys.lastUsed(["key_a"]),
-];
+/** Each method that a thread runs, by store and method. */
+const READINGS: Readonly<Record<string, (admin: AdminStore) => Promise<unknown>>> = {
+  "usage.sums": (admin) => admin.usage.sums(RANGE, ["at", "keyId"]),
+  "usage.spending": (admin) => admin.usage.spending(RANGE, ["model"]),
+  "usage.traffic": (admin) => admin.usage.traffic(RANGE, ["at"]),
+  "usage.errors": (admin) => admin.usage.errors(RANGE, ["channel"]),
+  "usage.hasPictures": (admin) => admin.usage.hasPictures(),
+  "ledger.list": (admin) => admin.ledger.list({ limit: 10 }),
+  "ledger.position": (admin) => admin.ledger.position("e_1"),
+  "ledger.history": (admin) => admin.ledger.history("e_1"),
+  "requests.list": (admin) => admin.requests.list({}, FIRST),
+  "requests.find": (admin) => admin.requests.find("e_1"),
+  "pictures.list": (admin) => admin.pictures.list({}, { since: 0, ...FIRST }),
+  "audit.list": (admin) => admin.audit.list({ limit: 10 }),
+  "jobs.list": (admin) => admin.jobs.list({ limit: 10 }),
+  "keys.page": (admin) => admin.keys.page({ limit: 10 }),
+  "keys.lastUsed": (admin) => admin.keys.lastUsed(["key_a"]),
+  "organizations.list": (admin) => admin.organizations.list(),
+  "organizations.page": (admin) => admin.organizations.page({ limit: 10 }),
+  "keys.list": (admin) => admin.keys.list(),
+  "keys.count": (admin) => admin.keys.count("org_a", 10),
+  "prices.list": (admin) => admin.prices.list(),
+  "prices.page": (admin) => admin.prices.page({ limit: 10 }),
+  "budgets.list": (admin) => admin.budgets.list(),
+  "budgets.page": (admin) => admin.budgets.page({ limit: 10 }),
+  "budgets.ofKeys": (admin) => admin.budgets.ofKeys(["key_a"]),
+  "budgets.leasesInDoubt": (admin) => admin.budgets.leasesInDoubt(),
+  "members.list": (admin) => admin.members.list(),
+  "sessions.list": (admin) => admin.sessions.list("user_a"),
+  "adminTokens.list": (admin) => admin.adminTokens.list(),
+  "webhooks.list": (admin) => admin.webhooks.list(),
+  "webhooks.deliveries": (admin) => admin.webhooks.deliveries({ limit: 10 }),
+  "alerts.page": (admin) => admin.alerts.page({ limit: 10 }),
+  "alerts.events": (admin) => admin.alerts.events({ limit: 10 }),
+  "ledger.charges": (admin) =>
+    admin.ledger.charges({ organizationId: "org_a", model: "m", from: 0, to: 10 ** 13, after: null }),
+  "ledger.verify": async (admin) => ({ ...(await admin.ledger.verify()), at: 0 }),
+  "audit.verify": (admin) => admin.audit.verify(),
+};
 
 test("the thread reads what the store has, and sees what was just written", async () => {
   await using opened = await open("same");
@@ -58,10 +83,18 @@ test("the thread reads what the store has, and sees what was just written", asyn
   await threaded.organizations.create(anOrganization("org_a"), BY);
   for (const id of ["e_1", "e_2"]) {
     await stores.ledger.post("proc_a", [anEntry(id, 5n, { organizationId: "org_a" })]);
-    for (const read of READINGS) expect(await read(threaded)).toEqual(await read(stores.admin));
+    for (const read of Object.values(READINGS))
+      expect(await read(threaded)).toEqual(await read(stores.admin));
   }
   expect(await threaded.ledger.list({ limit: 10 })).toHaveLength(2);
   expect(problems).toEqual([]);
+});
+
+test("every method that a thread runs is tried", () => {
+  const threaded = Object.entries(READERS).flatMap(([store, methods]) =>
+    Object.entries(methods).flatMap(([method, reader]) => (reader === "caller" ? [] : `${store}.${method}`)),
+  );
+  expect(Object.keys(READINGS).toSorted()).toEqual(threaded.toSorted());
 });
 
 test("requests have their turns while a long reading goes on", async () => {
@@ -72,11 +105,16 @@ test("requests have their turns while a long reading goes on", async () => {
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
       SELECT i, i, 'a', 'key', 'create', 'key_' || i FROM n`;
   });
-  const read = (admin: AdminStore) => admin.audit.list({ actor: "nobody", limit: 10 });
-  const inPlace = await turnsDuring(() => read(stores.admin));
-  await read(threaded);
-  const onThread = await turnsDuring(() => read(threaded));
-  expect(onThread).toBeGreaterThan(5 * Math.max(1, inPlace));
+  const long = [
+    (admin: AdminStore) => admin.audit.list({ actor: "nobody", limit: 10 }),
+    (admin: AdminStore) => admin.audit.verify(),
+  ];
+  for (const read of long) {
+    const inPlace = await turnsDuring(() => read(stores.admin));
+    await read(threaded);
+    const onThread = await turnsDuring(() => read(threaded));
+    expect(onThread).toBeGreaterThan(5 * Math.max(1, inPlace));
+  }
 });
 
 /** Turns that the event loop takes while something is awaited. */
@@ -105,3 +143,40 @@ test("a reading whose thread ends fails as if the database were away, and the ne
     expect(opened.problems).toHaveLength(count);
   }
 });
+
+const postgres = findPostgres();
+
+test.skipIf("missing" in postgres)(
+  "on PostgreSQL a verification takes no connection of requests",
+  async () => {
+    if ("missing" in postgres) return;
+    const server = await startPostgres(postgres.folder);
+    const location = await server.createDatabase();
+    const stores = await openStores(location, { poolSize: 1 });
+    const reading = withReadingThreads(stores.admin, { location, journals: folder, onProblem: () => {} });
+    const other = await openDatabase(location);
+    try {
+      await stores.admin.organizations.create(anOrganization("org_a"), BY);
+      const locked = Promise.withResolvers<void>();
+      const isOver = Promise.withResolvers<void>();
+      const holding = other.begin(async (sql) => {
+        await sql`LOCK TABLE ledger IN ACCESS EXCLUSIVE MODE`;
+        locked.resolve();
+        await isOver.promise;
+      });
+      await locked.promise;
+      const verification = reading.admin.ledger.verify();
+      for (let count = 0; count < 20; count += 1)
+        expect(await reading.admin.organizations.get("org_a")).toMatchObject({ id: "org_a" });
+      expect(await reading.admin.organizations.list()).toHaveLength(1);
+      isOver.resolve();
+      await holding;
+      expect(await verification).toMatchObject({ entries: 0, differenceCount: 0 });
+    } finally {
+      await reading.close();
+      await Promise.all([other.close(), stores.database.close()]);
+      await server.stop();
+    }
+  },
+  60_000,
+);

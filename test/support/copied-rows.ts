@@ -22,7 +22,7 @@ export function copyRows(database: Database, times: number, only?: RegExp): void
     .map(({ name }) => name)
     .filter((name) => !SINGLE.has(name) && !name.startsWith("sqlite_") && (!only || only.test(name)));
   const tag = `c${tables.length}_${times}_`;
-  database.transaction(() => {
+  const copy = database.transaction(() => {
     for (const table of tables) {
       const varied = new Set(uniqueKeys(database, table).map(columnOf));
       const columns = columnsOf(database, table);
@@ -39,7 +39,8 @@ export function copyRows(database: Database, times: number, only?: RegExp): void
       database.run("DROP TABLE original");
     }
     database.run("UPDATE revision SET value = (SELECT MAX(revision) FROM audit)");
-  })();
+  });
+  copy.immediate();
 }
 
 interface Column {

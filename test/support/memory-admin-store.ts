@@ -210,6 +210,11 @@ function priceStore(note: Note): AdminStore["prices"] {
             (model === undefined || price.model === model),
         ),
       ),
+    async page({ organizationId, model, after, limit }) {
+      const rows = await this.list({ organizationId, model });
+      const start = after === undefined ? 0 : rows.findIndex(({ id }) => id === after) + 1;
+      return after !== undefined && start === 0 ? null : rows.slice(start, start + limit);
+    },
   };
 }
 

@@ -15,6 +15,10 @@ export const scopedMoney = {
       const rows = await store.list(filter);
       return rows.filter(({ organizationId }) => organizationId === null || isWithin(scope, organizationId));
     },
+    async page(page) {
+      if (page.organizationId !== undefined && !isWithin(scope, page.organizationId)) return [];
+      return await store.page({ ...page, organizationIds: scope.organizations });
+    },
   }),
 
   budgets(store: BudgetAdminStore, scope: Scope): BudgetAdminStore {

@@ -1,4 +1,4 @@
-import type { Operation } from "../../admin/operation.ts";
+import type { Cost, Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { Route } from "../routes.ts";
@@ -85,6 +85,12 @@ function itemsOf(route: Route): { path: string; item: PathItem }[] {
   });
 }
 
+const COSTS: Readonly<Record<Cost, string>> = {
+  page: "",
+  report: " A report: few run at a time.",
+  verification: " A verification: one runs at a time.",
+};
+
 function operationItem({ name, method, path }: Route, operation: Operation): PathItem {
   const field = parameterOf(path);
   const { inPath, rest, required, object } = splitFields(jsonSchema(operation.input, "input"), field);
@@ -100,7 +106,7 @@ function operationItem({ name, method, path }: Route, operation: Operation): Pat
     operationId: name.replace("admin.", ""),
     tags: [adminTag(name)],
     summary: operation.summary,
-    description: `For members whose role is at least ${operation.role}${reach}.`,
+    description: `For members whose role is at least ${operation.role}${reach}.${COSTS[operation.cost]}`,
     ...(parameters.length > 0 && { parameters }),
     ...(hasBody && {
       requestBody: { required: required.length > 0, content: { "application/json": { schema: object } } },

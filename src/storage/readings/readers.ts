@@ -29,7 +29,7 @@ export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof Adm
     rotate: CALLER,
     remove: CALLER,
   },
-  prices: { add: CALLER, end: CALLER, list: REPORTS },
+  prices: { add: CALLER, end: CALLER, list: REPORTS, page: REPORTS },
   budgets: {
     create: CALLER,
     get: CALLER,
@@ -78,7 +78,7 @@ export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof Adm
     redeliver: CALLER,
   },
   jobs: { get: CALLER, list: REPORTS },
-  configuration: { list: REPORTS, create: CALLER, update: CALLER, remove: CALLER },
+  configuration: { list: CALLER, create: CALLER, update: CALLER, remove: CALLER },
   ledger: {
     list: REPORTS,
     listPosted: REPORTS,

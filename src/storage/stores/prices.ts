@@ -1,5 +1,6 @@
 import type { PriceRecord, PriceStore } from "../../admin/ports.ts";
 import type { Nanos } from "../../lib/money.ts";
+import { padded } from "../budgets/locked-budgets.ts";
 import { makeChange } from "./change.ts";
 import { toColumn, type Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
@@ -35,6 +36,23 @@ export function priceStore(database: Database): PriceStore {
       );
       return rows.map(readRow);
     },
+    page: ({ organizationId, organizationIds, model, after, limit }) =>
+      database.read(async (sql) => {
+        const [last] =
+          after === undefined ? [] : await sql<PriceRow[]>`SELECT * FROM prices WHERE id = ${after}`;
+        if (after !== undefined && !last) return null;
+        const rows = await sql<PriceRow[]>`SELECT * FROM prices WHERE 1 = 1
+          ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+          ${
+            organizationIds === undefined
+              ? sql``
+              : sql`AND (organization_id IS NULL OR organization_id IN ${sql(padded(organizationIds))})`
+          }
+          ${model === undefined ? sql`` : sql`AND model = ${model}`}
+          ${last ? sql`AND (model, effective_from, id) > (${last.model}, ${last.effective_from}, ${last.id})` : sql``}
+          ORDER BY model, effective_from, id LIMIT ${limit}`;
+        return rows.map(readRow);
+      }),
   };
 }
 
