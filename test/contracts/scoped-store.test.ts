@@ -13,6 +13,7 @@ import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-har
  * `theirs`, gives nothing and changes nothing, and gives what is the member's own. A new method has to be listed.
  */
 const PAGE = { limit: 100 };
+const POSTED = { ...PAGE, after: { sequence: -1, id: "", kind: "" }, upTo: 10 ** 15 };
 const DAY = { from: 0, to: 10 ** 13, span: "day" as const };
 const NOTE = { by: BY, action: "update" } as const;
 
@@ -122,6 +123,12 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.ledger.list({ ...PAGE, organizationId: "theirs" }),
     (s) => s.ledger.list({ ...PAGE, keyId: "key_theirs" }),
   ],
+  "ledger.listPosted": [
+    (s) => s.ledger.listPosted(POSTED),
+    (s) => s.ledger.listPosted({ ...POSTED, organizationId: "theirs" }),
+  ],
+  // A number of the installation, which tells nothing of anybody.
+  "ledger.readableSequence": [],
   "ledger.position": [(s) => s.ledger.position("entry_theirs")],
   "ledger.history": [(s) => s.ledger.history("entry_theirs")],
   "ledger.charges": [
@@ -217,6 +224,7 @@ const OWN: readonly Call[] = [
   (s) => s.sessions.list("user_mine"),
   (s) => s.adminTokens.list(),
   (s) => s.ledger.list(PAGE),
+  (s) => s.ledger.listPosted(POSTED),
   (s) => s.ledger.history("entry_mine"),
   (s) => s.ledger.position("entry_mine"),
   (s) => s.requests.find("entry_mine"),
