@@ -7,7 +7,7 @@ const DIALECTS = ["chat", "messages", "responses", "native"];
 const PAIRS = DIALECTS.flatMap((caller) => DIALECTS.map((vendor) => `${caller} of ${vendor}`));
 
 test("whatever usage a vendor reports, the client's book is the ledger's: whole and streamed, in every pair", async () => {
-  const { outcomes, violations } = await fuzzAnswers(1_200, SEED, 0, "usage");
+  const { outcomes, violations } = await fuzzAnswers(1_000, SEED, 0, "usage");
   expect(violations).toEqual([]);
   expect(Object.keys(outcomes)).toEqual(
     expect.arrayContaining([
@@ -16,10 +16,10 @@ test("whatever usage a vendor reports, the client's book is the ledger's: whole 
       "embeddings of native",
     ]),
   );
-}, 60_000);
+}, 180_000);
 
 test("no answer of a vendor breaks the gateway, and each response has one charge within its hold", async () => {
-  const { outcomes, violations } = await fuzzAnswers(1_200, SEED, 0, "anything");
+  const { outcomes, violations } = await fuzzAnswers(1_000, SEED, 0, "anything");
   expect(violations).toEqual([]);
   expect(Object.keys(outcomes)).toEqual(expect.arrayContaining(PAIRS.map((pair) => `${pair}, stream cut`)));
-}, 60_000);
+}, 180_000);

@@ -68,6 +68,13 @@ describe("the usage of a whole reply", () => {
     });
   });
 
+  test("has the sum of what was written to the cache, where the vendor gives the split alone", () => {
+    const usage = '{"input_tokens":10,"cache_creation":{"ephemeral_1h_input_tokens":5},"output_tokens":9}';
+    const reply = read(whole(usage));
+    expect(reply.usage).toMatchObject({ source: "upstream", tokens: { input: 10, cacheWrite1h: 5 } });
+    expect(JSON.parse(reply.text).usage).toMatchObject({ cache_creation_input_tokens: 5 });
+  });
+
   test.each([
     ["null", '"input_tokens":70', '"output_tokens":3'],
     ['{"input_tokens":-1,"output_tokens":1.5,"note":1.0}', '"input_tokens":70', '"note":1.0'],

@@ -7,7 +7,7 @@ import type { VendorReply, WholeReply } from "../dialect.ts";
 import { observe, WholeText } from "../sized-text.ts";
 import { addBlock, isNamedCall } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
-import { readUsage } from "./usage.ts";
+import { readUsage, showsBilled } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject } from "../vendor-frames.ts";
 
@@ -26,11 +26,12 @@ export function readReply(reply: VendorReply, publicModel: string, policy: Usage
     for (const block of body.content) addBlock(sized, block);
   });
   const usage = policy(observe(readUsage(body["usage"]), delivered, true));
+  const isShown = !isCorrected(usage) && showsBilled(body["usage"], usage);
   const clean = withoutFields(reply.text, vendorFields(body));
-  if (body["model"] === publicModel && !isCorrected(usage)) return { text: clean, usage };
+  if (body["model"] === publicModel && isShown) return { text: clean, usage };
   const edited = editMembers(clean, {
     model: (old) => (old === undefined ? undefined : JSON.stringify(publicModel)),
-    ...(isCorrected(usage) && { usage: (old) => correctedUsage(old, usage) }),
+    ...(!isShown && { usage: (old) => correctedUsage(old, usage) }),
   });
   return { text: edited, usage };
 }

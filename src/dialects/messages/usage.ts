@@ -159,17 +159,21 @@ export function mergeUsageAsClients(
   return { ...earlier, output_tokens: undefined, ...Object.fromEntries(news) };
 }
 
-/** Whether a caller who reads this usage learns what is billed, but for the lifetime of what was cached. */
+/**
+ * Whether a caller who reads this usage learns what is billed, but for the lifetime of what was cached. Clients take
+ * what was written to the cache from its sum, which the split alone does not give.
+ */
 export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   const read = readUsage(shown);
-  if (!read) return false;
-  const written = ({ cacheWrite = 0, cacheWrite1h = 0 }: TokenCounts) => cacheWrite + cacheWrite1h;
+  if (!read || !isObject(shown)) return false;
+  const { cacheWrite = 0, cacheWrite1h = 0 } = billed.tokens;
   const isSame = (category: TokenCategory) => (read.tokens[category] ?? 0) === (billed.tokens[category] ?? 0);
   const isSameUse = ([feature]: (typeof USE_COUNTS)[number]) =>
     (read.uses?.[feature] ?? 0) === (billed.uses?.[feature] ?? 0);
-  return (
-    SHOWN.every(isSame) && written(read.tokens) === written(billed.tokens) && USE_COUNTS.every(isSameUse)
-  );
+  const written = Array.isArray(shown["iterations"])
+    ? (read.tokens.cacheWrite ?? 0) + (read.tokens.cacheWrite1h ?? 0)
+    : (shown["cache_creation_input_tokens"] ?? 0);
+  return SHOWN.every(isSame) && written === cacheWrite + cacheWrite1h && USE_COUNTS.every(isSameUse);
 }
 
 const SHOWN = ["input", "cacheRead", "output", "reasoning"] as const;

@@ -130,6 +130,13 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
     tests: stream,
   },
   {
+    name: "what was written to the cache is billed and not shown where only its split is reported",
+    file: `${FOLDER}/reply.ts`,
+    find: '!isCorrected(usage) && showsBilled(body["usage"], usage)',
+    replace: "!isCorrected(usage) && showsBilled !== null",
+    tests: [`${FOLDER}/reply.test.ts`],
+  },
+  {
     name: "a stream that goes on after its ending does not tell what it costs",
     file: `${FOLDER}/stream.ts`,
     find: "return this.#stopped !== null && showsBilled(this.#shown, this.#billed(true));",
