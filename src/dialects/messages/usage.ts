@@ -170,9 +170,11 @@ export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   const isSame = (category: TokenCategory) => (read.tokens[category] ?? 0) === (billed.tokens[category] ?? 0);
   const isSameUse = ([feature]: (typeof USE_COUNTS)[number]) =>
     (read.uses?.[feature] ?? 0) === (billed.uses?.[feature] ?? 0);
-  const written = Array.isArray(shown["iterations"])
-    ? (read.tokens.cacheWrite ?? 0) + (read.tokens.cacheWrite1h ?? 0)
-    : (shown["cache_creation_input_tokens"] ?? 0);
+  const { iterations } = shown;
+  const written =
+    Array.isArray(iterations) && iterations.some(isObject)
+      ? (read.tokens.cacheWrite ?? 0) + (read.tokens.cacheWrite1h ?? 0)
+      : (shown["cache_creation_input_tokens"] ?? 0);
   return SHOWN.every(isSame) && written === cacheWrite + cacheWrite1h && USE_COUNTS.every(isSameUse);
 }
 
