@@ -178,15 +178,12 @@ test("the mask keeps a secret in every field that may have one, and is never one
   const bare = { id: "bare", provider: "ollama", baseUrl: "https://8.8.8.8" };
   await createChannel(context, bare);
   for (const [change, field] of [...fields, [{ headers: { "x-team": MASK } }, "headers.x-team"] as const]) {
-    const refused: [number, string, string] = [
-      400,
-      field,
-      expect.stringContaining("is masked, and not known here"),
-    ];
+    const message = expect.stringContaining("is masked, and not known here");
+    const refused: [number, string, string] = [400, field, message];
     expect(await refusal(updateChannel(context, "bare", change))).toEqual(refused);
     expect(await refusal(createChannel(context, { ...bare, id: "new", ...change }))).toEqual(refused);
   }
-  const { settings: _, ...known } = given;
+  const { settings: _settings, ...known } = given;
   const tenant = { tenantId: "t", clientId: "c", clientSecret: "a-secret" };
   await createChannel(context, known);
   await createChannel(context, { ...known, id: "application", credential: undefined, settings: tenant });
