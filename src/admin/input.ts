@@ -1,5 +1,6 @@
 import { z, type ZodType } from "zod";
 import { parseNanos, type Nanos } from "../lib/money.ts";
+import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
 import { formatPath, readStrictly } from "../lib/schema-problems.ts";
 import { AdminError } from "./admin-error.ts";
 
@@ -29,7 +30,8 @@ function fieldWithNul(value: unknown, path: readonly PropertyKey[] = []): string
   return null;
 }
 
-export const nameSchema = z.string().trim().min(1).max(100);
+/** Of everything that people name. */
+export const nameSchema = z.string().trim().min(1).max(100).refine(isPlainName, { error: NOT_PLAIN });
 
 /** Longest list that one record has: every process keeps them in memory, and requests are compared with them. */
 export const MAX_LISTED = 1000;

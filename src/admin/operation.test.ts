@@ -27,3 +27,18 @@ test("a change that was made is not reported as failed because the database is l
   expect(await runOperation(act, failing(new DependencyError("away")), {})).toEqual({ id: "made" });
   await expect(runOperation(act, failing(new Error("a bug")), {})).rejects.toThrow("a bug");
 });
+
+const named = acts.flatMap(([name, { input }]) => {
+  const field = input instanceof z.ZodObject && input.shape["name"];
+  return field instanceof z.ZodType ? [[name, field] as const] : [];
+});
+
+test.each(named)("%s takes no name that hides or turns characters", (_name, field) => {
+  for (const hidden of ["\u200b\u200b", "\u202egk_evil", "a\nb", "a\ud800"])
+    expect(field.safeParse(hidden).success).toBe(false);
+});
+
+test("every kind of thing that people name is among them", () => {
+  const kinds = named.map(([name]) => name.split(".")[0]);
+  expect(kinds).toEqual(expect.arrayContaining(["organizations", "keys", "alerts", "members", "tokens"]));
+});

@@ -7,6 +7,7 @@ import {
   type Feature,
 } from "../domain/feature.ts";
 import { REASONING_CONTROLS } from "../domain/model.ts";
+import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
 
 /**
  * How models are written in YAML, in the shipped catalogue and in the configuration file. An entry may leave
@@ -92,7 +93,7 @@ const textPrice = z
   .superRefine(checkUses);
 
 const facts = {
-  display_name: z.string().min(1).optional(),
+  display_name: z.string().min(1).refine(isPlainName, { error: NOT_PLAIN }).optional(),
   owned_by: z.string().min(1).optional(),
   created: date.optional(),
   enabled: z.boolean().optional().describe("Whether it is served; callers see nothing of one that is not"),
