@@ -2,7 +2,7 @@ import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import type { MemberChange, MemberRecord } from "./member-ports.ts";
-import { isOwner } from "./members.ts";
+import { isOwner, memberEmailSchema, memberNameSchema } from "./members.ts";
 import { ROLES, type Role } from "./roles.ts";
 import { openSession } from "./sessions.ts";
 import type { Origin } from "./signed-in.ts";
@@ -15,8 +15,10 @@ export interface IdentitySettings {
   /** What the button says. */
   label: string;
   scope: string;
-  /** Claim with role names, which decides at each sign-in; null leaves roles to the owners. */
+  /** Claim with the names of groups. */
   roleClaim: string | null;
+  /** Groups by the role that they give, which decides at each sign-in; null leaves roles to the owners. */
+  roles: Partial<Record<Role, readonly string[]>> | null;
   defaultRole: Role;
   defaultOrganizations: "*" | readonly string[];
   /** Of addresses whose holders become members at their first sign-in. */
@@ -29,8 +31,8 @@ export interface IdentityClaims {
   identity: string;
   /** In lower case; null where the provider has not verified it. */
   verifiedEmail: string | null;
-  /** Values of the configured role claim. */
-  roles: readonly string[];
+  /** Values of the configured claim. */
+  groups: readonly string[];
 }
 
 type Stored = Pick<AdminContext, "store" | "clock">;
@@ -54,7 +56,7 @@ export async function signInByIdentity(
       if (before.isDisabled) throw refused("the account is disabled");
       if (before.identity !== null && before.identity !== claims.identity)
         throw refused("the e-mail address belongs to another account of the identity provider");
-      const role = settings.roleClaim === null ? before.role : roleOf(claims, settings);
+      const role = settings.roles === null ? before.role : roleOf(claims, settings);
       const isLastOwner = isOwner(before) && otherOwners === 0;
       return { identity: claims.identity, role: isLastOwner ? before.role : role };
     };
@@ -85,18 +87,22 @@ async function findMember(
 
 async function newMember(
   { store, clock }: Stored,
-  { identity, verifiedEmail, roles }: IdentityClaims,
+  { identity, verifiedEmail, groups }: IdentityClaims,
   settings: IdentitySettings,
   source: string,
 ): Promise<Pick<MemberRecord, "id" | "name">> {
   if (verifiedEmail === null) throw refused("the identity provider has not verified an e-mail address");
-  const domain = verifiedEmail.slice(verifiedEmail.lastIndexOf("@") + 1);
+  const email = memberEmailSchema.safeParse(verifiedEmail);
+  const name = memberNameSchema.safeParse(verifiedEmail);
+  const [, domain = "", ...more] = verifiedEmail.split("@");
+  if (!email.success || !name.success || more.length > 0)
+    throw refused("the e-mail address cannot be the name of a member");
   if (!settings.allowedDomains.includes(domain)) throw refused("no member has this e-mail address");
   const member = {
     id: newId("user"),
-    name: verifiedEmail,
-    email: verifiedEmail,
-    role: roleOf({ roles }, settings),
+    name: name.data,
+    email: email.data,
+    role: roleOf({ groups }, settings),
     organizations:
       settings.defaultOrganizations === "*" ? ("*" as const) : [...settings.defaultOrganizations],
     isDisabled: false,
@@ -112,9 +118,9 @@ async function newMember(
   return member;
 }
 
-/** The highest role among the claimed ones. */
-function roleOf({ roles }: Pick<IdentityClaims, "roles">, { defaultRole }: IdentitySettings): Role {
-  return ROLES.findLast((role) => roles.includes(role)) ?? defaultRole;
+/** The highest role that one of the groups is mapped to. A group's own name never is a role. */
+function roleOf({ groups }: Pick<IdentityClaims, "groups">, { roles, defaultRole }: IdentitySettings): Role {
+  return ROLES.findLast((role) => roles?.[role]?.some((group) => groups.includes(group))) ?? defaultRole;
 }
 
 function refused(message: string): AdminError {

@@ -119,18 +119,20 @@ export const accessOrganizationsSchema = z.union([z.literal("*"), z.array(z.stri
   error: 'must be "*" or a list of organization ids',
 });
 
-const emailSchema = z
+export const memberEmailSchema = z
   .email({ error: "must be an e-mail address" })
   .max(254)
-  .transform((text) => text.toLowerCase())
-  .nullable();
+  .transform((text) => text.toLowerCase());
+const emailSchema = memberEmailSchema.nullable();
+
+export const memberNameSchema = z
+  .string()
+  .trim()
+  .regex(/^[\w.@+-]{1,100}$/, { error: "must be letters, digits and . _ @ + - only, at most 100" })
+  .describe("What the member signs in with");
 
 export const memberCreationSchema = z.strictObject({
-  name: z
-    .string()
-    .trim()
-    .regex(/^[\w.@+-]{1,100}$/, { error: "must be letters, digits and . _ @ + - only, at most 100" })
-    .describe("What the member signs in with"),
+  name: memberNameSchema,
   email: emailSchema.default(null),
   role: roleSchema,
   organizations: accessOrganizationsSchema,

@@ -25,21 +25,41 @@ export const consoleSchema = z
           .min(1)
           .nullable()
           .default(null)
-          .describe("Claim with role names; it decides the role at each sign-in"),
+          .describe("Claim with the names of groups, which `roles` maps to roles"),
+        roles: z
+          .partialRecord(z.enum(ROLES), z.array(z.string().min(1)).min(1))
+          .nullable()
+          .default(null)
+          .describe(
+            "Groups of that claim by the role that they give at each sign-in, such as {owner: [gateway-owners]}",
+          ),
         default_role: z
           .enum(ROLES)
           .default("viewer")
-          .describe("Role of new members, and of those whose claim names none"),
+          .describe("Role of new members, and of those without a group of `roles`"),
         default_organizations: z
           .union([z.literal("*"), z.array(z.string().min(1)).min(1)])
-          .default("*")
-          .describe("Organizations of new members"),
+          .nullable()
+          .default(null)
+          .describe("Organizations of new members; must be set where `allowed_domains` is"),
         allowed_domains: z
           .array(z.string().toLowerCase().min(1))
           .default([])
           .describe(
             "Domains of verified e-mail addresses whose holders become members at their first sign-in",
           ),
+      })
+      .refine(({ role_claim, roles }) => role_claim === null || roles !== null, {
+        path: ["roles"],
+        error: "is missing: it maps the groups of `role_claim` to roles, such as {admin: [gateway-admins]}",
+      })
+      .refine(({ role_claim, roles }) => roles === null || role_claim !== null, {
+        path: ["role_claim"],
+        error: "is missing: the claim with the groups that `roles` names",
+      })
+      .refine((oidc) => oidc.allowed_domains.length === 0 || oidc.default_organizations !== null, {
+        path: ["default_organizations"],
+        error: 'is missing: the organizations of those whom `allowed_domains` makes members, or "*" for all',
       })
       .nullable()
       .default(null)
@@ -66,8 +86,9 @@ export async function resolveIdentity(
     label: oidc.label,
     scope: oidc.scope,
     roleClaim: oidc.role_claim,
+    roles: oidc.roles,
     defaultRole: oidc.default_role,
-    defaultOrganizations: oidc.default_organizations,
+    defaultOrganizations: oidc.default_organizations ?? [],
     allowedDomains: oidc.allowed_domains,
   };
 }

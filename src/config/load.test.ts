@@ -513,3 +513,23 @@ test("the example file is sound", async () => {
   expect(settings.routes.get("house-chat")?.targets.map(({ channel }) => channel.id)).toEqual(["house"]);
   expect(settings.limits).toEqual((await load(null)).settings.limits);
 });
+
+test("single sign-on needs to know which organizations and roles it gives, before anybody gets them", async () => {
+  const oidc = (more: string) =>
+    `console: { oidc: { issuer: "https://accounts.example", client_id: c, client_secret: { env: S }, ${more} } }`;
+  const found = (more: string) => problems(oidc(more), { S: "secret" });
+  expect(await found("allowed_domains: [acme.example]")).toEqual([
+    expect.stringContaining("console.oidc.default_organizations: is missing"),
+  ]);
+  expect(await found("role_claim: groups")).toEqual([
+    expect.stringContaining("console.oidc.roles: is missing"),
+  ]);
+  expect(await found("roles: { owner: [ops] }")).toEqual([
+    expect.stringContaining("console.oidc.role_claim: is missing"),
+  ]);
+  expect(await found("role_claim: groups, roles: { boss: [ops] }")).not.toEqual([]);
+  const whole =
+    "role_claim: groups, roles: { owner: [ops] }, allowed_domains: [acme.example], default_organizations: [acme]";
+  const { settings } = await load(oidc(whole), { S: "secret" });
+  expect(settings.identity).toMatchObject({ roles: { owner: ["ops"] }, defaultOrganizations: ["acme"] });
+});

@@ -95,10 +95,10 @@ function readClaims(claims: OpenIdClient.IDToken, { roleClaim }: IdentitySetting
   const email = claims["email"];
   const isVerified = claims["email_verified"] === true && typeof email === "string";
   const named = roleClaim === null ? [] : claims[roleClaim];
-  const roles = Array.isArray(named) ? named : [named];
+  const groups = Array.isArray(named) ? named : [named];
   return {
     identity: JSON.stringify([claims.iss, claims.sub]),
     verifiedEmail: isVerified ? email.toLowerCase() : null,
-    roles: roles.filter((role) => typeof role === "string"),
+    groups: groups.filter((group) => typeof group === "string"),
   };
 }

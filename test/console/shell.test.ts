@@ -337,6 +337,7 @@ console:
     client_id: ${clientId}
     client_secret: { env: OIDC_SECRET }
     label: Acme accounts
+    default_organizations: "*"
     allowed_domains: [acme.example]
 `;
 }

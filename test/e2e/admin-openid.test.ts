@@ -21,6 +21,8 @@ console:
     client_secret: { env: OIDC_SECRET }
     label: Acme accounts
     role_claim: groups
+    roles: { owner: [gateway-owners], admin: [gateway-admins] }
+    default_organizations: "*"
     allowed_domains: [acme.example]
 `,
   });
@@ -90,11 +92,14 @@ test("a holder of an allowed address becomes a member at the first sign-in, and 
 });
 
 test("the claim decides the role at each sign-in, and who had more before is signed out", async () => {
-  const admin = await signInAs({ ...ADA, groups: ["staff", "admin"] });
+  const admin = await signInAs({ ...ADA, groups: ["staff", "gateway-admins"] });
   expect((await admin.browser.as().act("GET", "/session")).role).toBe("admin");
   const viewer = await signInAs({ ...ADA, groups: "staff" });
   expect((await viewer.browser.as().act("GET", "/session")).role).toBe("viewer");
   expect((await admin.browser.as().send("GET", "/session")).status).toBe(401);
+  // Groups of that name are common in other applications.
+  const named = await signInAs({ ...ADA, groups: ["owner", "admin", "billing"] });
+  expect((await named.browser.as().act("GET", "/session")).role).toBe("viewer");
 });
 
 test("a member of old is found by a verified address, and by no other", async () => {
@@ -112,6 +117,9 @@ test("a member of old is found by a verified address, and by no other", async ()
 test.each([
   ["another domain", { sub: "9", email: "eve@acme.example.evil.example", email_verified: true }],
   ["a domain that only ends the same", { sub: "9", email: "eve@notacme.example", email_verified: true }],
+  ["two addresses in one", { sub: "9", email: "eve@evil.example@acme.example", email_verified: true }],
+  ["markup", { sub: "9", email: "<img src=x onerror=alert(1)>\n@acme.example", email_verified: true }],
+  ["a line break", { sub: "9", email: "eve\n@acme.example", email_verified: true }],
   ["no address", { sub: "9" }],
 ])("%s is refused, and audited", async (_, user) => {
   const { end, browser: eve } = await signInAs(user);

@@ -87,6 +87,20 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
     tests: networks,
   },
   {
+    name: "a group called owner makes owners",
+    file: "src/admin/identity-provider.ts",
+    find: "roles?.[role]?.some((group) => groups.includes(group))",
+    replace: "roles && groups.includes(role)",
+    tests: ["test/e2e/admin-openid.test.ts"],
+  },
+  {
+    name: "names may have direction characters",
+    file: "src/lib/plain-name.ts",
+    find: "[\\p{Cc}\\p{Cf}\\p{Zl}",
+    replace: "[\\p{Cc}\\p{Zl}",
+    tests: ["src/lib/plain-name.test.ts"],
+  },
+  {
     name: "pictures and tokens of a channel come from any address",
     file: NETWORK,
     find: "  if (!guard) return await fetch(link, init);",
