@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
-import { readCount, readInputFile } from "./options.ts";
+import { readCount } from "./options.ts";
+import { readSecret, readSource, SOURCES } from "./secret-source.ts";
 
 /** `channels list|add|set|remove|test|reseal` */
 export function addChannelCommands(program: Command, cli: CommandContext): void {
@@ -99,9 +100,8 @@ function addSetCommand(channels: Command, cli: CommandContext): void {
 function addChannelOptions(command: Command): Command {
   return command
     .option("--base-url <address>", "address of the vendor, by default the provider's own")
-    .option(
-      "--credential <source>",
-      "where to read the credential from: env:NAME, file:path, - for the standard input, or none",
+    .option("--credential <source>", `where to read the credential from: ${SOURCES}, or none`, (source) =>
+      source === "none" ? source : readSource(source),
     )
     .option("--region <name>", "region of the vendor")
     .option("--setting <name=value>", "setting of the provider (repeatable)", readSetting)
@@ -113,7 +113,8 @@ function addChannelOptions(command: Command): Command {
 /** The fields that the options name. */
 async function readChannelOptions(options: ChannelOptions, cli: CommandContext) {
   const { baseUrl, region, setting: settings, maxConcurrent, ownServer: isOwnServer } = options;
-  const credential = await readCredential(options.credential, cli);
+  const { credential: source } = options;
+  const credential = source && (source === "none" ? null : await readSecret(source, cli.context.env));
   const given = { baseUrl, region, settings, maxConcurrent, isOwnServer, credential };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
@@ -129,24 +130,6 @@ async function requireNone(provider: string, cli: CommandContext): Promise<void>
   throw new Error(
     `the channel "${known.id}" exists: change it by \`channels set ${known.id}\`, or add another by --id`,
   );
-}
-
-/** A credential is no argument, which everyone on the machine could see in the list of processes. */
-async function readCredential(
-  source: string | undefined,
-  { context }: CommandContext,
-): Promise<string | null | undefined> {
-  if (source === undefined) return undefined;
-  if (source === "none") return null;
-  if (source === "-") return (await readInputFile("-")).trim();
-  const [, kind, name = ""] = /^(env|file):(.+)$/.exec(source) ?? [];
-  if (kind === "env") {
-    const value = context.env[name];
-    if (value) return value;
-    throw new Error(`the variable ${name} is not set`);
-  }
-  if (kind === "file") return (await readInputFile(name)).trim();
-  throw new Error("--credential must be env:NAME, file:path, - or none");
 }
 
 /** Collects `fan_out=true`; what is JSON is read as such. */

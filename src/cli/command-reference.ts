@@ -13,7 +13,7 @@ const INTRODUCTION = `# Commands
 This page is made from the commands: \`bun src/cli/command-reference.ts\` writes it.
 
 \`npm start -- <command>\` works on the local store: the database and the data folder that the configuration names. With
-\`--url https://gateway.example.com --token ga_…\`, or with \`GATEWAY_URL\` and \`GATEWAY_TOKEN\` in the environment, the same
+\`GATEWAY_URL=https://gateway.example.com\` and \`GATEWAY_TOKEN=ga_…\` in the environment, or with \`--url\` and \`--token\`, the same
 commands work on that gateway over the [administrative interface](api.md#administration), with what the token's role may
 do. \`serve\`, \`worker\`, \`check\`, \`migrate\`, \`backup\`, \`restore\` and \`ledger archive\`
 concern the local machine alone.

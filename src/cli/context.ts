@@ -24,6 +24,7 @@ import {
   type Output,
 } from "./administration.ts";
 import type { RemoteGateway } from "./remote.ts";
+import { readSecret } from "./secret-source.ts";
 import { formatTable, type Row } from "./table.ts";
 
 export type { Input, Output } from "./administration.ts";
@@ -105,6 +106,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
       stored,
     });
   const remote = () => remoteOf(context, program);
+  let token: Promise<string> | undefined;
   const administer: CommandContext["administer"] = async (work) => {
     if (remote()) throw new Error(ONLY_LOCAL);
     const declared = await load();
@@ -123,7 +125,10 @@ export function openCommandContext(context: CliContext, program: Command): Comma
   };
   const connect: CommandContext["connect"] = async (work) => {
     const gateway = remote();
-    if (gateway) return await work(remoteAdministration(gateway));
+    if (gateway) {
+      token ??= readToken(context, program);
+      return await work(remoteAdministration({ ...gateway, token: await token }));
+    }
     return await administer((admin) => work(localAdministration(admin)));
   };
   return {
@@ -155,15 +160,21 @@ export function openCommandContext(context: CliContext, program: Command): Comma
 const ONLY_LOCAL = "this command works on the local machine: leave --url and GATEWAY_URL out";
 
 /** The gateway that options or else the environment name; null for the local store. */
-function remoteOf({ env }: CliContext, program: Command): RemoteGateway | null {
-  const options = program.opts<{ url?: string; token?: string }>();
-  const url = options.url ?? env["GATEWAY_URL"];
+function remoteOf({ env }: CliContext, program: Command): Pick<RemoteGateway, "url"> | null {
+  const url = program.opts<{ url?: string }>().url ?? env["GATEWAY_URL"];
   if (!url) return null;
   if (!URL.canParse(url)) throw new Error(`--url must be an address such as https://gateway.example.com`);
-  const token = options.token ?? env["GATEWAY_TOKEN"];
+  return { url };
+}
+
+async function readToken({ env }: CliContext, program: Command): Promise<string> {
+  const { token: source } = program.opts<{ token?: string }>();
+  const token = source === undefined ? env["GATEWAY_TOKEN"] : await readSecret(source, env);
   if (!token)
     throw new Error(
       "name an admin token with --token or GATEWAY_TOKEN; members make theirs at /console/settings/account",
     );
-  return { url, token };
+  // The beginning tells an admin token from a gateway key.
+  if (token.startsWith("ga_")) return token;
+  throw new Error("an admin token begins with ga_; gk_ is a key for calls of models");
 }

@@ -17,7 +17,8 @@ import { addLinkCommands } from "./links.ts";
 import { addMemberCommands } from "./members.ts";
 import { addOrganizationCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
-import { readAdminToken, readName } from "./options.ts";
+import { readName } from "./options.ts";
+import { readSource, SOURCES } from "./secret-source.ts";
 import { addWebhookCommands } from "./webhooks.ts";
 import { addRouteCommands } from "./routes.ts";
 
@@ -72,7 +73,11 @@ export function buildProgram(context: CliContext): Command {
       readName,
     )
     .option("--url <address>", "work on the gateway at this address (else GATEWAY_URL, else the local store)")
-    .option("--token <token>", "admin token for it, ga_… (else GATEWAY_TOKEN)", readAdminToken)
+    .option(
+      "--token <source>",
+      `where to read the admin token for it from: ${SOURCES} (else GATEWAY_TOKEN)`,
+      readSource,
+    )
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),

@@ -27,12 +27,6 @@ export function readName(value: string): string {
   throw new InvalidArgumentError("It must have 1 to 100 characters.");
 }
 
-/** The beginning tells an admin token from a gateway key, and from a price of tokens. */
-export function readAdminToken(value: string): string {
-  if (value.startsWith("ga_")) return value;
-  throw new InvalidArgumentError("An admin token begins with ga_; gk_ is a key for calls of models.");
-}
-
 /** Collects scopes. */
 export function readScope(value: string, earlier: string[] = []): string[] {
   return [...earlier, readWord("ai:image", "ai:llm", "ai:*")(value)];

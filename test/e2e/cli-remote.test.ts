@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { CliContext } from "../../src/cli/index.ts";
 import { signIn } from "../support/administration.ts";
@@ -30,7 +33,9 @@ const run = (args: readonly string[], env: Record<string, string> = {}, machine:
 
 /** The same with a token of the gateway. Throws when it fails. */
 async function remotely(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await run([...args, "--url", gateway.url, "--token", tokens.owner]);
+  const { code, stdout, stderr } = await run([...args, "--url", gateway.url, "--token", "env:OWNER"], {
+    OWNER: tokens.owner,
+  });
   if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
   return stdout;
 }
@@ -124,7 +129,12 @@ test("the address and the token may stand in the environment, and the audit name
 });
 
 test("a refusal is the gateway's own sentence on one line", async () => {
-  const at = (url: string, token: string) => ["--url", url, "--token", token];
+  const folder = mkdtempSync(join(tmpdir(), "token-"));
+  const at = (url: string, token: string) => {
+    const path = join(folder, Bun.randomUUIDv7());
+    writeFileSync(path, `${token}\n`);
+    return ["--url", url, "--token", `file:${path}`];
+  };
   const asViewer = at(gateway.url, tokens.viewer);
   expect(await run(["keys", "create", "--name", "x", ...asViewer])).toEqual({
     code: 1,
@@ -147,8 +157,18 @@ test("a refusal is the gateway's own sentence on one line", async () => {
     ),
   });
   expect(await run(["keys", "list", ...at(gateway.url, gateway.key)])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("An admin token begins with ga_; gk_ is a key for calls of models."),
+    code: 1,
+    stderr: expect.stringContaining("an admin token begins with ga_; gk_ is a key for calls of models"),
+  });
+  // Everyone on the machine can read what stands in a command.
+  for (const token of [tokens.owner, "env:", "none"])
+    expect(await run(["keys", "list", "--url", gateway.url, "--token", token])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("It must be env:NAME, file:path, - for the standard input"),
+    });
+  expect(await run(["keys", "list", "--url", gateway.url, "--token", "env:UNSET"])).toMatchObject({
+    code: 1,
+    stderr: "error: the variable UNSET is not set\n",
   });
   expect(await run(["keys", "list", "--url", gateway.url])).toMatchObject({
     code: 1,
@@ -158,7 +178,7 @@ test("a refusal is the gateway's own sentence on one line", async () => {
 });
 
 test("what concerns the local machine says so", async () => {
-  const remote = ["--url", gateway.url, "--token", tokens.owner];
+  const remote = ["--url", gateway.url, "--token", "env:OWNER"];
   const commands = [
     ["serve"],
     ["worker"],
