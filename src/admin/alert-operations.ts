@@ -14,6 +14,7 @@ import {
 } from "./alerts.ts";
 import { requireRunning } from "./context.ts";
 import { operation } from "./operation.ts";
+import { requireRecipients } from "./recipients.ts";
 import { doneSchema, isoTime, isoTimeSchema, pageOf, versionViewSchema } from "./output.ts";
 
 const alertSchema = z.object({
@@ -124,7 +125,13 @@ export const alertOperations = {
     cost: "page",
     input: z.strictObject({ recipient: z.email() }),
     output: z.object({ isSent: z.boolean(), message: z.string() }),
-    run: (context, { recipient }) => requireRunning(context).testMail(recipient),
+    async run(context, { recipient }) {
+      const running = requireRunning(context);
+      await requireRecipients(context, [recipient], { field: "recipient" });
+      const act = { kind: "mail", action: "test", subject: recipient } as const;
+      await context.store.audit.note({ ...act, by: context.by, detail: {} });
+      return await running.testMail(recipient);
+    },
   }),
 };
 

@@ -6,6 +6,7 @@ import type { AlertRecord } from "./alert-ports.ts";
 import type { AdminContext } from "./context.ts";
 import { nameSchema, readInput, requireVersion, versionSchema } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
+import { requireRecipients } from "./recipients.ts";
 import { pageFields, readCursor, toPage, type Page } from "./paging.ts";
 
 /** Creates a rule. Throws 404 for an unknown organization or budget, 400 for a rule that tells nobody. */
@@ -17,6 +18,7 @@ export async function createAlert(
   const fields = readInput(alertCreationSchema, input);
   await getOrganization(context, fields.organizationId);
   await checkAlert(context, fields);
+  await requireRecipients(context, fields.emails, { ...fields, field: "emails" });
   const { organizationId } = fields;
   const others = await context.store.alerts.page({ organizationId, limit: MAX_RULES });
   if (others.length >= MAX_RULES)
@@ -38,6 +40,7 @@ export async function updateAlert(context: AdminContext, id: string, input: unkn
   const { version, ...fields } = readInput(alertChangeSchema, input);
   const known = await getAlert(context, id);
   await checkAlert(context, { ...known, ...definedOf(fields) });
+  await requireRecipients(context, fields.emails ?? [], { ...known, field: "emails" });
   const change = (before: AlertRecord): Partial<AlertRule> => {
     requireVersion(before, version);
     return fields;

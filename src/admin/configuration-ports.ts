@@ -15,6 +15,8 @@ export interface Catalogue {
   prices: PatternMap<PriceRow>;
   /** What organizations and keys without limits of their own have. */
   limits: { organization: Limits; key: Limits };
+  /** Null where no mail is sent. */
+  mail: { allowedDomains: readonly string[] } | null;
 }
 
 export type ConfigurationKind = "channel" | "model";

@@ -107,6 +107,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
     });
   const remote = () => remoteOf(context, program);
   let token: Promise<string> | undefined;
+  const openToken = () => (token ??= readToken(context, program));
   const administer: CommandContext["administer"] = async (work) => {
     if (remote()) throw new Error(ONLY_LOCAL);
     const declared = await load();
@@ -125,10 +126,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
   };
   const connect: CommandContext["connect"] = async (work) => {
     const gateway = remote();
-    if (gateway) {
-      token ??= readToken(context, program);
-      return await work(remoteAdministration({ ...gateway, token: await token }));
-    }
+    if (gateway) return await work(remoteAdministration({ ...gateway, token: await openToken() }));
     return await administer((admin) => work(localAdministration(admin)));
   };
   return {

@@ -4,6 +4,7 @@ import { resolveIdentity } from "./console-schema.ts";
 import { hasScheme } from "./address-schema.ts";
 import { type FileSettings } from "./file-schema.ts";
 import type { Report } from "./problems.ts";
+import type { Settings } from "./settings.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
 /** Everything that is or may be a reference to a secret, but for credentials of channels. */
@@ -57,11 +58,12 @@ async function resolveMail(
   { mail }: FileSettings,
   secrets: SecretSource,
   report: Report,
-): Promise<{ url: string; from: string } | null> {
+): Promise<Settings["mail"]> {
   if (mail === null) return null;
   const resolved = await resolveSecret(mail.url, secrets);
   if ("problem" in resolved) report("mail.url", resolved.problem);
-  else if (hasScheme(resolved.secret, "smtp://host")) return { url: resolved.secret, from: mail.from };
+  else if (hasScheme(resolved.secret, "smtp://host"))
+    return { url: resolved.secret, from: mail.from, allowedDomains: mail.allowed_domains };
   else report("mail.url", "must be an address such as smtps://user:password@host");
   return null;
 }

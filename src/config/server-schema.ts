@@ -93,6 +93,10 @@ export const mailSchema = z
       "Address of the mail server by reference, with its user and password: smtps://user:password@host",
     ),
     from: z.string().min(3).describe("Sender of mails, such as Gateway <gateway@example.com>"),
+    allowed_domains: z
+      .array(z.string().toLowerCase().min(1))
+      .default([])
+      .describe("Domains to which alerts may be mailed besides the addresses of members"),
   })
   .nullable()
   .default(null)

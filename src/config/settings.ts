@@ -47,7 +47,7 @@ export interface Settings {
     lagMs: { largeBodies: number; requests: number };
   };
   /** The server that takes mails, and their sender; null sends none. */
-  mail: { url: string; from: string } | null;
+  mail: { url: string; from: string; allowedDomains: readonly string[] } | null;
   /** Absolute path. */
   dataDirectory: string;
   /** PostgreSQL; null is the SQLite file in `dataDirectory`. */

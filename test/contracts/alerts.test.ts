@@ -105,13 +105,16 @@ onEachDatabase("alerts", (databases) => {
     await stores.admin.budgets.create(aBudget("budget_1", 1_000_000_000n), BY);
     await addWebhook(admin, { organizationId: "org_a", url: "https://hooks.example.com/a" });
     await addWebhook(admin, { organizationId: "org_b", url: "https://hooks.example.com/b" });
-    await createAlert(admin, {
+    const { id } = await createAlert(admin, {
       organizationId: "org_a",
-      name: "Money\r\nBcc: everybody@example.com",
+      name: "Money",
       settings: { kind: "budget" },
       emails: ["billing@example.com"],
       usesWebhooks: true,
     });
+    // No operation takes such a name; a mail has no header of it even so.
+    const name = "Money\r\nBcc: everybody@example.com";
+    await stores.admin.alerts.update(id, () => ({ name }), BY);
     await look();
     expect(await events()).toEqual([]);
     await spend("budget_1", 850_000_000n);

@@ -101,6 +101,13 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
     tests: ["src/lib/plain-name.test.ts"],
   },
   {
+    name: "alerts mail anybody",
+    file: "src/admin/recipients.ts",
+    find: "if (member && !member.isDisabled && covers(member, organizations)) continue;",
+    replace: "if (!member?.isDisabled) continue;",
+    tests: ["src/admin/recipients.test.ts"],
+  },
+  {
     name: "pictures and tokens of a channel come from any address",
     file: NETWORK,
     find: "  if (!guard) return await fetch(link, init);",
