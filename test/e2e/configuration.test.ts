@@ -108,7 +108,7 @@ test.skipIf("missing" in postgres)(
           stranger.logs().some((line) => JSON.stringify(line).includes("set GATEWAY_MASTER_KEY")) ||
           undefined,
       );
-      expect(await chat(stranger)).toBe(400);
+      expect(await chat(stranger)).toBe(503);
     } finally {
       await server.stop();
     }
