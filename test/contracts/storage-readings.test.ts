@@ -45,6 +45,8 @@ const READINGS: Readonly<Record<string, (admin: AdminStore) => Promise<unknown>>
   "usage.errors": (admin) => admin.usage.errors(RANGE, ["channel"]),
   "usage.hasPictures": (admin) => admin.usage.hasPictures(),
   "ledger.list": (admin) => admin.ledger.list({ limit: 10 }),
+  "ledger.listPosted": (admin) =>
+    admin.ledger.listPosted({ limit: 10, after: { sequence: -1, id: "", kind: "" }, upTo: 10 ** 15 }),
   "ledger.position": (admin) => admin.ledger.position("e_1"),
   "ledger.history": (admin) => admin.ledger.history("e_1"),
   "requests.list": (admin) => admin.requests.list({}, FIRST),

@@ -59,7 +59,7 @@ test("a complete response loses only the fields that name its vendor", async () 
   }
 });
 
-test("a stream has no vendor name in fields and comments and is otherwise unchanged", async () => {
+test("a stream has no vendor name in fields and comments, one comment of several, and is otherwise unchanged", async () => {
   const head = `"id":"x","object":"chat.completion.chunk","created":1790000000`;
   const chunk = (content: string, more: string, last = "null") =>
     `data: {${head},${more}"model":"house","choices":[{"index":0,"delta":{"role":"assistant","content":"${content}"},"finish_reason":${last}}]}\n\n`;
@@ -73,7 +73,7 @@ test("a stream has no vendor name in fields and comments and is otherwise unchan
   const body = { ...BODY, stream: true };
   const text = await (await gateway.call(PATH, { body })).text();
   expect(text).toBe(
-    `: keep-alive\n\n: plain\n\nid: 7\n: keep-alive\n${chunk("a", "")}${chunk("b", "")}${chunk("c", "")}` +
+    `: keep-alive\n\nid: 7\n: keep-alive\n${chunk("a", "")}${chunk("b", "")}${chunk("c", "")}` +
       `${chunk("", "", '"stop"')}${usage("")}data: [DONE]\n\n`,
   );
 });
