@@ -57,12 +57,18 @@ type ErrorKind =
   | "server"
   | "overload";
 
+/** Clients would repeat some of these, a 401 above all, without ever showing what is wrong. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
+
 interface ErrorDetail {
   /** The request field to change. */
   param?: string;
   /** Whole seconds for `Retry-After`; absent where a retry is useless. */
   retryAfterSeconds?: number;
-  /** `false` adds `x-should-retry: false`, which the official clients obey. */
+  /**
+   * `false` adds `x-should-retry: false`, which the official clients obey. Absent, it is decided by status: what stays
+   * wrong until the caller or an operator changes something is final, unless `retryAfterSeconds` says when it ends.
+   */
   shouldRetry?: false;
   /** For the rate headers of a request that a limit refused. */
   rate?: RateState;
@@ -93,7 +99,8 @@ export class GatewayError extends ExpectedError {
     this.kind = ERROR_CODES[code].kind;
     this.param = detail.param ?? null;
     this.retryAfterSeconds = detail.retryAfterSeconds;
-    this.shouldRetry = detail.shouldRetry;
+    const isFinal = FINAL_STATUSES.has(this.status) && detail.retryAfterSeconds === undefined;
+    this.shouldRetry = isFinal ? false : detail.shouldRetry;
     this.rate = detail.rate ?? null;
     this.closesConnection = detail.closesConnection ?? code === "overloaded";
   }

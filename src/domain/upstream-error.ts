@@ -35,6 +35,8 @@ interface UpstreamErrorDetail {
   isContextExceeded?: boolean;
   /** For `rejected`: found before any work was done, and of this vendor alone; another may accept the request. */
   isUnsent?: boolean;
+  /** For `account`: no target could be called for another reason, so that a retry fails until an operator mends it. */
+  isFinal?: boolean;
   /** True when the request may be the cause, so that the target's health is not affected. */
   isByRequest?: boolean;
   cause?: unknown;
@@ -49,6 +51,7 @@ export class UpstreamError extends ExpectedError {
   readonly param: string | undefined;
   readonly isContextExceeded: boolean;
   readonly isUnsent: boolean;
+  isFinal: boolean;
   readonly isByRequest: boolean;
   /** The vendor's own id of the call; the transport sets it from the response. */
   requestId?: string;
@@ -69,6 +72,7 @@ export class UpstreamError extends ExpectedError {
     this.param = detail.param;
     this.isContextExceeded = detail.isContextExceeded ?? false;
     this.isUnsent = detail.isUnsent ?? false;
+    this.isFinal = detail.isFinal ?? false;
     this.isByRequest = detail.isByRequest ?? false;
   }
 }

@@ -12,12 +12,14 @@ beforeAll(async () => {
 afterEach(() => fixture.vendor.reset());
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-async function statusOf(model: string): Promise<number> {
+async function call(model: string): Promise<Response> {
   const body = { model, messages: [{ role: "user", content: "hi" }] };
   const response = await fixture.gateway.call("/v1/chat/completions", { method: "POST", body });
   await response.text();
-  return response.status;
+  return response;
 }
+
+const statusOf = async (model: string): Promise<number> => (await call(model)).status;
 
 test.each([
   ["forbidden", 403],
@@ -35,9 +37,11 @@ test.each([403, 404])("a %i without a code is passed on to the next target", asy
   expect(fixture.vendor.hits.map((hit) => hit.json()["model"])).toEqual(["gpt-5.4", "gpt-5.4-mini"]);
 });
 
-test("an invalid key ejects the target at once", async () => {
+test("an invalid key ejects the target at once, and clients are told not to repeat", async () => {
   fixture.vendor.next({ fault: "unauthorized" });
-  expect(await statusOf("dead")).toBe(502);
-  expect(await statusOf("dead")).toBe(502);
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { status, headers } = await call("dead");
+    expect([status, headers.get("x-should-retry")]).toEqual([502, "false"]);
+  }
   expect(fixture.vendor.hits).toHaveLength(1);
 });

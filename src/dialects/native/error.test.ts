@@ -20,6 +20,20 @@ test.each<[ErrorCode, number, string]>([
     reason: code,
     domain: "model-inference-gateway",
   };
-  const error = { code: status, message: "Do this.", status: name, details: [info] };
-  expect(writeError(new GatewayError(code, "Do this."))).toEqual({ error });
+  const error = { code: status, message: "Do this.", status: name };
+  const written = writeError(new GatewayError(code, "Do this.", { retryAfterSeconds: 7 }));
+  const retry = { "@type": "type.googleapis.com/google.rpc.RetryInfo" as const, retryDelay: "7s" };
+  expect(written).toEqual({ error: { ...error, details: [info, retry] } });
+  if (code !== "BILLING_BLOCKED")
+    expect(writeError(new GatewayError(code, "Do this."))).toEqual({ error: { ...error, details: [info] } });
+});
+
+test("a spent budget is a quota that no retry brings back", () => {
+  const { details } = writeError(new GatewayError("BILLING_BLOCKED", "The budget is spent.")).error;
+  expect(details.slice(1)).toEqual([
+    {
+      "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+      violations: [{ description: "The budget is spent.", quotaId: "SpendPerDayOrMonthPerBudget" }],
+    },
+  ]);
 });

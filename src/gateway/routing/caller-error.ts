@@ -25,6 +25,7 @@ export function callerError(error: UpstreamError): GatewayError {
       return new GatewayError("overloaded", "The model is overloaded at the moment. Retry later.", retry);
     case "account":
       return new GatewayError("upstream_auth_failed", "The gateway may not use this model at the moment.", {
+        ...(error.isFinal && { shouldRetry: false }),
         cause: error,
       });
     case "refused": {

@@ -188,6 +188,29 @@ describe("failover", () => {
     expect(hits).toEqual(["dead", "alive", "alive"]);
   });
 
+  test("that every target refuses the account is final, and not when one could answer later", async () => {
+    const last = async (own: ReturnType<typeof process>, kinds: Record<string, UpstreamErrorKind>) =>
+      await callTargets(
+        own,
+        request(
+          Object.keys(kinds).map((id) => target(id)),
+          ({ channel }) => fail(kinds[channel.id] ?? "broken"),
+        ),
+      ).catch((error: unknown) => error);
+    const own = process();
+    expect(await last(own, { a: "account", b: "account" })).toMatchObject({ kind: "account", isFinal: true });
+    // Both are ejected now, and nothing is called.
+    expect(await last(own, { a: "account", b: "account" })).toMatchObject({ kind: "account", isFinal: true });
+    for (const other of ["limited", "broken"] as const)
+      expect(await last(process({ maxAttempts: 2 }), { a: other, b: "account" })).toMatchObject({
+        kind: "account",
+        isFinal: false,
+      });
+    const passedOver = process();
+    passedOver.health.failed(target("a"), "org", new UpstreamError("limited", "", { retryAfterSeconds: 5 }));
+    expect(await last(passedOver, { a: "limited", b: "account" })).toMatchObject({ isFinal: false });
+  });
+
   test("a vendor's retry-after ejects its target for so long and reaches the error", async () => {
     const shared = process();
     await expect(

@@ -67,6 +67,7 @@ export async function callTargets<Reply>(
   const startedAt = clock.monotonic();
   const queue = new TargetQueue(targets, process, organization, request.afterTimeout);
   let last: UpstreamError | undefined;
+  let isForAccounts = true;
   let full: Set<Target> | null = null;
   let hasWaited = false;
   for (let target = queue.next(); target; target = queue.next()) {
@@ -96,13 +97,17 @@ export async function callTargets<Reply>(
     const outcome = await callOne(process, request, { target, queue, slot });
     if (!("error" in outcome)) return outcome;
     const { error } = outcome;
+    if (error.kind !== "account" && !error.isUnsent) isForAccounts = false;
     // That this target cannot take the request says less than why the one before failed.
     if (!error.isUnsent || !last) last = error;
     if (!request.failsOver(error) || clock.monotonic() - startedAt >= request.totalMs) break;
     if (isRepeatable(error, earlierCalls)) queue.repeat(target);
     if (error.kind === "timeout") queue.moveAfterTimeout();
   }
-  throw last ?? (full ? atCapacity() : allEjected(health, targets, organization));
+  if (!last) throw full ? atCapacity() : allEjected(health, targets, organization);
+  const reasons = reasonsOfEjections(health, targets, organization);
+  last.isFinal = isForAccounts && !full && !reasons.has("overload") && !reasons.has("limited");
+  throw last;
 }
 
 async function callOne<Reply>(
@@ -207,16 +212,25 @@ function atCapacity(): UpstreamError {
 
 /** The error of a request whose targets are all ejected, with the time until the first may be called. */
 function allEjected(health: Health, targets: readonly Target[], organization: string): UpstreamError {
+  const reasons = reasonsOfEjections(health, targets, organization);
+  const waitMs = Math.min(...targets.map((target) => health.waitMs(target, organization)));
+  const kind = reasons.has("overload") ? "overloaded" : reasons.has("limited") ? "limited" : "account";
+  return new UpstreamError(kind, "every target is ejected", {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+    isFinal: kind === "account",
+  });
+}
+
+function reasonsOfEjections(
+  health: Health,
+  targets: readonly Target[],
+  organization: string,
+): ReadonlySet<string> {
   const names = new Set(targets.map(targetName));
-  const reasons = new Set(
+  return new Set(
     health
       .ejections()
       .filter((each) => names.has(each.target) && [null, organization].includes(each.organization))
       .map(({ reason }) => reason),
   );
-  const waitMs = Math.min(...targets.map((target) => health.waitMs(target, organization)));
-  const kind = reasons.has("overload") ? "overloaded" : reasons.has("limited") ? "limited" : "account";
-  return new UpstreamError(kind, "every target is ejected", {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-  });
 }

@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { ERROR_CODES, GatewayError, type ErrorCode } from "./gateway-error.ts";
+
+const FINAL = [400, 401, 402, 403, 404];
+
+test.each(Object.entries(ERROR_CODES))(
+  "%s says whether a retry is useless by its status alone",
+  (name, { status }) => {
+    const code = name as ErrorCode;
+    expect(new GatewayError(code, "").shouldRetry).toBe(FINAL.includes(status) ? false : undefined);
+    expect(new GatewayError(code, "", { retryAfterSeconds: 1 }).shouldRetry).toBeUndefined();
+    expect(new GatewayError(code, "", { shouldRetry: false }).shouldRetry).toBe(false);
+  },
+);
