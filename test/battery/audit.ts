@@ -81,7 +81,8 @@ function compare(
   }
   if (end === "refused") return [`charged ${charge.amount} for an error`];
   // A call counts as sent once it is handed to the connection; a client that leaves may end it before it arrives.
-  const isUnsent = hits.length === 0 && (end !== "left" || charge.tokens !== 0);
+  const isCounted = charge.tokens === null ? charge.amount !== 0n : charge.tokens !== 0;
+  const isUnsent = hits.length === 0 && (end !== "left" || isCounted);
   if (isUnsent) return [`charged ${charge.amount} without a call to a vendor`];
   if (charge.tokens === null) return compareImage(outcome, charge);
   const problems: string[] = [];
