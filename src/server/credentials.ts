@@ -20,17 +20,23 @@ export function readSecret(headers: Headers, otherHeaders: readonly string[]): s
 
 /**
  * The caller's address: the peer's, or behind trusted proxies the last address in `X-Forwarded-For`, read from the
- * right, that is not one of theirs.
+ * right, that is not one of theirs. A port that a balancer writes behind an address is left out.
  */
 export function callerAddress(request: Request, server: Server<undefined>, trusted: AddressList): string {
   const peer = plainAddress(server.requestIP(request)?.address ?? "");
   if (!trusted.has(peer)) return peer;
   const forwarded = request.headers.get("x-forwarded-for")?.split(",") ?? [];
   for (const entry of forwarded.reverse()) {
-    const address = plainAddress(entry.trim());
+    const address = plainAddress(withoutPort(entry.trim()));
     if (!trusted.has(address)) return address;
   }
   return peer;
+}
+
+/** `10.0.0.1:5555` is `10.0.0.1`, and `[2001:db8::1]:5555` is `2001:db8::1`. */
+function withoutPort(entry: string): string {
+  const [, v6, v4] = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(entry) ?? [];
+  return v6 ?? v4 ?? entry;
 }
 
 /** The base address the caller used, without a trailing slash; a trusted proxy may say what it was. */

@@ -193,7 +193,10 @@ test("behind a trusted proxy the client is the rightmost address that is no prox
   expect(await send("192.0.2.7")).toBe(200);
   expect(await send("::ffff:192.0.2.7")).toBe(200);
   expect(await send("198.51.100.1, 192.0.2.7, 10.9.1.1")).toBe(200);
+  expect(await send("192.0.2.7:5555, 10.9.1.1:443")).toBe(200);
+  expect(await send("[::ffff:192.0.2.7]:5555")).toBe(200);
   expect(await send("192.0.2.7, 198.51.100.1")).toBe(403);
+  expect(await send("192.0.2.7:5555, 198.51.100.1:80")).toBe(403);
   expect(await send("192.0.2.7, 198.51.100.1, 10.9.1.1")).toBe(403);
   expect(await send("garbage, 10.9.1.1")).toBe(403);
   expect(await send("")).toBe(403);
