@@ -147,10 +147,9 @@ async function toViews(context: AdminContext, budgets: readonly BudgetRecord[]):
   const currencies = new Map<string, string>();
   for (const { organizationId: id } of budgets)
     if (!currencies.has(id)) currencies.set(id, (await getOrganization(context, id)).currency);
-  const now = context.clock.now();
-  return budgets.map((budget) => {
+  return budgets.map(({ readAt, ...budget }) => {
     const end = periodEnd(budget.period, budget.periodStart);
-    const expected = forecast(budget, now);
+    const expected = forecast({ ...budget, readAt });
     return {
       ...budget,
       keyName: budget.keyId === null ? null : (names.get(budget.keyId) ?? null),

@@ -18,7 +18,11 @@ export interface BudgetRecord {
   createdAt: number;
   /** Revision of its last change; spending does not change it. */
   version: number;
+  /** Unix milliseconds of the store's clock, by which periods run, when this was read. */
+  readAt: number;
 }
+
+export type NewBudget = Omit<BudgetRecord, "version" | "readAt">;
 
 /**
  * What a process holds of a budget that has not renewed its leases for 15 minutes. Part of it may be spent: the
@@ -33,7 +37,8 @@ export interface LeaseInDoubt {
 }
 
 export interface BudgetAdminStore {
-  create(budget: Omit<BudgetRecord, "version">, by: Actor): Promise<BudgetRecord>;
+  /** A day or month that is over is replaced by the one that runs, here and in all that is read. */
+  create(budget: NewBudget, by: Actor): Promise<BudgetRecord>;
   get(id: string): Promise<BudgetRecord | null>;
   list(organizationId?: string): Promise<BudgetRecord[]>;
   /** Oldest first. */

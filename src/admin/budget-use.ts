@@ -1,4 +1,4 @@
-import { periodEnd, runningPeriod } from "../domain/budget-period.ts";
+import { periodEnd } from "../domain/budget-period.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { z } from "zod";
 import type { BudgetRecord } from "./budget-ports.ts";
@@ -10,39 +10,30 @@ import type { budgetUseSchema } from "./usage-schemas.ts";
 
 /** The budgets of which most is used, with what they will have come to at the end of their periods. */
 export async function fullestBudgets(
-  { store, clock }: AdminContext,
+  { store }: AdminContext,
   organizationId: string | undefined,
   limit: number,
 ): Promise<z.input<typeof budgetUseSchema>[]> {
-  const now = clock.now();
   const budgets = (await store.budgets.list(organizationId))
-    .map((budget) => inRunningPeriod(budget, now))
     .toSorted((one, other) => shareOf(other.spent, other.amount) - shareOf(one.spent, one.amount))
     .slice(0, limit);
   return await Promise.all(
     budgets.map(async (budget) => {
       const organization = await store.organizations.get(budget.organizationId);
       const key = budget.keyId === null ? null : await store.keys.get(budget.keyId);
-      return viewOf(budget, organization?.currency ?? "", key?.name ?? null, now);
+      return viewOf(budget, organization?.currency ?? "", key?.name ?? null);
     }),
   );
-}
-
-/** A budget whose period is over has spent nothing in the one that runs. */
-export function inRunningPeriod(budget: BudgetRecord, now: number): BudgetRecord {
-  const start = runningPeriod(budget.period, budget.periodStart, now);
-  return start > budget.periodStart ? { ...budget, periodStart: start, spent: 0n } : budget;
 }
 
 function viewOf(
   budget: BudgetRecord,
   currency: string,
   keyName: string | null,
-  now: number,
 ): z.input<typeof budgetUseSchema> {
   const { id, organizationId, keyId, amount, spent, held, period } = budget;
   const end = periodEnd(period, budget.periodStart);
-  const expected = forecast(budget, now);
+  const expected = forecast(budget);
   return {
     id,
     organizationId,
@@ -57,12 +48,12 @@ function viewOf(
     periodEnd: end === null ? null : isoTime(end),
     currency,
     forecast: expected === null ? null : formatNanos(expected),
-    lastsUntil: end === null ? null : lastsUntil(budget, now, end),
+    lastsUntil: end === null ? null : lastsUntil(budget, end),
   };
 }
 
 /** When it will be used up at the pace of its period so far; null when it lasts to the end. */
-function lastsUntil({ amount, spent, periodStart }: BudgetRecord, now: number, end: number): string | null {
+function lastsUntil({ amount, spent, periodStart, readAt: now }: BudgetRecord, end: number): string | null {
   if (spent >= amount) return isoTime(now);
   if (spent <= 0n) return null;
   const at = periodStart + Number((amount * BigInt(Math.max(1, now - periodStart))) / spent);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { periodEnd, periodStart } from "../domain/budget-period.ts";
+import { periodEnd } from "../domain/budget-period.ts";
 import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
@@ -32,7 +32,8 @@ export async function createBudget(
     ...fields,
     spent: 0n,
     held: 0n,
-    periodStart: periodStart(fields.period, now),
+    // The first period is one that is over: the store begins the running one by its own clock.
+    periodStart: fields.period === "total" ? now : 0,
     createdAt: now,
   };
   return await context.store.budgets.create(budget, context.by);
@@ -62,10 +63,10 @@ export async function updateBudget(context: AdminContext, id: string, input: unk
  * What a budget will have spent at the end of its period, going on as until now; null for one without an end and
  * while the period is too young to tell.
  */
-export function forecast({ period, periodStart: start, spent }: BudgetRecord, now: number): Nanos | null {
+export function forecast({ period, periodStart: start, spent, readAt }: BudgetRecord): Nanos | null {
   const end = periodEnd(period, start);
   if (end === null) return null;
-  const [elapsed, whole] = [Math.min(now, end) - start, end - start];
+  const [elapsed, whole] = [Math.min(readAt, end) - start, end - start];
   return elapsed < whole * YOUNG_PERIOD ? null : (spent * BigInt(whole)) / BigInt(elapsed);
 }
 

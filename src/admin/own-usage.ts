@@ -1,7 +1,7 @@
 import { periodEnd } from "../domain/budget-period.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
-import { inRunningPeriod } from "./budget-use.ts";
+import type { BudgetRecord } from "./budget-ports.ts";
 import { isoTime } from "./output.ts";
 import type { AdminStore } from "./ports.ts";
 import { rowOf } from "./requests.ts";
@@ -49,7 +49,7 @@ export async function readOwnUsage(
         models: byModel(own, currency),
       });
     }),
-    budgets: records.flatMap((record) => (record ? [budgetView(record, currency, now)] : [])),
+    budgets: records.flatMap((record) => (record ? [budgetView(record, currency)] : [])),
     requests: last.map(requestView),
   };
 }
@@ -74,10 +74,7 @@ function view(sums: readonly UsageSum[], currency: string) {
   };
 }
 
-type Budget = Parameters<typeof inRunningPeriod>[0];
-
-function budgetView(record: Budget, currency: string, now: number) {
-  const { keyId, amount, spent, period, periodStart } = inRunningPeriod(record, now);
+function budgetView({ keyId, amount, spent, period, periodStart }: BudgetRecord, currency: string) {
   const end = periodEnd(period, periodStart);
   const left = amount - spent;
   return {

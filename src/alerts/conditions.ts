@@ -1,5 +1,4 @@
 import type { AlertCondition, AlertFacts, AlertRule, AlertSettings, WatchedBudget } from "../domain/alert.ts";
-import { runningPeriod } from "../domain/budget-period.ts";
 import { formatNanos } from "../lib/money.ts";
 
 const MINUTE_MS = 60_000;
@@ -13,12 +12,10 @@ export function conditionsOf({ settings }: Pick<AlertRule, "settings">, facts: A
 
 function budgetConditions(
   { percents, budgetId }: Extract<AlertSettings, { kind: "budget" }>,
-  { budgets, now }: AlertFacts,
+  { budgets }: AlertFacts,
 ): AlertCondition[] {
   const watched = budgets.filter(({ id }) => budgetId === null || id === budgetId);
   return watched.flatMap((budget) => {
-    // What was spent in a period that is over says nothing about the running one.
-    if (runningPeriod(budget.period, budget.periodStart, now) !== budget.periodStart) return [];
     const reached = percents.filter((percent) => isReached(budget, percent));
     return reached.map((percent) => ({
       condition: `${budget.id} ${budget.periodStart} ${percent}`,

@@ -64,6 +64,7 @@ export interface AlertFacts {
   now: number;
 }
 
+/** A budget in the period that runs by the store's clock. */
 export interface WatchedBudget {
   id: string;
   /** Name of the key or organization that it bounds. */

@@ -101,6 +101,20 @@ onEachDatabase("alerts", (databases) => {
       },
     ]);
 
+  test("a budget tells of the period that runs by the store's clock, and of none that is over", async () => {
+    const day = { period: "day", spent: 90n } as const;
+    const inTwoYears = Date.now() + 2 * 365 * 24 * 60 * 60_000;
+    await stores.admin.budgets.create(aBudget("budget_over", 100n, { ...day, periodStart: 0 }), BY);
+    await stores.admin.budgets.create(aBudget("budget_ahead", 100n, { ...day, periodStart: inTwoYears }), BY);
+    const { budgets, now } = await stores.alerts.facts("org_a", 0);
+    expect(budgets.map(({ spent }) => spent)).toEqual([90n, 0n]);
+    for (const { periodStart } of budgets) expect(now - periodStart).toBeWithin(0, 24 * 60 * 60_000);
+    const rule = { organizationId: "org_a", name: "Money", settings: { kind: "budget" } };
+    await createAlert(admin, { ...rule, usesWebhooks: true });
+    await look();
+    expect((await events()).map(({ subject }) => subject)).toEqual(["budget_ahead"]);
+  });
+
   test("a budget tells once for each share, by mail and webhook, and nobody else", async () => {
     await stores.admin.budgets.create(aBudget("budget_1", 1_000_000_000n), BY);
     await addWebhook(admin, { organizationId: "org_a", url: "https://hooks.example.com/a" });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../src/domain/organization.ts";
 import type { KeyRecord, OrganizationRecord } from "../../src/admin/ports.ts";
-import type { BudgetRecord } from "../../src/admin/budget-ports.ts";
+import type { NewBudget } from "../../src/admin/budget-ports.ts";
 import { openDatabase } from "../../src/storage/database/open.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { findPgBouncer, startPgBouncer, type PgBouncer } from "../support/pgbouncer.ts";
@@ -149,11 +149,7 @@ export function hashOf(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-export function aBudget(
-  id: string,
-  amount: bigint,
-  change: Partial<BudgetRecord> = {},
-): Omit<BudgetRecord, "version"> {
+export function aBudget(id: string, amount: bigint, change: Partial<NewBudget> = {}): NewBudget {
   return {
     id,
     organizationId: "org_a",

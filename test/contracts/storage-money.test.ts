@@ -1,11 +1,16 @@
 import { beforeAll, expect, setSystemTime, test } from "bun:test";
 import fc from "fast-check";
 import { DependencyError, type BudgetRequest } from "../../src/gateway/ports.ts";
+import { fullestBudgets } from "../../src/admin/budget-use.ts";
+import { createBudget } from "../../src/admin/budgets.ts";
+import { readOwnUsage } from "../../src/admin/own-usage.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { leaseStore, LEASES_A_TRANSACTION } from "../../src/storage/budgets/leases.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
-import { aBudget, anEntry, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";
+import { adminContext } from "../support/admin-context.ts";
+import { aBudget, anEntry, anOrganization, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -244,6 +249,27 @@ onEachDatabaseAndPooler("Money", (databases) => {
     expect(shown!.spent).toBe(0n);
     expect(now - shown!.periodStart).toBeLessThan(25 * 60 * MINUTE_MS);
   });
+
+  test.each([-30, 26])(
+    "the use of a budget follows the store's clock, by one %i hours off",
+    async (hours) => {
+      const organizationId = `org_${hours}`;
+      await stores.admin.organizations.create(anOrganization(organizationId), BY);
+      const context = { ...(await adminContext()), store: stores.admin, clock: systemClock };
+      setSystemTime(Date.now() + hours * 60 * MINUTE_MS);
+      const { id } = await createBudget(context, { organizationId, amount: "1", period: "day" });
+      await stores.ledger.post("", [anEntry(`use-${id}`, 8n, { budgets: [id], at: Date.now() })]);
+      const [use] = await fullestBudgets(context, organizationId, 1);
+      const owner = { keyId: "key_a", currency: "USD", budgets: [id] };
+      const own = await readOwnUsage(stores.admin, owner, 1, Date.now());
+      setSystemTime();
+      expect(use).toMatchObject({ id, spent: "0.000000008" });
+      expect(Date.now() - Date.parse(use!.periodStart)).toBeWithin(0, 25 * 60 * MINUTE_MS);
+      expect(own.budgets).toMatchObject([{ spent: "0.000000008", period_end: use!.periodEnd }]);
+      // A period without a forecast has just begun; at the end of one it would be what was spent.
+      expect(use!.forecast).not.toBe(use!.spent);
+    },
+  );
 
   test.each([-30, 26])("a charge counts on the day of the store, by a clock %i hours off", async (hours) => {
     const budget = await newBudget(100n, { period: "day", periodStart: 0 });

@@ -228,9 +228,10 @@ onEachDatabase("The store", (databases) => {
     const { budgets } = stores.admin;
     const budget = aBudget("budget_big", 9_223_372_036_854_775_807n, { keyId: "key_hash" });
     const created = await budgets.create(budget, BY);
-    expect(await budgets.get("budget_big")).toEqual({ ...budget, version: created.version });
+    const readAt: number = expect.any(Number);
+    expect(await budgets.get("budget_big")).toEqual({ ...budget, version: created.version, readAt });
     const amount = 9_007_199_254_740_993n;
-    const changed = { ...budget, amount, version: created.version + 1 };
+    const changed = { ...budget, amount, version: created.version + 1, readAt };
     expect(await budgets.update("budget_big", () => ({ amount }), BY)).toEqual(changed);
     expect(await budgets.list("org_a")).toEqual([changed]);
     expect(await budgets.remove("budget_big", BY)).toBe(true);

@@ -7,6 +7,7 @@ import type {
   PriceRecord,
 } from "../../src/admin/ports.ts";
 import type { BudgetRecord } from "../../src/admin/budget-ports.ts";
+import { runningPeriod } from "../../src/domain/budget-period.ts";
 import type { ListPage } from "../../src/admin/list-page.ts";
 import { memoryMemberStores } from "./memory-member-stores.ts";
 import type { StoredEntry } from "../../src/admin/configuration-ports.ts";
@@ -222,7 +223,9 @@ function budgetStore(note: Note): AdminStore["budgets"] {
   const records = new Map<string, BudgetRecord>();
   return {
     async create(budget, by) {
-      const record = { ...structuredClone(budget), version: 1 };
+      const readAt = budget.createdAt;
+      const periodStart = runningPeriod(budget.period, budget.periodStart, readAt);
+      const record = { ...structuredClone(budget), periodStart, version: 1, readAt };
       records.set(budget.id, record);
       note(by, `create budget ${budget.id}`);
       return structuredClone(record);

@@ -144,12 +144,27 @@ interface BudgetRow {
 }
 
 function readRow(row: BudgetRow): LockedBudget {
-  const startedAt = Number(row.period_start);
   const now = Number(row.now);
   const { id, amount, held, period } = row;
-  const periodStart = runningPeriod(period, startedAt, now);
-  const spent = periodStart > startedAt ? 0n : row.spent;
-  return { id, amount, spent, held, period, periodStart, wantedUntil: Number(row.wanted_until), now };
+  return {
+    id,
+    amount,
+    held,
+    period,
+    ...inRunningPeriod(row, now),
+    wantedUntil: Number(row.wanted_until),
+    now,
+  };
+}
+
+/** The period that runs at `now` by the store's clock: one that is over has nothing spent, though its row still says so. */
+export function inRunningPeriod(
+  row: Pick<BudgetRow, "period" | "spent" | "period_start">,
+  now: number,
+): { spent: Nanos; periodStart: number } {
+  const startedAt = Number(row.period_start);
+  const periodStart = runningPeriod(row.period, startedAt, now);
+  return { spent: periodStart > startedAt ? 0n : row.spent, periodStart };
 }
 
 function tuplesOf(ids: Iterable<string>): [string][] {

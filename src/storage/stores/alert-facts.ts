@@ -1,6 +1,6 @@
 import type { AlertFacts } from "../../domain/alert.ts";
 import { ATTEMPT_ROUTE } from "../../domain/traffic.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { inRunningPeriod, storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Period } from "../../domain/budget-period.ts";
@@ -14,7 +14,7 @@ export function readFacts(database: Database, organizationId: string, minutes: n
     const now = Number(clock?.now);
     return {
       now,
-      budgets: await readBudgets(sql, organizationId),
+      budgets: await readBudgets(sql, organizationId, now),
       minutes: minutes === 0 ? [] : await readMinutes(sql, organizationId, now - (minutes + 1) * MINUTE_MS),
       ejections: await readEjections(sql, organizationId),
     };
@@ -25,27 +25,22 @@ interface BudgetRow {
   id: string;
   owner: string;
   amount: Integer;
-  spent: Integer;
+  spent: bigint;
   currency: string;
   period: Period;
   period_start: Integer;
 }
 
-async function readBudgets(sql: Sql, organizationId: string): Promise<AlertFacts["budgets"]> {
+async function readBudgets(sql: Sql, organizationId: string, now: number): Promise<AlertFacts["budgets"]> {
   const rows = await sql<BudgetRow[]>`
     SELECT budgets.id, COALESCE(api_keys.name, organizations.name) AS owner, amount, spent, currency, period, period_start
     FROM budgets JOIN organizations ON organizations.id = budgets.organization_id
       LEFT JOIN api_keys ON api_keys.id = budgets.key_id
     WHERE budgets.organization_id = ${organizationId} ORDER BY budgets.id`;
-  return rows.map(({ id, owner, amount, spent, currency, period, period_start }) => ({
-    id,
-    owner,
-    amount: BigInt(amount),
-    spent: BigInt(spent),
-    currency,
-    period,
-    periodStart: Number(period_start),
-  }));
+  return rows.map(({ id, owner, amount, currency, period, ...row }) => {
+    const { spent, periodStart } = inRunningPeriod({ period, ...row }, now);
+    return { id, owner, amount: BigInt(amount), spent, currency, period, periodStart };
+  });
 }
 
 /** Only what failed at the gateway or its vendors counts as failed: callers' mistakes alert nobody. */

@@ -1,10 +1,9 @@
-import type { BudgetAdminStore, BudgetRecord } from "../../admin/budget-ports.ts";
+import type { BudgetAdminStore, BudgetRecord, NewBudget } from "../../admin/budget-ports.ts";
 import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
-import { makeChange, withoutVersion } from "./change.ts";
+import { inRunningPeriod, storeTime } from "../budgets/locked-budgets.ts";
+import { makeChange } from "./change.ts";
 import { ofOrganizations, pageOf } from "./list-page.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
-import { runningPeriod } from "../../domain/budget-period.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /** Budgets as administration sees them; requests reach them through leases and the ledger. */
@@ -13,24 +12,25 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
     ...budgetReads(database),
     async create(budget, by) {
       const change = { by, kind: "budget", action: "create", subject: budget.id } as const;
-      let version = 0;
+      let created: BudgetRecord | null = null;
       await makeChange(database, change, async (sql, revision) => {
         await sql`INSERT INTO budgets ${sql(writeRow(budget, revision))}`;
-        version = Number(revision);
-        return { before: null, after: budget };
+        created = await find(database.kind, sql, budget.id);
+        return { before: null, after: created && audited(created) };
       });
-      return { ...budget, version };
+      if (!created) throw new Error("a budget that was just written is not there");
+      return created;
     },
     async update(id, change, by) {
       let after: BudgetRecord | null = null;
-      const audited = { by, kind: "budget", action: "update", subject: id } as const;
-      await makeChange(database, audited, async (sql, revision) => {
+      const update = { by, kind: "budget", action: "update", subject: id } as const;
+      await makeChange(database, update, async (sql, revision) => {
         const before = await find(database.kind, sql, id);
         if (!before) return null;
         const { amount } = change(before);
         await sql`UPDATE budgets SET amount = ${amount}, revision = ${revision} WHERE id = ${id}`;
         after = { ...before, amount, version: Number(revision) };
-        return { before: withoutVersion(before), after: withoutVersion(after) };
+        return { before: audited(before), after: audited(after) };
       });
       return after;
     },
@@ -41,7 +41,7 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
         if (!before) return null;
         await sql`DELETE FROM budgets WHERE id = ${id}`;
         await sql`DELETE FROM leases WHERE budget = ${id}`;
-        return { before: withoutVersion(before), after: null };
+        return { before: audited(before), after: null };
       });
     },
     writeOff: (processId, by) => writeOffLeases(database, processId, by),
@@ -107,25 +107,28 @@ async function find(kind: Database["kind"], sql: Sql, id: string): Promise<Budge
   return row && readRow(row);
 }
 
-/** A period that is over has nothing spent, though only the next request writes that to the row. */
 function readRow(row: BudgetRow): BudgetRecord {
-  const startedAt = Number(row.period_start);
-  const periodStart = runningPeriod(row.period, startedAt, Number(row.now));
+  const readAt = Number(row.now);
   return {
     id: row.id,
     organizationId: row.organization_id,
     keyId: row.key_id,
     amount: row.amount,
     period: row.period,
-    spent: periodStart > startedAt ? 0n : row.spent,
+    ...inRunningPeriod(row, readAt),
     held: row.held,
-    periodStart,
     createdAt: Number(row.created_at),
     version: Number(row.revision),
+    readAt,
   };
 }
 
-function writeRow(budget: Omit<BudgetRecord, "version">, revision: bigint) {
+/** A row for the audit, which has the revision of each change and its time anyway. */
+function audited({ version: _version, readAt: _readAt, ...row }: BudgetRecord): NewBudget {
+  return row;
+}
+
+function writeRow(budget: NewBudget, revision: bigint) {
   return {
     id: budget.id,
     organization_id: budget.organizationId,

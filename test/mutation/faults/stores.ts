@@ -125,8 +125,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "a new period begins with what was spent in the last",
     file: LOCKED,
-    find: "const spent = periodStart > startedAt ? 0n : row.spent;",
-    replace: "const { spent } = row;",
+    find: "spent: periodStart > startedAt ? 0n : row.spent",
+    replace: "spent: row.spent",
     tests: money,
   },
   {
@@ -356,18 +356,25 @@ export const STORE_FAULTS: readonly Fault[] = [
     tests: money,
   },
   {
-    name: "a budget shows what the last period spent",
+    name: "a budget's period is shown by the process's clock",
     file: "src/storage/stores/budgets.ts",
-    find: "periodStart > startedAt ? 0n : row.spent",
-    replace: "row.spent",
+    find: "const readAt = Number(row.now);",
+    replace: "const readAt = Date.now();",
     tests: money,
   },
   {
-    name: "a budget's period is shown by the process's clock",
-    file: "src/storage/stores/budgets.ts",
-    find: "startedAt, Number(row.now)",
-    replace: "startedAt, Date.now()",
+    name: "a new budget's period is begun by the process's clock",
+    file: "src/admin/budgets.ts",
+    find: '=== "total" ? now : 0',
+    replace: '=== "total" ? now : now - (now % 86_400_000)',
     tests: money,
+  },
+  {
+    name: "alerts compare a budget in a period that is over",
+    file: "src/storage/stores/alert-facts.ts",
+    find: "...row }, now)",
+    replace: "...row }, 0)",
+    tests: ["test/contracts/alerts.test.ts"],
   },
   {
     name: "empty leases are reported in doubt",
