@@ -315,6 +315,27 @@ onEachDatabaseAndPooler("Money", (databases) => {
     expect(await stateOf(budget)).toEqual({ spent: 0n, held: 51n });
   });
 
+  test("a corrected period has all bookings of its day, and the ledger agrees", async () => {
+    const budget = await newBudget(100n, { period: "day", periodStart: 0 });
+    const post = (id: string, amount: bigint) =>
+      stores.ledger.post("", [anEntry(`${id}-${budget}`, amount, { budgets: [budget], at: Date.now() })]);
+    await post("before", 20n);
+    const { periodStart } = (await stores.admin.budgets.get(budget))!;
+    // What a store that believes in a day after next week has written: a period of its own with a booking.
+    const ahead = periodStart + 10 * 24 * 60 * MINUTE_MS;
+    await post("meanwhile", 3n);
+    await database.begin(async (sql) => {
+      await sql`UPDATE budgets SET spent = 3, period_start = ${ahead} WHERE id = ${budget}`;
+      await sql`UPDATE ledger_bookings SET period_start = ${ahead} WHERE entry = ${`meanwhile-${budget}`}`;
+    });
+    await stores.leases.take("p", [{ budget, needed: 1n, wanted: 1n }]);
+    expect(await stores.admin.budgets.get(budget)).toMatchObject({ spent: 23n, periodStart });
+    await post("after", 4n);
+    expect((await stores.admin.budgets.get(budget))!.spent).toBe(27n);
+    const { differences } = await stores.admin.ledger.verify();
+    expect(differences.filter(({ subject }) => subject === budget)).toEqual([]);
+  });
+
   test("a store clock that jumps back resets no period again", async () => {
     const tomorrow = Date.now() + 26 * 60 * MINUTE_MS;
     const budget = await newBudget(100n, { period: "day", spent: 90n, periodStart: tomorrow });

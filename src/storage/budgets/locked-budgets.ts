@@ -1,12 +1,14 @@
 import type { Nanos } from "../../lib/money.ts";
 import type { Integer } from "../database/columns.ts";
+import { correctPeriod } from "./correct-period.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { runningPeriod, type Period } from "../../domain/budget-period.ts";
 
 /**
  * Budget rows locked for the rest of a transaction, in the order of their ids, so that transactions which take,
- * settle and return never wait for each other in a circle. A period that is over has been replaced by the next.
+ * settle and return never wait for each other in a circle. A period that is over has been replaced by the next,
+ * and one that a wrong clock began far ahead by the one that runs.
  */
 export interface LockedBudget {
   id: string;
@@ -29,10 +31,17 @@ export async function lockBudgets(
   const tuples = tuplesOf(ids);
   if (tuples.length === 0) return new Map();
   const rows = await sql<BudgetRow[]>`
-    SELECT id, amount, period, spent, held, period_start, wanted_until, ${storeTime(kind, sql)} AS now
+    SELECT id, organization_id, amount, period, spent, held, period_start, wanted_until, ${storeTime(kind, sql)} AS now
     FROM budgets WHERE id IN (SELECT value ->> 0 FROM ${jsonRows(kind, sql, tuples)})
     ORDER BY id ${forUpdate(kind, sql)}`;
-  return new Map(rows.map((row) => [row.id, readRow(row)]));
+  const locked = new Map(rows.map((row) => [row.id, readRow(row)]));
+  for (const { id, organization_id: organizationId, period_start } of rows) {
+    const budget = locked.get(id);
+    const wrongStart = Number(period_start);
+    if (budget && budget.periodStart < wrongStart)
+      budget.spent = await correctPeriod(sql, { ...budget, organizationId, wrongStart });
+  }
+  return locked;
 }
 
 /** Writes back what a transaction has made of its budgets, in one statement. */
@@ -134,6 +143,7 @@ export function padded(items: readonly string[]): string[] {
 
 interface BudgetRow {
   id: string;
+  organization_id: string;
   amount: bigint;
   period: Period;
   spent: bigint;

@@ -370,6 +370,20 @@ export const STORE_FAULTS: readonly Fault[] = [
     tests: money,
   },
   {
+    name: "bookings keep the period of a clock that was wrong",
+    file: "src/storage/budgets/correct-period.ts",
+    find: "UPDATE ledger_bookings SET period_start = ${periodStart}",
+    replace: "UPDATE ledger_bookings SET period_start = ${wrongStart}",
+    tests: money,
+  },
+  {
+    name: "a corrected period forgets what was spent before the clock went wrong",
+    file: "src/storage/budgets/correct-period.ts",
+    find: "const all = booked > spent ? booked : spent;",
+    replace: "const all = spent;",
+    tests: money,
+  },
+  {
     name: "alerts compare a budget in a period that is over",
     file: "src/storage/stores/alert-facts.ts",
     find: "...row }, now)",
