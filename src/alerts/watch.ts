@@ -1,5 +1,4 @@
 import type { AlertRule } from "../domain/alert.ts";
-import { DependencyError } from "../gateway/ports.ts";
 import type { Ejection } from "../gateway/routing/ejection.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { conditionsOf } from "./conditions.ts";
@@ -25,15 +24,12 @@ const RETENTION_MS = 90 * 24 * 60 * 60_000;
 /** Compares rules with what happens, in one process at a time, and sends mails, until it is stopped. */
 export function startAlerts(options: AlertOptions): BackgroundWork {
   const { store, sendMail, onProblem } = options;
-  const unlessAway = (message: string) => (error: unknown) => {
-    if (!(error instanceof DependencyError)) onProblem(message, error);
-  };
+  const failed = (message: string) => (error: unknown) => onProblem(message, error);
   const work = [
-    every(WATCH_MS, () => watch(options), unlessAway("alerts were not compared")),
-    every(SWEEP_MS, () => store.sweep(RETENTION_MS), unlessAway("old alerts were not removed")),
+    every(WATCH_MS, () => watch(options), failed("alerts were not compared")),
+    every(SWEEP_MS, () => store.sweep(RETENTION_MS), failed("old alerts were not removed")),
   ];
-  if (sendMail)
-    work.push(every(MAIL_MS, () => sendDueMails(store, sendMail), unlessAway("mails were not sent")));
+  if (sendMail) work.push(every(MAIL_MS, () => sendDueMails(store, sendMail), failed("mails were not sent")));
   return { stop: async () => void (await Promise.all(work.map((one) => one.stop()))) };
 }
 

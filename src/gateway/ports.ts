@@ -42,9 +42,19 @@ export interface Snapshot {
   key(hash: string, onLookup?: () => void): ApiKey | null | Promise<ApiKey | null>;
 }
 
-/** The store is unavailable just now. */
+/** The store is unavailable just now: the database, or the place of pictures. */
 export class DependencyError extends Error {
   override readonly name = "DependencyError";
+  readonly dependency: "database" | "blobs";
+
+  constructor(message: string, { dependency = "database", ...options }: DependencyErrorOptions = {}) {
+    super(message, options);
+    this.dependency = dependency;
+  }
+}
+
+interface DependencyErrorOptions extends ErrorOptions {
+  dependency?: DependencyError["dependency"];
 }
 
 /** Local, append-only, written before the last byte of a response: survives the end of the process at any moment. */

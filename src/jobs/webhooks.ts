@@ -1,7 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { writeJob } from "../dialects/jobs/job.ts";
 import type { Links } from "../gateway/ports.ts";
-import { DependencyError } from "../gateway/ports.ts";
 import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import type { DueWebhook, WebhookQueue } from "./webhook-ports.ts";
@@ -45,9 +44,7 @@ export function startWebhooks(options: WebhookOptions): BackgroundWork {
     async () => {
       while (!stopping.signal.aborted && (await sendDue(options)) > 0);
     },
-    (error) => {
-      if (!(error instanceof DependencyError)) options.onProblem("webhooks were not sent", error);
-    },
+    (error) => options.onProblem("webhooks were not sent", error),
   );
   return {
     stop() {

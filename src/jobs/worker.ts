@@ -1,7 +1,6 @@
 import type { Organization } from "../domain/organization.ts";
 import { limitOf } from "../gateway/admission/limit-grant.ts";
 import type { ImageCore } from "../gateway/images.ts";
-import { DependencyError } from "../gateway/ports.ts";
 import type { Spool } from "../lib/spool.ts";
 import { every, sleep, type BackgroundWork } from "../lib/waiting.ts";
 import type { JobObserver } from "./observer.ts";
@@ -52,9 +51,7 @@ export class JobWorker {
 
   start(): void {
     const { core, onProblem } = this.#options;
-    const report = (error: unknown): void => {
-      if (!(error instanceof DependencyError)) onProblem("background work of jobs failed", error);
-    };
+    const report = (error: unknown): void => onProblem("background work of jobs failed", error);
     this.#background = [
       every(HEARTBEAT_MS, () => this.#renew(), report),
       every(CANCEL_POLL_MS, () => this.#stopCancelled(), report),
@@ -104,7 +101,7 @@ export class JobWorker {
       try {
         while (this.#hasRoom() && (await this.#claimOne()));
       } catch (error) {
-        if (!(error instanceof DependencyError)) this.#options.onProblem("no job could be claimed", error);
+        this.#options.onProblem("no job could be claimed", error);
         await sleep(AFTER_OUTAGE_MS);
       }
       await Promise.race([this.#wake.promise, sleep(POLL_MS)]);

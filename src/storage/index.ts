@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { sweepSessions } from "../admin/sessions.ts";
-import { DependencyError } from "../gateway/ports.ts";
 import { inDoubtReport } from "./budgets/in-doubt-report.ts";
 import { systemClock } from "../lib/clock.ts";
 import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
@@ -103,7 +102,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     onProblem,
     onLinkSecretRotated: () => linkSecrets.reload(),
   });
-  const processes = await announceProcess(stores.database, processId, unlessAway(onProblem));
+  const processes = await announceProcess(stores.database, processId, failedWork(onProblem));
   const own = await openOwnJournal(root, processId, { ...posting, leases: stores.leases });
   const { shipper, journal } = own;
   const verification = await keptVerification(stores.database);
@@ -188,12 +187,9 @@ function startUpkeep(stores: Stores, recovery: Recovery, onProblem: Report): Bac
 }
 
 function startWork(everyMs: number, work: () => Promise<unknown>, onProblem: Report): BackgroundWork {
-  return every(everyMs, work, unlessAway(onProblem));
+  return every(everyMs, work, failedWork(onProblem));
 }
 
-/** An outage of the database is reported once, by the snapshot, and not by all that waits for its end. */
-function unlessAway(onProblem: Report): (error: unknown) => void {
-  return (error) => {
-    if (!(error instanceof DependencyError)) onProblem("background work of the storage failed", error);
-  };
+function failedWork(onProblem: Report): (error: unknown) => void {
+  return (error) => onProblem("background work of the storage failed", error);
 }

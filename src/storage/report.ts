@@ -1,4 +1,7 @@
-/** Takes one line for the log. The message names no secret; `warn` is the level unless given. */
+/**
+ * Takes one line for the log. The message names no secret; `warn` is the level unless given, and `debug` where the cause
+ * is that the database is away.
+ */
 export type Report = (message: string, cause: unknown, level?: "info" | "warn" | "error") => void;
 
 /** Reports the loss of something the gateway depends on, and its return: one line each, however often it is called. */
@@ -14,7 +17,7 @@ export function outageReport(lines: { lost: string; available: string }, report:
     lost(cause) {
       if (lostAt !== null) return;
       lostAt = performance.now();
-      report(lines.lost, cause);
+      report(lines.lost, cause, "warn");
     },
     available() {
       if (lostAt === null) return;

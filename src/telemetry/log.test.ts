@@ -114,6 +114,16 @@ test("trouble outside of requests is a line of its own", () => {
   });
 });
 
+test.each([
+  ["debug", "database"],
+  ["warn", "blobs"],
+] as const)("work that fails is told at %s while its %s is away", (level, dependency) => {
+  const writes: string[] = [];
+  const cause = new DependencyError("away", { dependency });
+  systemLog((lines) => writes.push(lines), "debug")("old jobs were not removed", cause);
+  expect(JSON.parse(writes.join(""))).toMatchObject({ level, message: "old jobs were not removed" });
+});
+
 test("an unavailable dependency is reported with the driver's reason", () => {
   const writes: string[] = [];
   const cause = new DependencyError("the database is unavailable", { cause: new Error("Failed to connect") });

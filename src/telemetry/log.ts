@@ -50,9 +50,12 @@ export function requestLog(write: (lines: string) => void, minimum: LogLevel = "
 
 export type SystemLog = (message: string, cause: unknown, level?: LogLevel) => void;
 
-/** Writes one line for each event outside of requests; `warn` is the level unless given. */
+/**
+ * Writes one line for each event outside of requests; `warn` is the level unless given. Work that fails because the
+ * database is away is told at `debug`: the loss and the return have a line each, and all that waits has none.
+ */
 export function systemLog(write: (lines: string) => void, minimum: LogLevel = "info"): SystemLog {
-  return (message, cause, level = "warn") => {
+  return (message, cause, level = isDatabaseAway(cause) ? "debug" : "warn") => {
     if (!isLogged(level, minimum)) return;
     const fields = {
       time: new Date().toISOString(),
@@ -62,6 +65,10 @@ export function systemLog(write: (lines: string) => void, minimum: LogLevel = "i
     };
     write(`${JSON.stringify(fields)}\n`);
   };
+}
+
+function isDatabaseAway(cause: unknown): boolean {
+  return cause instanceof DependencyError && cause.dependency === "database";
 }
 
 /** Probes come every few seconds and say nothing while they succeed. */

@@ -22,7 +22,7 @@ export function openDiskStore(directory: string, temporaryDirectory: string): Na
         await mkdir(folderOf(name), { recursive: true, mode: 0o700 });
         if (!(await linkSpooled(image, pathOf(name)))) await copy(image, pathOf(name), temporaryDirectory);
       } catch (cause) {
-        throw new DependencyError("the disk did not take a blob", { cause });
+        throw new DependencyError("the disk did not take a blob", { cause, dependency: "blobs" });
       }
     },
 

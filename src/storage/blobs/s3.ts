@@ -95,7 +95,7 @@ async function translated<T>(work: Promise<T>, maxMs = MAX_CALL_MS): Promise<T> 
   try {
     return await withDeadline(maxMs, work, () => new Error("no response in time"));
   } catch (cause) {
-    throw new DependencyError("the object storage is unavailable", { cause });
+    throw new DependencyError("the object storage is unavailable", { cause, dependency: "blobs" });
   }
 }
 

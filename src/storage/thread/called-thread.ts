@@ -117,7 +117,7 @@ class ReplacedThread<Argument, Result> implements CalledThread<Argument, Result>
     if (this.#thread !== thread) return;
     this.#thread = null;
     const { name, onProblem } = this.#options;
-    onProblem(`${name} has ended; another one continues`, cause);
+    onProblem(`${name} has ended; another one continues`, cause, "warn");
     for (const { reject } of this.#waiting.values()) reject(new DependencyError(`${name} has ended`));
   }
 }
