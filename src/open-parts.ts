@@ -181,9 +181,18 @@ async function bootstrapStore(settings: Settings, { admin, snapshot }: Storage):
   return result;
 }
 
-function openBlobsOf(settings: Settings, { linkSecrets }: Storage, onProblem: SystemLog): Promise<Blobs> {
+function openBlobsOf(
+  settings: Settings,
+  { linkSecrets, snapshot }: Storage,
+  onProblem: SystemLog,
+): Promise<Blobs> {
   return openBlobs({
     ...settings.blobs,
+    linkHoursInUse: () =>
+      snapshot
+        .directory()
+        .organizations.values()
+        .map((one) => one.settings.linkHours),
     directory: settings.dataDirectory,
     linkSecrets,
     onProblem,

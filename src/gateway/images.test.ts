@@ -90,7 +90,7 @@ function open(
     ...plain.core,
     codecSlots: new FairSemaphore(1),
     blobs: { put: unused, get: unused, remove: unused, isAvailable: () => isStored },
-    links: { sign: () => "", check: () => "invalid" },
+    links: { sign: () => "", check: () => "invalid", isNew: () => false },
     safeFetch: { download: unused },
   };
   const handle = (context = plain.request(), fields: Partial<ImageRequest> = {}) =>

@@ -179,6 +179,11 @@ export interface Links {
   /** Absolute link to a stored blob under a base address, valid for so many hours or, with null, as configured. */
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
+  /**
+   * Whether a valid link may be of the last minutes, by its expiry and the lifetimes in use, so that its picture may wait
+   * on the disk of another machine. Never without object storage.
+   */
+  isNew(expires: string | null): boolean;
 }
 
 /** The vendors' adapters by channel. */

@@ -1,5 +1,6 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceImage, ReferenceSource } from "../domain/image.ts";
+import { linkedPicture } from "./delivery/linked-picture.ts";
 import { checkMask, readMask } from "../imaging/mask.ts";
 import { recompress } from "../imaging/recompress.ts";
 import { checkReference, readReference } from "../imaging/reference.ts";
@@ -187,9 +188,9 @@ function ownResult(
   const { pathname, searchParams } = new URL(url);
   const name = /\/files\/([^/]+)$/.exec(pathname)?.[1];
   if (name === undefined) return undefined;
-  const state = links.check(name, searchParams.get("exp"), searchParams.get("sig"));
-  if (state === "invalid") return undefined;
-  return state === "valid" ? blobs.get(name) : Promise.resolve(null);
+  const expires = searchParams.get("exp");
+  const verdict = links.check(name, expires, searchParams.get("sig"));
+  return verdict === "invalid" ? undefined : linkedPicture({ links, blobs }, verdict, { name, expires });
 }
 
 function expired({ param, name }: Pick<LinkRequest, "name" | "param">): never {

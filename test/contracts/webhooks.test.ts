@@ -73,7 +73,7 @@ onEachDatabase("webhooks", (databases) => {
     sendDue({
       queue: stores.webhooks,
       safeFetch,
-      links: { sign: (base, name) => `${base}/files/${name}`, check: () => "invalid" },
+      links: { sign: (base, name) => `${base}/files/${name}`, check: () => "invalid", isNew: () => false },
       publicUrl: null,
       linkHoursOf: () => null,
       now: Date.now,

@@ -20,7 +20,7 @@ test("pictures are delivered, charged and stored later without object storage", 
       const text = await (await fetch(`${gateway.url}/metrics`)).text();
       return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
     };
-    await generate();
+    const first = await generate();
     expect(s3.objects.size).toBe(1);
     s3.setDown(true);
     const links = [await generate(), await generate()];
@@ -33,6 +33,12 @@ test("pictures are delivered, charged and stored later without object storage", 
     for (const link of links) expect((await (await fetch(link)).bytes()).length).toBeGreaterThan(100);
     expect(vendor.hits).toHaveLength(3);
     await until("every charge", async () => ((await gateway.ledger()).length === 3 ? true : undefined));
+    // As of a picture that waits on the disk of another machine.
+    const [key] = s3.objects.keys();
+    s3.objects.delete(key!);
+    const waiting = await fetch(first);
+    expect([waiting.status, waiting.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect((await fetch(first.replace("sig=", "sig=x"))).status).toBe(404);
     const lines = gateway.logs().filter(({ message }) => String(message).startsWith("the object storage"));
     expect(lines.map(({ level, message }) => `${level} ${message}`.replace(/[\d.]+ s$/, "n s"))).toEqual([
       "warn the object storage is away: pictures are kept on the local disk",

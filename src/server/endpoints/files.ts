@@ -1,5 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { DeliverySettings } from "../../gateway/delivery/images.ts";
+import { linkedPicture } from "../../gateway/delivery/linked-picture.ts";
 import type { StoredPicture } from "../../gateway/ports.ts";
 import { baseHeaders } from "../respond.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
@@ -21,12 +22,14 @@ export function fileRoutes(settings: DeliverySettings): Route[] {
 }
 
 async function file(
-  { blobs, links }: DeliverySettings,
+  settings: DeliverySettings,
   { request, parameter, requestId }: HttpExchange,
 ): Promise<Response> {
   const query = queryOf(request.url);
-  const verdict = links.check(parameter, query.get("exp"), query.get("sig"));
-  const picture = verdict === "valid" ? await blobs.get(parameter) : null;
+  const expires = query.get("exp");
+  const verdict = settings.links.check(parameter, expires, query.get("sig"));
+  const picture =
+    verdict === "invalid" ? null : await linkedPicture(settings, verdict, { name: parameter, expires });
   if (!picture) {
     const message =
       verdict === "invalid" ? "This link is not valid." : "This link has expired; make the picture again.";

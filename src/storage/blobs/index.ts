@@ -24,6 +24,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
     secrets: settings.linkSecrets,
     lifetimeSeconds: Math.round(linkHours * 3600),
     longestSeconds: (retentionDays * DAY_MS) / 1000,
+    hoursInUse: () => (pending ? new Set([null, ...(settings.linkHoursInUse?.() ?? [])]) : []),
     clock,
   });
   const closing = new AbortController();
@@ -75,6 +76,8 @@ interface BlobSettings {
   s3?: S3Address;
   /** How long a link is valid; 24 by default. */
   linkHours?: number;
+  /** Lifetimes of links that organizations have besides. */
+  linkHoursInUse?(): Iterable<number | null>;
   /** How long a blob is kept; 7 by default. */
   retentionDays?: number;
   /** The first signs links, all of them verify. At least 32 characters each. */

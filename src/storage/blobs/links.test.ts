@@ -10,6 +10,7 @@ const links = createLinks({
   secrets: () => [secret],
   lifetimeSeconds: 86_400,
   longestSeconds: 604_800,
+  hoursInUse: () => [null, 2],
   clock,
 });
 
@@ -40,6 +41,18 @@ test("a link may be given another lifetime, up to the time that pictures are kep
     return Number(link.searchParams.get("exp")) - time.now / 1000;
   };
   expect([null, 1, 0.5, 100_000].map(expiryOf)).toEqual([86_400, 3_600, 1_800, 604_800]);
+});
+
+test.each([null, 2])("a link of %p hours is new for minutes, by any machine's clock", (hours) => {
+  const link = new URL(links.sign("https://gateway.example", newBlobName("png"), hours));
+  const isNew = () => links.isNew(link.searchParams.get("exp"));
+  const signedAt = time.now;
+  const after = [-299, 0, 299, 301].map((seconds) => {
+    time.now = signedAt + seconds * 1000;
+    return isNew();
+  });
+  time.now = signedAt;
+  expect(after).toEqual([true, true, true, false]);
 });
 
 test("any one-character change of name, expiry or signature is refused", () => {
@@ -89,6 +102,7 @@ test("after a rotation the new secret signs and the old one still verifies", () 
     secrets: () => [next, secret],
     lifetimeSeconds: 60,
     longestSeconds: 60,
+    hoursInUse: () => [],
     clock,
   });
   const name = newBlobName("webp");
@@ -99,13 +113,25 @@ test("after a rotation the new secret signs and the old one still verifies", () 
   expect(check(before, rotated)).toBe("valid");
   expect(check(after, rotated)).toBe("valid");
   expect(check(after, links)).toBe("invalid");
-  const without = createLinks({ secrets: () => [next], lifetimeSeconds: 60, longestSeconds: 60, clock });
+  const without = createLinks({
+    secrets: () => [next],
+    lifetimeSeconds: 60,
+    longestSeconds: 60,
+    hoursInUse: () => [],
+    clock,
+  });
   expect(check(before, without)).toBe("invalid");
 });
 
 test("a short or missing secret is refused", () => {
   for (const secrets of [[], ["short"], [secret, ""]])
     expect(() =>
-      createLinks({ secrets: () => secrets, lifetimeSeconds: 60, longestSeconds: 60, clock }),
+      createLinks({
+        secrets: () => secrets,
+        lifetimeSeconds: 60,
+        longestSeconds: 60,
+        hoursInUse: () => [],
+        clock,
+      }),
     ).toThrow(RangeError);
 });

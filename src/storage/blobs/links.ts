@@ -7,15 +7,15 @@ import { isBlobName } from "./name.ts";
  * Signed, time-limited links: `{base}/files/{name}?exp={unix seconds}&sig={base64url}`. The signature covers name
  * and expiry and is compared as text, so that no second spelling of it is valid.
  */
-export function createLinks({ secrets, lifetimeSeconds, longestSeconds, clock }: LinkSettings): Links {
+export function createLinks(settings: LinkSettings): Links {
+  const { secrets, lifetimeSeconds, longestSeconds, clock } = settings;
   requireSecrets(secrets());
+  const secondsOf = (hours: number | null) =>
+    hours ? Math.min(Math.round(hours * SECONDS_PER_HOUR), longestSeconds) : lifetimeSeconds;
   return {
-    sign(base, name, hours) {
+    sign(base, name, hours = null) {
       const [current] = requireSecrets(secrets());
-      const seconds = hours
-        ? Math.min(Math.round(hours * SECONDS_PER_HOUR), longestSeconds)
-        : lifetimeSeconds;
-      const expires = String(Math.floor(clock.now() / 1000) + seconds);
+      const expires = String(Math.floor(clock.now() / 1000) + secondsOf(hours));
       const signature = signatureOf(current, name, expires);
       return `${base.replace(/(?<!\/)\/+$/, "")}/files/${name}?exp=${expires}&sig=${signature}`;
     },
@@ -25,6 +25,14 @@ export function createLinks({ secrets, lifetimeSeconds, longestSeconds, clock }:
       const isSigned = secrets().some((secret) => isSame(signatureOf(secret, name, expires), signature));
       if (!isSigned) return "invalid";
       return clock.now() < Number(expires) * 1000 ? "valid" : "expired";
+    },
+
+    isNew(expires) {
+      for (const hours of settings.hoursInUse()) {
+        const ageSeconds = clock.now() / 1000 - (Number(expires) - secondsOf(hours));
+        if (Math.abs(ageSeconds) < NEW_SECONDS) return true;
+      }
+      return false;
     },
   };
 }
@@ -36,10 +44,14 @@ interface LinkSettings {
   lifetimeSeconds: number;
   /** Of any other: how long pictures are kept. */
   longestSeconds: number;
+  /** Lifetimes that links are given; null is the one for which no hours are named. */
+  hoursInUse(): Iterable<number | null>;
   clock: Clock;
 }
 
 const SECONDS_PER_HOUR = 3600;
+/** Another machine's clock, which has signed the link, may be ahead of this one's. */
+const NEW_SECONDS = 5 * 60;
 const MIN_SECRET = 32;
 const EXPIRY = /^[1-9]\d{0,11}$/;
 

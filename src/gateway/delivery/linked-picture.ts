@@ -1,0 +1,21 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { BlobStore, Links, StoredPicture } from "../ports.ts";
+
+const RETRY_SECONDS = 5;
+
+/**
+ * The picture of a link whose signature is right; null when the link or the picture has expired. Throws a 503 while the
+ * picture may still be on its way: after an outage of the object storage another machine ships what it has kept.
+ */
+export async function linkedPicture(
+  { links, blobs }: { links: Links; blobs: BlobStore },
+  verdict: "valid" | "expired",
+  { name, expires }: { name: string; expires: string | null },
+): Promise<StoredPicture | null> {
+  if (verdict === "expired") return null;
+  const picture = await blobs.get(name);
+  if (picture || !links.isNew(expires)) return picture;
+  throw new GatewayError("dependency_unavailable", "The picture is not here yet. Retry shortly.", {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+}
