@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { writeFileSync } from "node:fs";
+import { existsSync, unlinkSync, writeFileSync } from "node:fs";
 import type { AdminStore } from "../../src/admin/ports.ts";
 import { DependencyError } from "../../src/gateway/ports.ts";
+import { openThreadWriter } from "../../src/storage/journal/ledger-writer.ts";
+import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { READERS } from "../../src/storage/readings/readers.ts";
 import { withReadingThreads } from "../../src/storage/readings/readings.ts";
 import { openDatabase } from "../../src/storage/database/open.ts";
@@ -36,6 +38,24 @@ async function open(name: string, script?: URL) {
     },
   };
 }
+
+test("no thread and no report makes a new file in place of one that was removed", async () => {
+  await using opened = await open("removed");
+  const location = join(folder, "removed.sqlite");
+  const writer = openThreadWriter({ location, refusedPath: join(folder, "refused"), onProblem: () => {} });
+  unlinkSync(location);
+  const line = new RecordLines().write({ type: "charge", entry: anEntry("lost", 2n) });
+  const calls = [
+    opened.threaded.organizations.list(),
+    opened.threaded.ledger.verify(),
+    writer.post("proc", line),
+    opened.stores.database.readConsistently(async (sql) => await sql`SELECT 1`),
+  ];
+  for (const result of await Promise.allSettled(calls))
+    expect(result).toMatchObject({ status: "rejected", reason: expect.any(DependencyError) });
+  expect(existsSync(location)).toBe(false);
+  await writer.close();
+});
 
 /** Each method that a thread runs, by store and method. */
 const READINGS: Readonly<Record<string, (admin: AdminStore) => Promise<unknown>>> = {

@@ -9,14 +9,19 @@ export interface DatabaseOptions {
   poolSize?: number;
   /** Called when a statement on a SQLite file fails in a way that tells of damage. */
   onDamage?: (reason: string) => void;
+  /**
+   * For a SQLite file that this process has open already: one that is gone is a `DependencyError`. A new one in its place
+   * would be empty, and take what belongs into the one that was lost.
+   */
+  mustExist?: boolean;
 }
 
-/** Opens a `postgres://` address or a SQLite file, creating the file and its folder when absent. */
+/** Opens a `postgres://` address or a SQLite file, creating the file and its folder when absent, unless it must exist. */
 export async function openDatabase(
   location: string,
-  { timeoutMs = 5000, poolSize = 10, onDamage }: DatabaseOptions = {},
+  { timeoutMs = 5000, poolSize = 10, onDamage, mustExist = false }: DatabaseOptions = {},
 ): Promise<Database> {
   return /^postgres(ql)?:\/\//.test(location)
     ? openPostgres(location, timeoutMs, poolSize)
-    : await openSqlite(location, timeoutMs, onDamage);
+    : await openSqlite(location, { timeoutMs, mustExist, onDamage });
 }

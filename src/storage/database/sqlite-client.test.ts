@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DependencyError } from "../../gateway/ports.ts";
@@ -8,7 +8,9 @@ import { openSqliteClient } from "./sqlite-client.ts";
 const folder = mkdtempSync(join(tmpdir(), "sqlite-client-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const client = openSqliteClient(join(folder, "one.sqlite"));
+const path = join(folder, "one.sqlite");
+writeFileSync(path, "");
+const client = openSqliteClient(path);
 const { sql } = client;
 const never = new AbortController().signal;
 

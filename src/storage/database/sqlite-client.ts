@@ -11,11 +11,11 @@ interface SqliteClient {
 }
 
 /**
- * Opens a connection whose statements stay prepared, for preparing one takes as long as running it. Whole numbers are
+ * Opens a connection to a file that exists. Its statements stay prepared, for preparing one takes as long as running it. Whole numbers are
  * read as bigint.
  */
 export function openSqliteClient(location: string): SqliteClient {
-  const statements = new KeptStatements(new Connection(location, { create: true, safeIntegers: true }));
+  const statements = new KeptStatements(new Connection(location, { readwrite: true, safeIntegers: true }));
   const run = (query: Query) => statements.run(query);
   const sql = ((first: TemplateStringsArray | object, ...values: unknown[]) =>
     isTemplate(first) ? composed(run, first, values) : new Inserted(first)) as Sql;

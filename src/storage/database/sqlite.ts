@@ -17,13 +17,15 @@ import { WalFile } from "./wal-file.ts";
  */
 export async function openSqlite(
   location: string,
-  timeoutMs: number,
-  onDamage: (reason: string) => void = () => {},
+  { timeoutMs, mustExist, onDamage = () => {} }: SqliteOptions,
 ): Promise<Database> {
   const onFailure = (error: unknown) => noteDamage(error, onDamage);
   const calls = boundCalls(timeoutMs, onFailure);
   const open = () => openSqliteClient(location);
-  const opened = calls((signal) => openConnections(location, signal));
+  const opened = calls((signal) => {
+    if (!mustExist) createFile(location);
+    return openConnections(location, signal);
+  });
   const { writer, reader, inserter } = await opened.catch((error: unknown) => fail(error, location));
   const log = new WalFile(location);
   const inTurn = turns();
@@ -71,10 +73,19 @@ export async function openSqlite(
   };
 }
 
-async function openConnections(location: string, signal: AbortSignal) {
+interface SqliteOptions {
+  timeoutMs: number;
+  mustExist: boolean;
+  onDamage: ((reason: string) => void) | undefined;
+}
+
+function createFile(location: string): void {
   createPrivateFolder(dirname(location), { isOwn: false });
   // SQLite gives its log and its shared memory the mode of the file.
   createPrivateFile(location);
+}
+
+async function openConnections(location: string, signal: AbortSignal) {
   const writer = openSqliteClient(location);
   const reader = openSqliteClient(location);
   for (const { sql } of [writer, reader]) {

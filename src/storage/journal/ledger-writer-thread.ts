@@ -13,7 +13,7 @@ let database: Database | null = null;
 
 doCalls<WriterCall>({
   async run({ processId, lines, batch }) {
-    database ??= await openDatabase(location, { poolSize: 1, onDamage: reportDamageAbove });
+    database ??= await openDatabase(location, { poolSize: 1, mustExist: true, onDamage: reportDamageAbove });
     const stores = { ledger: ledgerStore(database), marks: journalMarks(database) };
     return await directWriter({ ...stores, refusedPath, onProblem: reportAbove }).post(
       processId,

@@ -11,7 +11,11 @@ let opened: Promise<Database> | null = null;
 
 doCalls<Reading>({
   async run({ store, method, args }) {
-    opened ??= openDatabase(location, { poolSize: connections, onDamage: reportDamageAbove });
+    opened ??= openDatabase(location, {
+      poolSize: connections,
+      mustExist: true,
+      onDamage: reportDamageAbove,
+    });
     const database = await opened.catch((error: unknown) => {
       opened = null;
       throw error;

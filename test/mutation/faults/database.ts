@@ -70,8 +70,8 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "damage that a reading finds goes unnoticed",
     file: "src/storage/readings/readings-thread.ts",
-    find: ", onDamage: reportDamageAbove }",
-    replace: " }",
+    find: "      onDamage: reportDamageAbove,\n",
+    replace: "",
     tests: damage,
   },
   {

@@ -384,6 +384,13 @@ export const STORE_FAULTS: readonly Fault[] = [
     tests: money,
   },
   {
+    name: "a thread makes an empty database in place of one that was removed",
+    file: "src/storage/journal/ledger-writer-thread.ts",
+    find: "mustExist: true",
+    replace: "mustExist: false",
+    tests: ["test/contracts/storage-readings.test.ts"],
+  },
+  {
     name: "alerts compare a budget in a period that is over",
     file: "src/storage/stores/alert-facts.ts",
     find: "...row }, now)",
