@@ -1,10 +1,23 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import type { BlobStore, Claim, Outcome, OutcomeStore } from "../gateway/ports.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { runIdempotently } from "./idempotency.ts";
 import type { Route, StreamedResponse } from "./routes.ts";
+
+function exchangeOf(signal: AbortSignal): AuthenticatedExchange {
+  return {
+    request: new Request("http://gateway/v1/chat/completions", {
+      method: "POST",
+      headers: { "idempotency-key": "k" },
+      signal,
+    }),
+    path: "/v1/chat/completions",
+    requestId: "r",
+    principal: { key: { id: "key_1" }, organization: { id: "org_1", settings: { callerGone: "drain" } } },
+  } as unknown as AuthenticatedExchange;
+}
 
 /** Runs a streamed request of an organization whose calls go on without their clients. */
 async function stream({ isClientDisconnected = false } = {}) {
@@ -20,16 +33,7 @@ async function stream({ isClientDisconnected = false } = {}) {
     },
   };
   const client = new AbortController();
-  const exchange = {
-    request: new Request("http://gateway/v1/chat/completions", {
-      method: "POST",
-      headers: { "idempotency-key": "k" },
-      signal: client.signal,
-    }),
-    path: "/v1/chat/completions",
-    requestId: "r",
-    principal: { key: { id: "key_1" }, organization: { id: "org_1", settings: { callerGone: "drain" } } },
-  } as unknown as AuthenticatedExchange;
+  const exchange = exchangeOf(client.signal);
   const route = {
     pipeline: "text",
     family: "chat",
@@ -59,4 +63,44 @@ test("a stream whose client left before its response is read to its end and stor
   const { stored, completed } = await stream({ isClientDisconnected: true });
   await completed;
   expect(new TextDecoder().decode(stored[0]!.body!)).toBe("data: [DONE]\n\n");
+});
+
+test("a claim is renewed while its request runs, and no longer", async () => {
+  jest.useFakeTimers();
+  try {
+    const renewed: Claim[] = [];
+    const outcomes: Partial<OutcomeStore> = {
+      claim: async () => ({ kind: "claimed" }),
+      renew: async (claim) => void renewed.push(claim),
+      complete: async () => {},
+    };
+    const idempotency = { outcomes: outcomes as OutcomeStore, blobs: {} as BlobStore };
+    const { promise: vendorIsDone, resolve: answer } = Promise.withResolvers<void>();
+    const { promise: isClaimed, resolve: claimed } = Promise.withResolvers<void>();
+    const route = {
+      pipeline: "text",
+      family: "chat",
+      async handle(authenticated: AuthenticatedExchange) {
+        await authenticated.claimOutcome?.({});
+        claimed();
+        await vendorIsDone;
+        return new Response("done");
+      },
+    } as unknown as Extract<Route, { auth: "key" }>;
+    const response = runIdempotently(idempotency, route, exchangeOf(new AbortController().signal));
+    await isClaimed;
+    // A claim ends after a minute: two renewals may fail in a row.
+    for (let turn = 0; turn < 3; turn += 1) {
+      jest.advanceTimersByTime(20_000);
+      await setImmediate();
+    }
+    expect(renewed).toHaveLength(3);
+    expect(new Set(renewed.map(({ id }) => id)).size).toBe(1);
+    answer();
+    await response;
+    jest.advanceTimersByTime(60_000);
+    expect(renewed).toHaveLength(3);
+  } finally {
+    jest.useRealTimers();
+  }
 });

@@ -23,6 +23,20 @@ export const REQUEST_FAULTS: readonly Fault[] = [
     tests: ["test/e2e/idempotency.test.ts"],
   },
   {
+    name: "a running idempotency claim is not renewed",
+    file: "src/server/idempotency.ts",
+    find: "() => outcomes.renew(this.#claim),",
+    replace: "() => {},",
+    tests: ["src/server/idempotency.test.ts"],
+  },
+  {
+    name: "a renewal prolongs nothing",
+    file: "src/storage/stores/outcomes.ts",
+    find: "expires_at = ${storeTime(kind, sql)} + ${CLAIM_MS}\n          WHERE",
+    replace: "expires_at = expires_at\n          WHERE",
+    tests: ["test/contracts/storage-outcomes.test.ts"],
+  },
+  {
     name: "a stream ends before its outcome is stored",
     file: "src/server/idempotency.ts",
     find: "        await this.settle(isComplete ?",

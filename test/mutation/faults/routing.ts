@@ -45,6 +45,20 @@ export const ROUTING_FAULTS: readonly Fault[] = [
     tests: failover,
   },
   {
+    name: "a retry share never leaves its window",
+    file: BUDGET,
+    find: "if (found && now - found.startedAt < WINDOW_MS / 2) return found;",
+    replace: "if (found) return found;",
+    tests: ["src/gateway/routing/retry-budget.test.ts"],
+  },
+  {
+    name: "calls of long ago allow retries",
+    file: BUDGET,
+    find: "found !== undefined && now - found.startedAt < WINDOW_MS;",
+    replace: "found !== undefined;",
+    tests: ["src/gateway/routing/retry-budget.test.ts"],
+  },
+  {
     name: "a retry budget counts no repeated calls",
     file: BUDGET,
     find: "    counts.retries++;",
