@@ -305,7 +305,7 @@ async function everythingOf(store: AdminStore): Promise<string> {
   const parts = await Promise.all([
     store.organizations.list(),
     store.keys.list(),
-    store.budgets.list(),
+    (await store.budgets.list()).map((budget) => ({ ...budget, readAt: 0 })),
     store.prices.list(),
     store.webhooks.list(),
     store.alerts.page(PAGE),
