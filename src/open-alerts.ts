@@ -1,10 +1,11 @@
 import { openMailer } from "./alerts/mail.ts";
 import type { SendMail } from "./alerts/ports.ts";
 import { startAlerts } from "./alerts/watch.ts";
+import { isRecipient } from "./admin/recipients.ts";
 import type { RunningGateway } from "./admin/context.ts";
-import type { Settings } from "./config/index.ts";
 import type { Health } from "./gateway/routing/health.ts";
 import type { BackgroundWork } from "./lib/waiting.ts";
+import type { LiveSettings } from "./live-settings.ts";
 import type { Storage } from "./storage/index.ts";
 import type { SystemLog } from "./telemetry/log.ts";
 
@@ -14,16 +15,20 @@ export interface OpenedAlerts extends BackgroundWork {
 }
 
 export function openAlerts(
-  { mail }: Settings,
+  live: LiveSettings,
   parts: { storage: Storage; health: Health; processId: string; onProblem: SystemLog },
 ): OpenedAlerts {
   const { storage, health, processId, onProblem } = parts;
+  const { mail } = live.current;
   const sendMail = mail && openMailer(mail);
   const work = startAlerts({
     store: storage.alerts,
     processId,
     ejections: () => health.ejections(),
     sendMail,
+    isRecipient: async (email, organizationId) =>
+      live.current.mail !== null &&
+      (await isRecipient(storage.admin, live.current.mail, email, organizationId ?? undefined)),
     onProblem,
   });
   return { stop: () => work.stop(), testMail: (recipient) => testMail(sendMail, recipient) };

@@ -65,7 +65,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
   const forJobs = { live, storage, core: imageCore, safeFetch, processId, listeners, onProblem };
   const jobs = openJobs({ ...forJobs, metrics: jobMetrics });
-  const alerts = openAlerts(settings, { storage, health, processId, onProblem });
+  const alerts = openAlerts(live, { storage, health, processId, onProblem });
   const forServer: ServerOptions = {
     ...address,
     core,

@@ -1,5 +1,6 @@
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
+import type { AdminStore } from "./ports.ts";
 import { covers } from "./signed-in.ts";
 
 /**
@@ -12,13 +13,23 @@ export async function requireRecipients(
   { field, organizationId }: { field: string; organizationId?: string },
 ): Promise<void> {
   if (!mail) return;
-  const organizations = organizationId === undefined ? [] : [organizationId];
   for (const email of emails) {
-    const address = email.toLowerCase();
-    if (mail.allowedDomains.includes(address.slice(address.lastIndexOf("@") + 1))) continue;
-    const member = await store.members.find({ email: address });
-    if (member && !member.isDisabled && covers(member, organizations)) continue;
+    if (await isRecipient(store, mail, email, organizationId)) continue;
     const message = `${field} has ${email}: mails go to members, and to the domains of \`mail.allowed_domains\``;
     throw new AdminError(400, field, message);
   }
+}
+
+/** Whether mail goes to this address: an enabled member's, of the organization where one is named, or one of a domain. */
+export async function isRecipient(
+  { members }: Pick<AdminStore, "members">,
+  { allowedDomains }: { allowedDomains: readonly string[] },
+  email: string,
+  organizationId?: string,
+): Promise<boolean> {
+  const address = email.toLowerCase();
+  if (allowedDomains.includes(address.slice(address.lastIndexOf("@") + 1))) return true;
+  const member = await members.find({ email: address });
+  const organizations = organizationId === undefined ? [] : [organizationId];
+  return member !== null && !member.isDisabled && covers(member, organizations);
 }

@@ -1,4 +1,4 @@
-import type { AlertStore, SendMail } from "./ports.ts";
+import type { AlertStore, IsRecipient, SendMail } from "./ports.ts";
 
 const AT_ONCE = 10;
 const MINUTE_MS = 60_000;
@@ -6,6 +6,8 @@ const MINUTE_MS = 60_000;
 const RETRY_MS = [10_000, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, 60 * MINUTE_MS];
 const TIMEOUT_MS = 20_000;
 const MAX_RESULT = 300;
+const NO_RECIPIENT =
+  "not sent: the address is neither of a member of the organization nor in a domain of `mail.allowed_domains`";
 
 /** Sends mails through a server, `smtp://` with STARTTLS where it offers that, or `smtps://`. */
 export function openMailer({ url, from }: { url: string; from: string }): SendMail {
@@ -19,12 +21,18 @@ export function openMailer({ url, from }: { url: string; from: string }): SendMa
   };
 }
 
-/** Sends what is due now, and says what became of each. */
-export async function sendDueMails(store: AlertStore, send: SendMail): Promise<void> {
+/** Sends what is due now to those who may get it, and says what became of each. */
+export async function sendDueMails(
+  store: AlertStore,
+  send: SendMail,
+  isRecipient: IsRecipient,
+): Promise<void> {
   for (const mail of await store.dueMails(AT_ONCE)) {
     try {
-      await send(mail);
-      await store.mailSent(mail.id);
+      if (await isRecipient(mail.recipient, mail.organizationId)) {
+        await send(mail);
+        await store.mailSent(mail.id);
+      } else await store.mailFailed(mail.id, NO_RECIPIENT, null);
     } catch (error) {
       const result = error instanceof Error ? error.message.slice(0, MAX_RESULT) : String(error);
       const retryMs = isPermanent(error) ? null : (RETRY_MS[mail.attempts - 1] ?? null);

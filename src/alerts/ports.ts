@@ -27,12 +27,17 @@ export interface AlertStore {
 
 export interface Mail {
   id: string;
+  /** Whose rule it tells of; null where an earlier version has written it. */
+  organizationId: string | null;
   recipient: string;
   subject: string;
   body: string;
   /** This one included. */
   attempts: number;
 }
+
+/** Whether mail of an organization still goes to this address: rules outlive members and settings. */
+export type IsRecipient = (email: string, organizationId: string | null) => Promise<boolean>;
 
 /** Sends one mail. Rejects with an `Error` whose message says why it could not. */
 export type SendMail = (mail: Pick<Mail, "recipient" | "subject" | "body">) => Promise<void>;

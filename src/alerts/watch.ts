@@ -3,7 +3,7 @@ import type { Ejection } from "../gateway/routing/ejection.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { conditionsOf } from "./conditions.ts";
 import { sendDueMails } from "./mail.ts";
-import type { AlertStore, SendMail } from "./ports.ts";
+import type { AlertStore, IsRecipient, SendMail } from "./ports.ts";
 
 interface AlertOptions {
   store: AlertStore;
@@ -11,6 +11,7 @@ interface AlertOptions {
   ejections(): readonly Ejection[];
   /** Null where no mail server is configured. */
   sendMail: SendMail | null;
+  isRecipient: IsRecipient;
   onProblem(message: string, cause: unknown): void;
 }
 
@@ -23,13 +24,16 @@ const RETENTION_MS = 90 * 24 * 60 * 60_000;
 
 /** Compares rules with what happens, in one process at a time, and sends mails, until it is stopped. */
 export function startAlerts(options: AlertOptions): BackgroundWork {
-  const { store, sendMail, onProblem } = options;
+  const { store, sendMail, isRecipient, onProblem } = options;
   const failed = (message: string) => (error: unknown) => onProblem(message, error);
   const work = [
     every(WATCH_MS, () => watch(options), failed("alerts were not compared")),
     every(SWEEP_MS, () => store.sweep(RETENTION_MS), failed("old alerts were not removed")),
   ];
-  if (sendMail) work.push(every(MAIL_MS, () => sendDueMails(store, sendMail), failed("mails were not sent")));
+  if (sendMail)
+    work.push(
+      every(MAIL_MS, () => sendDueMails(store, sendMail, isRecipient), failed("mails were not sent")),
+    );
   return { stop: async () => void (await Promise.all(work.map((one) => one.stop()))) };
 }
 

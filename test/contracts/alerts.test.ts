@@ -2,6 +2,8 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { SMTPServer } from "smtp-server";
 import { createAlert, listAlertEvents, removeAlert, updateAlert } from "../../src/admin/alerts.ts";
 import type { AdminContext } from "../../src/admin/context.ts";
+import { createMember, updateMember } from "../../src/admin/members.ts";
+import { isRecipient } from "../../src/admin/recipients.ts";
 import { addWebhook, listDeliveries } from "../../src/admin/webhooks.ts";
 import { openMailer, sendDueMails } from "../../src/alerts/mail.ts";
 import { watch } from "../../src/alerts/watch.ts";
@@ -33,6 +35,7 @@ onEachDatabase("alerts", (databases) => {
   let ejections: Ejection[] = [];
   const mails: Received[] = [];
   let refusal: number | null = null;
+  let allowedDomains: string[] = [];
 
   const server = new SMTPServer({
     secure: false,
@@ -74,13 +77,17 @@ onEachDatabase("alerts", (databases) => {
     mails.length = 0;
     ejections = [];
     refusal = null;
+    allowedDomains = ["example.com"];
   });
 
   const look = (processId = "proc_1") =>
     watch({ store: stores.alerts, processId, ejections: () => ejections });
   const sendMails = async () => {
     const url = `smtp://gateway:secret@127.0.0.1:${await listening}`;
-    await sendDueMails(stores.alerts, openMailer({ url, from: "Gateway <gateway@example.com>" }));
+    const send = openMailer({ url, from: "Gateway <gateway@example.com>" });
+    await sendDueMails(stores.alerts, send, (email, organizationId) =>
+      isRecipient(stores.admin, { allowedDomains }, email, organizationId ?? undefined),
+    );
   };
   const events = async (organizationId = "org_a") => (await listAlertEvents(admin, { organizationId })).data;
   const spend = (id: string, amount: bigint) =>
@@ -234,6 +241,41 @@ onEachDatabase("alerts", (databases) => {
     await database.begin((sql) => sql`UPDATE mails SET status = 'waiting', next_at = 1`);
     await sendMails();
     expect(mails).toHaveLength(1);
+  });
+
+  test("a mail goes to those who may get it when it is sent, whoever the rule names", async () => {
+    allowedDomains = ["ops.example"];
+    const make = async (name: string, organizations: string[]) => {
+      const fields = { name, email: `${name}@example.com`, role: "viewer", organizations, password: null };
+      return (await createMember(admin, fields)).member;
+    };
+    await make("own", ["org_a"]);
+    await make("other", ["org_b"]);
+    const left = await make("left", ["org_a"]);
+    await stores.admin.budgets.create(aBudget("budget_1", 100n), BY);
+    await spend("budget_1", 100n);
+    const names = ["own@example.com", "other@example.com", "left@example.com"];
+    await createAlert(admin, {
+      organizationId: "org_a",
+      name: "Money",
+      settings: { kind: "budget", percents: [100] },
+      emails: [...names, "stranger@elsewhere.example", "anybody@ops.example"],
+    });
+    await look();
+    await updateMember(admin, left.id, { isDisabled: true });
+    await sendMails();
+    expect(mails.flatMap(({ to }) => to).toSorted()).toEqual(["anybody@ops.example", "own@example.com"]);
+    const rows = await database.read(
+      (sql) => sql<(MailRow & { recipient: string })[]>`SELECT recipient, status, last_result FROM mails
+        WHERE status <> 'sent' ORDER BY recipient`,
+    );
+    expect(rows).toEqual(
+      ["left@example.com", "other@example.com", "stranger@elsewhere.example"].map((recipient) => ({
+        recipient,
+        status: "failed",
+        last_result: expect.stringContaining("mail.allowed_domains"),
+      })),
+    );
   });
 
   test("a rule is refused that tells nobody, names another's budget or was changed meanwhile", async () => {

@@ -33,6 +33,7 @@ const MIGRATIONS = [
   "0021_ledger_sequence",
   "0022_booking_periods",
   "0023_sources",
+  "0024_mail_organizations",
 ];
 
 onEachDatabase("The store", (databases) => {

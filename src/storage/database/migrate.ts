@@ -21,6 +21,7 @@ import journalMarks from "../migrations/0020_journal_marks.sql" with { type: "te
 import ledgerSequence from "../migrations/0021_ledger_sequence.sql" with { type: "text" };
 import bookingPeriods from "../migrations/0022_booking_periods.sql" with { type: "text" };
 import sources from "../migrations/0023_sources.sql" with { type: "text" };
+import mailOrganizations from "../migrations/0024_mail_organizations.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -51,6 +52,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0021_ledger_sequence", text: ledgerSequence },
   { name: "0022_booking_periods", text: bookingPeriods },
   { name: "0023_sources", text: sources },
+  { name: "0024_mail_organizations", text: mailOrganizations },
 ];
 
 interface Migration {

@@ -33,9 +33,9 @@ async function announce(
 ): Promise<void> {
   const now = storeTime(kind, sql);
   for (const recipient of emails)
-    await sql`INSERT INTO mails (id, recipient, subject, body, status, attempts, next_at, created_at)
+    await sql`INSERT INTO mails (id, recipient, subject, body, status, attempts, next_at, created_at, organization_id)
       VALUES (${newId("mail")}, ${recipient}, ${`[gateway] ${oneLine(title)}`}, ${bodyOf(event)}, 'waiting', 0,
-        ${now}, ${now})`;
+        ${now}, ${now}, ${organizationId})`;
   if (!usesWebhooks) return;
   const endpoints = await sql<{ id: string; url: string }[]>`
     SELECT id, url FROM webhook_endpoints WHERE organization_id = ${organizationId} AND url IS NOT NULL`;

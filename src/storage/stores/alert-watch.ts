@@ -34,9 +34,10 @@ export function alertStore(database: Database): AlertStore {
         const rows = await sql<MailRow[]>`UPDATE mails SET attempts = attempts + 1, next_at = ${now} + 60000
           WHERE id IN (SELECT id FROM mails WHERE status = 'waiting' AND next_at <= (SELECT ${now})
             ORDER BY next_at LIMIT ${limit} ${skipLocked(kind, sql)})
-          RETURNING id, recipient, subject, body, attempts`;
-        return rows.map(({ id, recipient, subject, body, attempts }) => ({
+          RETURNING id, organization_id, recipient, subject, body, attempts`;
+        return rows.map(({ id, organization_id, recipient, subject, body, attempts }) => ({
           id,
+          organizationId: organization_id,
           recipient,
           subject,
           body,
@@ -130,6 +131,7 @@ function openEvents(sql: Sql, alertId: string): PromiseLike<EventRow[]> {
 
 interface MailRow {
   id: string;
+  organization_id: string | null;
   recipient: string;
   subject: string;
   body: string;
