@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { Delivered } from "./conversation/delivered.ts";
+import type { ReplyEvent, ReplyReader, ReplyWriter } from "./conversation/reply.ts";
+import type { Signature } from "./conversation/signature.ts";
+import { TranslatedStream } from "./conversation/translated-stream.ts";
 import { parseVendorObject, VendorFrames } from "./vendor-frames.ts";
 
 /** Reads pieces of a stream; what it is given up for, or null. */
@@ -42,9 +45,45 @@ test("what is nested deeper than requests may be is broken, whole and in a strea
   expect(() => parseVendorObject(nested(128))).toThrow("has more than 128 levels");
 });
 
-test("the arguments of the calls of a reply may have a mebibyte in all", () => {
+const MIB = 1024 * 1024;
+const ITEMS = 10_000;
+const piece = "x".repeat(MIB);
+const signature: Signature = { dialect: "chat", value: "" };
+
+test.each<[what: string, most: number, problem: string, events: ReplyEvent[]]>([
+  ["arguments", 1, "too long arguments", [{ type: "arguments", call: 0, text: piece }]],
+  ["text", 8, "too much text", [{ type: "text", text: piece }]],
+  ["reasoning", 8, "too much text", [{ type: "reasoning", text: piece }]],
+  ["refusals", 8, "too much text", [{ type: "refusal", text: piece }]],
+  ["names", 8, "too much text", [{ type: "call", call: 0, id: "", name: piece, kind: "function" }]],
+  ["signatures", 8, "too much text", [{ type: "signature", signature: { ...signature, value: piece } }]],
+  ["calls", ITEMS, "too many items", [{ type: "call", call: 0, id: "", name: "f", kind: "function" }]],
+  ["signed pieces", ITEMS, "too many items", [{ type: "signature", signature }]],
+  [
+    "turns of text and reasoning",
+    ITEMS / 2,
+    "too many items",
+    [
+      { type: "text", text: "x" },
+      { type: "reasoning", text: "x" },
+    ],
+  ],
+])("a translated reply has a bound of %s", (_, most, problem, events) => {
   const delivered = new Delivered(() => ({ unit: "token", tokens: {}, source: "upstream" }));
-  const add = () => delivered.add({ type: "arguments", call: 0, text: "x".repeat(1024) });
-  for (let count = 0; count < 1024; count += 1) add();
-  expect(add).toThrow("too long arguments");
+  const add = () => events.forEach((event) => delivered.add(event));
+  for (let count = 0; count < most; count += 1) add();
+  expect(add).toThrow(problem);
+});
+
+test("a translated stream ends where its reader would keep it without an end", () => {
+  const reader: ReplyReader = { isDone: false, isComplete: false, read: () => [] };
+  const writer: ReplyWriter = { write: () => "", end: () => "", fail: () => "" };
+  const stream = new TranslatedStream(reader, writer, () => ({
+    unit: "token",
+    tokens: {},
+    source: "upstream",
+  }));
+  const chunk = Buffer.from(`data: ${piece.slice(8)}\n\n`);
+  for (let count = 0; count < 128; count += 1) stream.push(chunk);
+  expect(() => stream.push(chunk)).toThrow("endless stream");
 });

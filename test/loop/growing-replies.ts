@@ -267,8 +267,9 @@ const pieces = (item: (words: Words, index: number) => string) => (words: Words)
 
 export const STREAMED_REPLIES: Readonly<Record<string, Kind>> = {
   texts: { most: 40_000, make: pieces((words, index) => words.text(`x${index % 7}`)) },
-  reasoning: { most: 40_000, make: pieces((words) => words.reasoning("x")) },
-  calls: { most: 20_000, make: pieces((words, index) => words.call(index)) },
+  reasoning: { most: 10_000, make: pieces((words) => words.reasoning("x")) },
+  calls: { most: 10_000, make: pieces((words, index) => words.call(index)) },
+  "characters of many events": { most: 8_000, make: pieces((words) => words.text("x".repeat(1_000))) },
   "pieces of arguments": {
     most: 40_000,
     make: (words) =>

@@ -5,8 +5,15 @@ import type { ReplyEvent } from "./reply.ts";
 
 /** Of the calls of a reply, which are parsed at its end. As many as 200,000 tokens have. */
 const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
+/** Of all text of a reply, which some protocols repeat whole at its end. Twice what a million tokens have. */
+const MAX_CHARACTERS = 8 * 1024 * 1024;
+/** Calls, signatures, and pieces of text or reasoning that follow something else: each is an item of some protocols. */
+const MAX_ITEMS = 10_000;
 
-/** Counts what a reply delivers, event by event, beside what the vendor reports of it. */
+/**
+ * Counts what a reply delivers, event by event, beside what the vendor reports of it. Throws an `UpstreamError` for more
+ * than a model writes, because whoever writes the reply keeps it until its end.
+ */
 export class Delivered {
   readonly #policy: UsagePolicy;
   #report: UsageReport | null = null;
@@ -14,6 +21,10 @@ export class Delivered {
   /** Estimated size of the content up to the last report. */
   #reportedEighths = 0;
   #argumentCharacters = 0;
+  #characters = 0;
+  #items = 0;
+  /** The kind of the item that a further piece belongs to. */
+  #item: ReplyEvent["type"] | null = null;
   /** True once there is something that a caller would read. A signature alone, of thoughts not shown, is nothing yet. */
   hasContent = false;
 
@@ -26,6 +37,7 @@ export class Delivered {
       case "text":
       case "refusal":
       case "reasoning":
+        if (event.type !== this.#item && event.text !== "") this.#addItem(event.type);
         return this.#addText(event.text);
       case "arguments":
         this.#argumentCharacters += event.text.length;
@@ -33,6 +45,8 @@ export class Delivered {
           throw new UpstreamError("broken", "a reply with too long arguments of calls");
         return this.#addText(event.text);
       case "call":
+        this.#addItem(event.type);
+        if (event.signature) this.#keep(event.signature.value);
         return this.#addText(event.name);
       case "finish":
         this.hasContent = true;
@@ -45,8 +59,10 @@ export class Delivered {
         this.#report = event.report;
         this.#reportedEighths = this.#delivered.eighths;
         return;
-      case "start":
       case "signature":
+        this.#addItem(event.type);
+        return this.#keep(event.signature.value);
+      case "start":
         return;
     }
   }
@@ -60,6 +76,18 @@ export class Delivered {
   #addText(text: string): void {
     if (text === "") return;
     this.hasContent = true;
+    this.#keep(text);
     this.#delivered.add(text);
+  }
+
+  /** Counts what whoever writes the reply keeps. */
+  #keep(text: string): void {
+    this.#characters += text.length;
+    if (this.#characters > MAX_CHARACTERS) throw new UpstreamError("broken", "a reply with too much text");
+  }
+
+  #addItem(type: ReplyEvent["type"]): void {
+    this.#item = type;
+    if (++this.#items > MAX_ITEMS) throw new UpstreamError("broken", "a reply with too many items");
   }
 }

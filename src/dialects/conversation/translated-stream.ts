@@ -7,12 +7,16 @@ import { Delivered } from "./delivered.ts";
 import type { ReplyReader, ReplyWriter } from "./reply.ts";
 import { VendorFrames } from "../vendor-frames.ts";
 
+/** Of a stream, whose reader may keep what is not whole yet. As many as 400,000 tokens have, each in its own event. */
+const MAX_BYTES = 128 * 1024 * 1024;
+
 /** A stream from a vendor of one dialect to a caller of another. */
 export class TranslatedStream implements TextStream {
   readonly #frames = new VendorFrames();
   readonly #reader: ReplyReader;
   readonly #writer: ReplyWriter;
   readonly #delivered: Delivered;
+  #bytes = 0;
 
   constructor(reader: ReplyReader, writer: ReplyWriter, policy: UsagePolicy) {
     this.#reader = reader;
@@ -29,6 +33,7 @@ export class TranslatedStream implements TextStream {
   }
 
   push(chunk: Uint8Array): Uint8Array {
+    if ((this.#bytes += chunk.length) > MAX_BYTES) throw new UpstreamError("broken", "an endless stream");
     let output = "";
     this.#frames.read(chunk, this.hasContent, (frame) => (output += this.#translate(frame)));
     if (this.#reader.isDone && !this.hasContent)

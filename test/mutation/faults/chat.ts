@@ -192,6 +192,27 @@ export const CHAT_FAULTS: readonly Fault[] = [
     tests: ["src/dialects/vendor-frames.test.ts"],
   },
   {
+    name: "the text of a translated reply has no bound",
+    file: "src/dialects/conversation/delivered.ts",
+    find: "if (this.#characters > MAX_CHARACTERS)",
+    replace: "if (this.#characters > 1e12 + MAX_CHARACTERS)",
+    tests: ["src/dialects/vendor-frames.test.ts"],
+  },
+  {
+    name: "the items of a translated reply have no bound",
+    file: "src/dialects/conversation/delivered.ts",
+    find: "if (++this.#items > MAX_ITEMS)",
+    replace: "if (++this.#items > 1e12 + MAX_ITEMS)",
+    tests: ["src/dialects/vendor-frames.test.ts"],
+  },
+  {
+    name: "a translated stream has no end",
+    file: "src/dialects/conversation/translated-stream.ts",
+    find: "if ((this.#bytes += chunk.length) > MAX_BYTES)",
+    replace: "if ((this.#bytes += chunk.length) > 1e12 + MAX_BYTES)",
+    tests: ["src/dialects/vendor-frames.test.ts"],
+  },
+  {
     name: "events without data are passed on, which clients cannot parse",
     file: "src/dialects/chat/vendor-words.ts",
     find: `return EVENT_LINE.test(frame.toString("latin1")) ? NOTHING : neutralFrame(frame);`,
