@@ -31,8 +31,9 @@ const DECODERS: Readonly<Record<ForeignFormat, MagickFormat>> = {
 
 const MAX_MEMORY_BYTES = 2n ** 30n;
 
-async function decode({ bytes, format, maxEdge, maxPixels }: ForeignRequest): Promise<ForeignReply> {
-  await initializeImageMagick(await Bun.file(Bun.fileURLToPath(wasmUrl())).bytes());
+async function decode(request: ForeignRequest): Promise<ForeignReply> {
+  const { decoder, bytes, format, maxEdge, maxPixels } = request;
+  await initializeImageMagick(decoder);
   ResourceLimits.width = BigInt(maxEdge);
   ResourceLimits.height = BigInt(maxEdge);
   ResourceLimits.area = BigInt(maxPixels);
@@ -43,10 +44,6 @@ async function decode({ bytes, format, maxEdge, maxPixels }: ForeignRequest): Pr
     makeRgb(image);
     return { png: writePng(image) };
   });
-}
-
-function wasmUrl(): string {
-  return import.meta.resolve("@imagemagick/magick-wasm/magick.wasm");
 }
 
 /** Red, green and blue keep their profile; other colours are converted by theirs. */

@@ -35,6 +35,7 @@ export type ForeignFormat = Exclude<ImageHeader["format"], "png" | "webp" | "gif
 
 /** What the thread is sent. */
 export interface ForeignRequest {
+  decoder: WebAssembly.Module;
   bytes: Uint8Array<ArrayBuffer>;
   format: ForeignFormat;
   /** Limits of the decoded picture. */
@@ -45,7 +46,7 @@ export interface ForeignRequest {
 /** What the thread returns, once. */
 export type ForeignReply = { png: Uint8Array<ArrayBuffer> } | { problem: string };
 
-interface ForeignOptions extends Omit<ForeignRequest, "bytes"> {
+interface ForeignOptions extends Omit<ForeignRequest, "decoder" | "bytes"> {
   signal?: AbortSignal;
 }
 
@@ -53,10 +54,27 @@ interface ForeignOptions extends Omit<ForeignRequest, "bytes"> {
 const TURNS = createSemaphore(1);
 const MAX_MS = 60_000;
 
-function replyOf(thread: Worker, request: ForeignRequest): Promise<ForeignReply> {
+async function replyOf(thread: Worker, request: Omit<ForeignRequest, "decoder">): Promise<ForeignReply> {
+  const decoder = await compiledDecoder();
   const { promise, resolve, reject } = Promise.withResolvers<ForeignReply>();
   thread.onmessage = ({ data }: MessageEvent<ForeignReply>) => resolve(data);
   thread.onerror = ({ message }) => reject(new Error(message));
-  thread.postMessage(request, [request.bytes.buffer]);
-  return promise;
+  thread.postMessage({ decoder, ...request } satisfies ForeignRequest, [request.bytes.buffer]);
+  return await promise;
+}
+
+let compiled: Promise<WebAssembly.Module> | null = null;
+
+/** The decoder's code, compiled at its first use: that takes longer than to decode a small picture. */
+function compiledDecoder(): Promise<WebAssembly.Module> {
+  compiled ??= compileDecoder().catch((error: unknown) => {
+    compiled = null;
+    throw error;
+  });
+  return compiled;
+}
+
+async function compileDecoder(): Promise<WebAssembly.Module> {
+  const path = Bun.fileURLToPath(import.meta.resolve("@imagemagick/magick-wasm/magick.wasm"));
+  return await WebAssembly.compile(await Bun.file(path).bytes());
 }
