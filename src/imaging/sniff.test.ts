@@ -92,7 +92,21 @@ describe("telling", () => {
     ["TIFF, little-endian", makeTiff(40, 20), { ...is, format: "tiff" }],
     ["TIFF, big-endian", makeTiff(40, 20, { isBig: true }), { ...is, format: "tiff" }],
     ["HEIC", makeHeif("heic", 4000, 2000), { ...is, format: "heic", width: 4000, height: 2000 }],
-    ["turned HEIC", makeHeif("mif1", 4000, 2000, 3), { ...is, format: "heic", width: 2000, height: 4000 }],
+    [
+      "turned HEIC",
+      makeHeif("mif1", 4000, 2000, { rotation: 3 }),
+      { ...is, format: "heic", width: 2000, height: 4000 },
+    ],
+    [
+      "clipped HEIC",
+      makeHeif("heic", 640, 428, { clip: [640, 427] }),
+      { ...is, format: "heic", width: 640, height: 427 },
+    ],
+    [
+      "clipped and turned HEIC with long numbers",
+      makeHeif("heic", 640, 428, { clip: [639, 427], rotation: 1, isLong: true }),
+      { ...is, format: "heic", width: 427, height: 639 },
+    ],
     ["AVIF", makeHeif("avif", 4000, 2000), { ...is, format: "avif", width: 4000, height: 2000 }],
   ] as [string, Uint8Array<ArrayBuffer>, object][])("%s", async (_, bytes, header) => {
     expect(await sniffImage(new Blob([bytes]))).toEqual(header as Awaited<ReturnType<typeof sniffImage>>);

@@ -161,21 +161,95 @@ export function makeTiff(
   return bytes;
 }
 
-/** The boxes of a HEIC or AVIF still with its size: tiles of 512, then the complete picture. */
-export function makeHeif(major: string, width: number, height: number, rotation = 0): Buffer<ArrayBuffer> {
+/** A grey TIFF of 16 by 16 pixels, dark at the left and light at the right, in which 0 is black or white. */
+export function makeGreyTiff(depth: 1 | 2 | 4 | 8 | 16, isZeroWhite: boolean): Buffer<ArrayBuffer> {
+  const size = 16;
+  const most = 2 ** depth - 1;
+  const dark = Math.floor(most / 4);
+  const row = Array.from({ length: size }, (_, x) => {
+    const value = x < size / 2 ? dark : most - dark;
+    return (isZeroWhite ? most - value : value).toString(2).padStart(depth, "0");
+  });
+  const packed = row.join("").match(/.{8}/g) ?? [];
+  const data = Buffer.from(
+    Array.from({ length: size }, () => packed.map((byte) => Number.parseInt(byte, 2))).flat(),
+  );
+  const fields = {
+    256: size,
+    257: size,
+    258: depth,
+    259: 1,
+    262: isZeroWhite ? 0 : 1,
+    273: 8,
+    277: 1,
+    278: size,
+  };
+  const entries = [...Object.entries(fields), [279, data.length] as const].map(([tag, value]) => {
+    const entry = Buffer.alloc(12);
+    entry.writeUInt16BE(Number(tag), 0);
+    entry.writeUInt16BE(4, 2);
+    entry.writeUInt32BE(1, 4);
+    entry.writeUInt32BE(value, 8);
+    return entry;
+  });
+  const head = Buffer.from("MM\0*\0\0\0\0", "latin1");
+  head.writeUInt32BE(8 + data.length, 4);
+  return Buffer.concat([head, data, Buffer.from([0, entries.length]), ...entries, Buffer.alloc(4)]);
+}
+
+/**
+ * The boxes of a HEIC or AVIF still with its size: tiles of 512, a larger picture that it is derived from, then the
+ * complete picture, cut to `clip` and turned.
+ */
+export function makeHeif(
+  major: string,
+  width: number,
+  height: number,
+  { rotation = 0, clip = [width, height], isLong = false }: HeifOptions = {},
+): Buffer<ArrayBuffer> {
   const size = (w: number, h: number) => {
     const data = Buffer.alloc(12);
     data.writeUInt32BE(w, 4);
     data.writeUInt32BE(h, 8);
     return box("ispe", data);
   };
-  const container = box("ipco", size(512, 512), size(width, height), box("irot", Buffer.from([rotation])));
-  const meta = box("meta", Buffer.alloc(4), box("hdlr", Buffer.alloc(24)), box("iprp", container));
+  const aperture = Buffer.alloc(32);
+  [clip[0] * 2, 2, clip[1], 1].forEach((value, index) => aperture.writeUInt32BE(value, index * 4));
+  const container = box(
+    "ipco",
+    size(512, 512),
+    size(width + 64, height + 64),
+    size(width, height),
+    box("clap", aperture),
+    box("irot", Buffer.from([rotation])),
+  );
+  // Numbers of items and properties in their short or long form.
+  const id = (value: number) => Buffer.from(isLong ? [0, 1, 0, value] : [0, value]);
+  const uses = (item: number, ...indexes: number[]) => [
+    id(item),
+    Buffer.from([indexes.length, ...indexes.flatMap((index) => (isLong ? [0x80, index] : [index | 0x80]))]),
+  ];
+  const flags = Buffer.from([Number(isLong), 0, 0, Number(isLong)]);
+  const associations = [flags, Buffer.from([0, 0, 0, 3]), ...uses(1, 1), ...uses(3, 2), ...uses(2, 3, 4, 5)];
+  const meta = box(
+    "meta",
+    Buffer.alloc(4),
+    box("hdlr", Buffer.alloc(24)),
+    box("pitm", flags, id(2)),
+    box("iprp", container, box("ipma", ...associations)),
+  );
   return Buffer.concat([
     box("ftyp", Buffer.from(`${major}\0\0\0\0mif1`)),
     meta,
     box("mdat", Buffer.alloc(64)),
   ]);
+}
+
+interface HeifOptions {
+  /** Quarter turns. */
+  rotation?: number;
+  clip?: readonly [width: number, height: number];
+  isLong?: boolean;
 }
 
 function box(type: string, ...content: Buffer[]): Buffer {

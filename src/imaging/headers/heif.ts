@@ -1,19 +1,26 @@
 import { textAt, UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * HEIC and AVIF: nested boxes; `ftyp` names the format, the largest `ispe` under `meta/iprp/ipco` is the picture
- * (smaller ones are tiles and thumbnails). Sources: ISO/IEC 14496-12 section 4.2, 23008-12 section 6.5.
+ * HEIC and AVIF: nested boxes; `ftyp` names the format. The picture is the primary item, which `meta/pitm` names; its size
+ * follows from its properties in `meta/iprp`. Sources: ISO/IEC 14496-12 section 4.2, 23008-12 sections 6.5 and 9.3.
  */
 export async function readHeif(reader: HeaderReader): Promise<ImageHeader> {
   const type = await boxAt(reader, 0, reader.size);
   const brands = await readBrands(reader, type);
   const format = brands.some((brand) => AVIF.has(brand)) ? "avif" : "heic";
   const meta = await childNamed(reader, "meta", 0, reader.size);
+  const primary = await primaryItem(reader, meta);
   const properties = await childNamed(reader, "iprp", meta.start + FULL_BOX_FLAGS, meta.end);
   const container = await childNamed(reader, "ipco", properties.start, properties.end);
-  const picture = await largestPicture(reader, container);
-  if (!picture) throw damaged();
-  return { format, ...picture, frames: SEQUENCES.has(brands[0] ?? "") ? 2 : 1 };
+  const all: Box[] = [];
+  for await (const box of boxesIn(reader, container.start, container.end)) all.push(box);
+  const own = (await propertiesOf(reader, properties, primary)).map((index) => all[index - 1]);
+  return {
+    format,
+    ...(await displayedSize(reader, own)),
+    hasAlpha: await someAlpha(reader, all),
+    frames: SEQUENCES.has(brands[0] ?? "") ? 2 : 1,
+  };
 }
 
 /** Whether a box of brands makes a file a HEIC or AVIF picture; reads the bytes at offset 4 to 12. */
@@ -35,6 +42,7 @@ const ALPHA_TYPES = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:he
 const FULL_BOX_FLAGS = 4;
 const MAX_BRANDS = 64;
 const MAX_BOXES = 512;
+const MAX_ITEMS = 2 ** 16;
 
 async function boxAt(reader: HeaderReader, offset: number, limit: number): Promise<Box> {
   const head = await reader.bytes(offset, 8);
@@ -73,25 +81,68 @@ async function childNamed(reader: HeaderReader, type: string, start: number, end
   throw damaged();
 }
 
-async function largestPicture(
-  reader: HeaderReader,
-  container: Box,
-): Promise<{ width: number; height: number; hasAlpha: boolean } | null> {
-  let largest = { width: 0, height: 0 };
-  let isTurned = false;
-  let hasAlpha = false;
-  for await (const box of boxesIn(reader, container.start, container.end)) {
-    if (box.type === "ispe") {
-      const view = await reader.bytes(box.start + FULL_BOX_FLAGS, 8);
-      const size = { width: view.getUint32(0), height: view.getUint32(4) };
-      if (size.width * size.height > largest.width * largest.height) largest = size;
+async function primaryItem(reader: HeaderReader, meta: Box): Promise<number> {
+  const { start } = await childNamed(reader, "pitm", meta.start + FULL_BOX_FLAGS, meta.end);
+  const isLong = (await reader.bytes(start, 1)).getUint8(0) > 0;
+  return await numberAt(reader, start + FULL_BOX_FLAGS, isLong ? 4 : 2);
+}
+
+/** The properties of an item in their order, as numbers from 1 on. */
+async function propertiesOf(reader: HeaderReader, properties: Box, item: number): Promise<number[]> {
+  for await (const box of boxesIn(reader, properties.start, properties.end)) {
+    if (box.type !== "ipma") continue;
+    const head = await reader.bytes(box.start, 8);
+    const idBytes = head.getUint8(0) > 0 ? 4 : 2;
+    const indexBytes = (head.getUint8(3) & 1) === 1 ? 2 : 1;
+    let at = box.start + 8;
+    for (let left = Math.min(head.getUint32(4), MAX_ITEMS); left > 0; left -= 1) {
+      const id = await numberAt(reader, at, idBytes);
+      const count = await numberAt(reader, at + idBytes, 1);
+      at += idBytes + 1;
+      if (id === item) return indexesIn(await reader.bytes(at, count * indexBytes), indexBytes);
+      at += count * indexBytes;
     }
-    if (box.type === "irot") isTurned = ((await reader.bytes(box.start, 1)).getUint8(0) & 1) === 1;
-    if (box.type === "auxC" && (await isAlpha(reader, box))) hasAlpha = true;
   }
-  const { width, height } = largest;
-  if (width === 0) return null;
-  return { ...(isTurned ? { width: height, height: width } : largest), hasAlpha };
+  throw damaged();
+}
+
+/** The highest bit of each says that readers must know the property. */
+function indexesIn(view: DataView, bytes: 1 | 2): number[] {
+  return Array.from({ length: view.byteLength / bytes }, (_, index) =>
+    bytes === 2 ? view.getUint16(index * 2) & 0x7fff : view.getUint8(index) & 0x7f,
+  );
+}
+
+/** Encoders pad the stored size, which `clap` cuts to the picture before `irot` turns it. */
+async function displayedSize(
+  reader: HeaderReader,
+  properties: readonly (Box | undefined)[],
+): Promise<{ width: number; height: number }> {
+  let [width, height] = [0, 0];
+  for (const box of properties) {
+    if (box?.type === "ispe") {
+      const size = await reader.bytes(box.start + FULL_BOX_FLAGS, 8);
+      [width, height] = [size.getUint32(0), size.getUint32(4)];
+    } else if (box?.type === "clap") {
+      const clip = await reader.bytes(box.start, 16);
+      const edge = (offset: number) => Math.round(clip.getUint32(offset) / clip.getUint32(offset + 4));
+      [width, height] = [Math.min(width, edge(0)), Math.min(height, edge(8))];
+    } else if (box?.type === "irot" && ((await numberAt(reader, box.start, 1)) & 1) === 1)
+      [width, height] = [height, width];
+  }
+  if (!(width > 0 && height > 0)) throw damaged();
+  return { width, height };
+}
+
+async function someAlpha(reader: HeaderReader, boxes: readonly Box[]): Promise<boolean> {
+  for (const box of boxes) if (box.type === "auxC" && (await isAlpha(reader, box))) return true;
+  return false;
+}
+
+/** An unsigned number of one, two or four bytes. */
+async function numberAt(reader: HeaderReader, offset: number, bytes: 1 | 2 | 4): Promise<number> {
+  const view = await reader.bytes(offset, bytes);
+  return bytes === 1 ? view.getUint8(0) : bytes === 2 ? view.getUint16(0) : view.getUint32(0);
 }
 
 /** The type of an auxiliary picture is a text; those of depth or gain are not alpha. */
