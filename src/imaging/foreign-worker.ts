@@ -41,9 +41,17 @@ async function decode(request: ForeignRequest): Promise<ForeignReply> {
   ResourceLimits.disk = 0n;
   const settings = new MagickReadSettings({ format: DECODERS[format], frameIndex: 0, frameCount: 1 });
   return ImageMagick.read(bytes, settings, (image) => {
+    if (isNegative(image)) image.negate();
     makeRgb(image);
+    dropMetadata(image);
     return { png: writePng(image) };
   });
+}
+
+/** The decoder reads grey TIFF of these depths as if 0 were black, whatever the file says. */
+function isNegative(image: IMagickImage): boolean {
+  const isShallow = image.depth === 2 || image.depth === 4;
+  return isShallow && image.getAttribute("tiff:photometric") === "min-is-white";
 }
 
 /** Red, green and blue keep their profile; other colours are converted by theirs. */
@@ -56,11 +64,20 @@ function makeRgb(image: IMagickImage): void {
   }
 }
 
-/** Without compression, filters and text: the picture is encoded once more afterwards. */
+/** Exif, text and the like, which could unpack to a lot. What the pixels mean is in the colour profile. */
+function dropMetadata(image: IMagickImage): void {
+  for (const name of image.profileNames) if (name !== "icc") image.removeProfile(name);
+  for (const name of image.attributeNames) image.removeAttribute(name);
+}
+
+/**
+ * Without compression and filters: the picture is encoded once more afterwards. The encoder leaves out the colour profile,
+ * too, where `zTXt` is excluded.
+ */
 function writePng(image: IMagickImage): Uint8Array<ArrayBuffer> {
   const { settings } = image;
   settings.setDefine(MagickFormat.Png, "compression-level", "0");
   settings.setDefine(MagickFormat.Png, "compression-filter", "0");
-  settings.setDefine(MagickFormat.Png, "exclude-chunk", "date,eXIf,tEXt,zTXt,iTXt");
+  settings.setDefine(MagickFormat.Png, "exclude-chunk", "date,eXIf,tEXt,iTXt");
   return image.write(MagickFormat.Png, (bytes) => new Uint8Array(bytes));
 }
