@@ -1,12 +1,17 @@
 import type { EmbeddingUpstream } from "../gateway/ports.ts";
+import { yieldToEventLoop } from "../lib/waiting.ts";
 import { hashNumber } from "./random.ts";
 import { countTokens, splitTokens } from "./text/tokens.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 
 const DEFAULT_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
+/** Of all texts of a request. Vendors take 300,000 tokens. */
+const MAX_CHARACTERS = 1024 * 1024;
 /** Dimensions that a token touches. */
 const FEATURES = 4;
+/** They take a millisecond; then others get a turn. */
+const TOKENS_AT_ONCE = 1_024;
 
 /** Embeds without a vendor: the same text has the same vector, and texts with words in common are near each other. */
 export const sandboxEmbeddings: EmbeddingUpstream = {
@@ -15,21 +20,27 @@ export const sandboxEmbeddings: EmbeddingUpstream = {
     const size = dimensions ?? DEFAULT_DIMENSIONS;
     if (size > MAX_DIMENSIONS)
       throw rejected("dimensions", `\`dimensions\` must be at most ${MAX_DIMENSIONS}.`);
-    const vectors = texts.map((text) => vectorOf(text, size));
+    if (texts.reduce((sum, text) => sum + text.length, 0) > MAX_CHARACTERS)
+      throw rejected("input", `The texts must have at most ${MAX_CHARACTERS} characters in all.`);
+    const vectors: number[][] = [];
+    for (const text of texts) vectors.push(await vectorOf(text, size));
     const inputTokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
     return { kind: "vectors", vectors, inputTokens };
   },
 };
 
 /** Adds one or takes it away in a few dimensions for each token. */
-function vectorOf(text: string, size: number): number[] {
+async function vectorOf(text: string, size: number): Promise<number[]> {
   const vector: number[] = Array.from({ length: size }, () => 0);
-  for (const token of splitTokens(text.toLowerCase()))
+  for (const [index, token] of splitTokens(text.toLowerCase()).entries()) {
+    const yielded = index % TOKENS_AT_ONCE === 0 ? yieldToEventLoop() : undefined;
+    if (yielded) await yielded;
     for (let feature = 0; feature < FEATURES; feature += 1) {
       const hash = hashNumber(feature, token.trim());
       const at = (hash >>> 1) % size;
       vector[at] = (vector[at] ?? 0) + (hash % 2 === 0 ? 1 : -1);
     }
+  }
   // Opposite tokens may leave nothing, and a vector needs a direction.
   if (!vector.some((value) => value !== 0)) vector[0] = 1;
   return vector;

@@ -38,6 +38,12 @@ const BODIES: readonly Growing[] = [
   },
   {
     route: "POST /v1/embeddings",
+    kind: "characters",
+    make: (count) => ({ model: "sandbox-embedding", input: "蘸".repeat(count) }),
+    most: 1024 * 1024,
+  },
+  {
+    route: "POST /v1/embeddings",
     kind: "tokens",
     make: (count) => ({ model: "sandbox-embedding", input: each(count, (index) => index) }),
   },
