@@ -1,4 +1,5 @@
 import type { UsagePolicy } from "../domain/usage.ts";
+import { requireBoundedCalls } from "./conversation/bounded-calls.ts";
 import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";
 import { Delivered } from "./conversation/delivered.ts";
 import type { Conversation } from "./conversation/request.ts";
@@ -72,6 +73,7 @@ export function translate(
 ): Passage {
   const { caller, vendor } = ends;
   const conversation = withTurns(caller.readConversation(payload), vendor.name);
+  requireBoundedCalls(conversation);
   const custom = takesCustomTools(vendor.name, terms.traits)
     ? null
     : new CustomToolsAsFunctions(conversation);

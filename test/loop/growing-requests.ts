@@ -11,6 +11,8 @@ const schemaOf = (count: number) => ({
 });
 const link = (index: number) => `https://pictures.example/${index}.png`;
 const args = '{"a":1.0}';
+/** Inside of a text, where the bounds of a request do not see them. */
+const manyNames = JSON.stringify(Object.fromEntries(each(100, (index) => [`n${index}`, 1])));
 
 const chat: Growing = {
   messages: (count) => ({ messages: each(count, () => ({ role: "user", content: "x" })) }),
@@ -43,6 +45,19 @@ const chat: Growing = {
         })),
       },
       ...each(count, (index) => ({ role: "tool", tool_call_id: `c${index}`, content: "x" })),
+    ],
+  }),
+  "names in arguments": (count) => ({
+    messages: [
+      { role: "user", content: "x" },
+      {
+        role: "assistant",
+        tool_calls: each(count, (index) => ({
+          id: `c${index}`,
+          type: "function",
+          function: { name: "f", arguments: manyNames },
+        })),
+      },
     ],
   }),
   reasoning: (count) => ({

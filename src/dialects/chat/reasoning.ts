@@ -1,4 +1,5 @@
 import { parseBounded } from "../../lib/bounded-json.ts";
+import { exceededBound } from "../../lib/json.ts";
 import { isObject } from "../../lib/json.ts";
 import type { ReasoningPart } from "../conversation/request.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
@@ -73,6 +74,8 @@ function readSignature({ id, format }: Record<string, unknown>, value: string): 
 /** The `format` of what a vendor's own protocol does not name. */
 const OWN_FORMAT = "unknown";
 const PACKED = "detail:";
+/** An object of three texts. A request may have thousands. */
+const PACKED_BOUNDS = { depth: 1, values: 9, names: 3 };
 
 /** The items of one piece of reasoning, or of a part of it, for a caller or a vendor who takes them back. */
 export function writeDetails(
@@ -87,9 +90,10 @@ export function writeDetails(
 }
 
 function unpack(text: string): { value: string; id?: string; format?: string } {
-  if (!text.startsWith(PACKED)) return { value: text };
+  const packed = text.startsWith(PACKED) ? text.slice(PACKED.length) : null;
+  if (packed === null || exceededBound(packed, PACKED_BOUNDS)) return { value: text };
   try {
-    const { value, id, format } = Object(parseBounded(text.slice(PACKED.length)));
+    const { value, id, format } = Object(parseBounded(packed));
     return { value: textOf(value), ...(id && { id: textOf(id) }), ...(format && { format: textOf(format) }) };
   } catch {
     // A client may send back anything.

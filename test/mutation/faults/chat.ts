@@ -192,6 +192,13 @@ export const CHAT_FAULTS: readonly Fault[] = [
     tests: ["src/dialects/vendor-frames.test.ts"],
   },
   {
+    name: "what the calls of a request have to parse has no bound",
+    file: "src/dialects/passage.ts",
+    find: "  requireBoundedCalls(conversation);\n",
+    replace: "  void requireBoundedCalls;\n",
+    tests: ["src/dialects/conversation/bounded-calls.test.ts"],
+  },
+  {
     name: "the text of a translated reply has no bound",
     file: "src/dialects/conversation/delivered.ts",
     find: "if (this.#characters > MAX_CHARACTERS)",
