@@ -1,4 +1,6 @@
+import { UpstreamError } from "../domain/upstream-error.ts";
 import type { UsagePolicy } from "../domain/usage.ts";
+import { areBounded } from "../lib/bounded-json.ts";
 import { requireBoundedCalls } from "./conversation/bounded-calls.ts";
 import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";
 import { Delivered } from "./conversation/delivered.ts";
@@ -79,6 +81,8 @@ export function translate(
     : new CustomToolsAsFunctions(conversation);
   const parse = (vendorReply: VendorReply): Reply => {
     const reply = vendor.parseReply(vendorReply);
+    if (!areBounded(argumentsOf(reply.parts)))
+      throw new UpstreamError("broken", "the arguments of the calls have too many values");
     return custom ? custom.readReply(reply) : reply;
   };
   return {
@@ -96,6 +100,13 @@ export function translate(
     },
     replayReply: (reply) => new WholeStream(parse(reply), caller.replyWriter(payload), policy),
   };
+}
+
+/** Of all calls: some protocols want them as objects, for which each is parsed. */
+function argumentsOf(parts: readonly { type: string; arguments?: string }[]): string[] {
+  return parts.flatMap(({ type, arguments: text }) =>
+    type === "tool_call" && text !== undefined ? [text] : [],
+  );
 }
 
 /** Other protocols than chat have no request of instructions alone: there they are what the user says. */

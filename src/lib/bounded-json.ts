@@ -2,9 +2,15 @@ import { exceededBound, type JsonBound, type JsonBounds } from "./json.ts";
 
 /**
  * What JSON of others may have, so that to parse it and to work through it never holds the event loop for long: levels
- * of objects and arrays, values, and names of members.
+ * of objects and arrays, values, names of members, and escapes, of which the longest prompts have about a million.
  */
-export const JSON_BOUNDS = { depth: 128, values: 500_000, names: 50_000 } satisfies JsonBounds;
+export const JSON_BOUNDS = {
+  depth: 128,
+  values: 500_000,
+  perString: 4,
+  names: 50_000,
+  escapes: 2_500_000,
+} satisfies JsonBounds;
 
 /** The text has more than the bounds allow. */
 export class JsonBoundError extends Error {
@@ -19,6 +25,12 @@ export function parseBounded(text: string, parse: (text: string) => unknown = JS
   const exceeded = isPlain(text) ? null : exceededBound(text, REPLY_BOUNDS);
   if (exceeded) throw new JsonBoundError(exceeded);
   return parse(text);
+}
+
+/** Whether texts that are parsed one after the other have together no more than one may have. */
+export function areBounded(texts: readonly string[]): boolean {
+  const joined = texts.join();
+  return isPlain(joined) || exceededBound(joined, REPLY_BOUNDS) === null;
 }
 
 /** Whether a text is too short for many values and has too few brackets for many levels, as nearly every one. */
@@ -36,8 +48,9 @@ const OPENING = ["{", "["] as const;
 /** Fewer than there may be names, of which each has four. */
 const SHORT_CHARACTERS = 4 * JSON_BOUNDS.names;
 
-/** Log probabilities have four names for each of twenty candidates of a token, and nothing reads them. */
+/** Log probabilities have four names and two strings for each of twenty candidates of a token, and nothing reads them. */
 const REPLY_BOUNDS: JsonBounds = {
   ...JSON_BOUNDS,
+  perString: 1,
   freeNames: new Set(["token", "logprob", "bytes", "top_logprobs"]),
 };

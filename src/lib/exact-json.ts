@@ -1,4 +1,4 @@
-import { scanObject } from "./json.ts";
+import { findObjects, scanObject, splice } from "./json.ts";
 
 /** `JSON.rawJSON` and the source text of a value are in the runtime, not yet in its types (ECMAScript, "JSON.parse source text access"). */
 const { parse, rawJSON } = JSON as unknown as {
@@ -11,8 +11,8 @@ const { parse, rawJSON } = JSON as unknown as {
 
 const LONG_NUMBER = /\d{16}/;
 
-/** A number that a double may change: of many digits, or written with a fraction or an exponent. */
-const UNUSUAL_NUMBER = /\d{16}|\d[.eE]/;
+/** A number that a double may change: of many digits, tiny, or written with an exponent, needless zeros or a sign alone. */
+const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE][+-]?\d|\.\d*0(?!\d)|0\.0{6}|-0(?![.\d])/;
 
 /**
  * Parses JSON so that `JSON.stringify` writes every number as it was: one that would change is an opaque object with
@@ -23,6 +23,18 @@ export function parseExactly(text: string): unknown {
   return parse(text, (_key, value, { source }) =>
     typeof value === "number" && source !== undefined && String(value) !== source ? rawJSON(source) : value,
   );
+}
+
+/**
+ * Parses JSON, except that each object which is the value of a member of these names is `{ text }`, in which every
+ * number and every space is as it was. `JSON.parse` must take the text.
+ */
+export function parseAroundObjects(text: string, names: ReadonlySet<string>): unknown {
+  const edits = findObjects(text, names).map((span) => ({
+    span,
+    text: `{"text":${JSON.stringify(text.slice(span.start, span.end))}}`,
+  }));
+  return JSON.parse(splice(text, edits));
 }
 
 /**

@@ -19,6 +19,18 @@ test("writes raw text as it is", () => {
   );
 });
 
+test("writes many raw texts in their places", () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), (values) => {
+      const texts = values.map((value) => JSON.stringify(value, null, 1));
+      expect(writeJson({ a: texts.map((text) => new RawJson(text)), b: values })).toBe(
+        `{"a":[${texts.join(",")}],"b":${JSON.stringify(values)}}`,
+      );
+    }),
+  );
+  expect(writeJson(new RawJson("1.0"))).toBe("1.0");
+});
+
 test("finds the items of an array", () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.constantFrom(0, 2), (items, indent) => {

@@ -60,9 +60,18 @@ describe("scanObject", () => {
 
 test("names, values and levels outside of strings are counted up to their bounds", () => {
   const text = '{"a":[1,2,":,{["],"b":{"c":":"}}';
-  expect(exceededBound(text, { depth: 2, values: 11, names: 3 })).toBeNull();
-  expect(exceededBound(text, { depth: 2, values: 10, names: 3 })).toBe("values");
-  expect(exceededBound(text, { depth: 2, values: 11, names: 2 })).toBe("names");
-  expect(exceededBound(text, { depth: 1, values: 11, names: 3 })).toBe("depth");
-  expect(exceededBound(text, { depth: 2, values: 11, names: 2, freeNames: new Set(["c"]) })).toBeNull();
+  const bounds = { depth: 2, values: 11, perString: 1, names: 3, escapes: 0 };
+  expect(exceededBound(text, bounds)).toBeNull();
+  expect(exceededBound(text, { ...bounds, values: 10 })).toBe("values");
+  expect(exceededBound(text, { ...bounds, names: 2 })).toBe("names");
+  expect(exceededBound(text, { ...bounds, depth: 1 })).toBe("depth");
+  expect(exceededBound(text, { ...bounds, names: 2, freeNames: new Set(["c"]) })).toBeNull();
+  expect(exceededBound(text, { ...bounds, values: 21, perString: 3 })).toBeNull();
+  expect(exceededBound(text, { ...bounds, values: 20, perString: 3 })).toBe("values");
+});
+
+test("escapes are counted up to their bound", () => {
+  const bounds = { depth: 1, values: 9, perString: 1, names: 1, escapes: 2 };
+  expect(exceededBound('{"a":"\\\\ \\n"}', bounds)).toBeNull();
+  expect(exceededBound('{"a":"\\\\ \\n\\u0041"}', bounds)).toBe("escapes");
 });

@@ -33,18 +33,24 @@ interface ObjectScan {
 export interface JsonBounds {
   /** Levels of objects and arrays, the outermost included. */
   depth: number;
-  /** Counted by the commas, opening brackets and strings: a string costs as much as two numbers. */
+  /** Counted by the commas, opening brackets and strings. */
   values: number;
+  /** As how many values a string counts, besides its comma: one of which there are not many costs as much as seven numbers. */
+  perString: number;
   /** Of members of objects. A name costs about a microsecond, many times as much as a value. */
   names: number;
+  /** Backslashes in strings. A million costs about 15 ms, as much as twenty million other characters. */
+  escapes: number;
   /** Names that do not count, neither as names nor as values. */
   freeNames?: ReadonlySet<string>;
 }
 
-export type JsonBound = "depth" | "values" | "names";
+export type JsonBound = "depth" | "values" | "names" | "escapes";
 
 /** The bound that a text exceeds, or null. Fast even where parsing would take seconds. */
 export function exceededBound(text: string, bounds: JsonBounds): JsonBound | null {
+  if (hasMoreEscapes(text, bounds.escapes)) return "escapes";
+  const { perString } = bounds;
   let depth = 0;
   let values = 0;
   /** Of the last string. */
@@ -57,9 +63,9 @@ export function exceededBound(text: string, bounds: JsonBounds): JsonBound | nul
       start = at + 1;
       at = endOfString(text, start);
       end = at;
-      if (++values > bounds.values) return "values";
+      if ((values += perString) > bounds.values) return "values";
     } else if (unit === COLON) {
-      if (bounds.freeNames?.has(text.slice(start, end))) values--;
+      if (bounds.freeNames?.has(text.slice(start, end))) values -= perString;
       else if (++names > bounds.names) return "names";
     } else if (unit === COMMA) {
       if (++values > bounds.values) return "values";
@@ -69,6 +75,15 @@ export function exceededBound(text: string, bounds: JsonBounds): JsonBound | nul
     } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--;
   }
   return null;
+}
+
+/** Looks at long texts only: each escape has two characters at least. */
+function hasMoreEscapes(text: string, most: number): boolean {
+  if (text.length <= 2 * most) return false;
+  let escapes = 0;
+  for (let at = text.indexOf("\\"); at >= 0; at = text.indexOf("\\", at + 2))
+    if (++escapes > most) return true;
+  return false;
 }
 
 /** True for a JSON object, not an array and not null. */
@@ -152,6 +167,40 @@ export function scanArray(text: string): Span[] {
   const last = trimmed(text, start, at);
   if (last.end > last.start) items.push(last);
   return items;
+}
+
+/** Positions of the objects that are values of members of these names at any depth, except inside of another one. */
+export function findObjects(text: string, names: ReadonlySet<string>): Span[] {
+  const found: Span[] = [];
+  /** Of the last string. */
+  let start = 0;
+  let end = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) {
+      start = at + 1;
+      at = end = endOfString(text, start);
+    } else if (unit === COLON && names.has(nameOf(text.slice(start, end)))) {
+      let value = at + 1;
+      while (text.charCodeAt(value) <= SPACE) value++;
+      if (text.charCodeAt(value) !== OPEN_BRACE) continue;
+      at = endOfObject(text, value);
+      found.push({ start: value, end: at + 1 });
+    }
+  }
+  return found;
+}
+
+/** Index of the brace that ends the object which begins at `from`. */
+function endOfObject(text: string, from: number): number {
+  let level = 0;
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) at = endOfString(text, at + 1);
+    else if (unit === OPEN_BRACE) level++;
+    else if (unit === CLOSE_BRACE && --level === 0) return at;
+  }
+  return text.length;
 }
 
 /** Whether the object names a member twice. */

@@ -112,8 +112,8 @@ export const MENDS: readonly Mend[] = [
     edits: [
       {
         file: "src/lib/bounded-json.ts",
-        find: "values: 500_000, names: 50_000 }",
-        replace: "values: Infinity, names: Infinity }",
+        find: "values: 500_000,\n  perString: 4,\n  names: 50_000,",
+        replace: "values: Infinity,\n  perString: 4,\n  names: Infinity,",
       },
     ],
   },

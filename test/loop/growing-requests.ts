@@ -1,4 +1,5 @@
 import type { TextDialectName } from "../../src/dialects/name.ts";
+import { JSON_BOUNDS } from "../../src/lib/bounded-json.ts";
 
 /** Bodies of text requests, without the model, of which one kind of item grows. */
 export type Growing = Readonly<Record<string, (count: number) => object>>;
@@ -13,6 +14,9 @@ const link = (index: number) => `https://pictures.example/${index}.png`;
 const args = '{"a":1.0}';
 /** Inside of a text, where the bounds of a request do not see them. */
 const manyNames = JSON.stringify(Object.fromEntries(each(100, (index) => [`n${index}`, 1])));
+/** Several calls whose arguments have so many numbers together. */
+const SEVERAL = 16;
+const someOf = (count: number) => `{"a":[${"0,".repeat(Math.max(count / SEVERAL - 1, 0))}0]}`;
 
 const chat: Growing = {
   messages: (count) => ({ messages: each(count, () => ({ role: "user", content: "x" })) }),
@@ -211,6 +215,12 @@ const responses: Growing = {
     ],
   }),
   calls: (count) => ({ input: [...each(count, call), ...each(count, output)] }),
+  "arguments of several calls": (count) => ({
+    input: [
+      ...each(SEVERAL, (index) => ({ ...call(index), arguments: someOf(count) })),
+      ...each(SEVERAL, output),
+    ],
+  }),
   "calls with their results": (count) => ({
     input: each(count, (index) => [call(index), output(index)]).flat(),
   }),
@@ -331,12 +341,17 @@ export const GROWING_REQUESTS: Readonly<Record<TextDialectName, Growing>> = {
   native,
 };
 
-/** The most items of which a body is within the bounds of a request: its bytes, its values and its names. */
+/** The most items of which a body is within the bounds of a request: its bytes, values, names and escapes. */
 export function mostOf(make: (count: number) => object, maxBytes: number): number {
   const [few, more] = [costOf(make(100)), costOf(make(200))];
   const room = (cost: keyof Cost, most: number) =>
     ((most - few[cost]) / (more[cost] - few[cost] || 1e-9)) * 100;
-  const extra = Math.min(room("bytes", maxBytes), room("values", 500_000), room("names", 50_000));
+  const extra = Math.min(
+    room("bytes", maxBytes),
+    room("values", JSON_BOUNDS.values),
+    room("names", JSON_BOUNDS.names),
+    room("escapes", JSON_BOUNDS.escapes),
+  );
   return Math.floor(100 + extra * 0.98);
 }
 
@@ -344,14 +359,22 @@ interface Cost {
   bytes: number;
   values: number;
   names: number;
+  escapes: number;
 }
 
+const ARGUMENTS = /(?<="arguments":)("(?:[^"\\]|\\.)*")/g;
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 
 function costOf(body: object): Cost {
-  const text = JSON.stringify(body);
+  // What calls have as text is read, too.
+  const text = JSON.stringify(body).replaceAll(ARGUMENTS, (_, value) => JSON.parse(value));
   const bare = text.replaceAll(STRING, "");
   const count = (pattern: RegExp) => bare.match(pattern)?.length ?? 0;
   const strings = text.match(STRING)?.length ?? 0;
-  return { bytes: text.length, values: strings + count(/[,[{]/g), names: count(/:/g) };
+  return {
+    bytes: text.length,
+    values: JSON_BOUNDS.perString * strings + count(/[,[{]/g),
+    names: count(/:/g),
+    escapes: text.match(/\\./g)?.length ?? 0,
+  };
 }

@@ -41,6 +41,14 @@ describe.each([...TEXT_DIALECTS])("a request of %s", (caller) => {
   );
 });
 
+test("arguments of calls that have too many values together are refused", () => {
+  const payload = CALLERS.chat.payload(bodyOf("chat", "arguments of several calls", 600_000), "m");
+  for (const vendor of TEXT_DIALECTS.filter((name) => name !== "chat"))
+    expect(() =>
+      translate({ caller: textDialect("chat"), vendor: textDialect(vendor) }, payload, TERMS, policy),
+    ).toThrow(UpstreamError);
+});
+
 function bodyOf(caller: keyof typeof CALLERS, kind: string, count: number): object {
   const body = GROWING_REQUESTS[caller][kind]!(count);
   if (caller === "native") return body;

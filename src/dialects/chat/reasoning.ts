@@ -1,4 +1,4 @@
-import { parseBounded } from "../../lib/bounded-json.ts";
+import { JSON_BOUNDS, parseBounded } from "../../lib/bounded-json.ts";
 import { exceededBound } from "../../lib/json.ts";
 import { isObject } from "../../lib/json.ts";
 import type { ReasoningPart } from "../conversation/request.ts";
@@ -75,7 +75,7 @@ function readSignature({ id, format }: Record<string, unknown>, value: string): 
 const OWN_FORMAT = "unknown";
 const PACKED = "detail:";
 /** An object of three texts. A request may have thousands. */
-const PACKED_BOUNDS = { depth: 1, values: 9, names: 3 };
+const PACKED_BOUNDS = { ...JSON_BOUNDS, depth: 1, values: 9, perString: 1, names: 3 };
 
 /** The items of one piece of reasoning, or of a part of it, for a caller or a vendor who takes them back. */
 export function writeDetails(

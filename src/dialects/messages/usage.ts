@@ -131,6 +131,18 @@ function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
   return sum;
 }
 
+/** What counts in a report, of which a stream may have thousands. */
+const COUNTED = [
+  "input_tokens",
+  "cache_creation_input_tokens",
+  "cache_read_input_tokens",
+  "cache_creation",
+  "output_tokens",
+  "output_tokens_details",
+  "server_tool_use",
+  "iterations",
+] as const;
+
 /**
  * The usage of a stream: the start's, with what later events report in its place. Their numbers are cumulative, and
  * null, absent or zero where they have nothing to add (Anthropic API, "Streaming messages").
@@ -139,10 +151,11 @@ export function mergeUsage(
   earlier: Readonly<Record<string, unknown>>,
   later: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const merged = { ...earlier };
-  for (const [name, value] of Object.entries(later)) {
-    const isNews = value !== null && (value !== 0 || typeof merged[name] !== "number");
-    if (isNews) merged[name] = value;
+  const merged: Record<string, unknown> = {};
+  for (const name of COUNTED) {
+    const [before, value] = [earlier[name], later[name]];
+    const isNews = value !== undefined && value !== null && (value !== 0 || typeof before !== "number");
+    merged[name] = isNews ? value : before;
   }
   return merged;
 }
@@ -155,8 +168,13 @@ export function mergeUsageAsClients(
   earlier: Readonly<Record<string, unknown>>,
   later: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const news = Object.entries(later).filter(([name, value]) => value !== null && name !== "cache_creation");
-  return { ...earlier, output_tokens: undefined, ...Object.fromEntries(news) };
+  const merged: Record<string, unknown> = {};
+  for (const name of COUNTED) merged[name] = later[name] ?? earlier[name];
+  return {
+    ...merged,
+    output_tokens: later["output_tokens"] ?? undefined,
+    cache_creation: earlier["cache_creation"],
+  };
 }
 
 /**

@@ -42,12 +42,13 @@ function contentOf(turn: Turn, field: string): WrittenBlock[] {
 
 /** Results first, one for each call of the message before. */
 function orderResults(
-  content: readonly WrittenBlock[],
+  content: WrittenBlock[],
   before: WrittenMessage | undefined,
   field: string,
 ): WrittenBlock[] {
   const results = content.filter(isResult);
   const calls = new Set(callsOf(before));
+  if (results.length === 0 && calls.size === 0) return content;
   const answered = new Set(results.map(({ tool_use_id: id }) => id));
   if (!answered.isSubsetOf(calls))
     throw untranslatable(field, "Each tool result must follow the message that made its call.");

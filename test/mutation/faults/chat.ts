@@ -157,6 +157,13 @@ export const CHAT_FAULTS: readonly Fault[] = [
     tests: ["src/lib/json.test.ts"],
   })),
   {
+    name: "JSON has no bound of its escapes",
+    file: "src/lib/json.ts",
+    find: "if (++escapes > most) return true;",
+    replace: "++escapes;",
+    tests: ["src/lib/json.test.ts"],
+  },
+  {
     name: "answers of vendors are parsed without bounds",
     file: "src/lib/bounded-json.ts",
     find: "if (exceeded) throw new JsonBoundError(exceeded);",

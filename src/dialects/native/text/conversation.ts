@@ -1,4 +1,4 @@
-import { parseExactly } from "../../../lib/exact-json.ts";
+import { parseAroundObjects } from "../../../lib/exact-json.ts";
 import type { StreamedObject } from "../../../lib/json-spool.ts";
 import { OpenTurns } from "../../conversation/open-turns.ts";
 import type { Conversation, Turn } from "../../conversation/request.ts";
@@ -31,7 +31,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
   refuseUnknown(body, KNOWN);
   refuseFilters(body);
   if (choices > 1) throw untranslatable("generationConfig.candidateCount");
-  const exact = parseExactly(raw) as StreamedObject;
+  const exact = CALL_NAMES.some((name) => raw.includes(name)) ? exactCalls(raw) : body;
   const parts = new PartReader();
   const instruction = findObject(exact, "systemInstruction");
   return {
@@ -45,6 +45,20 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
     user: null,
     params: PARAMS,
   };
+}
+
+/** What stands in the text of a request with calls or results, also where the names are escaped. */
+const CALL_NAMES = [
+  '"functionCall"',
+  '"function_call"',
+  '"functionResponse"',
+  '"function_response"',
+  "\\u00",
+];
+
+/** The body with arguments and results as `{ text }`, for vendors that get them as text. */
+function exactCalls(raw: string): StreamedObject {
+  return parseAroundObjects(raw, new Set(["args", "response"])) as StreamedObject;
 }
 
 /** Contents of one side in a row are one turn. */

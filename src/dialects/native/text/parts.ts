@@ -15,7 +15,8 @@ import { ownValue } from "../../../lib/own-value.ts";
 
 /**
  * Reads the parts of a conversation in order. Calls without an id are numbered, and a result without one is that of
- * the first call of its name which has none yet (Gemini API reference, `FunctionCall`, `FunctionResponse`).
+ * the first call of its name which has none yet (Gemini API reference, `FunctionCall`, `FunctionResponse`). Arguments
+ * and results are read as `{ text }`.
  */
 export class PartReader {
   #calls = 0;
@@ -57,8 +58,7 @@ export class PartReader {
     const id = findText(call, "id") ?? `call_${this.#calls}`;
     this.#calls += 1;
     this.#open.add(id, name);
-    const args = findObject(call, "args")?.value ?? {};
-    return { type: "tool_call", id, name, kind: "function", arguments: JSON.stringify(args) };
+    return { type: "tool_call", id, name, kind: "function", arguments: readObjectText(call, "args") };
   }
 
   #readResult(result: StreamedObject, path: string): ToolResult {
@@ -73,7 +73,7 @@ export class PartReader {
       if (read.type !== "image" && read.type !== "file") throw untranslatable(`${path}.parts[${index}]`);
       return read;
     });
-    const { text, isError } = readOutput(findObject(result, "response")?.value ?? {});
+    const { text, isError } = readOutput(readObjectText(result, "response"));
     return { type: "tool_result", callId, parts: [{ type: "text", text }, ...media], isError };
   }
 }
@@ -103,13 +103,19 @@ class OpenCalls {
 }
 
 /** Output and error have customary names; any other object is the output itself. */
-function readOutput(response: StreamedObject): { text: string; isError: boolean } {
-  const { output, error, ...more } = response;
+function readOutput(response: string): { text: string; isError: boolean } {
+  const { output, error, ...more } = JSON.parse(response);
   if (Object.keys(more).length === 0) {
     if (typeof output === "string" && error === undefined) return { text: output, isError: false };
     if (typeof error === "string" && output === undefined) return { text: error, isError: true };
   }
-  return { text: JSON.stringify(response), isError: false };
+  return { text: response, isError: false };
+}
+
+/** An object that was read as `{ text }`. */
+function readObjectText(object: StreamedObject, name: string): string {
+  const read = findObject(object, name);
+  return read ? (findText(read.value, "text") ?? "{}") : "{}";
 }
 
 function readMedia(part: StreamedObject, path: string): UserPart {
