@@ -201,8 +201,11 @@ describe("a client that disconnects", () => {
   });
 
   test("pays for what was made under drain, flagged", async () => {
-    const { handle, context, charges } = openAbandoned({ callerGone: "drain" }, true);
+    const { core, handle, context, charges } = openAbandoned({ callerGone: "drain" }, true);
     await handle(context);
+    const startedAt = performance.now();
+    await core.detachedCalls.ended(20_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(charges()).toMatchObject([{ amount: 80n, orphanCost: 0n, flags: ["caller_gone"] }]);
   });
 

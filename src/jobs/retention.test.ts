@@ -37,3 +37,19 @@ test("a sweep goes on until nothing old is left, and removes the files of what h
   expect(counts).toEqual({ overdue: 0, expired: 0, jobs: 0, messages: 0 });
   expect(removed).toHaveLength(180);
 });
+
+test.each([
+  [7, 30],
+  [60, 60],
+])("where pictures are kept for %d days, ended jobs and messages are for %d", async (days, kept) => {
+  const asked: number[] = [];
+  const remove = async (olderMs: number) => {
+    asked.push(olderMs / (24 * 60 * 60_000));
+    return 0;
+  };
+  const none = { count: 0, files: [], names: [] };
+  const jobs = { endOverdue: async () => none, expire: async () => none, remove } as Partial<JobStore>;
+  const stores = { jobs: jobs as JobStore, webhooks: { remove } as Partial<WebhookQueue> as WebhookQueue };
+  await sweepJobs(stores, {} as BlobStore, days);
+  expect(asked).toEqual([kept, kept]);
+});

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import type { ClaimedJob } from "./ports.ts";
 import { RunControl } from "./run-control.ts";
@@ -27,3 +27,27 @@ test.each([["before it was claimed"], ["since"]])(
     expect(control.signal.aborted).toBe(true);
   },
 );
+
+test("why a job was stopped first decides what becomes of it", () => {
+  using control = open(null);
+  control.stop("overdue");
+  control.stop("handed over");
+  expect([control.isOverdue, control.isHandedOver]).toEqual([true, false]);
+});
+
+test("a job is stopped at the deadline of its submission, whichever run it is", () => {
+  jest.useFakeTimers();
+  try {
+    using control = new RunControl({
+      remainingMs: 5_000,
+      isCancelRequested: false,
+      sent: null,
+    } as ClaimedJob);
+    jest.advanceTimersByTime(4_999);
+    expect(control.signal.aborted).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect([control.signal.aborted, control.isOverdue]).toEqual([true, true]);
+  } finally {
+    jest.useRealTimers();
+  }
+});

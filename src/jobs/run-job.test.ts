@@ -65,3 +65,9 @@ test("a cancelled job that would be run again is cancelled at once", async () =>
   });
   expect(hasBegun).toBe(false);
 });
+
+test("a job that a vendor has goes on although its key was disabled since: the vendor is paid", async () => {
+  const sent = { channel: "elsewhere", upstreamModel: "m", vendorJobs: { 0: "vendor-1" } };
+  await run({ isKeyUsable: false, sent });
+  expect(hasBegun).toBe(true);
+});

@@ -1,12 +1,16 @@
 import { expect, jest, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
+import type { OrganizationSettings } from "../domain/organization.ts";
 import type { BlobStore, Claim, Outcome, OutcomeStore } from "../gateway/ports.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { runIdempotently } from "./idempotency.ts";
 import type { Route, StreamedResponse } from "./routes.ts";
 
-function exchangeOf(signal: AbortSignal): AuthenticatedExchange {
+function exchangeOf(
+  signal: AbortSignal,
+  callerGone: OrganizationSettings["callerGone"] = "drain",
+): AuthenticatedExchange {
   return {
     request: new Request("http://gateway/v1/chat/completions", {
       method: "POST",
@@ -15,17 +19,29 @@ function exchangeOf(signal: AbortSignal): AuthenticatedExchange {
     }),
     path: "/v1/chat/completions",
     requestId: "r",
-    principal: { key: { id: "key_1" }, organization: { id: "org_1", settings: { callerGone: "drain" } } },
+    principal: { key: { id: "key_1" }, organization: { id: "org_1", settings: { callerGone } } },
   } as unknown as AuthenticatedExchange;
 }
 
 /** Runs a streamed request of an organization whose calls go on without their clients. */
-async function stream({ isClientDisconnected = false } = {}) {
+async function stream({
+  isClientDisconnected = false,
+  callerGone = "drain",
+  body = new Blob(["data: [DONE]\n\n"]).stream(),
+  ending = isClientDisconnected ? new ClientDisconnected(true) : null,
+}: {
+  isClientDisconnected?: boolean;
+  callerGone?: OrganizationSettings["callerGone"];
+  body?: ReadableStream<Uint8Array<ArrayBuffer>>;
+  ending?: ClientDisconnected | null;
+} = {}) {
   const stored: Outcome[] = [];
   const { promise: storing, resolve: store } = Promise.withResolvers<void>();
   const completed = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
   const outcomes: Partial<OutcomeStore> = {
     claim: async () => ({ kind: "claimed" }),
+    release: async () => released.resolve(),
     async complete(_: Claim, outcome: Outcome) {
       stored.push(outcome);
       completed.resolve();
@@ -33,21 +49,27 @@ async function stream({ isClientDisconnected = false } = {}) {
     },
   };
   const client = new AbortController();
-  const exchange = exchangeOf(client.signal);
+  const exchange = exchangeOf(client.signal, callerGone);
   const route = {
     pipeline: "text",
     family: "chat",
     async handle(authenticated: AuthenticatedExchange): Promise<StreamedResponse> {
       await authenticated.claimOutcome?.({});
       if (isClientDisconnected) client.abort();
-      const ended = Promise.resolve(isClientDisconnected ? new ClientDisconnected(true) : null);
-      return { response: new Response(new Blob(["data: [DONE]\n\n"]).stream()), ended };
+      const ended = Promise.resolve(ending);
+      const headers = {
+        "x-gateway-request-id": "r",
+        "x-request-id": "r",
+        "x-gateway-model": "m",
+        date: "today",
+      };
+      return { response: new Response(body, { headers }), ended };
     },
   } as unknown as Extract<Route, { auth: "key" }>;
   const idempotency = { outcomes: outcomes as OutcomeStore, blobs: {} as BlobStore };
   const result = await runIdempotently(idempotency, route, exchange);
   const { response } = result as StreamedResponse;
-  return { response, stored, store, completed: completed.promise };
+  return { response, stored, store, completed: completed.promise, released: released.promise };
 }
 
 test("a stream ends once its outcome is stored, so that a prompt retry gets it", async () => {
@@ -63,6 +85,26 @@ test("a stream whose client left before its response is read to its end and stor
   const { stored, completed } = await stream({ isClientDisconnected: true });
   await completed;
   expect(new TextDecoder().decode(stored[0]!.body!)).toBe("data: [DONE]\n\n");
+  // A repetition is a request of its own.
+  expect(stored[0]!.headers).toEqual({ "x-gateway-model": "m" });
+});
+
+test("a stream that its client reads no further gives its key back", async () => {
+  const cut = { callerGone: "abort", ending: new ClientDisconnected(false) } as const;
+  const { response, stored, released } = await stream(cut);
+  await response.body!.cancel();
+  await released;
+  expect(stored).toEqual([]);
+});
+
+test("a stream that is too large to be stored gives its key back", async () => {
+  const piece = new Uint8Array(2 ** 20);
+  const body = new Blob(Array.from({ length: 65 }, () => piece)).stream();
+  const { response, stored, store, released } = await stream({ body });
+  store();
+  const read = response.blob();
+  await Promise.race([released, read.then(() => setImmediate())]);
+  expect([(await read).size, stored]).toEqual([65 * 2 ** 20, []]);
 });
 
 test("a claim is renewed while its request runs, and no longer", async () => {

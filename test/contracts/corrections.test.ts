@@ -4,6 +4,7 @@ import type { ChargeHistory } from "../../src/admin/ledger-ports.ts";
 import { correctPrice } from "../../src/admin/price-correction.ts";
 import type { AdminContext } from "../../src/admin/context.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
+import type { Integer } from "../../src/storage/database/columns.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { adminContext, NOW, refusal } from "../support/admin-context.ts";
@@ -161,6 +162,11 @@ onEachDatabaseAndPooler("Corrections", (databases) => {
     await correctPrice(context, correctionOf(organizationId), { dryRun: false });
     expect(await spent()).toBe(1_200_000_000n);
     expect(await stores.ledger.sumOfBudget(budget)).toBe(1_000_000_000n);
+    const periods = await stores.database.read(
+      (sql) => sql<{ period_start: Integer }[]>`SELECT DISTINCT period_start FROM ledger_bookings
+        WHERE budget = ${budget} AND kind <> 'charge'`,
+    );
+    expect(periods.map((row) => Number(row.period_start))).toEqual([0]);
   });
 
   test("a refund gives back what is left and never more", async () => {

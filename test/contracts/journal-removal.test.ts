@@ -5,12 +5,16 @@ import { PatternMap } from "../../src/lib/pattern-map.ts";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DependencyError } from "../../src/gateway/ports.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStorage, openStores } from "../../src/storage/index.ts";
+import { adoptFolders } from "../../src/storage/journal/journal-folder.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
 import { keptSegments } from "../../src/storage/journal/kept-segments.ts";
 import { WENT_BACK } from "../../src/storage/journal/lost-charges.ts";
-import { directWriter } from "../../src/storage/journal/posting.ts";
+import { openOwnJournal } from "../../src/storage/journal/own-journal.ts";
+import { directWriter, type LedgerWriter } from "../../src/storage/journal/posting.ts";
+import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { createRecovery } from "../../src/storage/journal/recovery.ts";
 import { listSegments, segmentPath } from "../../src/storage/journal/segments.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
@@ -101,6 +105,91 @@ test("a journal that was taken over is removed once its charges are on the datab
   // What the running process holds is its own.
   expect(await stores.admin.budgets.get("budget")).toMatchObject({ spent: 7n, held: 20n });
   expect(problems).toEqual([]);
+  await stores.database.close();
+});
+
+/** A journal of `proc_a` with one charge, and its recovery by `proc_b`. */
+async function openLeft(name: string, charge: string) {
+  const opened = await open(name);
+  const { stores, root, journals, posting } = opened;
+  const journal = openJournal({ folder: journals, onAppend: () => {}, onProblem: posting.onProblem });
+  journal.append({ type: "charge", entry: anEntry(charge, 7n) });
+  await journal.close();
+  const recoveryBy = (writer = posting.writer) =>
+    createRecovery({
+      ...posting,
+      writer,
+      leases: stores.leases,
+      onEnded: async () => {},
+      root,
+      processId: "proc_b",
+    });
+  /** Puts a segment aside as one that was posted in a batch. */
+  const keepPosted = (id: string, batch: number) => {
+    const from = join(folder, name, "aside");
+    mkdirSync(from);
+    const lines = new RecordLines();
+    lines.write({ type: "charge", entry: anEntry(id, 5n) });
+    writeFileSync(segmentPath(from, 9), lines.bytes);
+    posting.kept.keep(from, "proc_a", [9], batch);
+  };
+  return { ...opened, recoveryBy, keepPosted };
+}
+
+test("a journal whose charges could not be posted is taken over again", async () => {
+  const { stores, posting, recoveryBy } = await openLeft("again", "again");
+  const outage = { isOver: false };
+  const post: LedgerWriter["post"] = async (...batch) => {
+    if (!outage.isOver) throw new DependencyError("the database is away");
+    return await posting.writer.post(...batch);
+  };
+  const recovery = recoveryBy({ post });
+  await expect(recovery.run()).rejects.toBeInstanceOf(DependencyError);
+  outage.isOver = true;
+  await recovery.run();
+  expect(await stores.ledger.find("again", "charge")).not.toBeNull();
+  await stores.database.close();
+});
+
+test("a database that went back before a process ended gets all of its journal, once", async () => {
+  const { stores, problems, posting, recoveryBy, keepPosted } = await openLeft("back", "left");
+  keepPosted("aside", 3);
+  const recovery = recoveryBy();
+  await recovery.run();
+  await recovery.run();
+  expect(await stores.ledger.find("left", "charge")).not.toBeNull();
+  expect(await stores.ledger.find("aside", "charge")).not.toBeNull();
+  expect(await posting.marks.read(["proc_a"])).toEqual(new Map([["proc_a", 4]]));
+  expect([recovery.recovered(), recovery.restored(), problems]).toEqual([2, 0, []]);
+  await stores.database.close();
+});
+
+test("what a running process holds and has posted is left to itself", async () => {
+  const { stores, root, posting, recoveryBy, keepPosted } = await openLeft("running", "running");
+  const { kept, marks } = posting;
+  await stores.admin.budgets.create(aBudget("budget", 100n), BY);
+  await stores.leases.take("proc_a", [{ budget: "budget", needed: 1n, wanted: 40n }]);
+  keepPosted("aside", 3);
+  const [owned] = adoptFolders(root, "proc_b", () => {});
+  const recovery = recoveryBy();
+  await recovery.run();
+  expect([recovery.recovered(), recovery.restored()]).toEqual([0, 0]);
+  expect(await stores.admin.budgets.get("budget")).toMatchObject({ held: 40n });
+  await marks.set("proc_a", 3);
+  for (const { path } of kept.list("proc_a")) utimesSync(path, 0, 0);
+  await recovery.run();
+  expect(kept.list("proc_a")).toEqual([]);
+  expect(await marks.read(["proc_a"])).toEqual(new Map([["proc_a", 3]]));
+  owned!.release();
+  await stores.database.close();
+});
+
+test("a journal stays where its leases could not be returned at the end", async () => {
+  const { stores, root, posting } = await open("unreturned");
+  const release = () => Promise.reject(new DependencyError("the database is away"));
+  const own = await openOwnJournal(root, "proc_own", { ...posting, leases: { ...stores.leases, release } });
+  await own.close(5_000);
+  expect(listSegments(join(root, "proc_own"))).toEqual([1]);
   await stores.database.close();
 });
 
@@ -197,7 +286,12 @@ test("posted segments are kept for an hour, within their bytes, and not removed 
   const kept = keptSegments(root, "ledger", 1_000);
   const keep = (segment: number, bytes: number, minutesAgo: number) => {
     writeFileSync(segmentPath(journal, segment), "x".repeat(bytes));
+    // However long ago it was written, it is kept from now on.
+    utimesSync(segmentPath(journal, segment), 0, 0);
     kept.keep(journal, "proc_a", [segment], segment);
+    expect(kept.list().find((found) => found.segment === segment)!.keptAt).toBeGreaterThan(
+      Date.now() - 60_000,
+    );
     const at = Date.now() / 1000 - minutesAgo * 60;
     utimesSync(kept.list().find((found) => found.segment === segment)!.path, at, at);
   };

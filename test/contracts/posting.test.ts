@@ -1,12 +1,20 @@
 import { beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
 import { ledgerStore } from "../../src/storage/stores/ledger.ts";
-import { postEntries } from "../../src/storage/journal/posting.ts";
+import { directWriter, postEntries } from "../../src/storage/journal/posting.ts";
+import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { anEntry, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
+
+function linesOf(entry: LedgerEntry): RecordLines {
+  const lines = new RecordLines();
+  lines.write({ type: "charge", entry });
+  return lines;
+}
 
 onEachDatabase("Posting", (databases) => {
   const folder = temporaryFolder();
@@ -34,6 +42,19 @@ onEachDatabase("Posting", (databases) => {
     };
     await expect(postEntries(closing, "proc_wrong", [good, good])).rejects.toThrow("closed");
     expect(readFileSync(posting.refusedPath, "utf8").trim().split("\n")).toHaveLength(1);
+  });
+
+  test("the batch of a journal is noted once it is posted", async () => {
+    const opened = await databases.open(database);
+    const marks = journalMarks(opened);
+    const posting = { ...postingOn(opened, "noted"), marks };
+    const { bytes } = linesOf(anEntry("noted", 1n));
+    await marks.set("proc_noted", 0);
+    expect(await directWriter(posting).post("proc_noted", bytes, 1)).toBe(1);
+    expect(await marks.read(["proc_noted"])).toEqual(new Map([["proc_noted", 1]]));
+    const refusing = { ...posting, ledger: { post: () => Promise.reject(new Error("closed")) } };
+    await expect(directWriter(refusing).post("proc_noted", bytes, 2)).rejects.toThrow("closed");
+    expect(await marks.read(["proc_noted"])).toEqual(new Map([["proc_noted", 1]]));
   });
 
   test("a batch is noted only behind the one before it", async () => {

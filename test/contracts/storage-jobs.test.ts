@@ -4,6 +4,7 @@ import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import type { ClaimedJob, JobStore, NewJob } from "../../src/jobs/ports.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { until } from "../support/gateway.ts";
 import { aJob, CANCELLATION, completion, FAILURE } from "../support/jobs.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
@@ -96,8 +97,9 @@ onEachDatabase("jobs", (databases) => {
     expect(await jobs.send(job, target)).toBe(true);
     expect(await jobs.get("org_a", id)).toMatchObject({ status: "in_progress", stage: 20 });
     expect(await jobs.store(job)).toBe(true);
+    await database.begin((sql) => sql`UPDATE jobs SET started_at = 7`);
     expect(await jobs.send(job, target)).toBe(true);
-    expect(await jobs.get("org_a", id)).toMatchObject({ status: "in_progress", stage: 95 });
+    expect(await jobs.get("org_a", id)).toMatchObject({ status: "in_progress", stage: 95, startedAt: 7 });
     expect(await jobs.finish(job, completion(job))).toBe(true);
     expect(await jobs.get("org_a", id)).toMatchObject({
       status: "completed",
@@ -106,7 +108,12 @@ onEachDatabase("jobs", (databases) => {
     });
     expect(await stores.ledger.find(id, "charge")).toMatchObject({ amount: 10n });
     expect(await jobs.finish(job, FAILURE)).toBe(false);
-    expect(await statusOf(id)).toBe("completed");
+    // Of a request that has ended nothing is kept.
+    expect(await database.read((sql) => sql<object[]>`SELECT job_id FROM job_requests`)).toEqual([]);
+    expect((await jobs.cancel("org_a", id))?.job).toMatchObject({
+      status: "completed",
+      isCancelRequested: false,
+    });
   });
 
   test("a lease that was lost changes nothing any more", async () => {
@@ -133,8 +140,11 @@ onEachDatabase("jobs", (databases) => {
     await jobs.send(first, target);
     const sent = { ...target, vendorJobs: { 0: "vendor-1", 2: "vendor-3" } };
     expect(await jobs.rememberVendorJobs(first, sent)).toBe(true);
+    await submit();
+    await claimed("w3");
     await jobs.releaseAll("w1");
     expect((await claimed("w2")).sent).toEqual(sent);
+    expect(await claim("w2")).toBeNull();
   });
 
   test("a pending job is cancelled at once, claimed or not; a running one is told", async () => {
@@ -154,6 +164,7 @@ onEachDatabase("jobs", (databases) => {
       job: { status: "in_progress", isCancelRequested: true },
     });
     expect(await jobs.cancelling("w1")).toEqual([running.jobId]);
+    expect(await jobs.cancelling("w2")).toEqual([]);
     expect((await jobs.renew([running])).get(running.jobId)).toEqual({ isCancelRequested: true });
     expect(await jobs.finish(running, CANCELLATION)).toBe(true);
     expect(
@@ -380,6 +391,30 @@ onEachDatabase("jobs", (databases) => {
       { organizationId: "org_a", queued: 1, running: 1, oldestMs: expect.any(Number) },
     ]);
   });
+
+  if (databases.kind === "postgres")
+    test("a job that is sent while its cancellation waits for a lock is not ended by it", async () => {
+      const id = await submit();
+      const job = await claimed();
+      const [locked, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const locking = database.begin(async (sql) => {
+        await sql`SELECT id FROM job_owners WHERE id = 'org_a' FOR UPDATE`;
+        locked.resolve();
+        await free.promise;
+      });
+      await locked.promise;
+      const cancelling = jobs.cancel("org_a", id);
+      await until("the cancellation to wait", async () => {
+        const waiting = await database.read(
+          (sql) => sql<object[]>`SELECT pid FROM pg_locks WHERE NOT granted`,
+        );
+        return waiting.length > 0 || undefined;
+      });
+      expect(await jobs.send(job, target)).toBe(true);
+      free.resolve();
+      await locking;
+      expect((await cancelling)?.job).toMatchObject({ status: "in_progress", isCancelRequested: true });
+    });
 
   if (databases.kind === "postgres")
     test("other processes are woken by a submission", async () => {

@@ -75,7 +75,9 @@ onEachDatabaseAndPooler("Money", (databases) => {
 
   test("a budget that was removed limits nothing", async () => {
     const budget = await newBudget(1n);
+    await stores.leases.take("lease", [{ budget, needed: 1n, wanted: 1n }]);
     await stores.admin.budgets.remove(budget, BY);
+    expect(await stores.leases.renew("lease", [budget])).toEqual(new Map());
     const answer = await stores.leases.take("lease", [{ budget, needed: 5n, wanted: 7n }]);
     expect(answer).toEqual({ granted: new Map(), left: new Map() });
     expect(await stores.ledger.post("lease", [anEntry("on-removed", 3n, { budgets: [budget] })])).toBe(1);
@@ -171,6 +173,9 @@ onEachDatabaseAndPooler("Money", (databases) => {
     await stores.leases.take("absent", [{ budget, needed: 1n, wanted: 40n }]);
     await stores.leases.take("emptied", [{ budget, needed: 1n, wanted: 5n }]);
     await stores.leases.giveBack("emptied", new Map([[budget, 5n]]));
+    await stores.leases.take("written off", [{ budget, needed: 1n, wanted: 5n }]);
+    await stores.leases.giveBack("written off", new Map([[budget, 5n]]));
+    await expire("written off");
     const longAgo = Date.now() - 25 * 60 * MINUTE_MS;
     await database.begin(
       (sql) => sql`UPDATE leases SET expires_at = ${longAgo} WHERE lease IN ('absent', 'emptied')`,
@@ -178,6 +183,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
     for (let sweep = 0; sweep < 2; sweep += 1)
       expect(await stores.leases.processesInDoubt()).toContain("absent");
     expect(await stores.leases.renew("emptied", [budget])).toEqual(new Map());
+    expect(await stores.leases.renew("written off", [budget])).toEqual(new Map([[budget, 0n]]));
     expect(await stores.leases.renew("absent", [budget])).toEqual(new Map([[budget, 40n]]));
     expect(await stateOf(budget)).toEqual({ spent: 0n, held: 40n });
   });
@@ -195,6 +201,24 @@ onEachDatabaseAndPooler("Money", (databases) => {
     expect(await stores.admin.audit.list({ subject: "lost", limit: 10 })).toMatchObject([
       { kind: "budget", action: "update" },
     ]);
+  });
+
+  test("a lease is closed when it is empty, and keeps what requests hold of it", async () => {
+    const budget = await newBudget(100n);
+    await stores.leases.take("closing", [{ budget, needed: 1n, wanted: 40n }]);
+    await stores.leases.close("closing", new Map([[budget, 10n]]));
+    expect(await stateOf(budget)).toEqual({ spent: 0n, held: 30n });
+    expect(await stores.leases.renew("closing", [budget])).toEqual(new Map([[budget, 30n]]));
+    await stores.leases.close("closing", new Map([[budget, 30n]]));
+    expect(await stores.leases.renew("closing", [budget])).toEqual(new Map());
+  });
+
+  test("a process is released although a budget of its leases was removed meanwhile", async () => {
+    const budget = await newBudget(100n);
+    await stores.leases.take("releasing", [{ budget, needed: 1n, wanted: 40n }]);
+    await database.begin((sql) => sql`DELETE FROM budgets WHERE id = ${budget}`);
+    await stores.leases.release("releasing");
+    expect(await stores.leases.renew("releasing", [budget])).toEqual(new Map());
   });
 
   test("releasing a process returns all that it holds, once", async () => {

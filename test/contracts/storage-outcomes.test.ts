@@ -86,7 +86,7 @@ onEachDatabase("stored outcomes", (databases) => {
     expect(await count()).toBe(0);
   });
 
-  test("the sweep keeps the newest 10,000 outcomes of a key", async () => {
+  test("the sweep keeps the newest 10,000 outcomes of each key, and requests that run", async () => {
     const rows = Array.from({ length: 10_003 }, (_, index) => ({
       key_id: "key_1",
       idempotency_key: `k${index}`,
@@ -99,8 +99,14 @@ onEachDatabase("stored outcomes", (databases) => {
       blob: null,
     }));
     await database.insertRows("stored_outcomes", rows);
+    const other = { ...claim("o"), keyId: "key_2" };
+    await outcomes.claim(other, "f");
+    await outcomes.complete(other, outcome);
+    await outcomes.claim(claim("running", "running"), "f");
     await outcomes.sweep();
-    expect(await count()).toBe(10_000);
+    expect(await count()).toBe(10_002);
+    expect((await outcomes.claim({ ...other, id: "again" }, "f")).kind).toBe("stored");
+    expect((await outcomes.claim(claim("again", "running"), "f")).kind).toBe("running");
     expect((await outcomes.claim(claim("x", "k2"), "f")).kind).toBe("claimed");
     expect((await outcomes.claim(claim("x", "k3"), "f")).kind).toBe("stored");
   });

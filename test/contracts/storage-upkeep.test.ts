@@ -223,6 +223,13 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1351);
   });
 
+  test("nothing is removed by a file that lacks an entry of its month", async () => {
+    // No reading of the month begins before it.
+    await stores.ledger.post("", [anEntry("", 1n, { at: MARCH })]);
+    await expect(archive("2026-04")).rejects.toThrow("does not have what the ledger has");
+    expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1352);
+  });
+
   test("a month that is not over stays", async () => {
     expect(new Date(NOW).toISOString()).toStartWith("2026-05");
     expect(await refusal(archive("2026-06"))).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { policyFor } from "../../../test/support/usage-policy.ts";
+import { observingPolicy, policyFor } from "../../../test/support/usage-policy.ts";
 import { ChatStream } from "./stream.ts";
 
 const SEED = 20_261_121;
@@ -29,6 +29,20 @@ test("a stream is cut unless every choice has ended", () => {
   };
   expect(() => read([]).end()).toThrow("cut");
   expect(() => read([second({}, "length")]).end()).not.toThrow();
+});
+
+test("a report is final once every choice has ended, and an unusable one replaces none", () => {
+  const { policy, last } = observingPolicy();
+  const stream = new ChatStream(PUBLIC, policy);
+  const observe = (data: string) => {
+    stream.push(Buffer.from(`data: ${data}\n\n`));
+    stream.usage();
+    return [last()!.isReportFinal, last()!.report?.tokens];
+  };
+  const tokens = { input: 5, output: 2 };
+  expect(observe(chunk([choice({ content: "a" })], { usage: counted(5, 2) }))).toEqual([false, tokens]);
+  expect(observe(chunk([choice({}, "stop")]))).toEqual([true, tokens]);
+  expect(observe(chunk([], { usage: { prompt_tokens: "many" } }))).toEqual([true, tokens]);
 });
 
 /** Streams as vendors of this protocol send them: the data of each event, `[DONE]` where they send it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { policyFor } from "../../../test/support/usage-policy.ts";
+import { observingPolicy, policyFor } from "../../../test/support/usage-policy.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { messages } from "./index.ts";
 import { MessagesStream } from "./stream.ts";
@@ -46,6 +46,19 @@ function relay(chunks: Iterable<Uint8Array | string>, stream = newStream()): str
   const output = Array.from(chunks, (chunk) => Buffer.from(stream.push(Buffer.from(chunk))));
   return Buffer.concat([...output, stream.end()]).toString();
 }
+
+test("a report is final once the message has ended, and an unusable one replaces none", () => {
+  const { policy, last } = observingPolicy();
+  const stream = new MessagesStream("public", policy);
+  const observe = (...events: Event[]) => {
+    stream.push(Buffer.from(frames(events)));
+    stream.usage();
+    return [last()!.isReportFinal, last()!.report?.hasInput];
+  };
+  expect(observe(start())).toEqual([false, true]);
+  expect(observe(...said, ending({ input_tokens: "x", output_tokens: -1 }, null))).toEqual([false, true]);
+  expect(observe(ending())).toEqual([true, true]);
+});
 
 describe("a stream of the same protocol", () => {
   const block = fc.oneof(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readEvents } from "../../../test/support/responses-schema.ts";
-import { policyFor } from "../../../test/support/usage-policy.ts";
+import { observingPolicy, policyFor } from "../../../test/support/usage-policy.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { readReply } from "./reply.ts";
@@ -52,6 +52,59 @@ function relay(chunks: Iterable<Uint8Array>): string {
   const output = Array.from(chunks, (chunk) => Buffer.from(stream.push(chunk)));
   return Buffer.concat([...output, stream.end()]).toString();
 }
+
+/** What is billed by after some events: what was delivered, and whether the report is of all of it. */
+function observed(...sent: { type: string; [name: string]: unknown }[]) {
+  const { policy, last } = observingPolicy();
+  const stream = new ResponsesStream("public", policy);
+  try {
+    for (const event of sent) stream.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+  }
+  stream.usage();
+  return last()!;
+}
+
+const LONG = "word ".repeat(80);
+const LONG_MESSAGE = { ...MESSAGE, content: [{ type: "output_text", text: LONG, annotations: [] }] };
+
+test.each([
+  [
+    "pieces",
+    [
+      { type: "response.output_text.delta", delta: LONG },
+      { type: "response.output_item.done", item: MESSAGE },
+    ],
+  ],
+  [
+    "items",
+    [
+      { type: "response.output_text.delta", delta: "a" },
+      { type: "response.output_item.done", item: LONG_MESSAGE },
+    ],
+  ],
+  [
+    "the name of a call",
+    [{ type: "response.output_item.added", item: { type: "function_call", name: LONG } }],
+  ],
+])("the larger of what came in pieces and as a whole counts as delivered: %s", (_, sent) => {
+  expect(observed(...sent).deliveredTokens).toBeGreaterThan(50);
+});
+
+test("the report of a response that failed is not of all that was delivered", () => {
+  const response = {
+    ...RUNNING,
+    status: "failed",
+    error: { code: "server_error", message: "m" },
+    usage: USAGE,
+  };
+  const failed = observed(
+    { type: "response.output_text.delta", delta: LONG },
+    { type: "response.failed", response },
+  );
+  expect(failed).toMatchObject({ isReportFinal: false, report: { tokens: { input: 9, output: 4 } } });
+});
 
 /** What the caller must get of these events. */
 const publicText = (text: string) =>

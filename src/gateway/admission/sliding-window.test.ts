@@ -11,6 +11,21 @@ test("what was added counts for the whole window and not after it", () => {
   expect(window.used(61_000)).toBe(0);
 });
 
+test("what was added shortly after something else counts as long", () => {
+  const window = new SlidingWindow(WINDOW_MS);
+  window.add(0, 1);
+  window.add(1_000, 2);
+  expect([window.used(60_999), window.used(61_000)]).toEqual([3, 0]);
+});
+
+test("the time until nothing counts is that of what was added last", () => {
+  const window = new SlidingWindow(WINDOW_MS);
+  expect(window.resetMs(0)).toBe(0);
+  window.add(0, 1);
+  window.add(30_000, 1);
+  expect(window.resetMs(40_000)).toBe(50_000);
+});
+
 test("no span of a window exceeds the limit, and uses count at most two seconds too long", () => {
   const steps = fc.array(
     fc.record({ afterMs: fc.integer({ min: 0, max: 20_000 }), amount: fc.integer({ min: 1, max: 4 }) }),

@@ -24,6 +24,13 @@ describe("holding", () => {
     expect(store.held("b")).toBe(7n + 7n + 119n);
   });
 
+  test("what is here already is not drawn again", async () => {
+    const { store, budgetLeases } = leaseWorld({ b: 1000n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 30n)), 0n);
+    await budgetLeases.hold(["b"], 40n);
+    expect(store.held("b")).toBe(30n + 10n + 120n);
+  });
+
   test("requests that wait together are drawn for together", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 64n });
     const holds = await Promise.all(Array.from({ length: 64 }, () => budgetLeases.hold(["b"], 1n)));
@@ -81,6 +88,14 @@ describe("holding", () => {
     expect(await budgetLeases.hold(["b"], 60n)).toMatchObject({ amount: 60n });
   });
 
+  test("a refusal is remembered by what the store lacked, not by what was here", async () => {
+    const { store, budgetLeases } = leaseWorld({ b: 10n });
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 4n)), 0n);
+    expect(await budgetLeases.hold(["b"], 12n)).toBe("spent");
+    store.budgets.get("b")!.amount = 11n;
+    expect(await budgetLeases.hold(["b"], 11n)).toMatchObject({ amount: 11n });
+  });
+
   test("a budget that the store no longer has limits nothing and is not booked on", async () => {
     const { budgetLeases } = leaseWorld({ b: 10n });
     const hold = await granted(budgetLeases.hold(["gone", "b"], 3n));
@@ -105,6 +120,13 @@ test("the debt of a charge above its hold counts once after it is posted", async
   budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 15n);
   store.post("p0", "b", 15n);
   expect(await budgetLeases.hold(["b"], 85n)).toMatchObject({ amount: 85n });
+});
+
+test("a debt is not given back: the store would count it as drawn again", async () => {
+  const { store, budgetLeases } = leaseWorld({ b: 100n });
+  budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 15n);
+  await budgetLeases.giveBack();
+  expect([store.held("b"), store.calls]).toEqual([10n, ["take p0"]]);
 });
 
 describe("contention", () => {
@@ -136,8 +158,11 @@ describe("contention", () => {
     expect(store.held("b")).toBe(2n);
     store.wanted.clear();
     time.now += 5001;
-    await budgetLeases.hold(["b"], 1n);
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 1n)), 0n);
     expect(store.held("b")).toBeGreaterThan(100n);
+    store.wanted.add("b");
+    await budgetLeases.yieldContended();
+    expect(store.held("b")).toBe(2n);
   });
 
   test("a process that has nothing to give back does not ask the store", async () => {
@@ -214,6 +239,24 @@ describe("a budget that was changed", () => {
     expect(await budgetLeases.hold(["b"], 1n)).toBe("spent");
     await budgetLeases.yieldContended();
     expect(store.held("b")).toBe(10n);
+  });
+
+  test("is not spent from what a running request returns while a new one asks the store", async () => {
+    const { store, budgetLeases } = leaseWorld({ b: 100n });
+    const running = await granted(budgetLeases.hold(["b"], 50n));
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 0n);
+    store.fault = () => "before";
+    await budgetLeases.revalidate(["b"]).catch(() => {});
+    await budgetLeases.renew().catch(() => {});
+    store.budgets.get("b")!.amount = 0n;
+    store.fault = () => undefined;
+    await budgetLeases.renew();
+    store.fault = (call) => {
+      if (call === "giveBack p0") budgetLeases.settle(running, 0n);
+      return undefined;
+    };
+    expect(await budgetLeases.hold(["b"], 10n)).toBe("spent");
+    expect(store.calls).toContain("giveBack p0");
   });
 
   test("is not spent from what the store granted before the change", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { charge } from "../../domain/charge.ts";
+import { MAX_CHARGE } from "../../domain/ledger.ts";
 import type { Rate, TokenPrice } from "../../domain/price.ts";
 import { coveredOutput, textCeiling } from "./estimate.ts";
 import { INPUT_MARGIN } from "./usage-policy.ts";
@@ -23,6 +24,11 @@ const price: TokenPrice = {
 
 test("a ceiling has input and output, each in its dearest category", () => {
   expect(textCeiling(price, 10, 4)).toBe(30n + 20n + 1n);
+});
+
+test("a ceiling is no more than a ledger takes", () => {
+  expect(textCeiling(price, 2 ** 32, Number.MAX_SAFE_INTEGER)).toBeLessThan(MAX_CHARGE);
+  expect(textCeiling(price, Number.MAX_SAFE_INTEGER, 1e18)).toBe(MAX_CHARGE);
 });
 
 test("what an amount covers is the most output whose ceiling it pays", () => {

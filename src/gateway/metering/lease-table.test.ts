@@ -54,6 +54,24 @@ describe("a lease that ran out", () => {
     await expect(Promise.resolve(budgetLeases.hold(["b"], 1n))).rejects.toBeInstanceOf(DependencyError);
   });
 
+  test.each([
+    ["taking", "take p0"],
+    ["renewal", "renew p0"],
+  ])("ran from the call of its %s on, however late that was answered", async (_, slow) => {
+    const { store, time, budgetLeases } = leaseWorld({ b: 100n });
+    store.fault = (call) => {
+      if (call === slow) time.now += 2 * MINUTE_MS;
+      return undefined;
+    };
+    budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 0n);
+    if (slow === "renew p0") await budgetLeases.renew();
+    time.now = 13 * MINUTE_MS;
+    expect(budgetLeases.hold(["b"], 1n)).toMatchObject({ amount: 1n });
+    time.now = 14 * MINUTE_MS;
+    store.fault = () => "before";
+    await expect(Promise.resolve(budgetLeases.hold(["b"], 1n))).rejects.toBeInstanceOf(DependencyError);
+  });
+
   test("runs out although the result of its first taking was lost", async () => {
     const { store, time, budgetLeases } = leaseWorld({ b: 100n });
     store.fault = () => "after";

@@ -103,6 +103,12 @@ describe("a report", () => {
     });
   });
 
+  test("is not estimated as more input than the request can cause", () => {
+    const bounds = { ...BOUNDS, estimatedInput: BOUNDS.maxInput + 1 };
+    const observed = { report: null, deliveredTokens: 1, seenUses: {}, isReportFinal: true };
+    expect(billableUsage(bounds, observed).tokens.input).toBe(BOUNDS.maxInput);
+  });
+
   test("that is not final gives way to a larger estimate, and only to a larger one", () => {
     expect(bill(report({ input: 3, output: 5 }), 9, false)).toMatchObject({
       source: "estimated",
@@ -221,8 +227,9 @@ describe("the bounds of a request", () => {
 
   test("never pass what a ledger can hold", () => {
     const huge = { ...request, choices: Number.MAX_SAFE_INTEGER };
-    const { maxVisible, maxOutput } = usageBounds(huge, Number.MAX_SAFE_INTEGER, true);
-    expect([maxVisible, maxOutput]).toEqual([MAX_BILLED_TOKENS, MAX_BILLED_TOKENS]);
+    const inputCeiling = Number.MAX_SAFE_INTEGER;
+    const { maxInput, maxVisible, maxOutput } = usageBounds({ ...huge, inputCeiling }, inputCeiling, true);
+    expect([maxInput, maxVisible, maxOutput]).toEqual(Array.from({ length: 3 }, () => MAX_BILLED_TOKENS));
   });
 });
 

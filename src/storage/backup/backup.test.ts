@@ -1,12 +1,15 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pack } from "tar-stream";
 import { openStores } from "../stores/stores.ts";
-import { listFiles, unpackFolder } from "./archive.ts";
-import { makeBackup } from "./backup.ts";
+import { MIGRATIONS } from "../database/migrate.ts";
+import { listFiles, packFolder, unpackFolder } from "./archive.ts";
+import { makeBackup, type Installation } from "./backup.ts";
 import { addJournals } from "./journals.ts";
+import { MANIFEST, type Manifest } from "./manifest.ts";
+import { restoreBackup } from "./restore.ts";
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -46,6 +49,45 @@ test("a backup has what is in journals before and after the database is copied",
     "pictures.jsonl",
   ]);
   expect(existsSync(at("one.tar.partial"))).toBe(false);
+});
+
+describe("a restore", () => {
+  const installation = (name: string): Installation => ({
+    database: at(`${name}/gateway.sqlite`),
+    journals: at(`${name}/journal`),
+    async *pictures() {},
+    masterKeys: [],
+  });
+  const options = { isForced: false, onProgress: () => {} };
+  beforeEach(async () => {
+    write("here/journal/proc_a/00000001.log", "");
+    await (await openStores(at("here/gateway.sqlite"))).database.close();
+    await makeBackup(installation("here"), at("one.tar"), () => {});
+    await unpackFolder(at("one.tar"), at("unpacked"));
+  });
+
+  test("puts the database and the journals in place", async () => {
+    await restoreBackup(installation("there"), at("one.tar"), options);
+    expect(await listFiles(at("there"))).toEqual(["gateway.sqlite", "journal/proc_a/00000001.log"]);
+  });
+
+  const edited = (change: Partial<Manifest>) => () => {
+    const manifest = JSON.parse(readFileSync(at("unpacked/manifest.json"), "utf8"));
+    write("unpacked/manifest.json", JSON.stringify({ ...manifest, ...change }));
+  };
+
+  test.each([
+    ["with entries missing in its ledger", edited({ ledgerEntries: 1 }), "0 entries of 1"],
+    ["of a newer version", edited({ migrations: MIGRATIONS.length + 1 }), "newer than this program"],
+    ["without one of its files", () => rmSync(at("unpacked/pictures.jsonl")), "damaged: pictures.jsonl"],
+    ["with a file too many", () => write("unpacked/journal/more", ""), "damaged: journal/more"],
+  ])("refuses a backup %s", async (_, change, problem) => {
+    change();
+    await packFolder(at("unpacked"), at("changed.tar"), [MANIFEST]);
+    const restored = restoreBackup(installation("there"), at("changed.tar"), options);
+    await expect(restored).rejects.toThrow(problem);
+    expect(existsSync(at("there/gateway.sqlite"))).toBe(false);
+  });
 });
 
 test.each(["../outside", "/outside", "journal/../../outside"])("a file %s is not unpacked", async (name) => {

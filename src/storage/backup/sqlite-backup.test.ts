@@ -1,10 +1,19 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStores } from "../stores/stores.ts";
-import { verifySqlite } from "./sqlite-backup.ts";
+import { replaceSqlite, verifySqlite } from "./sqlite-backup.ts";
 
 const PAGE_BYTES = 4096;
 
@@ -22,6 +31,24 @@ test("a copy with an index that lacks a row is refused", async () => {
     rmSync(folder, { recursive: true });
   }
 });
+
+test("a database that is replaced takes with it what SQLite has put beside it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-replaced-"));
+  try {
+    const at = (name: string) => join(folder, name);
+    for (const name of ["copy", "old", "old-wal", "old-shm"]) writeFileSync(at(name), name);
+    const kept = replaceSqlite(at("copy"), at("old"), new Date());
+    const textsBeside = (path: string) => ["", "-wal", "-shm"].map((suffix) => textOf(`${path}${suffix}`));
+    expect(textsBeside(at("old"))).toEqual(["copy", null, null]);
+    expect(textsBeside(kept!)).toEqual(["old", "old-wal", "old-shm"]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+function textOf(path: string): string | null {
+  return existsSync(path) ? readFileSync(path, "utf8") : null;
+}
 
 /** Makes the only page of a table's primary key an empty leaf (sqlite.org, "Database File Format", 1.6). */
 function emptyIndex(path: string, table: string): void {

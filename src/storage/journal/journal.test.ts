@@ -115,6 +115,15 @@ test("a record is told with the place that it begins at, also the first of a seg
   }
 });
 
+test("a closed journal takes no record: its file may be another's by then", async () => {
+  const folder = newFolder("closed");
+  const journal = openJournal({ folder, onAppend: () => {}, onProblem: () => {} });
+  journal.append(aRecord("req_before"));
+  await journal.close();
+  expect(() => journal.append(aRecord("req_after"))).toThrow("the journal is closed");
+  expect([journal.isWritable(), idsIn(folder)]).toEqual([false, ["req_before"]]);
+});
+
 test("a torn tail is cut off, wherever it is torn", async () => {
   const folder = newFolder("torn");
   await withJournal(folder, (journal) => journal.append(aRecord("req_whole")));
@@ -198,8 +207,10 @@ test("a full disk refuses the record, keeps the others, and is used again once i
       Bun.sleepSync(1_050);
       expect(journal.isWritable()).toBe(false);
       Bun.spawnSync(["mount", "-o", "remount,size=1m", disk]);
-      journal.append(aRecord("req_after"));
+      Bun.sleepSync(1_050);
       expect(journal.isWritable()).toBe(true);
+      expect(statSync(segmentPath(disk, 1)).size).toBe(journal.position().offset);
+      journal.append(aRecord("req_after"));
     });
     expect(acknowledged.length).toBeGreaterThan(100);
     expect(idsIn(disk)).toEqual([...acknowledged, "req_after"]);
@@ -241,6 +252,7 @@ test.each([
     breakSync(segmentPath(folder, 1));
     await work(journal);
     expect(await problem.promise).toBe("the journal could not be synced to disk");
+    expect(journal.isWritable()).toBe(false);
     await journal.close();
   },
   5_000,

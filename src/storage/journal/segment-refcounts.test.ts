@@ -30,6 +30,17 @@ test("a segment is needed while it holds the last checkpoint of a running reques
   expect(refcounts.takeSettled(3)).toEqual([2]);
 });
 
+test("a charge that is journaled again replaces no checkpoint a second time", () => {
+  const refcounts = segmentRefcounts();
+  refcounts.add(aRecord("checkpoint", "a"), 1);
+  for (const segment of [2, 3]) {
+    refcounts.add(aRecord("charge", "a"), segment);
+    refcounts.posted(segment, 1);
+  }
+  expect(refcounts.isSettled()).toBe(true);
+  expect(refcounts.takeSettled(4)).toEqual([1, 2, 3]);
+});
+
 test("the segment being written is never deletable", () => {
   const refcounts = segmentRefcounts();
   refcounts.add(aRecord("charge", "a"), 1);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { anEntry } from "../../../test/contracts/storage-harness.ts";
 import { systemClock } from "../../lib/clock.ts";
+import { DependencyError } from "../../gateway/ports.ts";
 import { openJournal } from "./journal.ts";
 import { keptSegments } from "./kept-segments.ts";
 import { readEntries } from "./record-line.ts";
@@ -18,13 +19,17 @@ function open(name: string, { isFull }: { isFull: boolean }) {
   const folder = join(root, name);
   mkdirSync(folder);
   const batches: string[][] = [];
+  const numbers: (number | undefined)[] = [];
+  const outage = { isOver: true };
   const begun = Promise.withResolvers<void>();
   const letGo = Promise.withResolvers<void>();
   const posted = { batch: Infinity };
   const kept = keptSegments(root, `ledger_${name}`);
   const shipper = startShipper({
     writer: {
-      async post(_, lines) {
+      async post(_, lines, batch) {
+        if (!outage.isOver) throw new DependencyError("the database is away");
+        numbers.push(batch);
         batches.push(readEntries(lines).map(({ id }) => id));
         begun.resolve();
         await letGo.promise;
@@ -59,12 +64,12 @@ function open(name: string, { isFull }: { isFull: boolean }) {
     await shipper.stop();
     await journal.close();
   };
-  const ledger = { batches, posted, hasBegun: begun.promise, letGo: letGo.resolve };
+  const ledger = { batches, numbers, outage, posted, hasBegun: begun.promise, letGo: letGo.resolve };
   return { folder, kept, shipper, journal, ...ledger, stop };
 }
 
 test("a charge that comes while a batch is posted is in the next", async () => {
-  const { shipper, journal, batches, hasBegun, letGo, stop } = open("meanwhile", { isFull: false });
+  const { shipper, journal, batches, numbers, hasBegun, letGo, stop } = open("meanwhile", { isFull: false });
   const charge = (id: string) => journal.append({ type: "charge", entry: anEntry(id, 1n) });
   charge("before");
   const flushed = shipper.flush(5_000);
@@ -74,7 +79,19 @@ test("a charge that comes while a batch is posted is in the next", async () => {
   letGo();
   expect(await flushed).toBe(true);
   expect(batches).toEqual([["before"], ["meanwhile"]]);
+  expect([numbers, shipper.lastBatch()]).toEqual([[1, 2], 2]);
   expect(shipper.isSettled()).toBe(true);
+  await stop();
+});
+
+test("a last flush does not wait for the pause after a failure", async () => {
+  const { shipper, journal, outage, letGo, stop } = open("outage", { isFull: false });
+  letGo();
+  outage.isOver = false;
+  journal.append({ type: "charge", entry: anEntry("late", 1n) });
+  expect(await shipper.flush(600)).toBe(false);
+  outage.isOver = true;
+  expect(await shipper.flush(200)).toBe(true);
   await stop();
 });
 
