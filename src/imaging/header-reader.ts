@@ -25,6 +25,8 @@ export interface ImageHeader {
   hasAlpha: boolean;
   /** How the stored pixels are turned for display, by Exif; absent where they are upright. */
   orientation?: Orientation;
+  /** A WebP that was encoded without loss. */
+  isLossless?: true;
   /** Colours or depths of the format that the built-in codec misreads or does not read. */
   isUnusual?: true;
 }

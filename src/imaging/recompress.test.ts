@@ -33,7 +33,8 @@ const originals = {
 test.each(Object.entries(originals))(
   "a %s gets smaller and keeps format, size and transparency",
   async (_, image) => {
-    const before = await readImageHeader(image);
+    // The other quality of a WebP is one with loss.
+    const { isLossless: _lossless, ...before } = await readImageHeader(image);
     const smaller = await recompress(image, slots);
     expect(smaller.size).toBeLessThan(image.size * 0.9);
     expect(await readImageHeader(smaller)).toEqual(before);

@@ -21,6 +21,7 @@ import {
 import { createSemaphore } from "../lib/semaphore.ts";
 import { openPicture } from "./codec.ts";
 import { changePixels } from "./pixels.ts";
+import { recompress } from "./recompress.ts";
 import { readReference } from "./reference.ts";
 import { readImageHeader } from "./sniff.ts";
 
@@ -78,12 +79,46 @@ describe("a picture that models may not read is encoded anew", () => {
   });
 
   test.each([
-    ["PNG", makePng(40, 20, { chunks: [pngChunk("eXIf", exifData(6))] })],
-    ["WebP", turned],
-  ])("%s turned by Exif, upright", async (_, bytes) => {
+    ["PNG", makePng(40, 20, { chunks: [pngChunk("eXIf", exifData(6))] }), "png"],
+    ["WebP", turned, "webp"],
+  ] as const)("%s turned by Exif, upright", async (_, bytes, wanted) => {
     const { blob, format, width, height } = await read(bytes);
-    expect([format, width, height]).toEqual(["png", 20, 40]);
+    expect([format, width, height]).toEqual([wanted, 20, 40]);
     expect(await new Bun.Image(blob).metadata()).toMatchObject({ width: 20, height: 40 });
+  });
+});
+
+describe("a turned WebP stays one and does not grow", () => {
+  const soft = (x: number, y: number) =>
+    [128 + 90 * Math.sin(x / 17), 128 + 90 * Math.sin(y / 23), (x + y) & 255, 255] as const;
+  const photograph = makePng(640, 428, { pixel: soft });
+  const turnedBy = async (webp: Promise<Uint8Array>) => webpWithExif(await webp, 640, 428, exifData(6));
+
+  test.each([50, 75, 90])("of quality %i, compressed or not", async (quality) => {
+    const bytes = await turnedBy(new Bun.Image(photograph).webp({ quality }).bytes());
+    const { blob, ...found } = await read(bytes);
+    expect(found).toEqual({ format: "webp", width: 428, height: 640 });
+    expect((await readImageHeader(blob)).isLossless).toBeUndefined();
+    expect(blob.size).toBeLessThanOrEqual(bytes.length);
+    expect((await recompress(blob, slots)).size).toBeLessThanOrEqual(bytes.length);
+  });
+
+  test("without loss, which it stays", async () => {
+    const bytes = await turnedBy(new Bun.Image(photograph).webp({ lossless: true }).bytes());
+    const { blob } = await read(bytes);
+    expect(await readImageHeader(blob)).toMatchObject({ isLossless: true, width: 428, height: 640 });
+    const [ours, original] = await Promise.all(
+      [blob, new Blob([photograph])].map(async (picture) => {
+        const rows: number[][] = [];
+        await changePixels(
+          await openPicture(picture, await readImageHeader(picture)),
+          (row) => rows.push([...row]) < 0,
+        );
+        return rows;
+      }),
+    );
+    // A quarter turn to the right: the first row is the first column from below.
+    expect(ours![0]).toEqual(original!.toReversed().flatMap((row) => row.slice(0, 4)));
   });
 });
 

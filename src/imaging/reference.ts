@@ -1,5 +1,4 @@
 import type { ReferenceImage } from "../domain/image.ts";
-import type { ImageFormat } from "../domain/model.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { decodeWhole, isPortable } from "./codec.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
@@ -24,7 +23,7 @@ export async function readReference(
     const { format, width, height } = header;
     return { blob: image, format, width, height };
   }
-  const blob = await refusing(picture, encodeAs(portableFormat(header), image, header, { signal }));
+  const blob = await refusing(picture, encodePortably(image, header, signal));
   const { format, width, height } = await readImageHeader(blob);
   return { blob, format, width, height };
 }
@@ -47,10 +46,29 @@ interface ReferenceOptions {
 }
 
 /** Formats with loss stay with loss, so that a photograph does not grow tenfold. */
-function portableFormat({ format, hasAlpha }: ImageHeader): ImageFormat {
+async function encodePortably(
+  image: Blob,
+  header: ImageHeader,
+  signal: AbortSignal | undefined,
+): Promise<Blob> {
+  const { format, hasAlpha, isLossless } = header;
+  if (format === "webp" && isLossless) return await encodeAs("webp", image, header, { isLossless, signal });
+  if (format === "webp") return await encodeWebp(image, header, signal);
   const isPhotograph = format === "heic" || format === "avif" || format === "jpeg";
-  return isPhotograph && !hasAlpha ? "jpeg" : "png";
+  return await encodeAs(isPhotograph && !hasAlpha ? "jpeg" : "png", image, header, { signal });
 }
+
+/** In the finest quality that takes no more bytes than the picture has, which nothing tells beforehand. */
+async function encodeWebp(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<Blob> {
+  let blob = image;
+  for (const quality of WEBP_QUALITIES) {
+    blob = await encodeAs("webp", image, header, { quality, signal });
+    if (blob.size <= image.size) break;
+  }
+  return blob;
+}
+
+const WEBP_QUALITIES = [95, 80, 60, 30];
 
 /** Decodes all of it and keeps nothing. */
 async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<void> {

@@ -26,7 +26,7 @@ export async function encodeAs(
   format: ImageFormat,
   image: Blob,
   header: ImageHeader,
-  { quality = FINE, signal }: { quality?: number; signal?: AbortSignal },
+  { quality = FINE, isLossless, signal }: Partial<Omit<EncodeOptions, "format">> & { signal?: AbortSignal },
 ): Promise<Blob> {
   try {
     const picture = await openPicture(image, header, signal);
@@ -34,6 +34,7 @@ export async function encodeAs(
     return await encode(needsBackground ? await changePixels(picture, layOnWhite) : picture, {
       format,
       quality,
+      isLossless,
     });
   } catch (error) {
     signal?.throwIfAborted();
@@ -54,11 +55,14 @@ interface TranscodeOptions {
 }
 
 /** Runs a pipeline into an encoder. Rejects with the codec's error. */
-export async function encode(picture: Bun.Image, { format, quality }: EncodeOptions): Promise<Blob> {
+export async function encode(
+  picture: Bun.Image,
+  { format, quality, isLossless = false }: EncodeOptions,
+): Promise<Blob> {
   const encoders = {
     png: () => picture.png(),
     jpeg: () => picture.jpeg({ quality }),
-    webp: () => picture.webp({ quality }),
+    webp: () => picture.webp(isLossless ? { lossless: true } : { quality }),
   } as const satisfies Record<ImageFormat, () => Bun.Image>;
   return await encoders[format]().blob();
 }
@@ -67,6 +71,8 @@ interface EncodeOptions {
   format: ImageFormat;
   /** 1 to 100; png has none. */
   quality: number;
+  /** Of webp, which then has no quality. */
+  isLossless?: boolean | undefined;
 }
 
 /** The codecs' scale starts at 1. */

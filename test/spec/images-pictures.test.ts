@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { dataUrl, MODELS, ONE, openEditFixture, TWO } from "../support/edit-gateway.ts";
 import { AVIF, BMP_RLE, CMYK_JPEG, HEIC, TIFF_LZW } from "../support/encoded-pictures.table.ts";
-import { makeGif, makePng, pngChunk, exifData } from "../support/pictures.ts";
+import { makeGif, makePng, pngChunk, exifData, webpWithExif } from "../support/pictures.ts";
 
 /* Which pictures are read on every entrance, and how the others are refused. */
 const { fixture, edit, editByForm, sentFiles, refused, proveNothingBilled } = await openEditFixture();
 
+const webp = await new Bun.Image(makePng(40, 20)).webp({ quality: 80 }).bytes();
+const turnedWebp = webpWithExif(webp, 40, 20, exifData(6));
 const cutPng = makePng(40, 30).subarray(0, -30);
 const cutJpeg = (await new Bun.Image(makePng(200, 100)).jpeg().bytes()).subarray(0, -300);
 
@@ -16,6 +18,7 @@ describe.each([
   ["BMP of runs", BMP_RLE, "png", "96x64"],
   ["JPEG of inks", CMYK_JPEG, "jpeg", "96x64"],
   ["PNG turned by Exif", makePng(40, 20, { chunks: [pngChunk("eXIf", exifData(8))] }), "png", "20x40"],
+  ["WebP turned by Exif", turnedWebp, "webp", "20x40"],
 ] as const)("a %s reaches the vendor as a picture that it reads", (_, bytes, format, size) => {
   const sizeOf = async (picture: Uint8Array) => {
     const found = await new Bun.Image(picture).metadata();

@@ -24,18 +24,14 @@ export async function readWebp(reader: HeaderReader): Promise<ImageHeader> {
   const inside = await readBitstream(reader, await findPicture(reader));
   if (inside.width !== canvas.width || inside.height !== canvas.height)
     throw new UnreadableImageError("has a damaged WebP header");
-  const upright = header({ ...canvas, hasAlpha: hasAlpha || inside.hasAlpha });
+  const upright = header({ ...inside, hasAlpha: hasAlpha || inside.hasAlpha });
   const orientation = flags & EXIF ? await findOrientation(reader) : undefined;
   if (!orientation) return upright;
   const { width, height } = canvas;
   return { ...upright, ...(isSideways(orientation) && { width: height, height: width }), orientation };
 }
 
-interface Bitstream {
-  width: number;
-  height: number;
-  hasAlpha: boolean;
-}
+type Bitstream = Pick<ImageHeader, "width" | "height" | "hasAlpha" | "isLossless">;
 
 const FIRST_CHUNK = 12;
 const ALPHA = 0x10;
@@ -92,6 +88,7 @@ async function readBitstream(reader: HeaderReader, offset: number): Promise<Bits
         width: (bits & 0x3fff) + 1,
         height: ((bits >>> 14) & 0x3fff) + 1,
         hasAlpha: ((bits >>> 28) & 1) === 1,
+        isLossless: true,
       };
   }
   const isKeyFrame = (data.getUint8(0) & 1) === 0;
