@@ -50,6 +50,9 @@ export async function judge(file: string, bytes: Uint8Array<ArrayBuffer>): Promi
   const blob = new Blob([bytes]);
   const ours = await readOurs(blob);
   if ("crash" in ours) return `${file}: ${ours.crash}`;
+  // A job checks its mask by the header, an edit by the decoded picture.
+  if (ours.refusal === null && (ours.header.width !== ours.width || ours.header.height !== ours.height))
+    return `${file}: ${ours.header.width}x${ours.header.height} by its header, then ${ours.width}x${ours.height}`;
   if (OPEN_VERDICTS.some((pattern) => pattern.test(file))) return null;
   const theirs = await readTheirs(bytes, file);
   if (theirs === null) return ours.refusal === null ? null : `${file}: refused: ${ours.refusal}`;
@@ -58,8 +61,12 @@ export async function judge(file: string, bytes: Uint8Array<ArrayBuffer>): Promi
   if (ours.refusal !== null) return `${file}: refused: ${ours.refusal}`;
   const [read, wanted] = [ours, theirs].map(({ width, height }) => `${width}x${height}`);
   if (read !== wanted) return `${file}: ${read} instead of ${wanted}`;
-  const distance = distanceOf(await pixelsOf(blob, ours.header), theirs.pixels);
-  return distance > MAX_DISTANCE ? `${file}: colours differ by ${distance.toFixed(1)}` : null;
+  const decoded = distanceOf(await pixelsOf(blob, ours.header), theirs.pixels);
+  if (decoded > MAX_DISTANCE) return `${file}: colours differ by ${decoded.toFixed(1)}`;
+  if (ours.sent === blob) return null;
+  const { data } = await unpack(sharp(await ours.sent.bytes()));
+  const sent = distanceOf(data, theirs.pixels);
+  return sent > MAX_DISTANCE ? `${file}: colours of what is sent differ by ${sent.toFixed(1)}` : null;
 }
 
 const slots = createSemaphore(2);
@@ -76,20 +83,21 @@ const OPEN_VERDICTS = [
   // Damaged on purpose.
   /crashers\/|crash-|overflow|_poc\b|clusterfuzz|corpus\/(?:github|hbo|uaf)|wrong_bits/,
   /multi_actl|unknown_pixel_mode|16bit\.s\.tif|1_trns\.png/,
-  // Orientation in a PNG, inverted grey of few bits, and a frame smaller than its screen, which the other reads or not.
-  /pngtest\.png|tiff_gray_2_4_bpp|first_frame_transparency\.gif/,
+  // Orientation in a PNG, and a frame smaller than its screen, which the other reads or not.
+  /pngtest\.png|first_frame_transparency\.gif/,
 ];
 
 type Ours =
   | { crash: string }
   | { refusal: string; width: 0; height: 0 }
-  | { refusal: null; width: number; height: number; header: ImageHeader };
+  | { refusal: null; width: number; height: number; header: ImageHeader; sent: Blob };
 
 async function readOurs(blob: Blob): Promise<Ours> {
   try {
     const header = await sniffImage(blob);
-    const { width, height } = await readReference(blob, { param: "image", name: "image", slots });
-    return { refusal: null, width, height, header };
+    const reference = await readReference(blob, { param: "image", name: "image", slots });
+    const { width, height, blob: sent } = reference;
+    return { refusal: null, width, height, header, sent };
   } catch (error) {
     if (error instanceof GatewayError && error.code === "invalid_image")
       return { refusal: error.message, width: 0, height: 0 };

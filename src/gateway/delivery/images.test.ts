@@ -1,8 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import type { ImageReply, ImageRequest } from "../../domain/image.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
+import {
+  DERIVED_HEIC,
+  PHONE_HEIC,
+  PHONE_TIFF,
+  TURNED_HEIC,
+} from "../../../test/support/encoded-pictures.table.ts";
 import { makePng } from "../../../test/support/pictures.ts";
 import { FairSemaphore } from "../../lib/semaphore.ts";
+import { readImageHeader } from "../../imaging/sniff.ts";
 import { deliver, readPictures, type DeliveryRequest, type DeliverySettings } from "./images.ts";
 
 /** A picture that compresses badly, so that its compression shows in its size. */
@@ -53,6 +60,17 @@ test("one of a vendor's pictures that is none costs only itself", async () => {
   const none = new Blob(["<Error>Expired</Error>"]);
   expect((await readPictures([none, jpeg, none, jpeg])).map(({ blob }) => blob)).toEqual([jpeg, jpeg]);
   await expect(readPictures([none, none])).rejects.toMatchObject({ kind: "broken" });
+});
+
+test.each([
+  ["clipped HEIC", PHONE_HEIC, 33, 17],
+  ["turned HEIC", TURNED_HEIC, 17, 33],
+  ["HEIC derived from a larger picture", DERIVED_HEIC, 33, 17],
+  ["TIFF", PHONE_TIFF, 33, 17],
+])("the size of a vendor's %s is that of the delivered file", async (_, bytes, width, height) => {
+  const found = await delivery({}, { images: [new Blob([bytes])] });
+  expect(found).toMatchObject({ width, height, format: "png" });
+  expect(await readImageHeader(found.images[0]!.blob)).toMatchObject({ width, height });
 });
 
 describe("what the vendor does not say", () => {
