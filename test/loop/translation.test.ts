@@ -41,8 +41,8 @@ describe.each([...TEXT_DIALECTS])("a request of %s", (caller) => {
   );
 });
 
-test("arguments of calls that have too many values together are refused", () => {
-  const payload = CALLERS.chat.payload(bodyOf("chat", "arguments of several calls", 600_000), "m");
+test("arguments of calls that have too many names together are refused", () => {
+  const payload = CALLERS.chat.payload(bodyOf("chat", "names in arguments", 600), "m");
   for (const vendor of TEXT_DIALECTS.filter((name) => name !== "chat"))
     expect(() =>
       translate({ caller: textDialect("chat"), vendor: textDialect(vendor) }, payload, TERMS, policy),
