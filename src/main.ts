@@ -1,13 +1,11 @@
-import { openAdmin, readStoredEntries, runMigrations } from "./open-admin.ts";
-import { openConfiguration } from "./open-configuration.ts";
+import { backUp, openAdmin, readStoredEntries, restore, runMigrations } from "./run/stores.ts";
+import { openConfiguration } from "./run/reload.ts";
 import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
 
 /** Loaded by what serves only, so that other commands start quickly. */
-const gateway = () => import("./serve.ts");
-/** Loaded by its commands only. */
-const backups = () => import("./open-backup.ts");
+const gateway = () => import("./run/serve.ts");
 
 const exitCode = await runCli(process.argv.slice(2), {
   serve: async (...run) => await (await gateway()).serve(...run),
@@ -16,8 +14,8 @@ const exitCode = await runCli(process.argv.slice(2), {
   readStoredEntries,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,
-  backUp: async (...run) => await (await backups()).backUp(...run),
-  restore: async (...run) => await (await backups()).restore(...run),
+  backUp,
+  restore,
   providers: PROVIDERS,
   env: secureEnvironment(),
   cwd: process.cwd(),

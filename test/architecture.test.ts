@@ -21,7 +21,8 @@ const FLOORS: Readonly<Record<string, number>> = {
   telemetry: 5,
   config: 5,
   cli: 6,
-  ".": 7,
+  run: 7,
+  ".": 8,
 };
 
 /** What only these places may touch. */
@@ -31,7 +32,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "the image codec", what: /\bBun\.Image\b|\.image\(\)/, where: /^(imaging|sandbox)\// },
   { name: "the foreign image codec", what: /magick-wasm/, where: /^imaging\// },
   { name: "the decoder that tests compare with", what: /from "sharp"/, where: /^$/ },
-  { name: "the name of the database's file", what: /gateway\.sqlite/, where: /^database\.ts$/ },
+  { name: "the name of the database's file", what: /gateway\.sqlite/, where: /^run\/stores\.ts$/ },
   // Closing any descriptor of the database or of its shared memory drops SQLite's locks. The WAL carries none.
   {
     name: "opening of the database's files beside SQLite",

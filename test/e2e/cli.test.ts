@@ -4,7 +4,7 @@ import { chmod, stat, writeFile } from "node:fs/promises";
 import { runCli } from "../../src/cli/index.ts";
 import { loadSettings, type LoadedSettings } from "../../src/config/index.ts";
 import { isWellFormedSecret } from "../../src/lib/secret.ts";
-import { runMigrations } from "../../src/open-admin.ts";
+import { runMigrations } from "../../src/run/stores.ts";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "../support/config-fixture.ts";
 import { memoryAdminStore } from "../support/memory-admin-store.ts";

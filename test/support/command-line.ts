@@ -1,8 +1,8 @@
 import { userInfo } from "node:os";
 import { runCli, type CliContext } from "../../src/cli/index.ts";
-import { openAdmin, readStoredEntries, runMigrations } from "../../src/open-admin.ts";
-import { backUp, restore } from "../../src/open-backup.ts";
-import { openConfiguration } from "../../src/open-configuration.ts";
+import { openAdmin, readStoredEntries, runMigrations } from "../../src/run/stores.ts";
+import { backUp, restore } from "../../src/run/stores.ts";
+import { openConfiguration } from "../../src/run/reload.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 
 interface CommandResult {

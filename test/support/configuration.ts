@@ -3,7 +3,7 @@ import type { StoredEntry } from "../../src/admin/configuration-ports.ts";
 import type { OperationContext } from "../../src/admin/context.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { openConfiguration } from "../../src/open-configuration.ts";
+import { openConfiguration } from "../../src/run/reload.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import { openStores } from "../../src/storage/index.ts";
 import { folder } from "./config-fixture.ts";

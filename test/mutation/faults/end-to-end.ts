@@ -39,21 +39,21 @@ export const END_TO_END_FAULTS: readonly Fault[] = [
   },
   {
     name: "a signal has no effect, or the wrong one, while the program starts",
-    file: "src/serve.ts",
+    file: "src/run/serve.ts",
     find: 'process.on("SIGTERM", exit).on("SIGINT", exit);',
     replace: "",
     tests: ["test/e2e/restart.test.ts"],
   },
   {
     name: "a signal that npm forwards ends the drain",
-    file: "src/stop-signals.ts",
+    file: "src/run/workers.ts",
     find: "now - firstAt >= SAME_SIGNAL_MS",
     replace: "true",
     tests: ["test/e2e/npm-start.test.ts"],
   },
   {
     name: "a worker obeys signals to the process group",
-    file: "src/serve.ts",
+    file: "src/run/serve.ts",
     find: "supervisor?.isConnected() === true",
     replace: "false",
     tests: ["test/e2e/workers.test.ts"],
@@ -112,7 +112,7 @@ export const END_TO_END_FAULTS: readonly Fault[] = [
   },
   {
     name: "the runtime's compilers take turns with the requests",
-    file: "src/serve.ts",
+    file: "src/run/serve.ts",
     find: "  lowerHelperThreads();",
     replace: "",
     tests: ["test/e2e/connections.test.ts"],

@@ -154,7 +154,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   },
   {
     name: "the supervisor forgets a worker that ended",
-    file: "src/supervise.ts",
+    file: "src/run/workers.ts",
     find: "this.#limits.workerEnded(number);",
     replace: "",
     tests: processes,

@@ -1,17 +1,27 @@
 import { setImmediate } from "node:timers/promises";
-import type { AdminStore } from "./admin/ports.ts";
-import { every, type BackgroundWork } from "./lib/waiting.ts";
-import type { LiveSettings } from "./live-settings.ts";
-import type { SystemLog } from "./telemetry/log.ts";
-import type { PromptRecorder } from "./telemetry/prompt-recorder.ts";
-import type { RequestRecorder } from "./telemetry/request-recorder.ts";
-import type { TrafficCounters } from "./telemetry/traffic-counters.ts";
+import type { RunningGateway } from "../admin/context.ts";
+import type { AdminStore } from "../admin/ports.ts";
+import { isRecipient } from "../admin/recipients.ts";
+import { openMailer } from "../alerts/mail.ts";
+import type { SendMail } from "../alerts/ports.ts";
+import { startAlerts } from "../alerts/watch.ts";
+import type { Health } from "../gateway/routing/health.ts";
+import { type BackgroundWork, every } from "../lib/waiting.ts";
+import type { ProcessBasis } from "./core.ts";
+import type { LiveSettings } from "./reload.ts";
+import type { SystemLog } from "../telemetry/log.ts";
+import type { PromptRecorder } from "../telemetry/prompt-recorder.ts";
+import type { RequestRecorder } from "../telemetry/request-recorder.ts";
+import type { TrafficCounters } from "../telemetry/traffic-counters.ts";
 
-interface RecordingParts {
-  store: Pick<AdminStore, "usage" | "requests" | "pictures" | "prompts">;
+interface Recorders {
   traffic: TrafficCounters;
   prompts: PromptRecorder;
   recorder: RequestRecorder;
+}
+
+interface RecordingParts extends Recorders {
+  store: Pick<AdminStore, "usage" | "requests" | "pictures" | "prompts">;
   live: LiveSettings;
   onProblem: SystemLog;
 }
@@ -35,8 +45,8 @@ const PROMPT_BATCH = 20;
 const BACKFILL_BATCHES = 50;
 
 /** Writes what was counted and recorded of requests to the database, in the background. */
-export function startRecording(parts: RecordingParts): Recording {
-  const { onProblem } = parts;
+export function startRecording({ live, storage, onProblem }: ProcessBasis, recorders: Recorders): Recording {
+  const parts: RecordingParts = { store: storage.admin, live, onProblem, ...recorders };
   const work = [
     every(
       TRAFFIC_MS,
@@ -126,3 +136,42 @@ function dropReport({ recorder, onProblem }: RecordingParts): () => void {
 }
 
 function ignore(): void {}
+
+/** Watches for what needs attention, and sends mails about it. */
+export interface OpenedAlerts extends BackgroundWork {
+  testMail: RunningGateway["testMail"];
+}
+
+export function openAlerts(
+  { live, storage, processId, onProblem }: ProcessBasis,
+  health: Health,
+): OpenedAlerts {
+  const { mail } = live.current;
+  const sendMail = mail && openMailer(mail);
+  const work = startAlerts({
+    store: storage.alerts,
+    processId,
+    ejections: () => health.ejections(),
+    sendMail,
+    isRecipient: async (email, organizationId) =>
+      live.current.mail !== null &&
+      (await isRecipient(storage.admin, live.current.mail, email, organizationId ?? undefined)),
+    onProblem,
+  });
+  return { stop: () => work.stop(), testMail: (recipient) => testMail(sendMail, recipient) };
+}
+
+async function testMail(sendMail: SendMail | null, recipient: string) {
+  if (!sendMail)
+    return {
+      isSent: false,
+      message: "no mail server is configured: set `mail.url` and `mail.from` in the configuration file",
+    };
+  try {
+    const body = "This mail shows that the gateway can send alerts to this address.\n";
+    await sendMail({ recipient, subject: "[gateway] Test", body });
+    return { isSent: true, message: "the mail server has taken the mail" };
+  } catch (error) {
+    return { isSent: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}

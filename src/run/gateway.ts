@@ -1,19 +1,19 @@
-import type { BootstrapResult } from "./admin/bootstrap.ts";
-import type { StoredEntry } from "./admin/configuration-ports.ts";
-import type { Settings } from "./config/index.ts";
-import type { GatewayError } from "./domain/gateway-error.ts";
-import type { Core } from "./gateway/core.ts";
-import { DependencyError } from "./gateway/ports.ts";
-import type { BudgetLeases } from "./gateway/metering/budget-leases.ts";
-import { VERSION } from "./lib/version.ts";
-import { every, sleep, withDeadline, type BackgroundWork } from "./lib/waiting.ts";
-import { startOperatorServer, startServer, type Overload, type RunningServer } from "./server/index.ts";
-import type { Blobs } from "./storage/blobs/index.ts";
-import type { SupervisorLink } from "./storage/counters/limit-messages.ts";
-import { DEADLINE_TICK_MS } from "./open-core.ts";
-import type { LoadConfiguration } from "./open-configuration.ts";
-import { openParts } from "./open-parts.ts";
-import type { SystemLog } from "./telemetry/log.ts";
+import type { BootstrapResult } from "../admin/bootstrap.ts";
+import type { StoredEntry } from "../admin/configuration-ports.ts";
+import type { Settings } from "../config/index.ts";
+import type { GatewayError } from "../domain/gateway-error.ts";
+import type { Core } from "../gateway/core.ts";
+import type { BudgetLeases } from "../gateway/metering/budget-leases.ts";
+import { DependencyError } from "../gateway/ports.ts";
+import { VERSION } from "../lib/version.ts";
+import { type BackgroundWork, every, sleep, withDeadline } from "../lib/waiting.ts";
+import type { LoadConfiguration } from "./reload.ts";
+import { DEADLINE_TICK_MS } from "./core.ts";
+import { openParts } from "./parts.ts";
+import { type Overload, type RunningServer, startOperatorServer, startServer } from "../server/index.ts";
+import type { Blobs } from "../storage/blobs/index.ts";
+import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
+import type { SystemLog } from "../telemetry/log.ts";
 
 /** A running gateway. */
 export interface Gateway {
@@ -48,12 +48,14 @@ export async function startGateway(
   role: "gateway" | "worker" = "gateway",
 ): Promise<Gateway> {
   const parts = await openParts(settings, { supervisor, load });
-  const { log, onProblem, storage, blobs, live, opened, overload } = parts;
+  const { log, blobs, opened, overload } = parts;
+  const { live, storage, processId, onProblem } = parts.basis;
   const { core, upstreams, leases, health, counters } = opened;
+  const { alerts, degradations, recording } = parts.background;
   const server = role === "worker" ? startOperatorServer(parts.forServer) : startServer(parts.forServer);
   const background = startBackgroundWork({ blobs, leases, overload, onProblem });
   const where = role === "worker" ? "job worker" : server.url;
-  onProblem(`the gateway has started: version ${VERSION}, ${where}, ${parts.processId}`, null, "info");
+  onProblem(`the gateway has started: version ${VERSION}, ${where}, ${processId}`, null, "info");
   return {
     url: server.url,
     bootstrap: parts.bootstrapped,
@@ -73,9 +75,9 @@ export async function startGateway(
       await drain(settings, server, core);
       await jobsStopped;
       // A run under way may wait for a database that does not answer, so it is not waited for.
-      for (const work of [...background, parts.alerts]) void work.stop();
+      for (const work of [...background, alerts, degradations]) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
-      await withDeadline(FLUSH_MS, parts.recording.stop(), () => new Error("too late")).catch(() => {});
+      await withDeadline(FLUSH_MS, recording.stop(), () => new Error("too late")).catch(() => {});
       await storage.close(FLUSH_MS);
       await blobs.close();
       counters.close();

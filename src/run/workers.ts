@@ -1,11 +1,10 @@
 import type { Subprocess } from "bun";
-import { processEnvironment, RESTARTS_VARIABLE, WORKER_VARIABLE, type Settings } from "./config/index.ts";
-import { systemClock } from "./lib/clock.ts";
-import { every, sleep } from "./lib/waiting.ts";
-import { onStopSignals } from "./stop-signals.ts";
-import { LimitCoordinator } from "./storage/counters/limit-coordinator.ts";
-import type { SupervisorMessage, WorkerMessage } from "./supervisor-link.ts";
-import { systemLog } from "./telemetry/log.ts";
+import { processEnvironment, RESTARTS_VARIABLE, type Settings, WORKER_VARIABLE } from "../config/index.ts";
+import { systemClock } from "../lib/clock.ts";
+import { every, sleep } from "../lib/waiting.ts";
+import { LimitCoordinator } from "../storage/counters/limit-coordinator.ts";
+import type { SupervisorLimits, SupervisorLink, WorkerLimits } from "../storage/counters/limit-messages.ts";
+import { systemLog } from "../telemetry/log.ts";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
@@ -185,4 +184,89 @@ class Worker {
   kill(): void {
     this.#process.kill("SIGKILL");
   }
+}
+
+/** What a worker sends to its supervisor; anything else is passed on to other workers. */
+export type WorkerMessage = { kind: "ready" } | { kind: "pong" } | { kind: "limits"; limits: WorkerLimits };
+
+/** What the supervisor sends to a worker. */
+export type SupervisorMessage =
+  | { kind: "ping" }
+  | { kind: "reload" }
+  | { kind: "stop" }
+  | { kind: "leave" }
+  | { kind: "limits"; limits: SupervisorLimits };
+
+/** A worker's connection to its supervisor. */
+export interface WorkerLink extends SupervisorLink {
+  /** Tells the supervisor that this worker serves. */
+  sendReady(): void;
+  /** Calls the handler when the supervisor was told to reload the configuration. */
+  onReload(handler: () => void): void;
+  /**
+   * Resolves when the worker has to stop: its supervisor says so or is gone. Without a supervisor it would keep the port
+   * beside the workers of the next start.
+   */
+  readonly stopOrdered: Promise<void>;
+  /** Resolves when the worker has to exit at once. */
+  readonly leaveOrdered: Promise<void>;
+}
+
+/** Opens a worker's connection to its supervisor and responds to its pings from now on. */
+export function openSupervisorLink(): WorkerLink {
+  let receive = (_limits: SupervisorLimits): void => {};
+  let reload = (): void => {};
+  const stop = Promise.withResolvers<void>();
+  const leave = Promise.withResolvers<void>();
+  const isConnected = (): boolean => process.connected === true;
+  const send = (message: WorkerMessage): void => {
+    if (isConnected()) process.send?.(message);
+  };
+  process.on("message", (message: SupervisorMessage) => {
+    if (message.kind === "ping") send({ kind: "pong" });
+    else if (message.kind === "reload") reload();
+    else if (message.kind === "stop") stop.resolve();
+    else if (message.kind === "leave") leave.resolve();
+    else if (message.kind === "limits") receive(message.limits);
+  });
+  process.on("disconnect", () => stop.resolve());
+  return {
+    isConnected,
+    stopOrdered: stop.promise,
+    leaveOrdered: leave.promise,
+    sendLimits: (limits) => send({ kind: "limits", limits }),
+    onLimits: (handler) => {
+      receive = handler;
+    },
+    onReload: (handler) => {
+      reload = handler;
+    },
+    sendReady: () => send({ kind: "ready" }),
+  };
+}
+
+/**
+ * Signals within this time are one: npm forwards a signal that the process group, and so this process, has received too.
+ */
+const SAME_SIGNAL_MS = 1_000;
+
+interface StopHandlers {
+  stop(): void;
+  leave(): void;
+  /** Whether signals have no effect now. */
+  areIgnored?(): boolean;
+}
+
+/** Calls `stop` at the first SIGTERM or SIGINT, and `leave` at each that comes a second or more after it. */
+export function onStopSignals({ stop, leave, areIgnored }: StopHandlers): void {
+  let firstAt: number | null = null;
+  const receive = (): void => {
+    if (areIgnored?.()) return;
+    const now = performance.now();
+    if (firstAt === null) {
+      firstAt = now;
+      stop();
+    } else if (now - firstAt >= SAME_SIGNAL_MS) leave();
+  };
+  process.on("SIGTERM", receive).on("SIGINT", receive);
 }

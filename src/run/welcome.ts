@@ -1,5 +1,5 @@
-import type { BootstrapResult } from "./admin/bootstrap.ts";
-import type { Settings } from "./config/index.ts";
+import type { BootstrapResult } from "../admin/bootstrap.ts";
+import type { Settings } from "../config/index.ts";
 
 /** What a start prints for people: the address, and at the first one the secrets with a call to try. */
 export function welcome(

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Model } from "./domain/model.ts";
-import { PatternMap } from "./lib/pattern-map.ts";
+import type { Model } from "../domain/model.ts";
+import { PatternMap } from "../lib/pattern-map.ts";
 import { welcome } from "./welcome.ts";
 
 const FIRST = {

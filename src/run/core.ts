@@ -1,0 +1,198 @@
+import { join } from "node:path";
+import type { Core } from "../gateway/core.ts";
+import type { ImageCore } from "../gateway/images.ts";
+import { Billing } from "../gateway/metering/billing.ts";
+import { BudgetLeases } from "../gateway/metering/budget-leases.ts";
+import { OrphanCosts } from "../gateway/metering/orphan-costs.ts";
+import type { RequestListener } from "../gateway/ports.ts";
+import { ConcurrencyLimiter } from "../gateway/routing/concurrency-limiter.ts";
+import { DetachedCalls } from "../gateway/routing/detached-calls.ts";
+import { Health } from "../gateway/routing/health.ts";
+import { RetryBudget } from "../gateway/routing/retry-budget.ts";
+import { eventOfRun, type JobObserver } from "../jobs/observer.ts";
+import { sweepJobs } from "../jobs/retention.ts";
+import type { JobCore } from "../jobs/submit.ts";
+import { startWebhooks, type WebhookOptions } from "../jobs/webhooks.ts";
+import { JobWorker } from "../jobs/worker.ts";
+import { systemClock } from "../lib/clock.ts";
+import { DeadlineTimer } from "../lib/deadline-timer.ts";
+import type { SafeFetch } from "../lib/safe-fetch.ts";
+import type { FairSemaphore } from "../lib/semaphore.ts";
+import { createSpool } from "../lib/spool.ts";
+import { TokenCounter } from "../lib/token-counter/index.ts";
+import { every } from "../lib/waiting.ts";
+import { LiveSettings } from "./reload.ts";
+import { type OpenedUpstreams, openUpstreams } from "../providers/registry.ts";
+import { type Counters, openCounters } from "../storage/counters/index.ts";
+import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
+import type { Storage } from "../storage/index.ts";
+import type { JobMetrics } from "../telemetry/job-metrics.ts";
+import type { SystemLog } from "../telemetry/log.ts";
+
+/** How late a passed deadline or a client that disconnected may be noticed. */
+export const DEADLINE_TICK_MS = 25;
+
+/** What every part of a process is made with. */
+export interface ProcessBasis {
+  live: LiveSettings;
+  storage: Storage;
+  safeFetch: SafeFetch;
+  processId: string;
+  onProblem: SystemLog;
+}
+
+interface CoreParts {
+  supervisor: SupervisorLink | null;
+  codecSlots: FairSemaphore;
+}
+
+interface OpenedCore {
+  core: Core;
+  upstreams: OpenedUpstreams;
+  leases: BudgetLeases;
+  health: Health;
+  counters: Counters;
+}
+
+/** The core over its adapters. Workers share limits through their supervisor, or all processes through Redis. */
+export async function openCore(
+  { live, storage, safeFetch, processId, onProblem }: ProcessBasis,
+  { supervisor, codecSlots }: CoreParts,
+): Promise<OpenedCore> {
+  const clock = systemClock;
+  const settings = live.current;
+  const upstreams = openUpstreams(settings.channels.values(), codecSlots);
+  const leases = new BudgetLeases(storage.leases, processId, clock);
+  storage.snapshot.onBudgetsChanged((budgets) => {
+    leases.revalidate(budgets).catch((error: unknown) => onProblem("leases were not given back", error));
+  });
+  const health = new Health(clock, (ejection) => counters.announce(ejection));
+  const counters = await openCounters({
+    redisUrl: settings.redisUrl,
+    supervisor,
+    workers: settings.workers,
+    processes: () => Math.max(settings.workers, storage.processes()),
+    clock,
+    onEjection: (ejection) => health.apply(ejection),
+    onProblem,
+  });
+  const core: Core = {
+    snapshot: storage.snapshot,
+    upstreams,
+    limiter: counters.limiter,
+    limits: live.limits,
+    billing: new Billing(leases, storage.journal),
+    orphanCosts: new OrphanCosts(settings.orphanCostPerKeyHour, clock),
+    failover: {
+      clock,
+      deadlineTimer: new DeadlineTimer(DEADLINE_TICK_MS),
+      health,
+      concurrency: new ConcurrencyLimiter(),
+      calls: new Set(),
+      retryBudget: new RetryBudget(clock, settings.routing.retryRatio, settings.routing.retryFloor),
+      maxAttempts: settings.routing.maxAttempts,
+    },
+    detachedCalls: new DetachedCalls(),
+    safeFetch,
+    tokenCounter: new TokenCounter(),
+    clock,
+    timeouts: live.timeouts,
+    random: Math.random,
+  };
+  return { core, upstreams, leases, health, counters };
+}
+
+interface JobParts {
+  core: ImageCore;
+  metrics: JobMetrics;
+  listeners: readonly RequestListener[];
+}
+
+/** Jobs as requests and administration reach them. */
+type JobPort = Omit<JobCore, keyof ImageCore>;
+
+/** Jobs of this process, with the worker that runs them. */
+export interface OpenedJobs {
+  port: JobPort;
+  /** Claims no more jobs; those that run after so many milliseconds are handed over. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const SWEEP_MS = 15_000;
+const QUEUES_MS = 5_000;
+
+/** Starts the worker of this process, unless it is to run no jobs, and the sweep of old ones. */
+export function openJobs(basis: ProcessBasis, parts: JobParts): OpenedJobs {
+  const { live, storage, onProblem } = basis;
+  const { core, metrics } = parts;
+  const { jobs } = storage;
+  const { concurrency } = live.current.jobs;
+  const worker = concurrency === 0 ? null : openWorker(basis, parts, concurrency);
+  worker?.start();
+  const background = [
+    ...(worker === null ? [] : [startWebhooks(webhookOptions(basis, core))]),
+    every(
+      SWEEP_MS,
+      () => sweepJobs(storage, core.blobs, live.current.blobs.retentionDays),
+      (error) => onProblem("old jobs were not removed", error),
+    ),
+    every(
+      QUEUES_MS,
+      async () => metrics.setQueues(await jobs.queues()),
+      () => {},
+    ),
+  ];
+  return {
+    port: {
+      jobs,
+      webhooks: storage.webhooks,
+      deadlineMs: () => live.current.jobs.deadlineMs,
+      wake: () => worker?.wake(),
+      stopJob: (id) => worker?.cancel(id),
+    },
+    async stop(graceMs) {
+      for (const work of background) void work.stop();
+      await worker?.stop(graceMs);
+    },
+  };
+}
+
+function webhookOptions(
+  { live, storage, safeFetch, onProblem }: ProcessBasis,
+  core: ImageCore,
+): WebhookOptions {
+  return {
+    queue: storage.webhooks,
+    safeFetch,
+    links: core.links,
+    publicUrl: live.current.server.publicUrl,
+    linkHoursOf: (id) => core.snapshot.directory().organizations.get(id)?.settings.linkHours ?? null,
+    now: () => core.clock.now(),
+    onProblem,
+  };
+}
+
+function openWorker(
+  { live, storage, processId, onProblem }: ProcessBasis,
+  { core, metrics, listeners }: JobParts,
+  concurrency: number,
+): JobWorker {
+  const directory = join(live.current.dataDirectory, "spool");
+  const observer: JobObserver = {
+    pickedUp: (milliseconds) => metrics.pickedUp(milliseconds),
+    ended(run) {
+      metrics.ended(run.ending);
+      for (const listener of listeners) listener(eventOfRun(run));
+    },
+  };
+  // The server aborts calls of requests that outlast its drain time; jobs are handed over instead.
+  const failover = { ...core.failover, calls: new Set<never>() };
+  return new JobWorker({
+    core: { ...core, failover, jobs: storage.jobs },
+    worker: processId,
+    concurrency,
+    createSpool: () => createSpool(directory),
+    observer,
+    onProblem,
+  });
+}

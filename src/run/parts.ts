@@ -1,0 +1,215 @@
+import { availableParallelism, hostname } from "node:os";
+import { join } from "node:path";
+import { bootstrap, type BootstrapResult } from "../admin/bootstrap.ts";
+import type { RunningGateway } from "../admin/context.ts";
+import type { Settings } from "../config/index.ts";
+import { openConsole } from "../console/index.ts";
+import { databaseOf } from "./stores.ts";
+import { type Degradations, watchDegradations } from "./status.ts";
+import type { RequestListener } from "../gateway/ports.ts";
+import type { Health } from "../gateway/routing/health.ts";
+import { gauges, type StatusSources } from "./status.ts";
+import { createCodecSlots } from "../imaging/codec-slots.ts";
+import { requestCancel } from "../jobs/cancel.ts";
+import { systemClock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { readS3Address } from "../lib/s3-address.ts";
+import { createSafeFetch } from "../lib/safe-fetch.ts";
+import { hashSecret, secretTest } from "../lib/secret.ts";
+import { sweepSpool } from "../lib/spool.ts";
+import { LiveSettings } from "./reload.ts";
+import { openAlerts, type OpenedAlerts } from "./background.ts";
+import { type LoadConfiguration, openConfiguration } from "./reload.ts";
+import { openCore, type ProcessBasis } from "./core.ts";
+import { type OpenedJobs, openJobs } from "./core.ts";
+import { type Recording, startRecording } from "./background.ts";
+import { ConnectionLimit, Overload, type ServerOptions, UndeclaredProxy } from "../server/index.ts";
+import { type Blobs, openBlobs } from "../storage/blobs/index.ts";
+import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
+import { openStorage, type Storage } from "../storage/index.ts";
+import { JobMetrics } from "../telemetry/job-metrics.ts";
+import { requestLog, systemLog, type SystemLog } from "../telemetry/log.ts";
+import { Metrics } from "../telemetry/metrics.ts";
+import { gatherMetrics } from "../telemetry/process-metrics.ts";
+import { PromptRecorder } from "../telemetry/prompt-recorder.ts";
+import { RequestRecorder } from "../telemetry/request-recorder.ts";
+import { TrafficCounters } from "../telemetry/traffic-counters.ts";
+
+const write = (lines: string): void => void process.stdout.write(lines);
+
+interface ProcessParts {
+  supervisor: SupervisorLink | null;
+  load: LoadConfiguration;
+}
+
+/** Opens everything a process has besides its server: storage, core, jobs and what observes them. */
+export async function openParts(settings: Settings, { supervisor, load }: ProcessParts) {
+  const log = requestLog(write, settings.logLevel);
+  const onProblem = systemLog(write, settings.logLevel);
+  const processId = newId("proc");
+  const live = new LiveSettings(settings);
+  const storage = await openStorageOf(settings, processId, onProblem);
+  const bootstrapped = await bootstrapStore(settings, storage);
+  const blobs = await openBlobsOf(settings, storage, onProblem);
+  const codecSlots = createCodecSlots(availableParallelism());
+  const safeFetch = createSafeFetch({ denied: settings.server.deniedNetworks });
+  const spoolDirectory = await openSpoolDirectory(settings);
+  const basis = { live, storage, safeFetch, processId, onProblem };
+  const opened = await openCore(basis, { supervisor, codecSlots });
+  const { core, health, counters } = opened;
+  const overload = openOverload(settings, onProblem);
+  const connections = connectionLimitOf(settings, onProblem);
+  const undeclaredProxy = new UndeclaredProxy(settings.server.trustedProxies, onProblem);
+  const observed = { live, storage, blobs, health, counters, overload, connections, undeclaredProxy };
+  const { jobMetrics, metrics, listeners, recording, degradations } = observe(basis, log, observed);
+  const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
+  const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners });
+  const alerts = openAlerts(basis, health);
+  const administered = { live, storage, blobs, health, jobs: jobs.port, degradations, recording, alerts };
+  const forServer: ServerOptions = {
+    spoolDirectory,
+    safeFetch,
+    isShared: settings.workers > 1,
+    server: settings.server,
+    isWellFormed: secretTest(settings.bootstrap.key),
+    hash: hashSecret,
+    core,
+    blobs,
+    jobs: jobs.port,
+    admin: administrationOf(load, administered),
+    console: openConsole((error) => onProblem("the console could not be bundled", error)),
+    identity: settings.identity,
+    outcomes: storage.outcomes,
+    codecSlots,
+    overload,
+    connections,
+    unready: () => (storage.damage() === null ? null : `the database is damaged: ${storage.damage()}`),
+    undeclaredProxy,
+    onProblem,
+    listeners,
+    metrics: gatherMetrics(metrics, settings),
+  };
+  const background = { alerts, degradations, recording };
+  return { basis, log, bootstrapped, blobs, opened, overload, jobs, background, forServer };
+}
+
+interface RequestObserver {
+  listener: RequestListener;
+}
+
+/** What follows requests: logs, metrics, and what is written of them for administration. */
+function observe(basis: ProcessBasis, log: RequestObserver, observed: StatusSources) {
+  const jobMetrics = new JobMetrics();
+  const traffic = new TrafficCounters();
+  const recorder = new RequestRecorder(
+    () => basis.live.current.requests,
+    () => systemClock.monotonic(),
+  );
+  const prompts = new PromptRecorder();
+  const metrics = new Metrics(gauges(observed), [jobMetrics, recorder]);
+  const listeners = [log, metrics, traffic, recorder, prompts].map(({ listener }) => listener);
+  const degradations = watchDegradations(observed, () => systemClock.now());
+  const recording = startRecording(basis, { traffic, recorder, prompts });
+  return { jobMetrics, metrics, listeners, recording, degradations };
+}
+
+function openOverload({ overload, workers, dataDirectory }: Settings, onProblem: SystemLog): Overload {
+  const onChange = (message: string, level: "info" | "warn"): void => onProblem(message, null, level);
+  return new Overload({ settings: overload, workers, dataDirectory, onChange });
+}
+
+function connectionLimitOf({ server }: Settings, onProblem: SystemLog): ConnectionLimit {
+  return new ConnectionLimit({
+    perAddress: server.connectionsPerAddress,
+    trustedProxies: server.trustedProxies,
+    onClosed: (message) => onProblem(message, null),
+  });
+}
+
+/** Makes the folder of spooled bodies empty: earlier processes may have left some. */
+async function openSpoolDirectory({ dataDirectory }: Settings): Promise<string> {
+  const directory = join(dataDirectory, "spool");
+  await sweepSpool(directory);
+  return directory;
+}
+
+function openStorageOf(settings: Settings, processId: string, onProblem: SystemLog): Promise<Storage> {
+  return openStorage({
+    ...databaseOf(settings),
+    journals: join(settings.dataDirectory, "journal"),
+    processId,
+    configured: settings,
+    onProblem,
+  });
+}
+
+async function bootstrapStore(settings: Settings, { admin, snapshot }: Storage): Promise<BootstrapResult> {
+  const context = {
+    store: admin,
+    by: { actor: "bootstrap", source: `serve@${hostname()}` },
+    clock: systemClock,
+    catalogue: settings,
+  };
+  const result = await bootstrap(context, settings.bootstrap);
+  await snapshot.refresh();
+  return result;
+}
+
+function openBlobsOf(
+  settings: Settings,
+  { linkSecrets, snapshot }: Storage,
+  onProblem: SystemLog,
+): Promise<Blobs> {
+  return openBlobs({
+    ...settings.blobs,
+    linkHoursInUse: () =>
+      snapshot
+        .directory()
+        .organizations.values()
+        .map((one) => one.settings.linkHours),
+    directory: settings.dataDirectory,
+    linkSecrets,
+    onProblem,
+    ...(settings.blobUrl !== null && { s3: readS3Address(settings.blobUrl) }),
+  });
+}
+
+/** The parts that administration over HTTP shows and changes. */
+interface AdministeredParts {
+  live: LiveSettings;
+  alerts: OpenedAlerts;
+  storage: Storage;
+  blobs: Blobs;
+  health: Health;
+  jobs: OpenedJobs["port"];
+  degradations: Degradations;
+  recording: Pick<Recording, "writeCounts">;
+}
+
+function administrationOf(load: LoadConfiguration, parts: AdministeredParts): ServerOptions["admin"] {
+  const { live, storage } = parts;
+  return {
+    store: storage.admin,
+    clock: systemClock,
+    get catalogue() {
+      return live.current;
+    },
+    running: runningGateway(parts),
+    configuration: openConfiguration(load, () => storage.snapshot.refresh()),
+  };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+function runningGateway(parts: AdministeredParts): RunningGateway {
+  const { live, health, jobs, blobs, degradations, recording, alerts } = parts;
+  return {
+    writeCounts: () => recording.writeCounts(),
+    degradations: () => degradations.now(),
+    linkTo: (name) => blobs.links.sign(live.current.server.publicUrl ?? "", name),
+    picturesKeptMs: () => live.current.blobs.retentionDays * DAY_MS,
+    ejections: () => health.ejections(),
+    testMail: alerts.testMail,
+    cancelJob: (organizationId, id) => requestCancel({ ...jobs, blobs: blobs.store }, organizationId, id),
+  };
+}

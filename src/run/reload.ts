@@ -1,0 +1,175 @@
+import { AdminError } from "../admin/admin-error.ts";
+import type { Configuration, ConfigurationState, StoredEntry } from "../admin/configuration-ports.ts";
+import {
+  associatedData,
+  ConfigurationError,
+  ensureMasterKey,
+  fileVersion,
+  isReloadable,
+  type LoadedSettings,
+  type MasterKeys,
+  mergeReloaded,
+  openingKeys,
+  readYaml,
+  type Settings,
+  watchFile,
+  writeYaml,
+} from "../config/index.ts";
+import { seal, unseal } from "../lib/seal.ts";
+import type { BackgroundWork } from "../lib/waiting.ts";
+import { describeProviders, probeChannel } from "../providers/registry.ts";
+
+interface ReloadOptions {
+  /** What the process started with. */
+  loaded: LoadedSettings;
+  /** Loads the configuration anew; throws a `ConfigurationError`. */
+  load(): Promise<LoadedSettings>;
+  /** Makes settings the running ones. What it throws leaves the running ones as they are. */
+  apply(settings: Settings): void;
+  log(message: string, cause: unknown, level?: "info" | "warn"): void;
+}
+
+interface Reloading extends BackgroundWork {
+  /** Loads the configuration now; never rejects. */
+  reload(): Promise<void>;
+}
+
+const REFUSED = "the configuration was not reloaded, the running one stays";
+
+/** Reloads the configuration on SIGHUP and when the file changes, one reload at a time. */
+export function reloadOnChange({ loaded, load, apply, log }: ReloadOptions): Reloading {
+  let running = loaded;
+  const reloadOnce = async (): Promise<void> => {
+    try {
+      const reload = mergeReloaded(running, await load());
+      apply(reload.loaded.settings);
+      running = reload.loaded;
+      report(reload, log);
+    } catch (error) {
+      log(REFUSED, error);
+    }
+  };
+  let last = Promise.resolve();
+  const reload = (): Promise<void> => (last = last.then(reloadOnce));
+  const onSignal = (): void => void reload();
+  process.on("SIGHUP", onSignal);
+  const watch = watchFile(loaded.file.path, loaded.file.version, reload, (error) => log(REFUSED, error));
+  return {
+    reload,
+    async stop() {
+      process.off("SIGHUP", onSignal);
+      await watch.stop();
+      await last;
+    },
+  };
+}
+
+function report(
+  { loaded, changed, needsRestart }: ReturnType<typeof mergeReloaded>,
+  log: ReloadOptions["log"],
+): void {
+  if (changed.length > 0) log(`configuration reloaded: ${listed(changed)}`, null, "info");
+  else log("configuration reloaded: nothing changed that a running process takes over", null, "info");
+  if (needsRestart.length > 0) log(`takes effect at the next start: ${listed(needsRestart)}`, null);
+  for (const { path, message } of loaded.warnings) log(`${path} ${message}`, null);
+}
+
+const MAX_LISTED = 20;
+
+function listed(paths: readonly string[]): string {
+  const rest = paths.length - MAX_LISTED;
+  return paths.slice(0, MAX_LISTED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+/** Loads the configuration anew, with these entries of the database. */
+export type LoadConfiguration = (stored: readonly StoredEntry[]) => Promise<LoadedSettings>;
+
+/**
+ * The configuration for administration, over the loading of it. `apply` makes changes effective in this process; it
+ * does nothing for commands, whose changes running gateways notice by themselves.
+ */
+export function openConfiguration(
+  load: LoadConfiguration,
+  apply: () => Promise<void> = async () => {},
+): Configuration {
+  const read = lastRead(load);
+  const keys = async (): Promise<MasterKeys> => (await read(null)).masterKeys;
+  const open: Configuration["unseal"] = async (name, { sealed }) =>
+    unseal(openingKeys(await keys()), sealed, associatedData(name, name.field));
+  let providers: ReturnType<typeof describeProviders> | null = null;
+  return {
+    apply,
+    read: async (stored) => toState(await read(stored)),
+    async seal(name, text) {
+      const key = await ensureMasterKey(await keys());
+      return { sealed: seal(key, text, associatedData(name, name.field)) };
+    },
+    unseal: open,
+    async reseal(name, secret) {
+      const text = await open(name, secret);
+      if (text === null) return null;
+      return { sealed: seal(await ensureMasterKey(await keys()), text, associatedData(name, name.field)) };
+    },
+    readYaml,
+    writeYaml,
+    providers: () => (providers ??= describeProviders()),
+    probe: probeChannel,
+  };
+}
+
+/**
+ * Loads what differs from the last time: pages that only look do not load the same again, which would keep requests
+ * waiting for some milliseconds. `null` is whatever was read last. Throws an `AdminError` while the file is not valid.
+ */
+function lastRead(load: LoadConfiguration) {
+  let last: { entries: string; loaded: LoadedSettings } | null = null;
+  return async (stored: readonly StoredEntry[] | null): Promise<LoadedSettings> => {
+    const entries = stored && JSON.stringify(stored.map(({ kind, id, value }) => [kind, id, value]));
+    const isSame = entries === null || entries === last?.entries;
+    if (last && isSame && (await fileVersion(last.loaded.file.path)) === last.loaded.file.version)
+      return last.loaded;
+    try {
+      last = { entries: entries ?? "", loaded: await load(stored ?? []) };
+      return last.loaded;
+    } catch (error) {
+      if (error instanceof ConfigurationError) throw new AdminError(409, null, error.message);
+      throw error;
+    }
+  };
+}
+
+function toState({ settings, configured, rows }: LoadedSettings): ConfigurationState {
+  return {
+    catalogue: settings,
+    ...configured,
+    settings: rows.map((row) => ({ ...row, isReloadable: isReloadable(row) })),
+  };
+}
+
+/** The running settings, which a reload replaces. `limits` and `timeouts` always give the values of now. */
+export class LiveSettings {
+  current: Settings;
+  readonly limits: Settings["limits"];
+  readonly timeouts: Settings["timeouts"];
+
+  constructor(settings: Settings) {
+    this.current = settings;
+    const now = (): Settings => this.current;
+    this.limits = {
+      get organization() {
+        return now().limits.organization;
+      },
+      get key() {
+        return now().limits.key;
+      },
+    };
+    this.timeouts = {
+      get text() {
+        return now().timeouts.text;
+      },
+      get image() {
+        return now().timeouts.image;
+      },
+    };
+  }
+}

@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { StoredEntry } from "../admin/configuration-ports.ts";
+import type { AdminStore } from "../admin/ports.ts";
+import { type LoadedSettings, processEnvironment, type Settings } from "../config/index.ts";
+import { readS3Address } from "../lib/s3-address.ts";
+import type { Installation, Progress } from "../storage/backup/index.ts";
+import { listBlobs } from "../storage/blobs/index.ts";
+import { configurationStore, migrate, openDatabase, openStores } from "../storage/index.ts";
+
+/** Opens the store for administration; the caller closes it. */
+export async function openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }> {
+  await makeDataFolder(settings);
+  const { database: location, ...options } = databaseOf(settings);
+  const { admin, database } = await openStores(location, options);
+  return { store: admin, close: () => database.close() };
+}
+
+/**
+ * The channels and models that the database declares; none where there is no database yet. It is neither created nor
+ * migrated. Rejects where it cannot be read.
+ */
+export async function readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]> {
+  const { database: location, ...options } = databaseOf(settings);
+  if (settings.databaseUrl === null && !existsSync(location)) return [];
+  const database = await openDatabase(location, options);
+  try {
+    return await configurationStore(database).list();
+  } finally {
+    await database.close();
+  }
+}
+
+/** Brings the database to the form this version needs. */
+export async function runMigrations(settings: Settings): Promise<{ applied: string[] }> {
+  await makeDataFolder(settings);
+  const { database: location, ...options } = databaseOf(settings);
+  const database = await openDatabase(location, options);
+  try {
+    return { applied: await migrate(database) };
+  } finally {
+    await database.close();
+  }
+}
+
+/** Throws with what to set where the folder cannot be made. */
+export async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
+  try {
+    // Charges, keys and pictures are for this user only.
+    await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `the data folder cannot be made (${reason}): set GATEWAY_DATA_DIR to a folder that can be written`,
+      { cause: error },
+    );
+  }
+}
+
+/** Where state is kept: the database, a PostgreSQL address or a SQLite file, and the folder of all journals. */
+export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
+  return {
+    database: databaseUrl ?? join(dataDirectory, "gateway.sqlite"),
+    poolSize: database.poolSize,
+    journals: join(dataDirectory, "journal"),
+  };
+}
+
+/** Loaded by its two commands only, so that others start quickly. */
+const backups = () => import("../storage/backup/index.ts");
+
+/** Backs up what these settings name. */
+export async function backUp(loaded: LoadedSettings, path: string, onProgress: Progress) {
+  return await (await backups()).makeBackup(installationOf(loaded), path, onProgress);
+}
+
+/** Restores to where these settings lead. */
+export async function restore(
+  loaded: LoadedSettings,
+  path: string,
+  options: { isForced: boolean; onProgress: Progress },
+) {
+  await makeDataFolder(loaded.settings);
+  return await (await backups()).restoreBackup(installationOf(loaded), path, options);
+}
+
+function installationOf({ settings, masterKeys: { current, previous } }: LoadedSettings): Installation {
+  const { database: location, journals } = databaseOf(settings);
+  const { databaseUrl, dataDirectory, blobUrl } = settings;
+  return {
+    database: databaseUrl === null ? location : { location, environment: processEnvironment() },
+    journals,
+    pictures: () =>
+      listBlobs({ directory: dataDirectory, ...(blobUrl !== null && { s3: readS3Address(blobUrl) }) }),
+    masterKeys: [current, previous].flatMap((key) => (key ? [key.id] : [])),
+  };
+}
