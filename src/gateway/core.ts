@@ -9,7 +9,7 @@ import type { DetachedCalls } from "./routing/detached-calls.ts";
 import type { Failover } from "./routing/failover.ts";
 import type { Timeouts } from "../domain/channel.ts";
 
-/** What both pipelines share; made once, by `app.ts`. */
+/** What both pipelines share; opened once for a process. */
 export interface Core {
   snapshot: Snapshot;
   upstreams: Upstreams;

@@ -5,6 +5,7 @@ import type { Target } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
+import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { withReadableLinks } from "./inline-pictures.ts";
 import { countText } from "./metering/usage-estimator.ts";
@@ -12,7 +13,7 @@ import type { TextUpstream } from "./ports.ts";
 import { NO_TRAITS, textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
-import { callTargets, mayFailOver } from "./routing/failover.ts";
+import { mayFailOver } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
 /** How many tokens a request would have. */
@@ -50,16 +51,14 @@ export async function countTokens(
     const counted = await countText(promptText(payload.parsed), core.tokenCounter.count);
     return { text: null, tokens: counted ?? payload.parsed.estimatedInput, rate: grant.rate };
   }
-  const committed = await callTargets(core.failover, {
-    model: model.id,
+  const { organization } = principal;
+  const routed = { context, model, signal: context.signal };
+  const committed = await callRoute(core, routed, {
     targets,
-    organization: principal.organization.id,
-    clientSignal: context.signal,
     totalMs: core.timeouts.text.firstByteMs,
     failsOver: (error) => mayFailOver(error, false),
-    attempts: context.attempts,
     callTarget: (target, call) =>
-      callTarget(core, { payload, model, target, call, organization: principal.organization.id }),
+      count(core, { payload, model, target, call, organization: organization.id }),
   });
   committed.release();
   return { text: committed.reply, tokens: null, rate: grant.rate };
@@ -74,7 +73,7 @@ interface CountCall {
   organization: string;
 }
 
-async function callTarget(
+async function count(
   core: Core,
   { payload: requested, model, target, call, organization }: CountCall,
 ): Promise<string> {

@@ -13,6 +13,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import { admit, type Admitted } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
+import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { textCeiling } from "./metering/estimate.ts";
 import { requirePrice } from "./metering/price.ts";
@@ -20,7 +21,6 @@ import { UsageEstimator } from "./metering/usage-estimator.ts";
 import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
-import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
 /** What a request for embeddings gets. */
@@ -41,7 +41,16 @@ export async function handleEmbeddings(
   using admitted = await admitEmbeddings(core, context, payload);
   const bounds = usageBounds({ ...payload, choices: 1 }, 0, false);
   const estimator = new UsageEstimator(bounds, () => inputText(payload), core.tokenCounter.count);
-  const { reply, target, release } = await callRoute(core, admitted, payload, estimator);
+  let sentTo: Target | null = null;
+  const { reply, target, release } = await callRoute(core, admitted, {
+    targets: targetsOf(core, admitted),
+    totalMs: core.timeouts.text.totalMs,
+    callTarget(target, call) {
+      sentTo = target;
+      return embed(core, { payload, estimator }, target, call);
+    },
+    chargeAbandoned: () => (sentTo ? chargeAbandoned(admitted, sentTo, estimator) : undefined),
+  });
   release();
   const flags = context.signal.aborted ? (["caller_gone"] as const) : [];
   admitted.settle({ target, usage: reply.usage, flags });
@@ -68,40 +77,19 @@ async function admitEmbeddings(
   return admit(core, context, { model, price, admittedAt, ceiling });
 }
 
-/** Calls the route's targets. A client that disconnects meanwhile pays for the call that was sent for it. */
-async function callRoute(
-  core: Core,
-  admitted: AdmittedEmbeddings,
-  payload: EmbeddingsPayload,
-  estimator: UsageEstimator,
-): Promise<Committed<WholeReply>> {
-  const { context, model, signal } = admitted;
+function targetsOf(core: Core, { context, model }: AdmittedEmbeddings): readonly Target[] {
   const route = routeOf(core.snapshot.directory(), context.principal, model.id);
-  const { failOverRefusals } = context.principal.organization.settings;
-  let sentTo: Target | null = null;
-  try {
-    return await callTargets(core.failover, {
-      model: model.id,
-      targets: orderTargets(route, core.random),
-      organization: context.principal.organization.id,
-      clientSignal: signal,
-      totalMs: core.timeouts.text.totalMs,
-      failsOver: (error) => mayFailOver(error, failOverRefusals),
-      attempts: context.attempts,
-      callTarget: (target, call) => {
-        sentTo = target;
-        return embed(core, { payload, estimator }, target, call);
-      },
-    });
-  } catch (error) {
-    const isByClient = core.detachedCalls.isEndedByClient(context.attempts);
-    if (sentTo && isByClient) {
-      const usage = () => estimator.policy(NOTHING_DELIVERED);
-      await estimator.refine(usage);
-      admitted.settle({ target: sentTo, usage: usage(), flags: ["partial", "caller_gone"] });
-    }
-    throw error;
-  }
+  return orderTargets(route, core.random);
+}
+
+async function chargeAbandoned(
+  admitted: AdmittedEmbeddings,
+  target: Target,
+  estimator: UsageEstimator,
+): Promise<void> {
+  const usage = () => estimator.policy(NOTHING_DELIVERED);
+  await estimator.refine(usage);
+  admitted.settle({ target, usage: usage(), flags: ["partial", "caller_gone"] });
 }
 
 async function embed(

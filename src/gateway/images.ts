@@ -21,9 +21,10 @@ import {
   type DeliverySettings,
   type ReadPicture,
 } from "./delivery/images.ts";
+import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
-import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts";
+import { mayFailOver, type Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 import { prepareReferences, type ReferenceSettings } from "./references.ts";
 import { noteContent, type RequestContext } from "./request-context.ts";
@@ -99,7 +100,7 @@ export async function makeImages(
   });
   spool.stopRefusing();
   const inputs = { ...references, spool };
-  const { reply, target, release } = await callRoute(core, admission, request, { ...inputs, run });
+  const { reply, target, release } = await callVendors(core, admission, request, { ...inputs, run });
   release();
   const { vendorCost } = reply.reply;
   if (isAbandoned(context)) throw abandon(admission, target, request, vendorCost);
@@ -128,13 +129,13 @@ function noStorage(): GatewayError {
 
 type Inputs = Pick<ImageOrder, "references" | "mask" | "spool">;
 
-function callRoute(
+function callVendors(
   core: Core,
   { admitted, fitted, quote }: Omit<ImageAdmission, typeof Symbol.dispose>,
   request: ImageRequest,
   { run, ...inputs }: Inputs & { run: ImageRun | undefined },
 ): Promise<Committed<{ reply: ImageReply; pictures: ReadPicture[] }>> {
-  const { context, model, signal } = admitted;
+  const { context, model } = admitted;
   const { organization } = context.principal;
   const { failOverRefusals, fallbackAfterMs } = organization.settings;
   const directory = core.snapshot.directory();
@@ -142,19 +143,15 @@ function callRoute(
   const isTarget = (target: Target): boolean => run?.isTarget(target) ?? true;
   const fallback = fallbackOf(directory, context.principal, model.id);
   let sentTo: Target | null = null;
-  const calls = callTargets(core.failover, {
-    model: model.id,
+  return callRoute(core, admitted, {
     targets: orderTargets(route, core.random).filter(isTarget),
     afterTimeout: fallback && isTarget(fallback) ? fallback : null,
-    organization: organization.id,
-    clientSignal: signal,
     totalMs: core.timeouts.image.totalMs,
     failsOver: (error) => {
       // A picture that may still be made and paid for is requested again only where the organization wants it.
       if (error.kind === "timeout" && error.isAmbiguous) return fallbackAfterMs !== null;
       return mayFailOver(error, failOverRefusals);
     },
-    attempts: context.attempts,
     callTarget: async (target, call, canMoveOn) => {
       await run?.onCall(target);
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
@@ -174,10 +171,7 @@ function callRoute(
       call.vendorRequestId = reply.requestId;
       return { reply, pictures: await readPictures(reply.images) };
     },
-  });
-  return calls.catch((error: unknown) => {
-    const isByClient = core.detachedCalls.isEndedByClient(context.attempts);
-    throw sentTo && isByClient ? abandon({ admitted, quote }, sentTo, request) : error;
+    chargeAbandoned: () => (sentTo ? abandon({ admitted, quote }, sentTo, request) : undefined),
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the core needs from the world. Adapters above implement these; `app.ts` joins the two.
+ * What the core needs from the world. Adapters above implement these; `run` joins the two.
  */
 import type { ByteStream } from "../lib/byte-stream.ts";
 import type { PatternMap } from "../lib/pattern-map.ts";

@@ -1,26 +1,21 @@
 import type { TextPayload, TextRequest } from "../dialects/dialect.ts";
-import { forward, translate } from "../dialects/passage.ts";
-import { promptText } from "../dialects/prompt-text.ts";
 import { textDialect } from "../dialects/text.ts";
-import type { Target, Timeouts } from "../domain/channel.ts";
+import type { Target } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
-import { UpstreamError } from "../domain/upstream-error.ts";
-import type { TokenUsage } from "../domain/usage.ts";
 import { admit, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
-import { withReadableLinks } from "./inline-pictures.ts";
-import { openStream, openWhole, relayStream, type OpenedStream, type RelayedStream } from "./text-stream.ts";
+import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { coveredOutput, textCeiling } from "./metering/estimate.ts";
 import { requirePrice, requireUsePrices } from "./metering/price.ts";
-import { UsageEstimator } from "./metering/usage-estimator.ts";
-import { maxUsesOf, NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
+import { maxUsesOf } from "./metering/usage-policy.ts";
 import { noteContent, type RequestContext } from "./request-context.ts";
-import type { Call } from "./routing/call.ts";
-import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts";
+import type { Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
-import { NO_TRAITS, ownProtocolFirst, requireCounts, textUpstreamFor } from "./text-upstreams.ts";
+import { prepareCall, sendCall, timeoutsOf, type PreparedCall, type TargetReply } from "./text-call.ts";
+import { relayStream, type RelayedStream } from "./text-stream.ts";
+import { ownProtocolFirst } from "./text-upstreams.ts";
 
 /** What the headers say of an admitted request. */
 interface TextTerms {
@@ -32,10 +27,6 @@ interface TextTerms {
 /** What a text request gets, and the state of its limits for the headers. */
 export type TextOutcome = TextTerms &
   ({ kind: "whole"; text: string } | ({ kind: "stream" } & RelayedStream));
-
-type TargetReply =
-  | { kind: "whole"; text: string; usage: TokenUsage }
-  | ({ kind: "stream"; estimator: UsageEstimator } & OpenedStream);
 
 /**
  * Serves a text request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
@@ -50,7 +41,7 @@ export async function handleText(
   using admitted = admitting instanceof Promise ? await admitting : admitting;
   noteContent(context, payload.raw);
   const coveredTokens = coveredTokensOf(admitted, payload.parsed);
-  const committed = await callRoute(core, admitted, payload, coveredTokens);
+  const committed = await callVendors(core, admitted, payload, coveredTokens);
   const { reply, target } = committed;
   if (reply.kind === "stream") {
     const timeouts = timeoutsOf(core, target);
@@ -121,109 +112,35 @@ function coveredTokensOf(
   return Math.max(covered, leastTokens(model));
 }
 
-/** A call that a vendor may have received: what it costs if its client disconnects now. */
-interface SentCall {
-  target: Target;
-  estimator: UsageEstimator;
-  usage(): TokenUsage;
-}
-
 /** Calls the route's targets. A client that disconnects meanwhile pays for the call that was sent for it. */
-async function callRoute(
+function callVendors(
   core: Core,
   admitted: AdmittedText,
   payload: TextPayload,
   coveredTokens: number | null,
 ): Promise<Committed<TargetReply>> {
-  const { context, signal } = admitted;
-  const { organization } = context.principal;
-  const { failOverRefusals } = organization.settings;
-  const running: { sent: SentCall | null } = { sent: null };
-  try {
-    return await callTargets(core.failover, {
-      model: admitted.model.id,
-      targets: targetsOf(core, admitted, payload),
-      organization: organization.id,
-      clientSignal: signal,
-      totalMs: core.timeouts.text.totalMs,
-      failsOver: (error) => mayFailOver(error, failOverRefusals),
-      attempts: context.attempts,
-      callTarget: (target, call) => {
-        running.sent = null;
-        const onSent = (sent: Omit<SentCall, "target">) => (running.sent = { target, ...sent });
-        return callTarget(core, { payload, coveredTokens, admitted, onSent }, target, call);
-      },
-    });
-  } catch (error) {
-    const { sent } = running;
-    const isByClient = core.detachedCalls.isEndedByClient(context.attempts);
-    if (sent && isByClient) {
-      await sent.estimator.refine(sent.usage);
-      admitted.settle({ target: sent.target, usage: sent.usage(), flags: ["partial", "caller_gone"] });
-    }
-    throw error;
-  }
+  const request = { payload, coveredTokens, admitted };
+  let sent: PreparedCall | null = null;
+  return callRoute(core, admitted, {
+    targets: targetsOf(core, admitted, payload),
+    totalMs: core.timeouts.text.totalMs,
+    async callTarget(target, call) {
+      sent = null;
+      const prepared = await prepareCall(core, request, target, call);
+      // Nothing tells when the last byte has left, so a call counts as sent from here on.
+      sent = prepared;
+      return await sendCall(prepared, call);
+    },
+    chargeAbandoned: () => (sent ? chargeAbandoned(admitted, sent) : undefined),
+  });
 }
 
-interface TargetCall {
-  payload: TextPayload;
-  /** The maximum that the vendor is told in place of the caller, if any. */
-  coveredTokens: number | null;
-  admitted: AdmittedText;
-  onSent(sent: Omit<SentCall, "target">): void;
-}
-
-async function callTarget(
-  core: Core,
-  { payload: requested, coveredTokens, admitted, onSent }: TargetCall,
-  target: Target,
-  call: Call,
-): Promise<TargetReply> {
-  const { model, price, context } = admitted;
-  const upstream = textUpstreamFor(core.upstreams, target, requested.dialect);
-  const organization = context.principal.organization.id;
-  const fetching = { safeFetch: core.safeFetch, organization, call };
-  const readable = withReadableLinks(requested, { target, upstream }, fetching);
-  const payload = readable instanceof Promise ? await readable : readable;
-  const { isStream, maxTokens } = payload.parsed;
-  const { reportsCost = false } = upstream.traits ?? NO_TRAITS;
-  const largest = maxTokens ?? coveredTokens ?? model.maxOutputTokens;
-  const bounds = { ...usageBounds(payload.parsed, largest, model.reasoning !== undefined), reportsCost };
-  const { count } = core.tokenCounter;
-  const estimator = new UsageEstimator(bounds, () => promptText(payload.parsed), count);
-  const { policy } = estimator;
-  const { upstreamModel } = target;
-  const terms = { upstreamModel, traits: upstream.traits ?? NO_TRAITS, coveredTokens, model };
-  const caller = textDialect(payload.dialect);
-  const vendor = textDialect(upstream.dialect);
-  requireCounts(vendor, price, payload.parsed.features);
-  const isForwarded = caller === vendor;
-  const passage = isForwarded
-    ? forward(caller, payload, terms, policy)
-    : translate({ caller, vendor }, payload, terms, policy);
-  const stream = isStream ? passage.openStream() : null;
-  const timeouts = timeoutsOf(core, target);
-  call.cancellation.throwIfAborted();
-  // Nothing tells when the last byte has left, so a call counts as sent from here on.
-  onSent({ estimator, usage: () => stream?.usage() ?? policy(NOTHING_DELIVERED) });
-  // A whole answer has no first byte worth waiting for: only the total time bounds it.
-  if (isStream) call.expect("the first byte", timeouts.firstByteMs);
-  const headers = isForwarded ? payload.headers : NO_HEADERS;
-  const { raw } = passage;
-  const response = await upstream.send({ raw, upstreamModel, isStream, headers, signal: call.cancellation });
-  call.vendorRequestId = response.requestId;
-  if (!stream) {
-    if (response.kind === "stream") throw new UpstreamError("broken", "a stream for a request without one");
-    const reading = estimator.refined(() => passage.readReply(response));
-    const { text, usage } = reading instanceof Promise ? await reading : reading;
-    return { kind: "whole", text, usage };
-  }
-  const opened =
-    response.kind === "stream"
-      ? await openStream(response.stream, stream, call, timeouts)
-      : openWhole(passage.replayReply(response), call);
-  estimator.readPrompt();
-  return { kind: "stream", estimator, ...opened };
+async function chargeAbandoned(
+  admitted: AdmittedText,
+  { target, estimator, usage }: PreparedCall,
+): Promise<void> {
+  await estimator.refine(usage);
+  admitted.settle({ target, usage: usage(), flags: ["partial", "caller_gone"] });
 }
 
 /** The route's targets, those first whose vendors speak the caller's own protocol. */
@@ -234,10 +151,4 @@ function targetsOf(
 ): readonly Target[] {
   const route = routeOf(core.snapshot.directory(), context.principal, model.id);
   return ownProtocolFirst(core.upstreams, orderTargets(route, core.random), dialect);
-}
-
-const NO_HEADERS: Readonly<Record<string, string>> = {};
-
-function timeoutsOf(core: Core, { channel }: Target): Timeouts {
-  return channel.timeouts ? { ...core.timeouts.text, ...channel.timeouts } : core.timeouts.text;
 }

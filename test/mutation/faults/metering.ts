@@ -359,7 +359,7 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a client that leaves between two targets pays for the call that failed",
     file: "src/gateway/text.ts",
-    find: "        running.sent = null;\n",
+    find: "      sent = null;\n",
     replace: "",
     tests: ["src/gateway/text.test.ts"],
   },

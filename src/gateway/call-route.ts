@@ -1,0 +1,50 @@
+import type { Target } from "../domain/channel.ts";
+import type { Model } from "../domain/model.ts";
+import type { UpstreamError } from "../domain/upstream-error.ts";
+import type { Core } from "./core.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { Call } from "./routing/call.ts";
+import { callTargets, mayFailOver, type Committed } from "./routing/failover.ts";
+
+/** The request whose targets are called. */
+interface RoutedRequest {
+  context: RequestContext;
+  model: Model;
+  /** Ends the call: the client's own signal, or one that may outlive the client. */
+  signal: AbortSignal;
+}
+
+interface RouteCall<Reply> {
+  /** In the order in which they are called. */
+  targets: readonly Target[];
+  /** The target that is called next after a timeout. */
+  afterTimeout?: Target | null;
+  totalMs: number;
+  /** Decides for failures that follow another rule than the organization's setting. */
+  failsOver?(error: UpstreamError): boolean;
+  callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
+  /** Charges the call that was sent when its client has disconnected; may return an error to throw instead. */
+  chargeAbandoned?(): Promise<void> | Error | undefined;
+}
+
+/** Calls the route's targets. A client that disconnects meanwhile pays for the call that was sent for it. */
+export async function callRoute<Reply>(
+  core: Core,
+  { context, model, signal }: RoutedRequest,
+  { failsOver, chargeAbandoned, ...request }: RouteCall<Reply>,
+): Promise<Committed<Reply>> {
+  const { id, settings } = context.principal.organization;
+  const { attempts } = context;
+  try {
+    return await callTargets(core.failover, {
+      ...request,
+      model: model.id,
+      organization: id,
+      clientSignal: signal,
+      failsOver: failsOver ?? ((error) => mayFailOver(error, settings.failOverRefusals)),
+      attempts,
+    });
+  } catch (error) {
+    throw (core.detachedCalls.isEndedByClient(attempts) && (await chargeAbandoned?.())) || error;
+  }
+}
