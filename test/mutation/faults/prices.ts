@@ -169,7 +169,7 @@ export const PRICE_FAULTS: readonly Fault[] = [
   },
   {
     name: "a model allows a feature without its price",
-    file: "src/config/feature-prices.ts",
+    file: "src/config/model-prices.ts",
     find: "(feature) => per_use[feature] === undefined",
     replace: "(feature) => per_use[feature] === feature",
     tests: ["src/config/text-prices.test.ts"],

@@ -1,0 +1,108 @@
+import { isBilledFeature, type Feature } from "../domain/feature.ts";
+import type { PriceRow } from "../domain/price.ts";
+import type { SizeTier, TokenCategory } from "../domain/usage.ts";
+import { camelCase } from "../lib/casing.ts";
+import { parseNanos, type Nanos } from "../lib/money.ts";
+import { isPattern } from "../lib/pattern-map.ts";
+import { formatPath } from "../lib/schema-problems.ts";
+import { didYouMean } from "../lib/suggest.ts";
+import type { CompleteModel } from "./model-schema.ts";
+import type { Report } from "./problems.ts";
+
+/** The price of a model's entry, as a row that has always held for everyone. */
+export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow {
+  const { currency } = price;
+  const row = { currency, source: "default", effectiveFrom: 0, effectiveUntil: null } as const;
+  if ("per_image" in price) {
+    const perImage: Partial<Record<SizeTier, Record<string, Nanos>>> = {};
+    for (const [tier, amounts] of Object.entries(price.per_image))
+      perImage[tier as SizeTier] = Object.fromEntries(
+        Object.entries(amounts).map(([key, value]) => [key, parseNanos(value)]),
+      );
+    return { ...row, unit: "image", perImage };
+  }
+  const long = "long_context" in price ? price.long_context : undefined;
+  return {
+    ...row,
+    unit: "token",
+    perMillion: toPerMillion(price.per_million),
+    ...("per_use" in price && price.per_use && { perUse: toAmounts<Feature>(price.per_use) }),
+    ...(long && { longContext: { above: long.above, perMillion: toPerMillion(long.per_million) } }),
+  };
+}
+
+/** A pattern with a table of prices: each row is a price of what the pattern and its key cover together. */
+export function addPriceTable(
+  prices: Map<string, PriceRow>,
+  id: string,
+  { prices: rows = {} }: Extract<CompleteModel, { type: "chat" | "messages" }>,
+  report: Report,
+): void {
+  if (!isPattern(id) && Object.keys(rows).length > 0)
+    report(formatPath(["models", id, "prices"]), "is for a pattern such as openai/*; a model has one price");
+  else for (const [key, row] of Object.entries(rows)) prices.set(id.slice(0, -1) + key, toPriceRow(row));
+}
+
+/** A tier or quality that the model does not have would never be charged, so naming it is a mistake. */
+export function checkImagePrice(path: string, model: CompleteModel, report: Report): void {
+  if (model.type !== "image" || !model.price) return;
+  const { tiers, qualities } = model.image;
+  const known = [...qualities, "auto", "*"];
+  const rows = Object.entries(model.price.per_image);
+  const pricePath = `${path}.price.per_image`;
+  if (rows.length === 0) report(pricePath, `is empty: name a price for ${tiers.join(", ")}`);
+  for (const [tier, row] of rows) {
+    const names = Object.keys(row);
+    if (!tiers.some((each) => each === tier))
+      report(`${pricePath}.${tier}`, `is not one of the model's tiers; it has ${tiers.join(", ")}`);
+    else if (names.length === 0)
+      report(`${pricePath}.${tier}`, 'is empty: name a price for "*", every quality');
+    for (const name of names.filter((each) => !known.includes(each))) {
+      const suggestion = didYouMean(name, known) || `; it has ${known.join(", ")}`;
+      report(`${pricePath}.${formatPath([tier, name])}`, `is not one of the model's qualities${suggestion}`);
+    }
+  }
+}
+
+/** Reports each feature that a text model allows, vendors bill by use, and one of its prices does not name. */
+export function checkFeaturePrices(path: string, model: CompleteModel, report: Report): void {
+  for (const { at, features } of unpriced(model))
+    for (const feature of features)
+      report(
+        `${path}.${at}.per_use.${feature}`,
+        'is missing: vendors bill this feature by use; name its price, or "0" where the price of tokens covers it',
+      );
+}
+
+/** Takes back the shipped permission of features that the price in the configuration file does not name. */
+export function dropUnpricedFeatures(model: CompleteModel): void {
+  const dropped = new Set(unpriced(model).flatMap(({ features }) => features));
+  if (dropped.size > 0)
+    model.allowed_features = model.allowed_features?.filter((feature) => !dropped.has(feature));
+}
+
+/** The prices that lack a feature. An image's own price covers what its model may use. */
+function unpriced(model: CompleteModel): { at: string; features: Feature[] }[] {
+  if (model.type === "image" || model.type === "embedding") return [];
+  const billed = (model.allowed_features ?? []).filter(isBilledFeature);
+  const prices = [
+    ...(model.price ? [["price", model.price] as const] : []),
+    ...Object.entries(model.prices ?? {}).map(([key, price]) => [`prices.${key}`, price] as const),
+  ];
+  return prices.map(([at, { per_use = {} }]) => ({
+    at,
+    features: billed.filter((feature) => per_use[feature] === undefined),
+  }));
+}
+
+function toPerMillion(written: Readonly<Record<string, string | undefined>>) {
+  const named = Object.entries(written).map(([category, value]) => [camelCase(category), value]);
+  return toAmounts<TokenCategory>(Object.fromEntries(named));
+}
+
+function toAmounts<Name extends string>(written: Readonly<Record<string, string | undefined>>) {
+  const amounts: Partial<Record<Name, Nanos>> = {};
+  for (const [name, value] of Object.entries(written))
+    if (value !== undefined) amounts[name as Name] = parseNanos(value);
+  return amounts;
+}

@@ -1,0 +1,64 @@
+import type { Channel, Route, Target } from "../domain/channel.ts";
+import { isPattern } from "../lib/pattern-map.ts";
+import { didYouMean } from "../lib/suggest.ts";
+import type { ShippedModel } from "./catalogue.ts";
+import { SANDBOX } from "./channels.ts";
+import type { FileModel } from "./file-schema.ts";
+import type { Report } from "./problems.ts";
+
+/** The channels that routes may name. */
+export interface RouteSources {
+  channels: ReadonlyMap<string, Channel>;
+  /** Channels of the catalogue that are off, and the channel that serves their models instead. */
+  substitutes: ReadonlyMap<string, string>;
+  /** Ids of channels that the file or the database declares, also of those that could not be built. */
+  declaredChannels: ReadonlySet<string>;
+  isSandboxOn: boolean;
+}
+
+/** The route that an entry declares. Reports targets whose channel nobody declares. */
+export function buildRoute(
+  path: string,
+  id: string,
+  declared: NonNullable<FileModel["route"]>,
+  sources: RouteSources,
+  report: Report,
+): Route {
+  const targets: Target[] = [];
+  for (const [index, target] of declared.targets.entries()) {
+    const channel = sources.channels.get(target.channel);
+    if (channel)
+      targets.push({
+        channel,
+        upstreamModel: target.upstream_model ?? (isPattern(id) ? "*" : id),
+        weight: target.weight,
+      });
+    else if (!sources.declaredChannels.has(target.channel)) {
+      const known = [...sources.channels.keys(), ...sources.declaredChannels];
+      const isOff = target.channel === SANDBOX && !sources.isSandboxOn;
+      const suggestion = isOff
+        ? "; the sandbox is off beside real vendors unless SANDBOX=on"
+        : didYouMean(target.channel, known) || "; declare it under channels or set its credential";
+      report(
+        `${path}.route.targets[${index}].channel`,
+        `"${target.channel}" is not a known channel${suggestion}`,
+      );
+    }
+  }
+  return { strategy: declared.strategy, targets };
+}
+
+/** The route of the catalogue, over the channels that are on. */
+export function shippedRoute(
+  shipped: ShippedModel | undefined,
+  { channels, substitutes }: Pick<RouteSources, "channels" | "substitutes">,
+): Route {
+  const targets: Target[] = [];
+  for (const target of shipped?.targets ?? []) {
+    const channel = channels.get(target.channel) ?? channels.get(substitutes.get(target.channel) ?? "");
+    // A declared channel may have taken the id for another vendor, which does not serve this model.
+    if (channel?.provider === target.provider)
+      targets.push({ channel, upstreamModel: target.upstreamModel, weight: 1 });
+  }
+  return { strategy: "ordered", targets };
+}
