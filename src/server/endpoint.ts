@@ -1,53 +1,36 @@
 import type { Server } from "bun";
 import type { Principal } from "../domain/api-key.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
-import type { RequestEvent } from "../domain/request-event.ts";
 import { authenticate, authenticateHash, type Authenticator } from "../gateway/access/authenticate.ts";
 import { LimitGrant } from "../gateway/admission/limit-grant.ts";
 import type { Core } from "../gateway/core.ts";
 import { asGatewayError } from "../gateway/failure.ts";
-import type { RequestListener } from "../gateway/ports.ts";
 import { newRequestFacts } from "../gateway/request-context.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
-import { networkOf, type AddressList } from "../lib/cidr.ts";
+import { networkOf } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import type { ConnectionLimit } from "./connection-limit.ts";
 import { readSecret } from "./credentials.ts";
-import {
-  addressOf,
-  pathOf,
-  restoreIdleTimeout,
-  traceIdOf,
-  type AuthenticatedExchange,
-  type HttpExchange,
-} from "./http-exchange.ts";
+import { addressOf, pathOf, type AuthenticatedExchange, type HttpExchange } from "./http-exchange.ts";
 import { runIdempotently, type Idempotency } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Overload } from "./overload.ts";
 import { PLAYGROUND_KEY, type PlaygroundKeys } from "./playground-keys.ts";
+import { createReport, type ReportSettings } from "./request-report.ts";
 import { errorResponse } from "./respond.ts";
 import { badHead, badTarget, notRouted, type Refusal } from "./refusals.ts";
 import type { ErrorFamily, Route, RouteResult, RouteTable } from "./routes.ts";
 
-export interface EndpointSettings {
+export interface EndpointSettings extends ReportSettings {
   table: RouteTable;
   authenticator: Authenticator;
   playgroundKeys: PlaygroundKeys;
   core: Pick<Core, "limiter" | "limits">;
-  clock: Clock;
-  trustedProxies: AddressList;
-  listeners: readonly RequestListener[];
   lifecycle: Lifecycle;
   idempotency: Idempotency;
   overload: Pick<Overload, "step" | "admit">;
-  connections: Pick<ConnectionLimit, "began" | "ended">;
-  /** Longest silence of a connection while its client is to send or to receive. */
-  idleSeconds: number;
 }
 
-/** Statuses of requests refused for their key, address or path: their log lines say where they came from. */
-const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const STOPPING_RETRY_SECONDS = 1;
 
@@ -65,32 +48,35 @@ export type Handler = (request: Request, server: Server<undefined>, target: Foun
  * errors rendered in its route's shape, and is reported to the listeners once, after its end.
  */
 export function createHandler(settings: EndpointSettings): Handler {
+  const report = createReport(settings);
+  const refuse = (exchange: HttpExchange, { error, family, headers }: Refusal): Response => {
+    const response = errorResponse(error, family, exchange.requestId, headers);
+    return report(exchange, { response, failure: error });
+  };
   return async (request, server, { routes, path }) => {
     const exchange = openExchange(settings.clock, request, server, path ?? pathOf(request.url));
     settings.connections.began(request);
     const bad = badHead(request, exchange.path);
-    if (bad) return refuse(settings, exchange, bad);
+    if (bad) return refuse(exchange, bad);
     const found = settings.table.find(request.method, exchange.path);
     if (!found || "allow" in found) {
-      return refuse(settings, exchange, notRouted(found, settings.table, request.method, exchange.path));
+      return refuse(exchange, notRouted(found, settings.table, request.method, exchange.path));
     }
-    if (!routes.has(found.route)) return refuse(settings, exchange, badTarget());
+    if (!routes.has(found.route)) return refuse(exchange, badTarget());
     exchange.parameter = found.parameter;
     const route = found.route.routeFor?.(exchange) ?? found.route;
     try {
       const result = await handle(settings, route, exchange);
       const response = result instanceof Response ? result : result.response;
       if (settings.lifecycle.phase === "draining") closeConnection(settings.lifecycle, response);
-      if (result instanceof Response) return report(settings, exchange, { route, response });
+      if (result instanceof Response) return report(exchange, { route, response });
       const firstByteMs = settings.clock.monotonic() - exchange.startedAt;
-      void result.ended.then((failure) =>
-        report(settings, exchange, { route, response, failure, firstByteMs }),
-      );
+      void result.ended.then((failure) => report(exchange, { route, response, failure, firstByteMs }));
       return response;
     } catch (thrown) {
       const failure = failureOf(settings, thrown, request);
       const response = renderFailure(failure, route.family, exchange.requestId);
-      return report(settings, exchange, { route, response, failure });
+      return report(exchange, { route, response, failure });
     }
   };
 }
@@ -126,10 +112,8 @@ async function handle(
   const found = principalOf(settings, route, exchange);
   const principal = found instanceof Promise ? await found : found;
   const grant = new LimitGrant(settings.core.limiter, settings.core.limits, principal);
-  const authenticated = exchange as AuthenticatedExchange;
-  authenticated.principal = principal;
-  authenticated.network = () => networkOf(addressOf(exchange, settings.trustedProxies));
-  authenticated.grant = grant;
+  const network = (): string => networkOf(addressOf(exchange, settings.trustedProxies));
+  const authenticated: AuthenticatedExchange = Object.assign(exchange, { principal, network, grant });
   const counting = route.pipeline && grant.open(route.pipeline);
   if (counting) await counting;
   try {
@@ -187,63 +171,4 @@ function renderFailure(
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
   const extra: Record<string, string> = failure.closesConnection ? { connection: "close" } : {};
   return errorResponse(failure, family, requestId, extra);
-}
-
-function refuse(settings: EndpointSettings, exchange: HttpExchange, refusal: Refusal): Response {
-  const response = errorResponse(refusal.error, refusal.family, exchange.requestId, refusal.headers);
-  return report(settings, exchange, { response, failure: refusal.error });
-}
-
-interface Ending {
-  /** Absent for a request without a route. */
-  route?: Route;
-  response: Response;
-  failure?: GatewayError | ClientDisconnected | null;
-  /** Only of a stream. */
-  firstByteMs?: number;
-}
-
-/** Gives the listeners the one record of the request, which has ended. */
-function report(settings: EndpointSettings, exchange: HttpExchange, ending: Ending): Response {
-  const { clock, listeners, idleSeconds, trustedProxies } = settings;
-  const { request, id, requestId, at, startedAt, attempts, facts } = exchange;
-  const { charge } = facts;
-  const { principal } = exchange as Partial<AuthenticatedExchange>;
-  const { route, response, failure, firstByteMs } = ending;
-  const event: RequestEvent = {
-    id,
-    requestId,
-    ledgerId: charge?.id ?? null,
-    traceId: traceIdOf(request.headers.get("traceparent")),
-    route: route?.name ?? "none",
-    method: request.method,
-    path: exchange.path,
-    address: REFUSALS.has(response.status) ? addressOf(exchange, trustedProxies) : null,
-    status: response.status,
-    code: failure instanceof ClientDisconnected ? "caller_gone" : (failure?.code ?? null),
-    message: failure instanceof ClientDisconnected ? null : (failure?.message ?? null),
-    at,
-    startedAt,
-    durationMs: clock.monotonic() - startedAt,
-    firstByteMs: firstByteMs ?? null,
-    organizationId: principal?.organization.id ?? null,
-    keyId: principal?.key.id ?? null,
-    source: exchange.source,
-    model: facts.model?.id ?? null,
-    modelPattern: facts.model?.pattern ?? null,
-    channel: charge?.channel ?? null,
-    isStream: firstByteMs !== undefined,
-    usage: charge?.usage ?? null,
-    surplus: facts.surplus,
-    amount: charge?.amount ?? 0n,
-    currency: charge?.currency ?? null,
-    attempts,
-    pictures: facts.pictures,
-    content: facts.content,
-    cause: failure?.cause,
-  };
-  settings.connections.ended(request);
-  for (const listener of listeners) listener(event);
-  restoreIdleTimeout(exchange, idleSeconds);
-  return response;
 }

@@ -30,6 +30,8 @@ export interface HttpExchange {
   startedAt: number;
   attempts: Attempt[];
   facts: RequestFacts;
+  /** The owner of the key, once it has been accepted. */
+  principal?: Principal;
 }
 
 /** An exchange whose key has been accepted. */

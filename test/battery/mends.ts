@@ -187,7 +187,7 @@ export const MENDS: readonly Mend[] = [
       },
       {
         file: "src/server/endpoint.ts",
-        find: "if (!routes.has(found.route)) return refuse(settings, exchange, badTarget());",
+        find: "if (!routes.has(found.route)) return refuse(exchange, badTarget());",
         replace: "void [routes, badTarget];",
       },
     ],

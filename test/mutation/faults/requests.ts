@@ -342,7 +342,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "a request is recorded twice",
-    file: ENDPOINT,
+    file: "src/server/request-report.ts",
     find: "for (const listener of listeners) listener(event);",
     replace: "for (const listener of [...listeners, ...listeners]) listener(event);",
     tests: endpoint,
@@ -357,20 +357,20 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "a failed request is not recorded",
     file: ENDPOINT,
-    find: "return report(settings, exchange, { route, response, failure });",
+    find: "return report(exchange, { route, response, failure });",
     replace: "return response;",
     tests: endpoint,
   },
   {
     name: "a refused request is not recorded",
     file: ENDPOINT,
-    find: "return report(settings, exchange, { response, failure: refusal.error });",
+    find: "return report(exchange, { response, failure: error });",
     replace: "return response;",
     tests: endpoint,
   },
   {
     name: "a record has no charge",
-    file: ENDPOINT,
+    file: "src/server/request-report.ts",
     find: "amount: charge?.amount ?? 0n,",
     replace: "amount: 0n,",
     tests: endpoint,

@@ -1,0 +1,86 @@
+import type { GatewayError } from "../domain/gateway-error.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
+import type { RequestListener } from "../gateway/ports.ts";
+import { ClientDisconnected } from "../gateway/routing/call.ts";
+import type { AddressList } from "../lib/cidr.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { ConnectionLimit } from "./connection-limit.ts";
+import { addressOf, restoreIdleTimeout, traceIdOf, type HttpExchange } from "./http-exchange.ts";
+import type { Route } from "./routes.ts";
+
+export interface ReportSettings {
+  clock: Clock;
+  trustedProxies: AddressList;
+  listeners: readonly RequestListener[];
+  connections: Pick<ConnectionLimit, "began" | "ended">;
+  /** Longest silence of a connection while its client is to send or to receive. */
+  idleSeconds: number;
+}
+
+/** Statuses of requests refused for their key, address or path: their log lines say where they came from. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
+
+interface Ending {
+  /** Absent for a request without a route. */
+  route?: Route;
+  response: Response;
+  failure?: GatewayError | ClientDisconnected | null;
+  /** Only of a stream. */
+  firstByteMs?: number;
+}
+
+/** Reports the end of a request and returns its response. */
+type Report = (exchange: HttpExchange, ending: Ending) => Response;
+
+/** Makes the function that gives the listeners the one record of each request, at its end. */
+export function createReport(settings: ReportSettings): Report {
+  const { connections, listeners, idleSeconds } = settings;
+  return (exchange, ending) => {
+    const event = eventOf(settings, exchange, ending);
+    connections.ended(exchange.request);
+    for (const listener of listeners) listener(event);
+    restoreIdleTimeout(exchange, idleSeconds);
+    return ending.response;
+  };
+}
+
+function eventOf(
+  { clock, trustedProxies }: ReportSettings,
+  exchange: HttpExchange,
+  { route, response, failure, firstByteMs }: Ending,
+): RequestEvent {
+  const { request, id, requestId, at, startedAt, attempts, facts, principal } = exchange;
+  const { charge } = facts;
+  return {
+    id,
+    requestId,
+    ledgerId: charge?.id ?? null,
+    traceId: traceIdOf(request.headers.get("traceparent")),
+    route: route?.name ?? "none",
+    method: request.method,
+    path: exchange.path,
+    address: REFUSALS.has(response.status) ? addressOf(exchange, trustedProxies) : null,
+    status: response.status,
+    code: failure instanceof ClientDisconnected ? "caller_gone" : (failure?.code ?? null),
+    message: failure instanceof ClientDisconnected ? null : (failure?.message ?? null),
+    at,
+    startedAt,
+    durationMs: clock.monotonic() - startedAt,
+    firstByteMs: firstByteMs ?? null,
+    organizationId: principal?.organization.id ?? null,
+    keyId: principal?.key.id ?? null,
+    source: exchange.source,
+    model: facts.model?.id ?? null,
+    modelPattern: facts.model?.pattern ?? null,
+    channel: charge?.channel ?? null,
+    isStream: firstByteMs !== undefined,
+    usage: charge?.usage ?? null,
+    surplus: facts.surplus,
+    amount: charge?.amount ?? 0n,
+    currency: charge?.currency ?? null,
+    attempts,
+    pictures: facts.pictures,
+    content: facts.content,
+    cause: failure?.cause,
+  };
+}
