@@ -5,6 +5,7 @@ import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
+import { MIGRATIONS } from "../../src/storage/database/migrate.ts";
 import { ledgerStore } from "../../src/storage/stores/ledger.ts";
 import { directWriter, postEntries } from "../../src/storage/journal/posting.ts";
 import { RecordLines } from "../../src/storage/journal/record-line.ts";
@@ -69,7 +70,26 @@ onEachDatabase("Posting", (databases) => {
     expect(await noted()).toBe(2);
     await marks.remove(["proc_marks"]);
     expect(await noted()).toBeUndefined();
-    expect(await marks.ledgerId()).toBe(await marks.ledgerId());
+  });
+
+  test("a copy from before a ledger had an id is given the id of the ledger", async () => {
+    const opened = await databases.open(database);
+    const ledger = await journalMarks(opened).ledgerId();
+    expect(await journalMarks(opened).ledgerId()).toBe(ledger);
+    const [made] = await opened.read(
+      (sql) =>
+        sql<{ applied_at: bigint | number }[]>`SELECT applied_at FROM schema_migrations WHERE version = 1`,
+    );
+    const copy = await databases.open(await databases.location());
+    await migrate(copy, MIGRATIONS.slice(0, 19));
+    await copy.begin(
+      (sql) => sql`UPDATE schema_migrations SET applied_at = ${Number(made!.applied_at)} WHERE version = 1`,
+    );
+    await migrate(copy);
+    expect(await journalMarks(copy).ledgerId()).toBe(ledger);
+    const other = await databases.open(await databases.location());
+    await migrate(other);
+    expect(await journalMarks(other).ledgerId()).not.toBe(ledger);
   });
 
   if (databases.kind === "sqlite") return;

@@ -6,7 +6,8 @@ CREATE TABLE journal_marks (
   at BIGINT NOT NULL
 );
 
--- One row: the id of this ledger, which its copies share and no other ledger has. Given by the first process.
+-- One row: the id of this ledger, which its copies share, also those from before this table, and no other ledger has.
+-- Derived from the first migration by the first process.
 CREATE TABLE ledger_identity (
   id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
   ledger TEXT NOT NULL

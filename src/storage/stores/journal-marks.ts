@@ -53,8 +53,10 @@ export function journalMarks(database: Database): JournalMarks {
   };
 }
 
+/** When the database was made is also in copies from before ledgers had ids, so migrating one gives it the same id. */
 async function ledgerId(sql: Sql): Promise<string> {
-  await sql`INSERT INTO ledger_identity (id, ledger) VALUES (1, ${`ledger_${crypto.randomUUID()}`})
+  await sql`INSERT INTO ledger_identity (id, ledger)
+    SELECT 1, 'ledger_' || applied_at FROM schema_migrations WHERE version = 1
     ON CONFLICT DO NOTHING`;
   const row = firstOf(await sql<{ ledger: string }[]>`SELECT ledger FROM ledger_identity`);
   if (!row) throw new Error("the ledger has no id");
