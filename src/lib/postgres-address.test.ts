@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressesOfServers, readPostgresAddress } from "./postgres-address.ts";
+import { addressesOfServers, libpqAddress, readPostgresAddress } from "./postgres-address.ts";
 
 const encryptions = (address: string) =>
   readPostgresAddress(address).servers.map(({ host, encryption }) => `${host} ${encryption}`);
@@ -54,4 +54,36 @@ test.each([
 ])("%s is refused", (address, message) => {
   expect(() => readPostgresAddress(address)).toThrow(message);
   expect(() => readPostgresAddress(address)).not.toThrow("secret");
+});
+
+test.each([
+  ["user:p%40ss@localhost:5433/db", "user@localhost:5433/db?sslmode=disable"],
+  [
+    "u@one:1,[::1],localhost/gate%20way?prepare=false&search_path=a&application_name=a%20b",
+    "u@one:1,[::1],localhost/gate%20way?application_name=a%20b&sslmode=verify-full&target_session_attrs=read-write&sslrootcert=system",
+  ],
+  [
+    "127.0.0.1:1,127.0.0.1:2/db?target_session_attrs=primary",
+    "127.0.0.1:1,127.0.0.1:2/db?sslmode=disable&target_session_attrs=read-write",
+  ],
+  ["db.example/db?sslmode=no-verify", "db.example/db?sslmode=require"],
+  ["db.example/db?sslmode=verify-ca", "db.example/db?sslmode=verify-ca"],
+  [
+    "db.example/db?sslmode=require&sslrootcert=/a%20b.pem",
+    "db.example/db?sslrootcert=%2Fa%20b.pem&sslmode=verify-full",
+  ],
+  ["/db?host=/run/postgresql", "/db?host=%2Frun%2Fpostgresql&sslmode=disable"],
+  [
+    "localhost/db?path=/run/postgresql/.s.PGSQL.5432",
+    "localhost/db?host=%2Frun%2Fpostgresql&sslmode=disable",
+  ],
+])("PostgreSQL's own programs get %s as %s", (address, expected) => {
+  expect(libpqAddress(`postgres://${address}`).address).toBe(`postgres://${expected}`);
+});
+
+test("PostgreSQL's own programs get the password apart, and trust what NODE_EXTRA_CA_CERTS names", () => {
+  expect(libpqAddress("postgres://u:p%40ss@db.example/db", "/ca.pem")).toEqual({
+    address: "postgres://u@db.example/db?sslmode=verify-full&sslrootcert=%2Fca.pem",
+    password: "p@ss",
+  });
 });

@@ -74,5 +74,51 @@ function readServer(url: URL, chosen: Encryption | "default"): PostgresServer {
   return { url: url.href, host, isLocal, encryption };
 }
 
+/**
+ * The address in the words of libpq, for PostgreSQL's own programs, and the password, which the address then lacks: every
+ * user of the machine can read a command line. Hosts that differ in encryption get the strongest of theirs. `extraAuthorities`
+ * is the path of a file of certificate authorities. Throws a `RangeError` as `readPostgresAddress` does.
+ */
+export function libpqAddress(
+  address: string,
+  extraAuthorities?: string,
+): { address: string; password: string } {
+  const { servers } = readPostgresAddress(address);
+  const [first = new URL(address), ...others] = servers.map(({ url }) => new URL(url));
+  const strongest = Math.max(...servers.map(({ encryption }) => STRENGTHS.indexOf(encryption)));
+  const encryption = STRENGTHS[strongest] ?? "verify-full";
+  const given = first.searchParams;
+  const parameters = new Map([...given].filter(([name]) => LIBPQ_PARAMETERS.has(name)));
+  const socket = given.get("path") ?? given.get("socket");
+  if (socket !== null) parameters.set("host", socket.replace(/\/\.s\.PGSQL\.\d+$/, ""));
+  parameters.set("sslmode", encryption === "no-verify" ? "require" : encryption);
+  if (others.length > 0) parameters.set("target_session_attrs", "read-write");
+  // Libpq trusts the system's authorities only where it is told so, and then has to check names, too.
+  const authorities = extraAuthorities ?? (encryption === "verify-full" ? "system" : null);
+  if (encryption.startsWith("verify-") && authorities !== null && !parameters.has("sslrootcert"))
+    parameters.set("sslrootcert", authorities);
+  // Percent signs are decoded and a plus sign is none, so `URLSearchParams` cannot write it.
+  const query = [...parameters].map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
+  const user = first.username && `${first.username}@`;
+  const hosts = [first, ...others].map(({ host }) => host).join(",");
+  return {
+    address: `${first.protocol}//${user}${hosts}${first.pathname}?${query}`,
+    password: decodeURIComponent(first.password),
+  };
+}
+
+/** From the weakest on. */
+const STRENGTHS: readonly Encryption[] = ["disable", "no-verify", "verify-ca", "verify-full"];
+
+/** Libpq refuses an address with any other word; the driver sends settings of a session so, or takes them itself. */
+const LIBPQ_PARAMETERS = new Set([
+  "host",
+  "port",
+  "application_name",
+  "connect_timeout",
+  "options",
+  "sslrootcert",
+]);
+
 /** Addresses of this machine, and folders of sockets. */
 const LOCAL = /^(\/.*|localhost|127(\.\d+){3}|\[?::1\]?)$/;

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newMasterKey } from "../../src/lib/seal.ts";
 import { dumpPostgres } from "../../src/storage/backup/postgres-backup.ts";
+import { openStores } from "../../src/storage/stores/stores.ts";
 import { signIn } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
@@ -42,10 +43,15 @@ describe.each(["sqlite", "postgres"] as const)("a backup of %s", (kind) => {
   test.skipIf(isSkipped[kind])(
     "made under load has each charge once",
     async () => {
-      await using source = await startTestGateway({ env: await environment() });
+      const made = await environment();
+      await using source = await startTestGateway({ env: made });
+      const env = withTwoHosts({ ...made, GATEWAY_DATA_DIR: source.dataDirectory });
       expect((await source.call("/v1/images/generations", { body: PICTURE })).status).toBe(200);
       const path = join(folder, `${kind}.tar`);
-      const { answered, output } = await underLoad(source, () => source.cli("backup", path));
+      const { answered, output } = await underLoad(source, async () => {
+        const { stdout, stderr } = await command(env, "backup", path);
+        return stdout + stderr;
+      });
       expect(output).toMatch(/^It lists 1 pictures \(\d+ bytes\), which are not in it\.$/m);
       expect(statSync(path).mode & 0o777).toBe(0o600);
       expect(readdirSync(folder).filter((name) => name.includes("partial"))).toEqual([]);
@@ -53,9 +59,11 @@ describe.each(["sqlite", "postgres"] as const)("a backup of %s", (kind) => {
       await using target = await startTestGateway({ env: { GATEWAY_MASTER_KEY } });
       await target.stop();
       await rm(target.dataDirectory, { recursive: true });
-      const env = { ...(await environment()), GATEWAY_DATA_DIR: target.dataDirectory };
-      expect(await command(env, "restore", path)).toMatchObject({ code: 0, stderr: "" });
-      await using restored = await startTestGateway({ env: { ...env, GATEWAY_BOOTSTRAP_KEY: source.key } });
+      const placed = { ...(await environment()), GATEWAY_DATA_DIR: target.dataDirectory };
+      expect(await command(withTwoHosts(placed), "restore", path)).toMatchObject({ code: 0, stderr: "" });
+      await using restored = await startTestGateway({
+        env: { ...placed, GATEWAY_BOOTSTRAP_KEY: source.key },
+      });
       const rows = await restored.ledger();
       const charges = Map.groupBy(rows, ({ request_id }) => request_id);
       expect(answered.filter((id) => charges.get(id)?.length !== 1)).toEqual([]);
@@ -167,10 +175,18 @@ test("a backup replaces no file", async () => {
 });
 
 test.skipIf(isSkipped.postgres)("a backup of PostgreSQL names the program that it lacks", async () => {
-  const server = { location: await postgres!.createDatabase(), environment: { PATH: "/nowhere" } };
+  const location = await postgres!.createDatabase();
+  await (await openStores(location)).database.close();
+  const server = { location, environment: { PATH: "/nowhere" } };
   const dump = dumpPostgres(server, join(folder, "database.dump"), join(folder, "journal"));
   await expect(dump).rejects.toThrow("pg_dump is not on PATH: install the client programs of PostgreSQL");
 });
+
+/** Names another host first that does not respond: the programs of PostgreSQL must find the one that accepts changes. */
+function withTwoHosts(env: Record<string, string>): Record<string, string> {
+  const address = env["DATABASE_URL"];
+  return address === undefined ? env : { ...env, DATABASE_URL: address.replace("@", "@127.0.0.1:1,") };
+}
 
 async function chat(gateway: TestGateway, requestId: string): Promise<void> {
   const response = await gateway.call("/v1/chat/completions", {

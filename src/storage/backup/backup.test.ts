@@ -4,12 +4,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pack } from "tar-stream";
 import { openStores } from "../stores/stores.ts";
-import { MIGRATIONS } from "../database/migrate.ts";
+import { migrate, MIGRATIONS } from "../database/migrate.ts";
+import { openDatabase } from "../database/open.ts";
 import { listFiles, packFolder, unpackFolder } from "./archive.ts";
 import { makeBackup, type Installation } from "./backup.ts";
 import { addJournals } from "./journals.ts";
-import { MANIFEST, type Manifest } from "./manifest.ts";
+import { MANIFEST, writeManifest, type Manifest } from "./manifest.ts";
 import { restoreBackup } from "./restore.ts";
+import { verifySqlite } from "./sqlite-backup.ts";
+
+/** The last version before a ledger had an id, without which it cannot be verified. */
+const EARLY = 19;
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -51,6 +56,22 @@ test("a backup has what is in journals before and after the database is copied",
   expect(existsSync(at("one.tar.partial"))).toBe(false);
 });
 
+test("a database of an earlier version is not backed up", async () => {
+  const early = await openDatabase(at("early.sqlite"));
+  await migrate(early, MIGRATIONS.slice(0, EARLY));
+  await early.close();
+  const installation = {
+    database: at("early.sqlite"),
+    journals: at("journal"),
+    async *pictures() {},
+    masterKeys: [],
+  };
+  await expect(makeBackup(installation, at("early.tar"), () => {})).rejects.toThrow(
+    `the database is at version ${EARLY} and this program at ${MIGRATIONS.length}: back it up with the program`,
+  );
+  expect(existsSync(at("early.tar"))).toBe(false);
+});
+
 describe("a restore", () => {
   const installation = (name: string): Installation => ({
     database: at(`${name}/gateway.sqlite`),
@@ -64,6 +85,21 @@ describe("a restore", () => {
     await (await openStores(at("here/gateway.sqlite"))).database.close();
     await makeBackup(installation("here"), at("one.tar"), () => {});
     await unpackFolder(at("one.tar"), at("unpacked"));
+  });
+
+  test("brings a database of an earlier version to this one", async () => {
+    rmSync(at("unpacked/database.sqlite"));
+    const early = await openDatabase(at("unpacked/database.sqlite"));
+    await migrate(early, MIGRATIONS.slice(0, EARLY));
+    await early.close();
+    const manifest = JSON.parse(readFileSync(at("unpacked/manifest.json"), "utf8"));
+    rmSync(at("unpacked/manifest.json"));
+    await writeManifest(at("unpacked"), { ...manifest, migrations: EARLY });
+    await packFolder(at("unpacked"), at("early.tar"), [MANIFEST]);
+    const { database, journals } = installation("there");
+    await restoreBackup(installation("there"), at("early.tar"), options);
+    expect(await verifySqlite(String(database), journals)).toMatchObject({ migrations: MIGRATIONS.length });
+    expect(await listFiles(at("there"))).toEqual(["gateway.sqlite", "journal/proc_a/00000001.log"]);
   });
 
   test("puts the database and the journals in place", async () => {

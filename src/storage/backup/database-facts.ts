@@ -1,5 +1,6 @@
 import type { LedgerVerification } from "../../admin/ledger-ports.ts";
 import type { Integer } from "../database/columns.ts";
+import { MIGRATIONS } from "../database/migrate.ts";
 import type { Database } from "../database/sql.ts";
 
 /** What was found in a database that was read as a whole. */
@@ -10,10 +11,15 @@ export interface DatabaseFacts {
   verification: LedgerVerification;
 }
 
-/** How many migrations a database has had. Throws where it is none of this program. */
-export async function migrationsOf(database: Database): Promise<number> {
+/** How many migrations a database has had. Throws an `Error` when some are missing: what is verified may be absent. */
+export async function requireCurrent(database: Database): Promise<number> {
   const [row] = await database.read(
     (sql) => sql<{ version: Integer | null }[]>`SELECT MAX(version) AS version FROM schema_migrations`,
   );
-  return Number(row?.version ?? 0);
+  const migrations = Number(row?.version ?? 0);
+  if (migrations < MIGRATIONS.length)
+    throw new Error(
+      `the database is at version ${migrations} and this program at ${MIGRATIONS.length}: back it up with the program of its version, or run npm start -- migrate first`,
+    );
+  return migrations;
 }

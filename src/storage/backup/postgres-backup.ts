@@ -1,4 +1,5 @@
-import { migrationsOf, type DatabaseFacts } from "./database-facts.ts";
+import { libpqAddress } from "../../lib/postgres-address.ts";
+import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
 import { openDatabase } from "../database/open.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -14,6 +15,7 @@ export async function dumpPostgres(
   journals: string,
 ): Promise<DatabaseFacts> {
   return await withDatabase(server.location, async (database) => {
+    const migrations = await requireCurrent(database);
     const entries = await database.readConsistently(async (sql) => {
       const [row] = await sql<{ snapshot: string }[]>`SELECT pg_export_snapshot() AS snapshot`;
       const snapshot = `--snapshot=${row?.snapshot}`;
@@ -29,7 +31,7 @@ export async function dumpPostgres(
     });
     await verifyDump(target, server, entries);
     return {
-      migrations: await migrationsOf(database),
+      migrations,
       entries,
       verification: await verifyLedger(database, journals),
     };
@@ -110,10 +112,8 @@ async function countDumped(path: string, environment: Environment): Promise<numb
 
 /** Runs a program whose last argument is the address of the database. The password goes by the environment. */
 async function run({ location, environment }: PostgresServer, command: readonly string[]): Promise<void> {
-  const address = new URL(location);
-  const password = decodeURIComponent(address.password);
-  address.password = "";
-  const child = start([...command, address.href], {
+  const { address, password } = libpqAddress(location, environment["NODE_EXTRA_CA_CERTS"]);
+  const child = start([...command, address], {
     ...environment,
     ...(password !== "" && { PGPASSWORD: password }),
   });

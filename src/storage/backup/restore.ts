@@ -10,7 +10,7 @@ import { DATABASE, JOURNALS, PICTURES, type Installation, type Progress } from "
 import { addJournals } from "./journals.ts";
 import { verifyManifest, type Manifest } from "./manifest.ts";
 import { requireEmptyPostgres, restorePostgres, verifyDump } from "./postgres-backup.ts";
-import { isSqliteInUse, replaceSqlite, verifySqlite } from "./sqlite-backup.ts";
+import { isSqliteInUse, migrateSqlite, replaceSqlite, verifySqlite } from "./sqlite-backup.ts";
 
 /** What a restore has done. */
 interface Restored {
@@ -93,6 +93,7 @@ async function verify(
   }
   const copy = join(folder, DATABASE[kind]);
   if (!isSqlite) return await verifyDump(copy, database, ledgerEntries);
+  if (migrations < MIGRATIONS.length) await migrateSqlite(copy);
   const { entries } = await verifySqlite(copy, join(folder, JOURNALS));
   if (entries !== ledgerEntries)
     throw new Error(`the backup has ${entries} entries of ${ledgerEntries} in the ledger`);

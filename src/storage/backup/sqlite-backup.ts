@@ -1,10 +1,11 @@
 import { Database as Connection } from "bun:sqlite";
 import { existsSync, renameSync } from "node:fs";
+import { migrate } from "../database/migrate.ts";
 import { openDatabase } from "../database/open.ts";
 import { isLocked } from "../database/unavailable.ts";
 import { createPrivateFile } from "../private-files.ts";
 import { verifyLedger } from "../stores/verification.ts";
-import { migrationsOf, type DatabaseFacts } from "./database-facts.ts";
+import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
 
 /** What SQLite may have beside a database. */
 const SUFFIXES = ["", "-wal", "-shm"];
@@ -18,6 +19,16 @@ export function copySqlite(location: string, target: string): void {
   database.run("VACUUM INTO ?", [target]);
 }
 
+/** Brings a copy that an earlier version has made to the newest form. */
+export async function migrateSqlite(path: string): Promise<void> {
+  const database = await openDatabase(path);
+  try {
+    await migrate(database);
+  } finally {
+    await database.close();
+  }
+}
+
 /** Reads all of a copy. Throws an `Error` when it is damaged; `journals` are those that belong to it. */
 export async function verifySqlite(path: string, journals: string): Promise<DatabaseFacts> {
   const database = await openDatabase(path);
@@ -25,8 +36,9 @@ export async function verifySqlite(path: string, journals: string): Promise<Data
     const rows = await database.read((sql) => sql<{ integrity_check: string }[]>`PRAGMA integrity_check(10)`);
     const problems = rows.map((row) => row.integrity_check).filter((row) => row !== "ok");
     if (problems.length > 0) throw new Error(`the copy of the database is damaged: ${problems.join("; ")}`);
+    const migrations = await requireCurrent(database);
     const verification = await verifyLedger(database, journals);
-    return { migrations: await migrationsOf(database), entries: verification.entries, verification };
+    return { migrations, entries: verification.entries, verification };
   } finally {
     await database.close();
   }
