@@ -2,7 +2,7 @@ import type { Route } from "../domain/channel.ts";
 import { formatPath } from "../lib/schema-problems.ts";
 import type { FileSettings } from "./file-schema.ts";
 import type { Environment, Override } from "./environment.ts";
-import type { EntryOrigin } from "../admin/configuration-ports.ts";
+import type { ConfiguredModel, EntryOrigin } from "../admin/configuration-ports.ts";
 import type { Origin, Settings } from "./settings.ts";
 import type { Configured } from "./tables.ts";
 import { isSecretReference, type SecretReference } from "./secret-reference.ts";
@@ -82,17 +82,23 @@ function originOf(origin: EntryOrigin | undefined): Origin {
 
 function modelRows({ settings, fileName, configured }: DescriptionSources): SettingRow[] {
   return [...settings.models.declared.values()].map((model) => {
-    const origin = originOf(configured.models.get(model.id)?.origin);
+    const { origin, declared } = configured.models.get(model.id) ?? {};
     const route = settings.routes.get(model.id);
     const kind = model.type === "image" ? `image, family ${model.family}` : model.type;
-    const price = settings.prices.has(model.id) ? "" : ", no price";
+    const price = settings.prices.has(model.id) ? "" : showPrices(declared);
     return {
       path: formatPath(["models", model.id]),
       value: `${kind}, ${model.isRetired ? "retired" : showRoute(route)}${price}`,
-      origin,
+      origin: originOf(origin),
       from: origin === "file" ? fileName : null,
     };
   });
+}
+
+/** Of a model without a price of its own: how many its table has for names that it covers. */
+function showPrices(declared: ConfiguredModel["declared"] | undefined): string {
+  const count = Object.keys(Object(declared?.["prices"])).length;
+  return count === 0 ? ", no price" : `, prices of ${count} ${count === 1 ? "name" : "names"}`;
 }
 
 /** `a then b` in the order of the calls, or `a 90 %, b 10 %` by weight. */

@@ -454,6 +454,18 @@ models:
   expect(origins.get("models.old-chat")).toBe("default");
 });
 
+test("a pattern is described with the prices of its table", async () => {
+  const price = "{per_million: {input: '1', output: '1'}}";
+  const model = "type: chat, max_output_tokens: 9, route: {targets: [{channel: sandbox}]}";
+  const { rows } = await load(`
+models:
+  some/*: {${model}, prices: {a: ${price}, b*: ${price}}}
+  none/*: {${model}}
+`);
+  const shown = rows.filter(({ path }) => path.includes("/*")).map(({ value }) => value);
+  expect(shown).toEqual(["chat, sandbox/*, prices of 2 names", "chat, sandbox/*, no price"]);
+});
+
 test("an image model must be able to do what it offers", async () => {
   const yaml = `
 models:

@@ -55,6 +55,27 @@ limits: {default: {requests_per_minute: 7}}
     expect(settings.limits.organization.requestsPerMinute).toBe(7);
   });
 
+  test.each([
+    [
+      "a row",
+      "gpt: {per_million: {input: '1', output: '2'}}, 'gpt-6*': {per_million: {input: '1', output: '1'}}",
+    ],
+    [
+      "a pattern",
+      "gpt: {per_million: {input: '1', output: '1'}}, 'gpt-6*': {per_million: {input: '3', output: '1'}}",
+    ],
+    ["a row too few", "gpt: {per_million: {input: '1', output: '1'}}"],
+  ])("names a pattern whose table of prices differs in %s", async (_, after) => {
+    const yaml = (prices: string) => `${HOUSE}
+models:
+  "openai/*": {type: chat, max_output_tokens: 9, prices: {${prices}}, route: {targets: [{channel: house}]}}
+  "o*": {type: chat, max_output_tokens: 9, route: {targets: [{channel: house}]}}
+`;
+    const before =
+      "gpt: {per_million: {input: '1', output: '1'}}, 'gpt-6*': {per_million: {input: '1', output: '1'}}";
+    expect((await change(yaml(before), yaml(after))).changed).toEqual(['models["openai/*"]']);
+  });
+
   test("keeps an unchanged channel the same object, in routes too", async () => {
     const { running, next, loaded, changed } = await change(
       BEFORE,

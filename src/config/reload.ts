@@ -1,4 +1,5 @@
 import type { Channel, Route } from "../domain/channel.ts";
+import { isPattern } from "../lib/pattern-map.ts";
 import { formatPath } from "../lib/schema-problems.ts";
 import type { SettingRow } from "./describe.ts";
 import type { LoadedSettings } from "./load.ts";
@@ -44,7 +45,9 @@ export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Re
     loaded: { ...next, settings, rows },
     changed: [
       ...differing.filter((row) => isReloadable(row) && !isEntry(row)).map(({ path }) => path),
-      ...changedIds(running.settings.channels, channels).map((id) => formatPath(["channels", id])),
+      ...changedIds(channelsOf(running.settings), channelsOf(settings)).map((id) =>
+        formatPath(["channels", id]),
+      ),
       ...changedIds(modelsOf(running.settings), modelsOf(settings)).map((id) => formatPath(["models", id])),
     ],
     needsRestart: [
@@ -108,13 +111,24 @@ function withChannels({ strategy, targets }: Route, channels: ReadonlyMap<string
   };
 }
 
+/** Also those that cannot be used, which are counted and have no models. */
+function channelsOf({ channels, unusableChannels }: Settings): Map<string, unknown> {
+  return new Map<string, unknown>([...unusableChannels.map((id) => [id, null] as const), ...channels]);
+}
+
 /** Everything of each model, channels by their ids: a changed channel is reported once, not with all of its models. */
 function modelsOf({ models, prices, routes }: Settings): Map<string, unknown> {
+  const ids = [...models.declared.keys()];
+  const patterns = ids.filter(isPattern).toSorted((one, other) => other.length - one.length);
+  // A price that is no model's own is of the table of a pattern.
+  const priced = Map.groupBy(prices.declared, ([key]) =>
+    models.declared.has(key) ? key : patterns.find((pattern) => key.startsWith(pattern.slice(0, -1))),
+  );
   return new Map(
     [...models.declared].map(([id, model]) => {
       const { strategy, targets = [] } = routes.get(id) ?? {};
       const named = targets.map(({ channel, upstreamModel, weight }) => [channel.id, upstreamModel, weight]);
-      return [id, [model, prices.get(id), strategy, named]];
+      return [id, [model, prices.get(id), priced.get(id), strategy, named]];
     }),
   );
 }
