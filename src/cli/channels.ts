@@ -46,9 +46,10 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
       const result = await cli.run("configuration.reseal", {});
       const failed = result.failed.map(({ kind, id, field }) => `${kind} ${id}: ${field}`);
       if (json) cli.print(true, result, []);
-      else
-        cli.printLine(
-          `Sealed ${result.resealed} secrets anew.${failed.length > 0 ? ` No key opens ${failed.join(", ")}.` : ""}`,
+      else cli.printLine(`Sealed ${result.resealed} secrets anew.`);
+      if (failed.length > 0)
+        throw new Error(
+          `no key opens ${failed.join(", ")}: set the earlier master key as GATEWAY_MASTER_KEY_PREVIOUS and run it again, or set the secrets anew`,
         );
     });
 }

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, stat, writeFile } from "node:fs/promises";
 import { runCli } from "../../src/cli/index.ts";
 import { loadSettings, type LoadedSettings } from "../../src/config/index.ts";
+import { newMasterKey } from "../../src/lib/seal.ts";
 import { isWellFormedSecret } from "../../src/lib/secret.ts";
 import { runMigrations } from "../../src/run/stores.ts";
 import { MACHINE, runCommand } from "../support/command-line.ts";
@@ -171,6 +172,13 @@ test("a stored credential is changed in place, and check shows what the database
   expect(JSON.parse(set.stdout)).toMatchObject({ id: "openai", credentialEnd: "next" });
   const nothing = await runCommand(["channels", "set", "openai"], machine);
   expect(nothing).toMatchObject({ code: 1, stderr: expect.stringContaining("name what to change") });
+  const key = { GATEWAY_MASTER_KEY: newMasterKey() };
+  const other = { ...machine, env: { ...machine.env, ...key } };
+  expect(await runCommand(["channels", "reseal"], other)).toMatchObject({
+    code: 1,
+    stdout: "Sealed 0 secrets anew.\n",
+    stderr: expect.stringContaining("no key opens channel openai: credential: set the earlier master key as"),
+  });
   await writeFile(`${folder.path}/data/gateway.sqlite`, "no database");
   expect(await check()).toMatchObject({
     code: 0,
