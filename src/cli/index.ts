@@ -167,7 +167,9 @@ function describe(error: unknown): string {
   if (error instanceof ConfigurationError) return error.message;
   if (error instanceof DependencyError) {
     const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-    return `error: ${error.message}${cause}; check DATABASE_URL and that the database runs, or the data folder where SQLite is used`;
+    return `error: ${error.message}${cause}; ${error.advice ?? CHECK}`;
   }
   return `error: ${error instanceof Error ? error.message : String(error)}`;
 }
+
+const CHECK = "check DATABASE_URL and that the database runs, or the data folder where SQLite is used";

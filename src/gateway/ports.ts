@@ -46,15 +46,22 @@ export interface Snapshot {
 export class DependencyError extends Error {
   override readonly name = "DependencyError";
   readonly dependency: "database" | "blobs";
+  /** What the operator has to do, where waiting does not help. */
+  readonly advice: string | null;
 
-  constructor(message: string, { dependency = "database", ...options }: DependencyErrorOptions = {}) {
+  constructor(
+    message: string,
+    { dependency = "database", advice = null, ...options }: DependencyErrorOptions = {},
+  ) {
     super(message, options);
     this.dependency = dependency;
+    this.advice = advice;
   }
 }
 
 interface DependencyErrorOptions extends ErrorOptions {
   dependency?: DependencyError["dependency"];
+  advice?: string | null;
 }
 
 /** Local, append-only, written before the last byte of a response: survives the end of the process at any moment. */

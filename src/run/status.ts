@@ -147,7 +147,7 @@ export function gauges({
 
 const LOOK_MS = 2_000;
 
-const DAMAGED = "The database is damaged: stop the gateway and restore a backup.";
+const DAMAGED = "The database is damaged: stop the gateway and run restore --force with a backup.";
 const AWAY = "The database is away: charges wait in the journal.";
 
 type Sources = Pick<StatusSources, "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy">;

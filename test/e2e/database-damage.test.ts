@@ -38,13 +38,23 @@ test.each(damages)(
     expect(gateway.logs().filter(({ level, message }) => level === "error" && message !== "request")).toEqual(
       [
         expect.objectContaining({
-          message: "the database is damaged: stop the gateway and restore a backup",
+          message: "the database is damaged: stop the gateway and run restore --force with a backup",
         }),
       ],
     );
   },
   30_000,
 );
+
+test("a command that meets damage names the file and how a backup is put in its place", async () => {
+  await using gateway = await startTestGateway();
+  await gateway.stop();
+  for (const page of rootsOf(gateway, "audit")) overwrite(gateway, page);
+  const output = await gateway.cli("audit", "list").catch(String);
+  expect(output).toContain(`error: the database ${pathOf(gateway)} is damaged (`);
+  expect(output).toContain("npm start -- restore FILE --force");
+  expect(output).not.toContain("DATABASE_URL");
+});
 
 /** What the probe says once it names the reason: a statement may have failed before the check has found it. */
 async function unreadiness({ url }: TestGateway, reason: RegExp): Promise<unknown> {

@@ -21,7 +21,11 @@ export function damageReport(report: Report): DamageReport {
   const logChange = () => {
     const reason = current();
     if (reason !== null && !isReported)
-      report("the database is damaged: stop the gateway and restore a backup", reason, "error");
+      report(
+        "the database is damaged: stop the gateway and run restore --force with a backup",
+        reason,
+        "error",
+      );
     if (reason === null && isReported) report("the database can be read again", null, "info");
     isReported = reason !== null;
   };

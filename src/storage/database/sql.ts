@@ -63,12 +63,12 @@ const MAX_CALLS = 2000;
 type BoundedCall = <T>(run: (signal: AbortSignal) => Promise<T>, timeoutMs?: number) => Promise<T>;
 
 /**
- * Gives every call a deadline and the right error, and bounds how many are under way. `onFailure` sees each error as the
- * database threw it.
+ * Gives every call a deadline and the right error, and bounds how many are under way. `failure` makes what is thrown of
+ * each error as the database threw it.
  */
 export function boundCalls(
   defaultTimeoutMs: number,
-  onFailure: (error: unknown) => void = () => {},
+  failure: (error: unknown) => unknown = failureOf,
 ): BoundedCall {
   let underWay = 0;
   return async (run, timeoutMs = defaultTimeoutMs) => {
@@ -84,8 +84,7 @@ export function boundCalls(
     try {
       return await withDeadline(timeoutMs, result, late);
     } catch (error) {
-      onFailure(error);
-      throw failureOf(error);
+      throw failure(error);
     }
   };
 }

@@ -10,7 +10,7 @@ test("a damaged file is named, with what to do", async () => {
   writeFileSync(path, "x".repeat(8192));
   try {
     await expect(openDatabase(path)).rejects.toThrow(
-      `the database ${path} cannot be opened (SQLITE_NOTADB): it is damaged; put a backup in its place`,
+      `the database ${path} cannot be opened (SQLITE_NOTADB): it is damaged; stop the gateway and put a backup in its place by npm start -- restore FILE --force`,
     );
   } finally {
     rmSync(folder, { recursive: true });

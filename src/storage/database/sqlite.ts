@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { Database as Connection, type SQLQueryBindings } from "bun:sqlite";
 import { DependencyError } from "../../gateway/ports.ts";
 import { sleep } from "../../lib/waiting.ts";
@@ -7,7 +7,7 @@ import { additionStatement, insertStatement } from "./insert-statement.ts";
 import { SEQUENCE_STATEMENTS, sequenceOf } from "./ledger-sequence.ts";
 import { boundCalls, failureOf, REPORT_TIMEOUT_MS, type Addition, type Database, type Sums } from "./sql.ts";
 import { openSqliteClient } from "./sqlite-client.ts";
-import { damageOf, isLocked } from "./unavailable.ts";
+import { damageOf, isDamaged, isLocked } from "./unavailable.ts";
 import { WalFile } from "./wal-file.ts";
 
 /**
@@ -19,8 +19,14 @@ export async function openSqlite(
   location: string,
   { timeoutMs, mustExist, onDamage = () => {} }: SqliteOptions,
 ): Promise<Database> {
-  const onFailure = (error: unknown) => noteDamage(error, onDamage);
-  const calls = boundCalls(timeoutMs, onFailure);
+  const failure = (error: unknown): unknown => {
+    const damage = damageOf(error);
+    if (damage !== null) onDamage(`a statement on ${basename(location)} failed with ${damage}`);
+    return isDamaged(error)
+      ? new DependencyError(`the database ${location} is damaged`, { cause: error, advice: RESTORE })
+      : failureOf(error);
+  };
+  const calls = boundCalls(timeoutMs, failure);
   const open = () => openSqliteClient(location);
   const opened = calls((signal) => {
     if (!mustExist) createFile(location);
@@ -36,8 +42,7 @@ export async function openSqlite(
       try {
         return await query(reader.sql);
       } catch (error) {
-        onFailure(error);
-        throw failureOf(error);
+        throw failure(error);
       }
     },
     readConsistently: (work) =>
@@ -96,11 +101,6 @@ async function openConnections(location: string, signal: AbortSignal) {
   return { writer, reader, inserter: openRowInserter(location, SETTINGS) };
 }
 
-function noteDamage(error: unknown, onDamage: (reason: string) => void): void {
-  const damage = damageOf(error);
-  if (damage !== null) onDamage(damage);
-}
-
 /** Throws the failure to open a file, in words that say which it is and what to do; any other error as it is. */
 function fail(error: unknown, location: string): never {
   const cause = error instanceof DependencyError && damageOf(error.cause) !== null ? error.cause : error;
@@ -111,15 +111,15 @@ function fail(error: unknown, location: string): never {
     : error;
 }
 
+const RESTORE =
+  "stop the gateway and put a backup in its place by npm start -- restore FILE --force, which keeps the journals";
+
 const ADVICE = [
   [
     /^(EACCES|EPERM|EROFS|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/,
     "let this user write it and its folder, or set GATEWAY_DATA_DIR to another folder",
   ],
-  [
-    /^(SQLITE_NOTADB|SQLITE_CORRUPT.*)$/,
-    "it is damaged; put a backup in its place and keep the journals beside it, whose charges the start posts",
-  ],
+  [/^(SQLITE_NOTADB|SQLITE_CORRUPT.*)$/, `it is damaged; ${RESTORE}`],
 ] as const;
 
 /** A commit does not wait for the disk: a thread makes WAL checkpoints, unless it falls far behind. */

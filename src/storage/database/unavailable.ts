@@ -36,10 +36,15 @@ export function isLocked(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 }
 
-/** What an error tells of damage of a SQLite database; null when it tells nothing of it. */
+/** SQLite's code of an error that tells of damage of the database; null when it tells nothing of it. */
 export function damageOf(error: unknown): string | null {
   const code = sqliteCode(error);
-  return /^SQLITE_(NOTADB|CORRUPT|IOERR)/.test(code) ? `a statement failed with ${code}` : null;
+  return /^SQLITE_(NOTADB|CORRUPT|IOERR)/.test(code) ? code : null;
+}
+
+/** Whether the content of a SQLite file is wrong: a backup mends it, and waiting does not. */
+export function isDamaged(error: unknown): boolean {
+  return /^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error));
 }
 
 function sqliteCode(error: unknown): string {
