@@ -19,13 +19,7 @@ export async function openSqlite(
   location: string,
   { timeoutMs, mustExist, onDamage = () => {} }: SqliteOptions,
 ): Promise<Database> {
-  const failure = (error: unknown): unknown => {
-    const damage = damageOf(error);
-    if (damage !== null) onDamage(`a statement on ${basename(location)} failed with ${damage}`);
-    return isDamaged(error)
-      ? new DependencyError(`the database ${location} is damaged`, { cause: error, advice: RESTORE })
-      : failureOf(error);
-  };
+  const failure = (error: unknown) => failureOn(location, error, onDamage);
   const calls = boundCalls(timeoutMs, failure);
   const open = () => openSqliteClient(location);
   const opened = calls((signal) => {
@@ -99,6 +93,15 @@ async function openConnections(location: string, signal: AbortSignal) {
     for (const setting of SETTINGS) await sql.unsafe(setting);
   }
   return { writer, reader, inserter: openRowInserter(location, SETTINGS) };
+}
+
+/** What a call throws for an error; damage is reported, too. */
+function failureOn(location: string, error: unknown, onDamage: (reason: string) => void): unknown {
+  const damage = damageOf(error);
+  if (damage !== null) onDamage(`a statement on ${basename(location)} failed with ${damage}`);
+  return isDamaged(error)
+    ? new DependencyError(`the database ${location} is damaged`, { cause: error, advice: RESTORE })
+    : failureOf(error);
 }
 
 /** Throws the failure to open a file, in words that say which it is and what to do; any other error as it is. */
