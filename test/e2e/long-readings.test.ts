@@ -5,9 +5,16 @@ import { join } from "node:path";
 import { EXPORTS } from "../../src/admin/exports.ts";
 import type { Operation } from "../../src/admin/operation.ts";
 import { operations } from "../../src/admin/operations.ts";
-import { signIn, type Administrator } from "../support/administration.ts";
-import { copyRows } from "../support/copied-rows.ts";
-import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
+import type { Administrator } from "../support/administration.ts";
+import { until, type TestGateway } from "../support/gateway.ts";
+import {
+  CHAT,
+  copyLongReadings,
+  LONG_READINGS,
+  openLongReadings,
+  readExport,
+  VAIN_READINGS,
+} from "../support/long-readings.ts";
 
 /*
  * Whatever reads much for administration leaves the thread of requests alone: of twice as many rows that thread sees no
@@ -18,69 +25,18 @@ const LONG = process.env["LONG_READINGS"];
 const ROWS = Number(LONG ?? 8_000);
 /** Of what people set, which all of it is read for a report. */
 const FEW_ROWS = 1_000;
-const MANY = /^(ledger|ledger_bookings|audit|request_log)$/;
-const FEW = /^(pictures|prices|usage_\w+s|traffic_\w+)$/;
 /** Most that the thread of requests runs for one reading, and for one page. Milliseconds. */
 const MAX_MS = 100;
 const MAX_PAGE_MS = 25;
 const PAGE = 250;
 /** Pages of an export that are read of many rows. */
 const MAX_PAGES = 16;
-const CHAT = { model: "sandbox-chat", messages: [{ role: "user", content: "hello" }] };
-const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
-const DAY_MS = 24 * 60 * 60_000;
-const from = new Date(Date.now() - DAY_MS).toISOString();
-const CORRECTION = { ...PRICE, from, reason: "tried", organizationId: "default" };
-
-/** The call of each operation that reads more than a page; `null` changes something, and reads what another one does. */
-const READINGS: Readonly<Record<string, [method: string, path: string, body?: object] | null>> = {
-  "ledger.verify": ["GET", "/ledger/verify"],
-  "audit.verify": ["GET", "/audit/verify"],
-  "overview.get": ["GET", "/overview"],
-  "usage.list": ["GET", "/usage?groupBy=key"],
-  "prices.table": ["GET", "/prices/table?organizationId=default"],
-  "prices.effective": ["GET", "/prices/effective?model=sandbox-chat&organizationId=default"],
-  "prices.preview": ["POST", "/prices/preview", PRICE],
-  "prices.create": null,
-  "prices.end": null,
-  "priceCorrections.preview": ["POST", "/price-corrections/preview", CORRECTION],
-  "priceCorrections.apply": null,
-  "routes.explain": ["POST", "/routes/explain", { organizationId: "default", model: "sandbox-chat" }],
-  "requests.get": ["GET", "/requests/template"],
-  "keys.list": ["GET", "/keys"],
-  "leases.list": ["GET", "/leases"],
-  "webhooks.list": ["GET", "/webhooks"],
-  "members.list": ["GET", "/members"],
-  "tokens.list": ["GET", "/tokens"],
-  "sessions.list": ["GET", "/sessions"],
-  "channels.get": ["GET", "/channels/sandbox"],
-  "channels.remove": null,
-  "models.list": ["GET", "/models"],
-  "models.get": ["GET", "/model?id=sandbox-chat"],
-  "models.create": null,
-  "models.update": null,
-  "configuration.export": ["GET", "/configuration"],
-  "configuration.import": null,
-  "configuration.reseal": null,
-};
-
-/** Filters with which a list goes through everything and finds nothing. */
-const VAIN = ["/ledger?model=none", "/requests?model=none&channel=none", "/audit?actor=nobody"];
 
 let gateway: TestGateway;
 let admin: Administrator;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ env: { REQUEST_LOG: "all" } });
-  admin = await signIn(gateway);
-  await admin.act("POST", "/budgets", { organizationId: "default", amount: "1000", period: "month" });
-  await admin.act("POST", "/prices", { ...PRICE, organizationId: "default" });
-  await gateway.call("/v1/chat/completions", { body: CHAT, headers: { "x-request-id": "template" } });
-  await gateway.charged("template");
-  await until("the sums of the request", async () => {
-    const { totals } = await admin.act("GET", "/overview");
-    return totals.requests > 0 || undefined;
-  });
+  ({ gateway, admin } = await openLongReadings());
 }, 30_000);
 afterAll(() => gateway[Symbol.asyncDispose]());
 
@@ -88,7 +44,7 @@ test("every operation that reads more than a page is measured", () => {
   const long = Object.entries(operations as Record<string, Operation>).filter(
     ([, { cost }]) => cost !== "page",
   );
-  expect(Object.keys(READINGS).toSorted()).toEqual(long.map(([name]) => name).toSorted());
+  expect(Object.keys(LONG_READINGS).toSorted()).toEqual(long.map(([name]) => name).toSorted());
 });
 
 test.skipIf(process.platform !== "linux")(
@@ -103,17 +59,17 @@ test.skipIf(process.platform !== "linux")(
     };
     for (const isAgain of [false, true]) {
       // The second time there are twice as many of all.
-      copyRows(database, isAgain ? 1 : ROWS, MANY);
-      copyRows(database, isAgain ? 1 : FEW_ROWS, FEW);
+      copyLongReadings(database, isAgain ? { many: 1, few: 1 } : { many: ROWS, few: FEW_ROWS });
       const rows = { many: isAgain ? 2 * ROWS : ROWS, few: isAgain ? 2 * FEW_ROWS : FEW_ROWS };
-      for (const [name, call] of Object.entries(READINGS))
+      for (const [name, call] of Object.entries(LONG_READINGS))
         if (call) {
           const most = MAX_MS + (PAGED[name]?.(rows) ?? 0);
           compare(name, await leastOf(() => admin.act(...call), most), most);
         }
-      for (const path of VAIN) compare(path, await leastOf(() => admin.act("GET", path), MAX_MS), MAX_MS);
+      for (const path of VAIN_READINGS)
+        compare(path, await leastOf(() => admin.act("GET", path), MAX_MS), MAX_MS);
       for (const name of EXPORTS) {
-        const ms = await leastOf(() => read(`/export/${name}`, MAX_PAGES), MAX_MS);
+        const ms = await leastOf(() => readExport(gateway, admin, name, MAX_PAGES * PAGE), MAX_MS);
         const pages = Math.ceil((await lastExport(name)) / PAGE);
         compare(`export of ${name}`, ms, MAX_MS + pages * MAX_PAGE_MS);
       }
@@ -145,7 +101,9 @@ if (LONG !== undefined)
       })();
       await Promise.all([
         admin.act("GET", "/ledger/verify"),
-        ...["ledger", "ledger", "requests", "audit"].map((name) => read(`/export/${name}`, 4 * MAX_PAGES)),
+        ...["ledger", "ledger", "requests", "audit"].map((name) =>
+          readExport(gateway, admin, name, 4 * MAX_PAGES * PAGE),
+        ),
       ]);
       over.abort();
       await honest;
@@ -160,17 +118,6 @@ const PAGED: Readonly<Record<string, (rows: { many: number; few: number }) => nu
   "priceCorrections.preview": ({ many }) => (many / PAGE) * MAX_PAGE_MS,
   "configuration.export": ({ few }) => (few / PAGE) * MAX_PAGE_MS,
 };
-
-/** Reads an export up to so many pages, whose first is the heading. */
-async function read(path: string, most = Infinity): Promise<void> {
-  const response = await fetch(`${gateway.url}/admin/v1${path}`, { headers: { cookie: admin.cookie } });
-  expect(response.status).toBe(200);
-  let lines = 0;
-  for await (const piece of response.body!) {
-    lines += Buffer.from(piece).toString("latin1").split("\n").length - 1;
-    if (lines > most * PAGE) break;
-  }
-}
 
 /** The rows of the last export, once it has ended. */
 function lastExport(name: string): Promise<number> {

@@ -1,4 +1,73 @@
-import type { LoopCase } from "./case.ts";
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { EXPORTS } from "../../src/admin/exports.ts";
+import type { Administrator } from "../support/administration.ts";
+import type { TestGateway } from "../support/gateway.ts";
+import {
+  copyLongReadings,
+  LONG_READINGS,
+  openLongReadings,
+  readExport,
+  VAIN_READINGS,
+} from "../support/long-readings.ts";
+import type { LoopCase, LoopWorld } from "./case.ts";
+
+/** Of the ledger, the audit and the log of requests. */
+const ROWS = 60_000;
+/** Rows of each table that people set. */
+const SETTINGS = 1_000;
+/** Lines of an export that are read. */
+const EXPORT_LINES = 4_000;
+
+interface Readings {
+  gateway: TestGateway;
+  admin: Administrator;
+}
+
+/** By the number of their rows. A run opens them once. */
+const opened = new Map<number, Promise<Readings>>();
+
+function readingsOf(world: LoopWorld, rows: number): Promise<Readings> {
+  const found = opened.get(rows) ?? openWith(world, rows);
+  opened.set(rows, found);
+  return found;
+}
+
+async function openWith(world: LoopWorld, rows: number): Promise<Readings> {
+  const readings = await openLongReadings();
+  world.opened.use(readings.gateway);
+  using database = new Database(join(readings.gateway.dataDirectory, "gateway.sqlite"));
+  database.run("PRAGMA busy_timeout = 10000");
+  copyLongReadings(database, { many: rows, few: SETTINGS });
+  return readings;
+}
+
+function readingCase(
+  name: string,
+  covered: string,
+  read: (readings: Readings) => Promise<unknown>,
+): LoopCase {
+  return {
+    name: `administration: ${name}`,
+    covers: [covered],
+    most: ROWS,
+    gateway: async (world, count) => (await readingsOf(world, count)).gateway,
+    async prepare(world, count) {
+      const readings = await readingsOf(world, count);
+      return async () => void (await read(readings));
+    },
+  };
+}
 
 /** Reports, exports and other readings of administration, by the number of rows that they read. */
-export const ADMINISTRATION_CASES: readonly LoopCase[] = [];
+export const ADMINISTRATION_CASES: readonly LoopCase[] = [
+  ...Object.entries(LONG_READINGS).flatMap(([name, call]) =>
+    call ? [readingCase(name, name, ({ admin }) => admin.act(...call))] : [],
+  ),
+  ...VAIN_READINGS.map((path) => readingCase(path, path, ({ admin }) => admin.act("GET", path))),
+  ...EXPORTS.map((name) =>
+    readingCase(`export of ${name}`, `export ${name}`, ({ gateway, admin }) =>
+      readExport(gateway, admin, name, EXPORT_LINES),
+    ),
+  ),
+];

@@ -6,12 +6,28 @@ import type { TestGateway } from "../support/gateway.ts";
  */
 export interface LoopCase {
   name: string;
-  /** Endpoints (`POST /v1/responses`), providers (`openai`) or pairs of dialects (`chat → native`) that it is about. */
+  /**
+   * Endpoints (`POST /v1/responses`), providers (`openai`), pairs of dialects (`chat → native`), operations and exports of
+   * administration (`usage.list`, `export audit`) that it is about.
+   */
   covers: readonly string[];
   /** The number of items at the largest that the default settings take. */
   most: number;
-  /** Makes ready what `count` items need, which is not measured, and returns the work, which is. */
-  prepare(world: LoopWorld, count: number): Promise<() => Promise<unknown>>;
+  /**
+   * Makes ready what `count` items need, which is not measured, and returns the work, which is. The work returns figures
+   * where it was not done by the gateway.
+   */
+  prepare(world: LoopWorld, count: number): Promise<() => Promise<LoopFigures | void>>;
+  /** The gateway that does the work, where that is not the one of all. */
+  gateway?(world: LoopWorld, count: number): Promise<TestGateway>;
+}
+
+export interface LoopFigures {
+  /** The longest time for which another caller waited. */
+  waitMs: number;
+  /** For how long the thread with the event loop ran. */
+  workMs: number;
+  memoryMb: number;
 }
 
 /** What all cases of a run share. */
@@ -19,6 +35,8 @@ export interface LoopWorld {
   /** In a process of its own, over SQLite, with the sandbox and a channel of each dialect. */
   gateway: TestGateway;
   vendor: LoopVendor;
+  /** What cases have opened, disposed of at the end of the run. */
+  opened: AsyncDisposableStack;
 }
 
 /** Answers every call with the bytes that it was told last. */

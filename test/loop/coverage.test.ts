@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
 import { TEXT_DIALECTS } from "../../src/dialects/text.ts";
 import { allRoutes, type ServerOptions } from "../../src/server/index.ts";
+import { EXPORTS } from "../../src/admin/exports.ts";
+import type { Operation } from "../../src/admin/operation.ts";
+import { operations } from "../../src/admin/operations.ts";
+import { LONG_READINGS } from "../support/long-readings.ts";
 import { CASES } from "./cases.ts";
+import { CALLED_PROVIDERS } from "./provider-calls.ts";
 
 // What is new and has no case that grows fails here.
 
@@ -28,6 +33,14 @@ test("each public endpoint that takes a body has a case", () => {
     .filter((route) => !AZURE.test(route));
   expect(taking.filter((route) => !covered.has(route) && !(route in EXEMPT))).toEqual([]);
   expect(Object.keys(EXEMPT).filter((route) => !taking.includes(route) || covered.has(route))).toEqual([]);
+});
+
+test("each provider, operation of administration that reads much, and export has a case", () => {
+  const long = Object.entries(operations as Record<string, Operation>)
+    .filter(([name, { cost }]) => cost !== "page" && LONG_READINGS[name] !== null)
+    .map(([name]) => name);
+  const all = [...CALLED_PROVIDERS, ...long, ...EXPORTS.map((name) => `export ${name}`)];
+  expect(all.filter((each) => !covered.has(each))).toEqual([]);
 });
 
 test("each pair of dialects has cases of requests and of answers", () => {

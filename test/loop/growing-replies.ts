@@ -224,7 +224,8 @@ const json = (make: (words: Words, count: number) => object) => (words: Words) =
 export const WHOLE_REPLIES: Readonly<Record<string, Kind>> = {
   texts: { most: 20_000, make: json((words, count) => words.whole({ texts: count })) },
   calls: { most: 8_000, make: json((words, count) => words.whole({ calls: count })) },
-  characters: { most: 8_000_000, make: json((words, count) => words.whole({ text: "x".repeat(count) })) },
+  characters: { most: 30_000_000, make: json((words, count) => words.whole({ text: "x".repeat(count) })) },
+  escapes: { most: 990_000, make: json((words, count) => words.whole({ text: "x\n".repeat(count) })) },
   values: {
     most: 400_000,
     make: json((words, count) => words.whole({ more: { list: each(count, () => 1) } })),
@@ -236,21 +237,21 @@ export const WHOLE_REPLIES: Readonly<Record<string, Kind>> = {
     ),
   },
   levels: {
-    most: 8_000_000,
+    most: 15_000_000,
     make: () =>
       function* (count) {
         yield `{"a":${"[".repeat(count)}${"]".repeat(count)}}`;
       },
   },
   "values beyond the bound": {
-    most: 8_000_000,
+    most: 15_000_000,
     make: () =>
       function* (count) {
         yield `{"a":[${"0,".repeat(count)}0]}`;
       },
   },
   spaces: {
-    most: 8_000_000,
+    most: 30_000_000,
     make: (words) =>
       function* (count) {
         yield " ".repeat(count) + JSON.stringify(words.whole({}));

@@ -1,12 +1,14 @@
 /**
  * Sends everything that grows at half and at all of its bounds, while another caller asks the sandbox:
- * `npm run loop -- [--only TEXT] [--tries N]`. Prints a line for each case and exits with 1 where the other caller waited
- * for over 100 ms, each time that it was tried, or twice as many items took more than two and a half times as long.
+ * `npm run loop -- [--only TEXT] [--tries N]`. Prints a line for each case, then the cases for which the other caller
+ * waited longest, and exits with 1 where it waited for over 100 ms, each time that it was tried, or twice as many items
+ * took more than two and a half times as long.
  */
 import { parseArgs } from "node:util";
-import type { LoopCase } from "./case.ts";
+import type { TestGateway } from "../support/gateway.ts";
+import type { LoopCase, LoopFigures } from "./case.ts";
 import { CASES } from "./cases.ts";
-import type { HonestFigures } from "./honest.ts";
+import type { HonestFigures, HonestOrder } from "./honest.ts";
 import { loopThread, openWorld, resetPeak, threadTimes } from "./world.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string" }, tries: { type: "string" } } });
@@ -14,65 +16,71 @@ const MAX_WAIT_MS = 100;
 const MAX_GROWTH = 2.5;
 /** Below this, what the program does besides is a large part of a time. */
 const MIN_GROWTH_MS = 40;
-const MAX_TRIES = Number(values.tries ?? 4);
+const MAX_TRIES = Number(values.tries ?? 3);
 const PATIENCE_MS = 60_000;
-
-interface Figures {
-  waitMs: number;
-  /** Of the thread with the event loop. */
-  workMs: number;
-  memoryMb: number;
-}
+/** Rows that are printed again at the end. */
+const WORST = 20;
 
 await using world = await openWorld();
-const { gateway } = world;
 const honest = new Worker(new URL("honest.ts", import.meta.url));
-honest.postMessage({ url: gateway.url, key: await otherKey("honest"), loopThread: loopThread(gateway) });
+const orders = new Map<TestGateway, Promise<HonestOrder>>();
+await askBeside(world.gateway);
 await Bun.sleep(1_000);
 
-let failures = 0;
+const cases = CASES.filter(({ name }) => name.includes(values.only ?? ""));
+const rows: { text: string; waitMs: number; isBad: boolean }[] = [];
+const startedAt = performance.now();
 console.log(row("case", "n", "2n", "wait ms", "growth", "memory MB", ""));
-for (const each of CASES) {
-  if (values.only !== undefined && !each.name.includes(values.only)) continue;
-  const problem = await runCase(each);
-  if (problem) failures += 1;
+for (const each of cases) {
+  const result = await runCase(each);
+  rows.push(result);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  console.log(`${result.text}  ${rows.length}/${cases.length}, ${seconds} s`);
 }
-console.log(failures === 0 ? "Nothing held the event loop." : `${failures} cases held the event loop.`);
-process.exit(failures === 0 ? 0 : 1);
+const failures = rows.filter(({ isBad }) => isBad);
+console.log("\nThe longest waits:");
+const worst = rows.toSorted((one, other) => other.waitMs - one.waitMs).slice(0, WORST);
+for (const { text } of worst) console.log(text);
+for (const { text } of failures) console.log(`FAILED ${text}`);
+console.log(
+  failures.length === 0 ? "Nothing held the event loop." : `${failures.length} cases held the event loop.`,
+);
+await world[Symbol.asyncDispose]();
+process.exit(failures.length === 0 ? 0 : 1);
 
-async function runCase(each: LoopCase): Promise<boolean> {
+async function runCase(each: LoopCase): Promise<(typeof rows)[number]> {
   const half = Math.floor(each.most / 2);
-  let best: { small: Figures; large: Figures } | null = null;
+  let best: { small: LoopFigures; large: LoopFigures } | null = null;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const now = { small: await measure(each, half), large: await measure(each, each.most) };
     best = best ? { small: least(best.small, now.small), large: least(best.large, now.large) } : now;
     if (problemsOf(best).length === 0) break;
   }
-  if (!best) return false;
+  if (!best) throw new Error("Try at least once.");
+  const { small, large } = best;
+  const waitMs = Math.max(small.waitMs, large.waitMs);
   const problems = problemsOf(best);
-  const growth = best.large.workMs / Math.max(best.small.workMs, 0.001);
-  console.log(
-    row(
-      each.name,
-      String(half),
-      String(each.most),
-      String(Math.round(Math.max(best.small.waitMs, best.large.waitMs))),
-      growth.toFixed(1),
-      String(Math.round(best.large.memoryMb)),
-      problems.join(", "),
-    ),
+  const text = row(
+    each.name,
+    String(half),
+    String(each.most),
+    String(Math.round(waitMs)),
+    (large.workMs / Math.max(small.workMs, 0.001)).toFixed(1),
+    String(Math.round(large.memoryMb)),
+    problems.join(", "),
   );
-  return problems.length > 0;
+  return { text, waitMs, isBad: problems.length > 0 };
 }
 
-function problemsOf({ small, large }: { small: Figures; large: Figures }): string[] {
+function problemsOf({ small, large }: { small: LoopFigures; large: LoopFigures }): string[] {
   return [
     ...(Math.max(small.waitMs, large.waitMs) > MAX_WAIT_MS ? ["holds the loop"] : []),
     ...(large.workMs > MIN_GROWTH_MS && large.workMs > MAX_GROWTH * small.workMs ? ["grows too fast"] : []),
   ];
 }
 
-function least(one: Figures, two: Figures): Figures {
+function least(one: LoopFigures | null, two: LoopFigures): LoopFigures {
+  if (!one) return two;
   return {
     waitMs: Math.min(one.waitMs, two.waitMs),
     workMs: Math.min(one.workMs, two.workMs),
@@ -80,20 +88,36 @@ function least(one: Figures, two: Figures): Figures {
   };
 }
 
-async function measure(each: LoopCase, count: number): Promise<Figures> {
+async function measure(each: LoopCase, count: number): Promise<LoopFigures> {
   const run = await each.prepare(world, count);
+  const gateway = (await each.gateway?.(world, count)) ?? world.gateway;
+  await askBeside(gateway);
   Bun.gc(true);
   resetPeak(gateway);
   const before = gateway.resources().residentMb;
   const ranBefore = threadTimes(loopThread(gateway)).ranMs;
   honest.postMessage("begin");
-  await Promise.race([run(), Bun.sleep(PATIENCE_MS)]);
+  const figures = await Promise.race([run(), Bun.sleep(PATIENCE_MS)]);
   const { longestMs } = await report();
-  return {
-    waitMs: longestMs,
-    workMs: threadTimes(loopThread(gateway)).ranMs - ranBefore,
-    memoryMb: gateway.resources().peakMb - before,
-  };
+  return (
+    figures ?? {
+      waitMs: longestMs,
+      workMs: threadTimes(loopThread(gateway)).ranMs - ranBefore,
+      memoryMb: gateway.resources().peakMb - before,
+    }
+  );
+}
+
+/** From its next call on, the honest caller asks this gateway. */
+async function askBeside(gateway: TestGateway): Promise<void> {
+  const order = orders.get(gateway) ?? orderOf(gateway);
+  orders.set(gateway, order);
+  honest.postMessage(await order);
+}
+
+async function orderOf(gateway: TestGateway): Promise<HonestOrder> {
+  const printed = await gateway.cli("keys", "create", "--name", "honest", "--json");
+  return { url: gateway.url, key: JSON.parse(printed).secret as string, loopThread: loopThread(gateway) };
 }
 
 function report(): Promise<HonestFigures> {
@@ -103,11 +127,6 @@ function report(): Promise<HonestFigures> {
   });
 }
 
-async function otherKey(name: string): Promise<string> {
-  const printed = await gateway.cli("keys", "create", "--name", name, "--json");
-  return JSON.parse(printed).secret as string;
-}
-
 function row(name: string, ...figures: string[]): string {
-  return `${name.padEnd(64)} ${figures.map((figure) => figure.padStart(10)).join(" ")}`;
+  return `${name.padEnd(64)} ${figures.map((figure) => figure.padStart(9)).join(" ")}`;
 }

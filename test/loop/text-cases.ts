@@ -24,7 +24,8 @@ const requests: LoopCase[] = TEXT_DIALECTS.flatMap((caller) =>
       most: mostOf(make, MAX_BODY_BYTES),
       async prepare(world, count) {
         world.vendor.answer = () => wholeAnswer([JSON.stringify(WORDS[vendor].whole({}))]);
-        return call(world, caller, modelOver(vendor), make(count), false);
+        const send = call(world, caller, modelOver(vendor), make(count), false);
+        return async () => void (await send());
       },
     })),
   ),

@@ -53,10 +53,13 @@ export async function openWorld(): Promise<LoopWorld & AsyncDisposable> {
     }),
     env: { VENDOR_KEY: "sk-loop", GATEWAY_LOG_LEVEL: "error" },
   });
+  const opened = new AsyncDisposableStack();
   return {
     gateway,
     vendor,
+    opened,
     async [Symbol.asyncDispose]() {
+      await opened.disposeAsync();
       await gateway[Symbol.asyncDispose]();
       vendor.stop();
     },
