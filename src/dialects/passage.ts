@@ -1,12 +1,12 @@
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { UsagePolicy } from "../domain/usage.ts";
-import { areBounded } from "../lib/bounded-json.ts";
-import { requireBoundedCalls } from "./conversation/bounded-calls.ts";
+import { assistantParts, excessOfCalls } from "./conversation/bounded-calls.ts";
 import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";
 import { Delivered } from "./conversation/delivered.ts";
 import type { Conversation } from "./conversation/request.ts";
 import { eventsOf, type Reply } from "./conversation/reply.ts";
 import { TranslatedStream } from "./conversation/translated-stream.ts";
+import { untranslatable } from "./conversation/untranslatable.ts";
 import { WholeStream } from "./conversation/whole-stream.ts";
 import type {
   TextDialect,
@@ -75,14 +75,15 @@ export function translate(
 ): Passage {
   const { caller, vendor } = ends;
   const conversation = withTurns(caller.readConversation(payload), vendor.name);
-  requireBoundedCalls(conversation);
+  const excess = excessOfCalls(assistantParts(conversation));
+  if (excess) throw untranslatable(conversation.params.turns ?? "messages", excess);
   const custom = takesCustomTools(vendor.name, terms.traits)
     ? null
     : new CustomToolsAsFunctions(conversation);
   const parse = (vendorReply: VendorReply): Reply => {
     const reply = vendor.parseReply(vendorReply);
-    if (!areBounded(argumentsOf(reply.parts)))
-      throw new UpstreamError("broken", "the arguments of the calls have too many values");
+    const excessOfReply = excessOfCalls(reply.parts);
+    if (excessOfReply) throw new UpstreamError("broken", excessOfReply);
     return custom ? custom.readReply(reply) : reply;
   };
   return {
@@ -100,13 +101,6 @@ export function translate(
     },
     replayReply: (reply) => new WholeStream(parse(reply), caller.replyWriter(payload), policy),
   };
-}
-
-/** Of all calls: some protocols want them as objects, for which each is parsed. */
-function argumentsOf(parts: readonly { type: string; arguments?: string }[]): string[] {
-  return parts.flatMap(({ type, arguments: text }) =>
-    type === "tool_call" && text !== undefined ? [text] : [],
-  );
 }
 
 /** Other protocols than chat have no request of instructions alone: there they are what the user says. */

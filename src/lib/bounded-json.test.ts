@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { areBounded, JSON_BOUNDS, JsonBoundError, parseBounded } from "./bounded-json.ts";
+import { JSON_BOUNDS, JsonBoundError, parseBounded } from "./bounded-json.ts";
 
 const { depth, values, names } = JSON_BOUNDS;
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
@@ -14,12 +14,6 @@ test.each<[string, string, string]>([
 ])("%s are taken up to their bound and no further", (_, most, more) => {
   expect(parseBounded(most)).toEqual(JSON.parse(most));
   expect(() => parseBounded(more)).toThrow(JsonBoundError);
-});
-
-test("texts together are taken up to the bound of one", () => {
-  const half = listOf(values / 2);
-  expect(areBounded([half, listOf(values / 2 - 2)])).toBe(true);
-  expect(areBounded([half, half, half])).toBe(false);
 });
 
 test("names of log probabilities do not count", () => {

@@ -9,7 +9,7 @@ export const JSON_BOUNDS = {
   values: 500_000,
   perString: 4,
   names: 50_000,
-  escapes: 2_500_000,
+  escapes: 1_500_000,
 } satisfies JsonBounds;
 
 /** The text has more than the bounds allow. */
@@ -25,12 +25,6 @@ export function parseBounded(text: string, parse: (text: string) => unknown = JS
   const exceeded = isPlain(text) ? null : exceededBound(text, REPLY_BOUNDS);
   if (exceeded) throw new JsonBoundError(exceeded);
   return parse(text);
-}
-
-/** Whether texts that are parsed one after the other have together no more than one may have. */
-export function areBounded(texts: readonly string[]): boolean {
-  const joined = texts.join();
-  return isPlain(joined) || exceededBound(joined, REPLY_BOUNDS) === null;
 }
 
 /** Whether a text is too short for many values and has too few brackets for many levels, as nearly every one. */

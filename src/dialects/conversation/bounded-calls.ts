@@ -1,7 +1,6 @@
 import { JSON_BOUNDS } from "../../lib/bounded-json.ts";
 import { exceededBound } from "../../lib/json.ts";
-import type { Conversation } from "./request.ts";
-import { untranslatable } from "./untranslatable.ts";
+import type { AssistantPart, Conversation } from "./request.ts";
 
 /** Levels are bounded for each call, where it is parsed. */
 const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
@@ -9,23 +8,24 @@ const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
 const FEW_CHARACTERS = 4 * BOUNDS.names;
 
 /**
- * Throws an `UpstreamError` for a conversation whose calls together have more values or names than may be parsed at once.
- * Arguments are JSON inside of texts, so the bounds of the request do not see them.
+ * Why the calls of a request or of a reply cannot be translated: together their arguments have more values, names or
+ * escapes than may be parsed at once. Null where they can. Arguments are JSON inside of texts, so the bounds of the request
+ * or reply do not see them.
  */
-export function requireBoundedCalls({ turns, params }: Conversation): void {
+export function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
   const texts: string[] = [];
   let characters = 0;
-  for (const { role, parts } of turns) {
-    if (role !== "assistant") continue;
-    for (const part of parts) {
-      if (part.type !== "tool_call") continue;
-      texts.push(part.arguments);
-      characters += part.arguments.length;
-    }
+  for (const part of parts) {
+    if (part.type !== "tool_call") continue;
+    texts.push(part.arguments);
+    characters += part.arguments.length;
   }
-  if (characters <= FEW_CHARACTERS) return;
+  if (characters <= FEW_CHARACTERS) return null;
   const exceeded = exceededBound(texts.join(","), BOUNDS);
-  if (!exceeded) return;
-  const reason = `The arguments of its calls have more than ${BOUNDS[exceeded]} ${exceeded}.`;
-  throw untranslatable(params.turns ?? "messages", reason);
+  return exceeded && `The arguments of its calls have more than ${BOUNDS[exceeded]} ${exceeded}.`;
+}
+
+/** What the assistant has said in all turns. */
+export function* assistantParts({ turns }: Conversation): Generator<AssistantPart> {
+  for (const turn of turns) if (turn.role === "assistant") yield* turn.parts;
 }

@@ -201,8 +201,8 @@ export const CHAT_FAULTS: readonly Fault[] = [
   {
     name: "what the calls of a request have to parse has no bound",
     file: "src/dialects/passage.ts",
-    find: "  requireBoundedCalls(conversation);\n",
-    replace: "  void requireBoundedCalls;\n",
+    find: "  if (excess) throw untranslatable",
+    replace: "  if (excess === '') throw untranslatable",
     tests: ["src/dialects/conversation/bounded-calls.test.ts"],
   },
   {
