@@ -1,5 +1,5 @@
 import { GatewayError } from "../domain/gateway-error.ts";
-import { JSON_BOUNDS } from "../lib/bounded-json.ts";
+import { JSON_BOUNDS, moreThan } from "../lib/bounded-json.ts";
 import { exceededBound, hasRepeatedName, isObject, scanObject, type Span } from "../lib/json.ts";
 
 /** The body of a text request: its exact text, its value, and where some of its members stand in the text. */
@@ -51,7 +51,7 @@ export function readObject(bytes: Uint8Array): { raw: string; body: Record<strin
   const raw = readText(bytes);
   const exceeded = bytes.length > LARGE_BYTES ? exceededBound(raw, JSON_BOUNDS) : null;
   if (exceeded === "depth") throw malformed(TOO_DEEP);
-  if (exceeded) throw malformed(`The request body has more than ${JSON_BOUNDS[exceeded]} ${exceeded}.`);
+  if (exceeded) throw malformed(`The request body has ${moreThan(exceeded)}.`);
   let body: unknown;
   try {
     body = JSON.parse(raw);

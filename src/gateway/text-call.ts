@@ -5,6 +5,7 @@ import { textDialect } from "../dialects/text.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { TokenUsage } from "../domain/usage.ts";
+import { yieldAfter } from "../lib/waiting.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
 import { withReadableLinks } from "./inline-pictures.ts";
@@ -87,6 +88,7 @@ export async function sendCall(
   call.vendorRequestId = response.requestId;
   if (!stream) {
     if (response.kind === "stream") throw new UpstreamError("broken", "a stream for a request without one");
+    await yieldAfter(response.text);
     const reading = estimator.refined(() => passage.readReply(response));
     const { text, usage } = reading instanceof Promise ? await reading : reading;
     return { kind: "whole", text, usage };

@@ -2,6 +2,7 @@ import type { TextPayload, TextRequest } from "../dialects/dialect.ts";
 import { textDialect } from "../dialects/text.ts";
 import type { Target } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
+import { yieldAfter } from "../lib/waiting.ts";
 import { admit, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
@@ -41,6 +42,7 @@ export async function handleText(
   using admitted = admitting instanceof Promise ? await admitting : admitting;
   noteContent(context, payload.raw);
   const coveredTokens = coveredTokensOf(admitted, payload.parsed);
+  await yieldAfter(payload.raw);
   const committed = await callVendors(core, admitted, payload, coveredTokens);
   const { reply, target } = committed;
   if (reply.kind === "stream") {
@@ -58,6 +60,7 @@ export async function handleText(
   committed.release();
   context.facts.content?.add(reply.text);
   admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
+  await yieldAfter(reply.text);
   return { kind: "whole", text: reply.text, rate: admitted.rate, coveredTokens };
 }
 

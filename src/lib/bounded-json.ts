@@ -2,7 +2,8 @@ import { exceededBound, type JsonBound, type JsonBounds } from "./json.ts";
 
 /**
  * What JSON of others may have, so that to parse it and to work through it never holds the event loop for long: levels
- * of objects and arrays, values, names of members, and escapes, of which the longest prompts have about a million.
+ * of objects and arrays, values, names of members, escapes, of which the longest prompts have about a million, and
+ * characters outside of strings.
  */
 export const JSON_BOUNDS = {
   depth: 128,
@@ -10,15 +11,29 @@ export const JSON_BOUNDS = {
   perString: 4,
   names: 50_000,
   escapes: 1_500_000,
+  unquoted: 8_000_000,
 } satisfies JsonBounds;
 
 /** The text has more than the bounds allow. */
 export class JsonBoundError extends Error {
   override readonly name = "JsonBoundError";
   constructor(bound: JsonBound) {
-    super(`more than ${JSON_BOUNDS[bound]} ${bound === "depth" ? "levels" : bound}`);
+    super(moreThan(bound));
   }
 }
+
+/** Says which bound a text exceeds, such as `more than 128 levels`. */
+export function moreThan(bound: JsonBound): string {
+  return `more than ${JSON_BOUNDS[bound]} ${WORDS[bound]}`;
+}
+
+const WORDS: Readonly<Record<JsonBound, string>> = {
+  depth: "levels",
+  values: "values",
+  names: "names",
+  escapes: "escapes",
+  unquoted: "characters outside of strings",
+};
 
 /** Parses JSON of others. Throws a `JsonBoundError` before it would take long, and where `parse` does. */
 export function parseBounded(text: string, parse: (text: string) => unknown = JSON.parse): unknown {

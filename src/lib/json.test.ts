@@ -60,7 +60,7 @@ describe("scanObject", () => {
 
 test("names, values and levels outside of strings are counted up to their bounds", () => {
   const text = '{"a":[1,2,":,{["],"b":{"c":":"}}';
-  const bounds = { depth: 2, values: 11, perString: 1, names: 3, escapes: 0 };
+  const bounds = { depth: 2, values: 11, perString: 1, names: 3, escapes: 0, unquoted: 29 };
   expect(exceededBound(text, bounds)).toBeNull();
   expect(exceededBound(text, { ...bounds, values: 10 })).toBe("values");
   expect(exceededBound(text, { ...bounds, names: 2 })).toBe("names");
@@ -70,8 +70,15 @@ test("names, values and levels outside of strings are counted up to their bounds
   expect(exceededBound(text, { ...bounds, values: 20, perString: 3 })).toBe("values");
 });
 
+test("characters outside of strings are counted up to their bound", () => {
+  const bounds = { depth: 1, values: 9, perString: 1, names: 1, escapes: 0, unquoted: 8 };
+  const text = '{"a": 10 }';
+  expect(exceededBound(text, bounds)).toBeNull();
+  expect(exceededBound(text, { ...bounds, unquoted: 7 })).toBe("unquoted");
+});
+
 test("escapes are counted up to their bound", () => {
-  const bounds = { depth: 1, values: 9, perString: 1, names: 1, escapes: 2 };
+  const bounds = { depth: 1, values: 9, perString: 1, names: 1, escapes: 2, unquoted: 99 };
   expect(exceededBound('{"a":"\\\\ \\n"}', bounds)).toBeNull();
   expect(exceededBound('{"a":"\\\\ \\n\\u0041"}', bounds)).toBe("escapes");
 });

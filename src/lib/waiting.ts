@@ -90,6 +90,13 @@ export function yieldToEventLoop(signal?: AbortSignal): Promise<void> | undefine
   return promise;
 }
 
+/** The same between two steps of work with a whole text, of which a long one takes tens of milliseconds each. */
+export function yieldAfter({ length }: { length: number }): Promise<void> | undefined {
+  return length > LONG ? yieldToEventLoop() : undefined;
+}
+
+const LONG = 1024 * 1024;
+
 function resumeNext(): void {
   loop.resumedAt = performance.now();
   loop.waiting.shift()?.();

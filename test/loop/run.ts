@@ -16,7 +16,7 @@ const MAX_WAIT_MS = 100;
 const MAX_GROWTH = 2.5;
 /** Below this, what the program does besides is a large part of a time. */
 const MIN_GROWTH_MS = 40;
-const MAX_TRIES = Number(values.tries ?? 3);
+const MAX_TRIES = Number(values.tries ?? 4);
 const PATIENCE_MS = 60_000;
 /** Rows that are printed again at the end. */
 const WORST = 20;

@@ -3,7 +3,7 @@ import { CALLERS } from "../support/text-matrix.ts";
 import type { LoopCase, LoopWorld } from "./case.ts";
 import { STREAMED_REPLIES, WHOLE_REPLIES, WORDS } from "./growing-replies.ts";
 import { GROWING_REQUESTS, mostOf } from "./growing-requests.ts";
-import { modelOver, streamAnswer, tinyChunks, wholeAnswer } from "./world.ts";
+import { compressedAnswer, modelOver, streamAnswer, tinyChunks, wholeAnswer } from "./world.ts";
 
 type Dialect = (typeof TEXT_DIALECTS)[number];
 
@@ -44,6 +44,12 @@ const answers: LoopCase[] = TEXT_DIALECTS.flatMap((vendor) =>
         streamAnswer(make(WORDS[vendor])(count)),
       ),
     ),
+    answerCase(
+      caller,
+      vendor,
+      { kind: "whole compressed zeros", most: 60_000_000, isStream: false },
+      (count) => compressedAnswer(Buffer.alloc(count)),
+    ),
     answerCase(caller, vendor, { kind: "streamed bytes", most: 10_000_000, isStream: true }, (count) =>
       tinyChunks([WORDS[vendor].begin, "data: ", "x".repeat(count)]),
     ),
@@ -62,7 +68,7 @@ function answerCase(
   caller: Dialect,
   vendor: Dialect,
   { kind, most, isStream }: { kind: string; most: number; isStream: boolean },
-  answer: (count: number) => Iterable<string>,
+  answer: (count: number) => Iterable<string | Uint8Array>,
 ): LoopCase {
   return {
     name: `${caller} ← ${vendor}: ${kind}`,
@@ -86,19 +92,19 @@ function answerCase(
   };
 }
 
-async function written(pieces: Iterable<string>): Promise<Buffer[]> {
+async function written(pieces: Iterable<string | Uint8Array>): Promise<Buffer[]> {
   const writes: Buffer[] = [];
-  let text: string[] = [];
+  let some: Buffer[] = [];
   let length = 0;
   for (const piece of pieces) {
-    text.push(piece);
+    some.push(Buffer.from(piece));
     length += piece.length;
     if (length < 64 * 1024) continue;
-    writes.push(Buffer.from(text.join("")));
-    text = [];
+    writes.push(Buffer.concat(some));
+    some = [];
     length = 0;
   }
-  return [...writes, Buffer.from(text.join(""))];
+  return [...writes, Buffer.concat(some)];
 }
 
 function call(

@@ -1,4 +1,4 @@
-import { JSON_BOUNDS } from "../../lib/bounded-json.ts";
+import { JSON_BOUNDS, moreThan } from "../../lib/bounded-json.ts";
 import { exceededBound } from "../../lib/json.ts";
 import type { AssistantPart, Conversation } from "./request.ts";
 
@@ -22,7 +22,7 @@ export function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
   }
   if (characters <= FEW_CHARACTERS) return null;
   const exceeded = exceededBound(texts.join(","), BOUNDS);
-  return exceeded && `The arguments of its calls have more than ${BOUNDS[exceeded]} ${exceeded}.`;
+  return exceeded && `The arguments of its calls have ${moreThan(exceeded)}.`;
 }
 
 /** What the assistant has said in all turns. */

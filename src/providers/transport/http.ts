@@ -6,6 +6,7 @@ import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { HttpClient } from "../../lib/http-client/http-client.ts";
 import { HttpError } from "../../lib/http-client/http-error.ts";
 import { fetchGuarded, presentGuard, useProxies } from "./network.ts";
+import { yieldAfter, yieldToEventLoop } from "../../lib/waiting.ts";
 import { requestIdOf } from "./request-id.ts";
 
 const client = new HttpClient();
@@ -102,6 +103,8 @@ export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const MAX_ERROR_BYTES = 64 * 1024;
+/** After so many bytes of a body others get a turn. */
+const TURN_BYTES = 1024 * 1024;
 
 /** Errors that occur before the request is sent, so the vendor cannot have carried it out. */
 const NEVER_SENT: ReadonlySet<unknown> = new Set([
@@ -142,6 +145,7 @@ export async function readText(
     throw error instanceof UpstreamError ? error : readingError(error, signal);
   }
   if (text === "") throw brokenResponse("gave an empty response");
+  await yieldAfter(text);
   return text;
 }
 
@@ -166,6 +170,7 @@ export async function* readPieces(
   const reader = response.body?.getReader();
   if (!reader) return;
   let received = 0;
+  let sinceTurn = 0;
   let isOver = false;
   try {
     for (;;) {
@@ -176,6 +181,12 @@ export async function* readPieces(
       if (done || !value) return;
       received += value.byteLength;
       if (received > maxBytes) throw brokenResponse(`gave more than ${maxBytes} bytes`);
+      sinceTurn += value.byteLength;
+      // A compressed body may come faster than anything else gets a turn.
+      if (sinceTurn > TURN_BYTES) {
+        sinceTurn = 0;
+        await yieldToEventLoop();
+      }
       if (value.byteLength > 0) yield value;
     }
   } finally {
