@@ -1,11 +1,12 @@
 import { beforeEach, expect, test } from "bun:test";
+import type { Target } from "../domain/channel.ts";
 import type { Organization } from "../domain/organization.ts";
 import type { ImageCore } from "../gateway/images.ts";
 import type { Spool } from "../lib/spool.ts";
 import { aJob } from "../../test/support/jobs.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
 import { RunControl } from "./run-control.ts";
-import { contextOfJob, runJob } from "./run-job.ts";
+import { contextOfJob, followCalls, LeaseLost, runJob } from "./run-job.ts";
 
 let hasBegun = false;
 beforeEach(() => {
@@ -22,9 +23,9 @@ const core = {
   upstreams: { image: () => ({ isRepeatable: true }) },
 } as unknown as ImageCore & { jobs: JobStore };
 
-function run(change: Partial<ClaimedJob>, organization: Partial<Organization> = {}): Promise<JobEnding> {
+function aClaimedJob(change: Partial<ClaimedJob>): ClaimedJob {
   const { id: jobId, ...submitted } = aJob();
-  const job: ClaimedJob = {
+  return {
     ...submitted,
     jobId,
     fence: 2,
@@ -37,6 +38,10 @@ function run(change: Partial<ClaimedJob>, organization: Partial<Organization> = 
     sent: null,
     ...change,
   };
+}
+
+function run(change: Partial<ClaimedJob>, organization: Partial<Organization> = {}): Promise<JobEnding> {
+  const job = aClaimedJob(change);
   using control = new RunControl(job);
   const owner = { id: "org_a", isDisabled: false, settings: {}, ...organization } as Organization;
   const context = contextOfJob(core, job, owner, control.signal);
@@ -70,4 +75,57 @@ test("a job that a vendor has goes on although its key was disabled since: the v
   const sent = { channel: "elsewhere", upstreamModel: "m", vendorJobs: { 0: "vendor-1" } };
   await run({ isKeyUsable: false, sent });
   expect(hasBegun).toBe(true);
+});
+
+/** The calls of a job, and what is written of them; `isHeld` tells whether its lease is. */
+function follow(sent: ClaimedJob["sent"], isHeld = true) {
+  const job = aClaimedJob({ sent });
+  const written: unknown[] = [];
+  const jobs: Partial<JobStore> = {
+    async send(_, target) {
+      written.push(target);
+      return isHeld;
+    },
+    async rememberVendorJobs(_, { vendorJobs }) {
+      written.push({ ...vendorJobs });
+      return isHeld;
+    },
+  };
+  const control = new RunControl(job);
+  const calls = followCalls({ job, core: { ...core, jobs: jobs as JobStore }, control });
+  return { calls, written, control };
+}
+
+const TARGET = { channel: { id: "c" }, upstreamModel: "m", weight: 1 } as Target;
+
+test("a job that was sent is looked up call by call, and never sent again", async () => {
+  const sent = { channel: "c", upstreamModel: "m", vendorJobs: { 0: "vendor-0", 2: "vendor-2" } };
+  const { calls, written, control } = follow(sent);
+  using _control = control;
+  await calls.onCall!(TARGET);
+  expect(written).toEqual([]);
+  const records = [0, 1, 2].map((call) => calls.vendorJobs!(call));
+  expect(records.map(({ id, isLost }) => [id, isLost])).toEqual([
+    ["vendor-0", false],
+    [null, true],
+    ["vendor-2", false],
+  ]);
+  await records[2]!.save("vendor-3");
+  expect(written).toEqual([{ 0: "vendor-0", 2: "vendor-3" }]);
+});
+
+test("a new job is noted as sent before it is, and its vendor's jobs as they come", async () => {
+  const { calls, written, control } = follow(null);
+  using _control = control;
+  await calls.onCall!(TARGET);
+  expect(calls.vendorJobs!(0)).toMatchObject({ id: null, isLost: false });
+  await Promise.all([0, 1].map((call) => calls.vendorJobs!(call).save(`vendor-${call}`)));
+  expect(written[0]).toEqual({ channel: "c", upstreamModel: "m" });
+  expect(written.at(-1)).toEqual({ 0: "vendor-0", 1: "vendor-1" });
+});
+
+test("a job whose lease is lost is not sent", async () => {
+  const { calls, control } = follow(null, false);
+  using _control = control;
+  await expect(calls.onCall!(TARGET)).rejects.toBeInstanceOf(LeaseLost);
 });

@@ -97,7 +97,7 @@ async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding[
 }
 
 /** Writes each step of the vendor's calls to the store before it is taken. */
-function followCalls({ job, core, control }: JobRun): ImageRun {
+export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" | "control">): ImageRun {
   const { sent } = job;
   const require = async (write: () => Promise<boolean>): Promise<void> => {
     if (!(await whileAway(write, () => control.signal.aborted)))

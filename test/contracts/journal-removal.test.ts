@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { DependencyError } from "../../src/gateway/ports.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStorage, openStores } from "../../src/storage/index.ts";
-import { adoptFolders } from "../../src/storage/journal/journal-folder.ts";
+import { adoptFolders, createFolder } from "../../src/storage/journal/journal-folder.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
 import { keptSegments } from "../../src/storage/journal/kept-segments.ts";
 import { WENT_BACK } from "../../src/storage/journal/lost-charges.ts";
@@ -148,6 +148,26 @@ test("a journal whose charges could not be posted is taken over again", async ()
   outage.isOver = true;
   await recovery.run();
   expect(await stores.ledger.find("again", "charge")).not.toBeNull();
+  await stores.database.close();
+});
+
+test("a journal that cannot be taken over holds up no other", async () => {
+  const { stores, root, problems, posting, recoveryBy } = await openLeft("several", "good");
+  const folder = createFolder(root, "proc_0");
+  const journal = openJournal({ folder: folder.path, onAppend: () => {}, onProblem: posting.onProblem });
+  journal.append({ type: "charge", entry: anEntry("bad", 1n) });
+  await journal.close();
+  folder.release();
+  const post: LedgerWriter["post"] = async (processId, ...batch) => {
+    if (processId === "proc_0") throw new Error("a mistake");
+    return await posting.writer.post(processId, ...batch);
+  };
+  const recovery = recoveryBy({ post });
+  for (let run = 0; run < 2; run += 1) await recovery.run();
+  expect(await stores.ledger.find("good", "charge")).not.toBeNull();
+  expect(problems).toEqual(["the journal of proc_0 cannot be taken over; its charges wait"]);
+  await recoveryBy().run();
+  expect(await stores.ledger.find("bad", "charge")).not.toBeNull();
   await stores.database.close();
 });
 

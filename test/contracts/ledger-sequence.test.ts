@@ -47,6 +47,25 @@ onEachDatabase("The order of posting", (databases) => {
     await stores.database.close();
   }, 60_000);
 
+  test("pages of entries that were posted together have each once", async () => {
+    const stores = await openStores(await databases.location());
+    const context = { ...(await adminContext()), store: stores.admin };
+    const ids = ["a", "b", "c", "d", "e"];
+    await stores.ledger.post(
+      "proc_a",
+      ids.map((id) => anEntry(id, 1n)),
+    );
+    const found: string[] = [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages < 3; pages += 1) {
+      const { entries, next } = await listLedger(context, { after: 0, cursor, limit: 2 });
+      found.push(...entries.map(({ id }) => id));
+      cursor = next ?? undefined;
+    }
+    expect([found, cursor]).toEqual([ids, undefined]);
+    await stores.database.close();
+  });
+
   test("entries stay behind what was promised when the clock goes back", async () => {
     const stores = await openStores(await databases.location());
     const ahead = Date.now() + 3_600_000;

@@ -80,6 +80,7 @@ onEachDatabase("The ledger", (databases) => {
       "entry_2494",
       "entry_2492",
     ]);
+    expect(await idsOf({ organizationId: "org_1", from: 1_000_356, to: 1_000_356 })).toEqual([]);
     expect(await refusal(listLedger(context, { keyId: "key_none" }))).toEqual([
       404,
       "keyId",

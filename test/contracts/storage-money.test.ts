@@ -219,7 +219,7 @@ onEachDatabaseAndPooler("Money", (databases) => {
     await database.begin((sql) => sql`DELETE FROM budgets WHERE id = ${budget}`);
     await stores.leases.release("releasing");
     expect(await stores.leases.renew("releasing", [budget])).toEqual(new Map());
-  });
+  }, 10_000);
 
   test("releasing a process returns all that it holds, once", async () => {
     const budgets = [await newBudget(10n), await newBudget(10n)];

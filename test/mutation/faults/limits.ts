@@ -418,4 +418,18 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     replace: "credit.amount - 0 * open)",
     tests: workers,
   },
+  {
+    name: "tokens beyond the estimate do not count",
+    file: MEMORY,
+    find: "if (by > 0) table.open(counter.owner, now).add(now, by);",
+    replace: "",
+    tests: limits,
+  },
+  {
+    name: "what was added shortly after something else leaves the window with it",
+    file: WINDOW,
+    find: "    this.#lastAt[newest] = now;\n",
+    replace: "    if (this.#amounts[newest] === amount) this.#lastAt[newest] = now;\n",
+    tests: window,
+  },
 ];

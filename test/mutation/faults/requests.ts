@@ -403,4 +403,25 @@ export const REQUEST_FAULTS: readonly Fault[] = [
     replace: `const quality = order.quality === "auto" ? order.model.image.qualities.at(-1) : order.quality;`,
     tests: ["test/spec/images-references.test.ts"],
   },
+  {
+    name: "a repeated request has the id of the first",
+    file: "src/server/idempotency.ts",
+    find: "x-gateway-(?!request-id)",
+    replace: "x-gateway-|x-request-id",
+    tests: ["src/server/idempotency.test.ts"],
+  },
+  {
+    name: "a stream that is cut and not read keeps its idempotency key",
+    file: "src/server/idempotency.ts",
+    find: "(isWhole(failure) ? undefined : this.settle(null))",
+    replace: "(isWhole(failure) ? undefined : undefined)",
+    tests: ["src/server/idempotency.test.ts"],
+  },
+  {
+    name: "the beginning of a stream that is too large is stored as its outcome",
+    file: "src/server/idempotency.ts",
+    find: " && bytes <= MAX_BLOB_BYTES;\n        await",
+    replace: ";\n        await",
+    tests: ["src/server/idempotency.test.ts"],
+  },
 ];
