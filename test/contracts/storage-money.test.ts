@@ -282,15 +282,16 @@ onEachDatabaseAndPooler("Money", (databases) => {
       const context = { ...(await adminContext()), store: stores.admin, clock: systemClock };
       setSystemTime(Date.now() + hours * 60 * MINUTE_MS);
       const { id } = await createBudget(context, { organizationId, amount: "1", period: "day" });
-      await stores.ledger.post("", [anEntry(`use-${id}`, 8n, { budgets: [id], at: Date.now() })]);
+      await stores.ledger.post("", [anEntry(`use-${id}`, 800_000_000n, { budgets: [id], at: Date.now() })]);
       const [use] = await fullestBudgets(context, organizationId, 1);
       const owner = { keyId: "key_a", currency: "USD", budgets: [id] };
       const own = await readOwnUsage(stores.admin, owner, 1, Date.now());
       setSystemTime();
-      expect(use).toMatchObject({ id, spent: "0.000000008" });
+      expect(use).toMatchObject({ id, spent: "0.80" });
       expect(Date.now() - Date.parse(use!.periodStart)).toBeWithin(0, 25 * 60 * MINUTE_MS);
-      expect(own.budgets).toMatchObject([{ spent: "0.000000008", period_end: use!.periodEnd }]);
-      // A period without a forecast has just begun; at the end of one it would be what was spent.
+      expect(own.budgets).toMatchObject([{ spent: "0.80", period_end: use!.periodEnd }]);
+      // A period without a forecast has just begun; at the end of one it would be what was spent. The forecast of a
+      // smaller amount would be rounded to it for the last hours of a day.
       expect(use!.forecast).not.toBe(use!.spent);
     },
   );
