@@ -144,6 +144,11 @@ export interface OutcomeStore {
   /** Claims the key for a request, unless another one has it. The claim lasts a minute from its last renewal. */
   claim(claim: Claim, fingerprint: string): Promise<ClaimResult>;
   renew(claim: Claim): Promise<void>;
+  /**
+   * Whether the body of an outcome may be kept; it counts from then on. Between two sweeps an organization adds a
+   * bounded number of bytes.
+   */
+  admits(organizationId: string, bytes: number): boolean;
   /** Stores the outcome of a claim that is still held. */
   complete(claim: Claim, outcome: Outcome): Promise<void>;
   /** Gives the key back, so that the next request runs. */
@@ -157,6 +162,8 @@ export interface Claim {
   key: string;
   /** New for every request. */
   id: string;
+  /** Whose outcomes are bounded together; null of members' acts. */
+  organizationId: string | null;
 }
 
 export type ClaimResult =
@@ -170,10 +177,12 @@ export type ClaimResult =
 export interface Outcome {
   status: number;
   headers: Record<string, string>;
-  /** Null where it is stored as a blob. */
+  /** Null where it is stored as a blob, or not kept. */
   body: Uint8Array<ArrayBuffer> | null;
   /** Name of the stored blob. */
   blob: string | null;
+  /** Of the body; 0 where it is not kept. */
+  bytes: number;
 }
 
 interface StoredBlob {

@@ -1,3 +1,4 @@
+import type { Storage } from "../storage/index.ts";
 import type { BootstrapResult } from "../admin/bootstrap.ts";
 import type { StoredEntry } from "../admin/configuration-ports.ts";
 import type { Settings } from "../config/index.ts";
@@ -38,6 +39,7 @@ export interface Gateway {
 const LEASE_RENEWAL_MS = 30_000;
 const LEASE_YIELD_MS = 250;
 const SWEEP_MS = 10 * 60_000;
+const OUTCOMES_MS = 60_000;
 const FLUSH_MS = 5_000;
 
 /** Joins settings and adapters into a gateway that serves requests; a `worker` only runs jobs. */
@@ -53,7 +55,7 @@ export async function startGateway(
   const { core, upstreams, leases, health, counters } = opened;
   const { alerts, degradations, recording } = parts.background;
   const server = role === "worker" ? startOperatorServer(parts.forServer) : startServer(parts.forServer);
-  const background = startBackgroundWork({ blobs, leases, overload, onProblem });
+  const background = startBackgroundWork({ storage, blobs, leases, overload, onProblem });
   const where = role === "worker" ? "job worker" : server.url;
   onProblem(`the gateway has started: version ${VERSION}, ${where}, ${processId}`, null, "info");
   return {
@@ -133,18 +135,25 @@ async function drain({ server: times }: Settings, server: RunningServer, core: C
 }
 
 interface BackgroundParts {
+  storage: Pick<Storage, "outcomes">;
   blobs: Blobs;
   leases: BudgetLeases;
   overload: Overload;
   onProblem: SystemLog;
 }
 
-function startBackgroundWork({ blobs, leases, overload, onProblem }: BackgroundParts): BackgroundWork[] {
+function startBackgroundWork(parts: BackgroundParts): BackgroundWork[] {
+  const { storage, blobs, leases, overload, onProblem } = parts;
   const sweep = async (): Promise<void> => void (await blobs.sweep());
   void sweep().catch((error: unknown) => onProblem("old images were not removed", error));
   return [
     overload.start((error) => onProblem("overload was not measured", error)),
     every(SWEEP_MS, sweep, (error) => onProblem("old images were not removed", error)),
+    every(
+      OUTCOMES_MS,
+      () => storage.outcomes.sweep((name) => blobs.store.remove(name)),
+      (error) => onProblem("old outcomes were not removed", error),
+    ),
     every(
       LEASE_RENEWAL_MS,
       () => leases.renew(),

@@ -21,7 +21,7 @@ export async function runOnce(
   { key, signedIn, input }: { key: string; signedIn: SignedIn | undefined; input: object },
   act: () => Promise<object>,
 ): Promise<object> {
-  const claim = { keyId: signedIn?.member.id ?? "", key, id: newId("claim") };
+  const claim = { keyId: signedIn?.member.id ?? "", key, id: newId("claim"), organizationId: null };
   const fingerprint = await fingerprintOf([exchange.path, input, { access: signedIn?.access }]);
   const claimed = await outcomes.claim(claim, fingerprint);
   const { configuration } = context;
@@ -46,7 +46,7 @@ export async function runOnce(
     const result = await act();
     const { sealed } = await configuration.seal(name, JSON.stringify(result));
     const body = new TextEncoder().encode(sealed);
-    await outcomes.complete(claim, { status: 200, headers: {}, body, blob: null });
+    await outcomes.complete(claim, { status: 200, headers: {}, body, blob: null, bytes: body.length });
     return result;
   } catch (error) {
     await outcomes.release(claim).catch(() => {});

@@ -29,11 +29,15 @@ async function stream({
   callerGone = "drain",
   body = new Blob(["data: [DONE]\n\n"]).stream(),
   ending = isClientDisconnected ? new ClientDisconnected(true) : null,
+  put = async () => ({ name: "large" }),
+  admits = () => true,
 }: {
   isClientDisconnected?: boolean;
   callerGone?: OrganizationSettings["callerGone"];
   body?: ReadableStream<Uint8Array<ArrayBuffer>>;
   ending?: ClientDisconnected | null;
+  put?: BlobStore["put"];
+  admits?: OutcomeStore["admits"];
 } = {}) {
   const stored: Outcome[] = [];
   const { promise: storing, resolve: store } = Promise.withResolvers<void>();
@@ -42,6 +46,7 @@ async function stream({
   const outcomes: Partial<OutcomeStore> = {
     claim: async () => ({ kind: "claimed" }),
     release: async () => released.resolve(),
+    admits,
     async complete(_: Claim, outcome: Outcome) {
       stored.push(outcome);
       completed.resolve();
@@ -66,8 +71,12 @@ async function stream({
       return { response: new Response(body, { headers }), ended };
     },
   } as unknown as Extract<Route, { auth: "key" }>;
-  const blobs: Partial<BlobStore> = { put: async () => ({ name: "large" }) };
-  const idempotency = { outcomes: outcomes as OutcomeStore, blobs: blobs as BlobStore };
+  const blobs: Partial<BlobStore> = { put };
+  const idempotency = {
+    outcomes: outcomes as OutcomeStore,
+    blobs: blobs as BlobStore,
+    hasSpaceToKeep: () => true,
+  };
   const result = await runIdempotently(idempotency, route, exchange);
   const { response } = result as StreamedResponse;
   return { response, stored, store, completed: completed.promise, released: released.promise };
@@ -98,14 +107,33 @@ test("a stream that its client reads no further gives its key back", async () =>
   expect(stored).toEqual([]);
 }, 5_000);
 
-test("a stream that is too large to be stored gives its key back", async () => {
+const NOT_KEPT = { body: null, blob: null, bytes: 0 };
+
+test("a stream that is too large is not kept, and does not run again", async () => {
   const piece = new Uint8Array(2 ** 20);
   const body = new Blob(Array.from({ length: 65 }, () => piece)).stream();
-  const { response, stored, store, released } = await stream({ body });
+  const { response, stored, store } = await stream({ body });
   store();
-  const read = response.blob();
-  await Promise.race([released, read.then(() => setImmediate())]);
-  expect([(await read).size, stored]).toEqual([65 * 2 ** 20, []]);
+  const { size } = await response.blob();
+  expect([size, stored]).toMatchObject([65 * 2 ** 20, [NOT_KEPT]]);
+});
+
+test("a stream beyond what its organization may keep is not kept, and does not run again", async () => {
+  const asked: unknown[] = [];
+  const admits = (...question: unknown[]) => asked.push(question) === 0;
+  const { response, stored, store } = await stream({ admits });
+  store();
+  await response.text();
+  expect({ asked, stored }).toMatchObject({ asked: [["org_1", 14]], stored: [NOT_KEPT] });
+});
+
+test("a stream that no store takes is not kept, and does not run again", async () => {
+  const body = new Blob([new Uint8Array(2 ** 20)]).stream();
+  const put = () => Promise.reject(new Error("the disk is full"));
+  const { response, stored, store } = await stream({ body, put });
+  store();
+  const { size } = await response.blob();
+  expect([size, stored]).toMatchObject([2 ** 20, [NOT_KEPT]]);
 });
 
 test("a claim is renewed while its request runs, and no longer", async () => {
@@ -115,9 +143,14 @@ test("a claim is renewed while its request runs, and no longer", async () => {
     const outcomes: Partial<OutcomeStore> = {
       claim: async () => ({ kind: "claimed" }),
       renew: async (claim) => void renewed.push(claim),
+      admits: () => true,
       complete: async () => {},
     };
-    const idempotency = { outcomes: outcomes as OutcomeStore, blobs: {} as BlobStore };
+    const idempotency = {
+      outcomes: outcomes as OutcomeStore,
+      blobs: {} as BlobStore,
+      hasSpaceToKeep: () => true,
+    };
     const { promise: vendorIsDone, resolve: answer } = Promise.withResolvers<void>();
     const { promise: isClaimed, resolve: claimed } = Promise.withResolvers<void>();
     const route = {

@@ -13,12 +13,14 @@ import type { ErrorFamily, Route, RouteResult, StreamedResponse } from "./routes
 export interface Idempotency {
   outcomes: OutcomeStore;
   blobs: BlobStore;
+  /** Whether the disk has space for a body of so many bytes. */
+  hasSpaceToKeep(bytes: number): boolean;
 }
 
 const HEADER = "idempotency-key";
 const USABLE_KEY = /^[\x21-\x7e]{1,255}$/;
 const RENEWAL_MS = 20_000;
-/** Larger bodies are stored as blobs; the largest are not stored. */
+/** Larger bodies are stored as blobs; the largest are not kept. */
 const MAX_ROW_BYTES = 64 * 1024;
 const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)|x-image-)/;
@@ -26,7 +28,7 @@ const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)
 /**
  * Runs a route's handler. On routes of text and images the first request with an `Idempotency-Key` claims it once its
  * body is read, and its outcome is stored; later ones with the same body get that outcome, and nothing is called or
- * billed for them.
+ * billed for them. Where the response is too large for what may be kept, they get an error instead.
  */
 export function runIdempotently(
   idempotency: Idempotency,
@@ -91,7 +93,8 @@ class HeldClaim {
   constructor(idempotency: Idempotency, exchange: AuthenticatedExchange, key: string) {
     this.#idempotency = idempotency;
     this.#exchange = exchange;
-    this.#claim = { keyId: exchange.principal.key.id, key, id: newId("claim") };
+    const { key: gatewayKey, organization } = exchange.principal;
+    this.#claim = { keyId: gatewayKey.id, key, id: newId("claim"), organizationId: organization.id };
   }
 
   /** Throws a `Replay` where the outcome is stored, and a `GatewayError` where this request may not run now. */
@@ -118,7 +121,7 @@ class HeldClaim {
     return { ended, response: new Response(this.#captureStream(response, ended), response) };
   }
 
-  /** Stores the outcome, or gives the key back where there is none. What cannot be stored is not replayed. */
+  /** Stores the outcome, of a response without a body that it is not kept, or gives the key back where there is none. */
   async settle(response: Response | null): Promise<void> {
     if (!this.#renewal) return;
     const renewal = this.#renewal;
@@ -152,7 +155,7 @@ class HeldClaim {
       pieces.push(new Uint8Array(value));
       bytes += value.length;
       if (bytes <= MAX_BLOB_BYTES) continue;
-      await this.settle(null);
+      await this.settle(new Response(null, { status, headers }));
       return new Response(joined(pieces, reader), { status, headers });
     }
   }
@@ -168,8 +171,8 @@ class HeldClaim {
     const readPiece = async (): Promise<Uint8Array<ArrayBuffer> | null> => {
       const { done, value } = await reader.read();
       if (done) {
-        const isComplete = isWhole(await ended) && bytes <= MAX_BLOB_BYTES;
-        await this.settle(isComplete ? new Response(new Blob(pieces), { status, headers }) : null);
+        const kept = bytes <= MAX_BLOB_BYTES ? new Blob(pieces) : null;
+        await this.settle(isWhole(await ended) ? new Response(kept, { status, headers }) : null);
         return null;
       }
       const piece = new Uint8Array(value);
@@ -199,16 +202,25 @@ class HeldClaim {
   async #outcomeOf(response: Response): Promise<Outcome> {
     const { status } = response;
     const headers = Object.fromEntries([...response.headers].filter(([name]) => STORED_HEADER.test(name)));
-    const body = new Uint8Array(await response.arrayBuffer());
-    if (body.length <= MAX_ROW_BYTES) return { status, headers, body, blob: null };
+    const body = response.body && new Uint8Array(await response.arrayBuffer());
+    const kept = body && (await this.#keep(body));
+    return { status, headers, ...(kept ?? { body: null, blob: null, bytes: 0 }) };
+  }
+
+  /** Where the body is kept; null where the bounds of the organization or of the disk are reached. */
+  async #keep(body: Uint8Array<ArrayBuffer>): Promise<Pick<Outcome, "body" | "blob" | "bytes"> | null> {
+    const { outcomes, blobs, hasSpaceToKeep } = this.#idempotency;
     const { organization } = this.#exchange.principal;
-    const { name } = await this.#idempotency.blobs.put(new Blob([body]), "bin", organization.id);
-    return { status, headers, body: null, blob: name };
+    const bytes = body.length;
+    if (!hasSpaceToKeep(bytes) || !outcomes.admits(organization.id, bytes)) return null;
+    if (bytes <= MAX_ROW_BYTES) return { body, blob: null, bytes };
+    const stored = await blobs.put(new Blob([body]), "bin", organization.id).catch(() => null);
+    return stored && { body: null, blob: stored.name, bytes };
   }
 
   async #replayed({ status, headers, body, blob }: Outcome): Promise<Response> {
     const stored = blob === null ? body : (await this.#idempotency.blobs.get(blob))?.stream();
-    if (!stored) throw conflict("The outcome of this idempotency key is no longer stored. Use a new key.");
+    if (!stored) throw notKept(status);
     const { requestId } = this.#exchange;
     const all = { ...baseHeaders(requestId), ...headers, "idempotent-replayed": "true" };
     return new Response(stored, { status, headers: all });
@@ -235,6 +247,13 @@ function unusableKey(): GatewayError {
 
 function conflict(message: string): GatewayError {
   return new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key", shouldRetry: false });
+}
+
+/** Final: the same request would be charged a second time. */
+function notKept(status: number): GatewayError {
+  return conflict(
+    `The first request with this idempotency key ended with status ${status}. Its response is not kept, and it does not run again; a new key runs, and charges, it once more.`,
+  );
 }
 
 function stillRunning(): GatewayError {

@@ -140,7 +140,11 @@ function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<Endpoint
     lifecycle,
     overload: options.overload,
     connections: options.connections,
-    idempotency: { outcomes: options.outcomes, blobs: options.blobs.store },
+    idempotency: {
+      outcomes: options.outcomes,
+      blobs: options.blobs.store,
+      hasSpaceToKeep: (bytes) => options.overload.hasSpaceToKeep(bytes),
+    },
     idleSeconds,
   };
 }

@@ -43,6 +43,8 @@ const LAG_SAMPLES = 3;
 const MARGIN = 0.1;
 const CALM_SAMPLES = 5;
 const RETRY_SECONDS = 2;
+/** Outcomes that are kept leave so much more than the first step takes, or they alone would begin it. */
+const KEPT_SHARE = 1.25;
 const MIB = 1024 * 1024;
 const SHARES: Thresholds = { largeBodies: 0.8, requests: 0.9 };
 
@@ -82,6 +84,11 @@ export class Overload {
     const what = this.step === 1 ? "large requests" : "requests";
     const message = `This server takes no more ${what} just now. Retry shortly.`;
     throw new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_SECONDS });
+  }
+
+  /** Whether the disk of the data folder has space for so many bytes that nobody waits for. */
+  hasSpaceToKeep(bytes: number): boolean {
+    return this.sample.freeDiskBytes - bytes >= KEPT_SHARE * this.#options.settings.freeDiskBytes.largeBodies;
   }
 
   /** Decides the step by a new sample. */

@@ -81,7 +81,6 @@ interface StorageOptions {
 }
 
 const RECOVERY_MS = 10_000;
-const OUTCOMES_MS = 60_000;
 const SESSIONS_MS = 5 * 60_000;
 const IN_DOUBT_MS = 30_000;
 const VERIFICATION_MS = 30_000;
@@ -180,7 +179,6 @@ async function openRecovery(
 function startUpkeep(stores: Stores, recovery: Recovery, onProblem: Report): BackgroundWork[] {
   return [
     startWork(RECOVERY_MS, () => recovery.run(), onProblem),
-    startWork(OUTCOMES_MS, () => stores.outcomes.sweep(), onProblem),
     startWork(SESSIONS_MS, () => sweepSessions({ store: stores.admin, clock: systemClock }), onProblem),
     startWork(IN_DOUBT_MS, inDoubtReport(stores.leases, onProblem), onProblem),
   ];

@@ -13,15 +13,20 @@ onEachDatabase("stored outcomes", (databases) => {
     database = await databases.open(await databases.location());
     await migrate(database);
     outcomes = storesOn(database).outcomes;
+    removed = [];
   });
 
-  const claim = (id: string, key = "k") => ({ keyId: "key_1", key, id });
+  const claim = (id: string, key = "k") => ({ keyId: "key_1", key, id, organizationId: "org_1" });
   const outcome = {
     status: 200,
     headers: { "content-type": "a/b" },
     body: Uint8Array.of(0, 255),
     blob: null,
+    bytes: 2,
   };
+  /** Removed since the test began. */
+  let removed: string[];
+  const removeBlob = async (name: string): Promise<void> => void removed.push(name);
   const expire = () => database.begin((sql) => sql`UPDATE stored_outcomes SET expires_at = 1`);
   const count = async () =>
     (await database.read((sql) => sql<object[]>`SELECT claim FROM stored_outcomes`)).length;
@@ -76,13 +81,13 @@ onEachDatabase("stored outcomes", (databases) => {
     await outcomes.claim(claim("a"), "f");
     await expire();
     await outcomes.renew(claim("a"));
-    await outcomes.sweep();
+    await outcomes.sweep(removeBlob);
     expect(await count()).toBe(1);
     await outcomes.complete(claim("a"), outcome);
-    await outcomes.sweep();
+    await outcomes.sweep(removeBlob);
     expect(await count()).toBe(1);
     await expire();
-    await outcomes.sweep();
+    await outcomes.sweep(removeBlob);
     expect(await count()).toBe(0);
   });
 
@@ -103,11 +108,55 @@ onEachDatabase("stored outcomes", (databases) => {
     await outcomes.claim(other, "f");
     await outcomes.complete(other, outcome);
     await outcomes.claim(claim("running", "running"), "f");
-    await outcomes.sweep();
+    await outcomes.sweep(removeBlob);
     expect(await count()).toBe(10_002);
     expect((await outcomes.claim({ ...other, id: "again" }, "f")).kind).toBe("stored");
     expect((await outcomes.claim(claim("again", "running"), "f")).kind).toBe("running");
     expect((await outcomes.claim(claim("x", "k2"), "f")).kind).toBe("claimed");
     expect((await outcomes.claim(claim("x", "k3"), "f")).kind).toBe("stored");
+  });
+
+  const MIB = 2 ** 20;
+  /** Stores an outcome with a body of so many bytes as a blob of its key's name, the later the newer. */
+  const keep = async (key: string, mebibytes: number, organizationId = "org_1") => {
+    const its = { ...claim("a", key), organizationId };
+    await outcomes.claim(its, "f");
+    await outcomes.complete(its, { ...outcome, body: null, blob: `${key}.bin`, bytes: mebibytes * MIB });
+    await Bun.sleep(2);
+  };
+  const bytesOf = async (key: string) => {
+    const result = await outcomes.claim(claim("b", key), "f");
+    return result.kind === "stored" ? result.outcome.bytes / MIB : result.kind;
+  };
+
+  test("the sweep removes the oldest bodies of an organization beyond 1 GiB, and none of their rows", async () => {
+    await keep("oldest", 1);
+    await keep("theirs", 1024, "org_2");
+    await keep("older", 200);
+    await keep("newer", 424);
+    await keep("newest", 600);
+    await outcomes.sweep(removeBlob);
+    expect(removed.toSorted()).toEqual(["older.bin", "oldest.bin"]);
+    expect(await Promise.all(["oldest", "older", "newer", "newest", "theirs"].map(bytesOf))).toEqual([
+      0, 0, 424, 600, 1024,
+    ]);
+    expect((await outcomes.claim(claim("b", "oldest"), "g")).kind).toBe("other");
+  });
+
+  test("blobs of outcomes are removed when these expire", async () => {
+    await keep("expired", 1);
+    await expire();
+    await keep("kept", 1);
+    await outcomes.sweep(removeBlob);
+    expect([removed, await bytesOf("kept")]).toEqual([["expired.bin"], 1]);
+  });
+
+  test("an organization adds 256 MiB between two sweeps at most", async () => {
+    expect(outcomes.admits("org_1", 200 * MIB)).toBe(true);
+    expect(outcomes.admits("org_1", 57 * MIB)).toBe(false);
+    expect(outcomes.admits("org_1", 56 * MIB)).toBe(true);
+    expect(outcomes.admits("org_2", 56 * MIB)).toBe(true);
+    await outcomes.sweep(removeBlob);
+    expect(outcomes.admits("org_1", 256 * MIB)).toBe(true);
   });
 });

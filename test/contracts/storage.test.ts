@@ -34,6 +34,7 @@ const MIGRATIONS = [
   "0022_booking_periods",
   "0023_sources",
   "0024_mail_organizations",
+  "0025_outcome_sizes",
 ];
 
 onEachDatabase("The store", (databases) => {

@@ -190,7 +190,56 @@ function suite(open: () => Promise<Fleet>): void {
   });
 }
 
+/** Nothing may be kept on the disk; only large bodies are refused. */
+const FULL = "overload: { free_disk_mib: { large_bodies: 1000000000, requests: 0 } }";
+
+/* What cannot be kept is not served, and not billed, a second time. */
+function suiteWithoutSpace(open: () => Promise<Fleet>): void {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await open();
+    for (const gateway of fleet.gateways)
+      await until("the disk to be measured", async () => {
+        const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+        return metrics.includes("gateway_overload_step 1\n") || undefined;
+      });
+  }, 60_000);
+  afterAll(() => fleet[Symbol.asyncDispose]());
+
+  const SPOKEN = [{ role: "user", content: "Hello" }];
+  const unkept = { message: expect.stringContaining("Its response is not kept") };
+  test.each<[string, object, object]>([
+    ["/v1/chat/completions", chat("unkept"), { error: { ...unkept, code: "idempotency_conflict" } }],
+    ["/v1/chat/completions", chat("unkept", true), { error: { ...unkept, code: "idempotency_conflict" } }],
+    [
+      "/v1/messages",
+      { model: MODEL, max_tokens: 8, messages: SPOKEN },
+      { type: "error", error: { ...unkept, type: "invalid_request_error" } },
+    ],
+    [
+      `/v1beta/models/${MODEL}:generateContent`,
+      { contents: [{ parts: [{ text: "Hello" }] }] },
+      { error: { ...unkept, code: 409 } },
+    ],
+    [GENERATE, { model: IMAGE_MODEL, prompt: "a boat" }, { error: { ...unkept, type: "bad_request" } }],
+  ])("%s is served once, then refused for good", async (path, body, expected) => {
+    const name = crypto.randomUUID();
+    const requestId = crypto.randomUUID();
+    const gateway = fleet.gateways[0]!;
+    const send = (to: TestGateway) =>
+      to.call(path, { body, headers: { "idempotency-key": name, "x-request-id": requestId } });
+    const first = await send(gateway);
+    expect([first.status, (await first.text()).length > 0]).toEqual([200, true]);
+    for (const again of [await send(gateway), await send(fleet.gateways.at(-1)!)]) {
+      expect([again.status, again.headers.get("x-should-retry")]).toEqual([409, "false"]);
+      expect(await again.json()).toMatchObject(expected);
+    }
+    expect(await gateway.charged(requestId)).toHaveLength(1);
+  });
+}
+
 describe("on one machine", () => suite(() => openFleet()));
+describe("on one machine without space", () => suiteWithoutSpace(() => openFleet({ yaml: FULL })));
 
 const found = findPostgres();
 if ("folder" in found) {
@@ -199,6 +248,14 @@ if ("folder" in found) {
     suite(async () => {
       server = await startPostgres(found.folder);
       return openFleet({ machines: 2, databaseUrl: await server.createDatabase() });
+    });
+    afterAll(() => server.stop());
+  });
+  describe("on two machines with PostgreSQL without space", () => {
+    let server: PrivatePostgres;
+    suiteWithoutSpace(async () => {
+      server = await startPostgres(found.folder);
+      return openFleet({ machines: 2, databaseUrl: await server.createDatabase(), yaml: FULL });
     });
     afterAll(() => server.stop());
   });

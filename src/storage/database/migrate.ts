@@ -22,6 +22,7 @@ import ledgerSequence from "../migrations/0021_ledger_sequence.sql" with { type:
 import bookingPeriods from "../migrations/0022_booking_periods.sql" with { type: "text" };
 import sources from "../migrations/0023_sources.sql" with { type: "text" };
 import mailOrganizations from "../migrations/0024_mail_organizations.sql" with { type: "text" };
+import outcomeSizes from "../migrations/0025_outcome_sizes.sql" with { type: "text" };
 import type { Database, Sql } from "./sql.ts";
 
 /**
@@ -53,6 +54,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0022_booking_periods", text: bookingPeriods },
   { name: "0023_sources", text: sources },
   { name: "0024_mail_organizations", text: mailOrganizations },
+  { name: "0025_outcome_sizes", text: outcomeSizes },
 ];
 
 interface Migration {

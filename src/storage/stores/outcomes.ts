@@ -1,34 +1,39 @@
 import type { Claim, ClaimResult, Outcome, OutcomeStore } from "../../gateway/ports.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
-import type { Database } from "../database/sql.ts";
+import type { Database, Sql } from "../database/sql.ts";
 
 /** A claim that is not renewed for so long belongs to a process that has ended. */
 const CLAIM_MS = 60_000;
 const KEPT_MS = 24 * 60 * 60_000;
 const MAX_PER_KEY = 10_000;
+/** Of bodies: what an organization keeps after a sweep, and what it adds in a process until the next. */
+const MAX_BYTES = 1024 ** 3;
+const MAX_ADDED_BYTES = MAX_BYTES / 4;
+const REMOVALS_AT_ONCE = 8;
 
 /** Outcomes of requests with an idempotency key, shared by all processes on the database. */
-export function outcomeStore(database: Database): OutcomeStore & { sweep(): Promise<void> } {
+export function outcomeStore(database: Database): SweptOutcomes {
   const { kind } = database;
-  const isOwn = (sql: Parameters<Parameters<Database["begin"]>[0]>[0], { keyId, key, id }: Claim) =>
+  const added = new Map<string, number>();
+  const isOwn = (sql: Sql, { keyId, key, id }: Claim) =>
     sql`key_id = ${keyId} AND idempotency_key = ${key} AND claim = ${id}`;
   return {
     claim: (claim, fingerprint) =>
       database.begin(async (sql): Promise<ClaimResult> => {
         const now = storeTime(kind, sql);
-        const { keyId, key, id } = claim;
+        const { keyId, key, id, organizationId } = claim;
         const claimed = await sql<object[]>`
-          INSERT INTO stored_outcomes (key_id, idempotency_key, fingerprint, claim, expires_at)
-          VALUES (${keyId}, ${key}, ${fingerprint}, ${id}, ${now} + ${CLAIM_MS})
+          INSERT INTO stored_outcomes (key_id, idempotency_key, fingerprint, claim, expires_at, organization_id)
+          VALUES (${keyId}, ${key}, ${fingerprint}, ${id}, ${now} + ${CLAIM_MS}, ${organizationId})
           ON CONFLICT (key_id, idempotency_key) DO UPDATE SET fingerprint = excluded.fingerprint,
-            claim = excluded.claim, expires_at = excluded.expires_at,
-            status = NULL, headers = NULL, body = NULL, blob = NULL
+            claim = excluded.claim, expires_at = excluded.expires_at, organization_id = excluded.organization_id,
+            status = NULL, headers = NULL, body = NULL, blob = NULL, bytes = 0
           WHERE stored_outcomes.expires_at <= ${now}
           RETURNING claim`;
         if (claimed.length > 0) return { kind: "claimed" };
         const rows = await sql<OutcomeRow[]>`
-          SELECT fingerprint, status, headers, body, blob FROM stored_outcomes
+          SELECT fingerprint, status, headers, body, blob, bytes FROM stored_outcomes
           WHERE key_id = ${keyId} AND idempotency_key = ${key}`;
         const [row] = rows;
         if (row && row.fingerprint !== fingerprint) return { kind: "other" };
@@ -41,10 +46,16 @@ export function outcomeStore(database: Database): OutcomeStore & { sweep(): Prom
         await sql`UPDATE stored_outcomes SET expires_at = ${storeTime(kind, sql)} + ${CLAIM_MS}
           WHERE ${isOwn(sql, claim)} AND status IS NULL`;
       }),
-    complete: (claim, { status, headers, body, blob }) =>
+    admits(organizationId, bytes) {
+      const sum = (added.get(organizationId) ?? 0) + bytes;
+      if (sum > MAX_ADDED_BYTES) return false;
+      added.set(organizationId, sum);
+      return true;
+    },
+    complete: (claim, { status, headers, body, blob, bytes }) =>
       database.begin(async (sql) => {
         await sql`UPDATE stored_outcomes SET status = ${status}, headers = ${JSON.stringify(headers)},
-            body = ${body && Buffer.from(body).toString("base64")}, blob = ${blob},
+            body = ${body && Buffer.from(body).toString("base64")}, blob = ${blob}, bytes = ${bytes},
             expires_at = ${storeTime(kind, sql)} + ${KEPT_MS}
           WHERE ${isOwn(sql, claim)}`;
       }),
@@ -52,18 +63,53 @@ export function outcomeStore(database: Database): OutcomeStore & { sweep(): Prom
       database.begin(async (sql) => {
         await sql`DELETE FROM stored_outcomes WHERE ${isOwn(sql, claim)} AND status IS NULL`;
       }),
-    sweep: () =>
-      database.begin(async (sql) => {
-        await sql`DELETE FROM stored_outcomes WHERE expires_at <= ${storeTime(kind, sql)}`;
-        await sql`DELETE FROM stored_outcomes WHERE (key_id, idempotency_key) IN (
-          SELECT key_id, idempotency_key FROM (
-            SELECT key_id, idempotency_key,
-              ROW_NUMBER() OVER (PARTITION BY key_id ORDER BY expires_at DESC) AS position
-            FROM stored_outcomes WHERE status IS NOT NULL
-          ) AS ranked WHERE position > ${MAX_PER_KEY})`;
-      }),
+    async sweep(removeBlob) {
+      const blobs = await removeOld(database);
+      added.clear();
+      // What cannot be removed now goes with the retention of blobs.
+      for (let from = 0; from < blobs.length; from += REMOVALS_AT_ONCE)
+        await Promise.allSettled(blobs.slice(from, from + REMOVALS_AT_ONCE).map(removeBlob));
+    },
   };
 }
+
+interface SweptOutcomes extends OutcomeStore {
+  /** Removes what has expired, and beyond the bounds the oldest outcomes of a key and the oldest bodies of an organization. */
+  sweep(removeBlob: (name: string) => Promise<void>): Promise<void>;
+}
+
+/** Returns the names of blobs that are to be removed as well. */
+async function removeOld(database: Database): Promise<string[]> {
+  const rows = await database.begin(async (sql) => [
+    ...(await removeExpired(sql, storeTime(database.kind, sql))),
+    ...(await removeSurplus(sql)),
+    ...(await removeBodies(sql)),
+  ]);
+  return rows.flatMap(({ blob }) => blob ?? []);
+}
+
+type Removed = PromiseLike<{ blob: string | null }[]>;
+
+const removeExpired = (sql: Sql, now: ReturnType<typeof storeTime>): Removed =>
+  sql`DELETE FROM stored_outcomes WHERE expires_at <= ${now} RETURNING blob`;
+
+const removeSurplus = (sql: Sql): Removed =>
+  sql`DELETE FROM stored_outcomes WHERE (key_id, idempotency_key) IN (
+    SELECT key_id, idempotency_key FROM (
+      SELECT key_id, idempotency_key,
+        ROW_NUMBER() OVER (PARTITION BY key_id ORDER BY expires_at DESC) AS position
+      FROM stored_outcomes WHERE status IS NOT NULL
+    ) AS ranked WHERE position > ${MAX_PER_KEY}) RETURNING blob`;
+
+/** The rows stay, so that the same requests do not run, and are not charged, again. */
+const removeBodies = (sql: Sql): Removed =>
+  sql`UPDATE stored_outcomes SET body = NULL, bytes = 0 WHERE (key_id, idempotency_key) IN (
+    SELECT key_id, idempotency_key FROM (
+      SELECT key_id, idempotency_key, SUM(bytes) OVER (
+        PARTITION BY organization_id ORDER BY expires_at DESC, key_id, idempotency_key) AS kept
+      FROM stored_outcomes WHERE bytes > 0 AND organization_id IN (
+        SELECT organization_id FROM stored_outcomes GROUP BY organization_id HAVING SUM(bytes) > ${MAX_BYTES})
+    ) AS ranked WHERE kept > ${MAX_BYTES}) RETURNING blob`;
 
 interface OutcomeRow {
   fingerprint: string;
@@ -71,14 +117,16 @@ interface OutcomeRow {
   headers: string | null;
   body: string | null;
   blob: string | null;
+  bytes: Integer;
 }
 
 /** The columns were written by `complete`. */
-function readOutcome({ status, headers, body, blob }: OutcomeRow): Outcome {
+function readOutcome({ status, headers, body, blob, bytes }: OutcomeRow): Outcome {
   return {
     status: Number(status),
     headers: JSON.parse(headers ?? "{}") as Record<string, string>,
     body: body === null ? null : new Uint8Array(Buffer.from(body, "base64")),
     blob,
+    bytes: Number(bytes),
   };
 }

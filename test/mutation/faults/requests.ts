@@ -39,8 +39,8 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "a stream ends before its outcome is stored",
     file: "src/server/idempotency.ts",
-    find: "        await this.settle(isComplete ?",
-    replace: "        void this.settle(isComplete ?",
+    find: "        await this.settle(isWhole(await ended) ?",
+    replace: "        void this.settle(isWhole(await ended) ?",
     tests: ["src/server/idempotency.test.ts"],
   },
   {
@@ -420,8 +420,29 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "the beginning of a stream that is too large is stored as its outcome",
     file: "src/server/idempotency.ts",
-    find: " && bytes <= MAX_BLOB_BYTES;\n        await",
-    replace: ";\n        await",
+    find: "const kept = bytes <= MAX_BLOB_BYTES ? new Blob(pieces) : null;",
+    replace: "const kept = new Blob(pieces);",
+    tests: ["src/server/idempotency.test.ts"],
+  },
+  {
+    name: "a response that no store takes runs, and is charged, again",
+    file: "src/server/idempotency.ts",
+    find: `"bin", organization.id).catch(() => null)`,
+    replace: `"bin", organization.id)`,
+    tests: ["src/server/idempotency.test.ts"],
+  },
+  {
+    name: "responses are kept until the disk is full",
+    file: "src/server/overload.ts",
+    find: "return this.sample.freeDiskBytes - bytes >=",
+    replace: "return this.sample.freeDiskBytes + bytes >= 0 *",
+    tests: ["test/e2e/idempotency.test.ts"],
+  },
+  {
+    name: "an organization keeps any number of bytes until the next sweep",
+    file: "src/server/idempotency.ts",
+    find: " || !outcomes.admits(organization.id, bytes)",
+    replace: "",
     tests: ["src/server/idempotency.test.ts"],
   },
 ];

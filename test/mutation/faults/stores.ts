@@ -12,6 +12,7 @@ const LEASES = "src/storage/budgets/leases.ts";
 const DOUBT = "src/storage/budgets/leases-in-doubt.ts";
 const PERIOD = "src/domain/budget-period.ts";
 const CONNECT = "src/storage/database/postgres-connect.ts";
+const OUTCOMES = "src/storage/stores/outcomes.ts";
 
 const money = ["test/contracts/storage-money.test.ts"];
 const leases = ["test/contracts/leases.test.ts"];
@@ -20,23 +21,24 @@ const ledger = ["test/contracts/storage-ledger.test.ts"];
 const sequence = ["test/contracts/ledger-sequence.test.ts"];
 const upkeep = ["test/contracts/storage-upkeep.test.ts"];
 const addresses = ["test/contracts/postgres-addresses.test.ts"];
+const outcomes = ["test/contracts/storage-outcomes.test.ts"];
 const period = ["src/domain/budget-period.test.ts"];
 
 /** Ledger, budgets and corrections in the database, and the way to it. */
 export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "an outcome is kept no longer than a claim",
-    file: "src/storage/stores/outcomes.ts",
+    file: OUTCOMES,
     find: "expires_at = ${storeTime(kind, sql)} + ${KEPT_MS}",
     replace: "expires_at = ${storeTime(kind, sql)} + ${CLAIM_MS}",
-    tests: ["test/contracts/storage-outcomes.test.ts"],
+    tests: outcomes,
   },
   {
     name: "a late renewal shortens the life of an outcome",
-    file: "src/storage/stores/outcomes.ts",
-    find: "WHERE ${isOwn(sql, claim)} AND status IS NULL`;\n      }),\n    complete",
-    replace: "WHERE ${isOwn(sql, claim)}`;\n      }),\n    complete",
-    tests: ["test/contracts/storage-outcomes.test.ts"],
+    file: OUTCOMES,
+    find: "WHERE ${isOwn(sql, claim)} AND status IS NULL`;\n      }),\n    admits",
+    replace: "WHERE ${isOwn(sql, claim)}`;\n      }),\n    admits",
+    tests: outcomes,
   },
   {
     name: "a taking does not prolong the lease that it grows",
@@ -54,10 +56,10 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "a claim that takes an old outcome over keeps its status",
-    file: "src/storage/stores/outcomes.ts",
-    find: "status = NULL, headers = NULL, body = NULL, blob = NULL",
-    replace: "headers = NULL, body = NULL, blob = NULL",
-    tests: ["test/contracts/storage-outcomes.test.ts"],
+    file: OUTCOMES,
+    find: "status = NULL, headers = NULL, body = NULL, blob = NULL,",
+    replace: "headers = NULL, body = NULL, blob = NULL,",
+    tests: outcomes,
   },
   {
     name: "a charge is posted without a check for one like it",
@@ -504,16 +506,65 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "keys share the number of outcomes that are kept",
-    file: "src/storage/stores/outcomes.ts",
+    file: OUTCOMES,
     find: "PARTITION BY key_id ORDER BY",
     replace: "ORDER BY",
-    tests: ["test/contracts/storage-outcomes.test.ts"],
+    tests: outcomes,
   },
   {
     name: "a request that runs loses its claim to stored outcomes",
-    file: "src/storage/stores/outcomes.ts",
+    file: OUTCOMES,
     find: "FROM stored_outcomes WHERE status IS NOT NULL\n",
     replace: "FROM stored_outcomes\n",
-    tests: ["test/contracts/storage-outcomes.test.ts"],
+    tests: outcomes,
+  },
+  {
+    name: "an organization keeps any number of bytes of outcomes",
+    file: OUTCOMES,
+    find: "AS ranked WHERE kept > ${MAX_BYTES})",
+    replace: "AS ranked WHERE kept > 10 * ${MAX_BYTES})",
+    tests: outcomes,
+  },
+  {
+    name: "an organization loses outcomes by those of another",
+    file: OUTCOMES,
+    find: "PARTITION BY organization_id ORDER BY expires_at DESC, key_id",
+    replace: "ORDER BY expires_at DESC, key_id",
+    tests: outcomes,
+  },
+  {
+    name: "the newest outcomes of an organization are removed first",
+    file: OUTCOMES,
+    find: "PARTITION BY organization_id ORDER BY expires_at DESC, key_id",
+    replace: "PARTITION BY organization_id ORDER BY expires_at, key_id",
+    tests: outcomes,
+  },
+  {
+    name: "bytes that were added are forgotten at once",
+    file: OUTCOMES,
+    find: "      added.set(organizationId, sum);\n",
+    replace: "",
+    tests: outcomes,
+  },
+  {
+    name: "bytes that were added count for good",
+    file: OUTCOMES,
+    find: "      added.clear();\n",
+    replace: "",
+    tests: outcomes,
+  },
+  {
+    name: "an outcome that was stored has no size",
+    file: OUTCOMES,
+    find: "blob = ${blob}, bytes = ${bytes},",
+    replace: "blob = ${blob}, bytes = ${0 * bytes},",
+    tests: outcomes,
+  },
+  {
+    name: "files of outcomes stay when these expire",
+    file: OUTCOMES,
+    find: "WHERE expires_at <= ${now} RETURNING blob",
+    replace: "WHERE expires_at <= ${now} RETURNING NULL AS blob",
+    tests: outcomes,
   },
 ];
