@@ -1,4 +1,5 @@
 import type { ClaimedJob } from "./ports.ts";
+import { after } from "../lib/waiting.ts";
 
 /** Why a running job was stopped. The first reason stays. */
 type StopReason = "cancelled" | "overdue" | "handed over" | "lost";
@@ -6,14 +7,14 @@ type StopReason = "cancelled" | "overdue" | "handed over" | "lost";
 /** Stops one running job, at its deadline by itself. Dispose of it when the job has ended. */
 export class RunControl implements Disposable {
   readonly #controller = new AbortController();
-  readonly #timer: Timer;
+  readonly #clearDeadline: () => void;
   #reason: StopReason | null = null;
   #isCancelRequested: boolean;
   /** A vendor has a job for it that is not looked at yet, and is cancelled only by who looks at it. */
   #isUnseen: boolean;
 
   constructor({ remainingMs, isCancelRequested, sent }: ClaimedJob) {
-    this.#timer = setTimeout(() => this.stop("overdue"), Math.max(0, remainingMs));
+    this.#clearDeadline = after(Math.max(0, remainingMs), () => this.stop("overdue"));
     this.#isCancelRequested = isCancelRequested;
     this.#isUnseen = sent !== null && Object.keys(sent.vendorJobs).length > 0;
   }
@@ -54,6 +55,6 @@ export class RunControl implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
+    this.#clearDeadline();
   }
 }

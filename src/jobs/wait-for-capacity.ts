@@ -1,4 +1,5 @@
 import { sleep } from "../lib/waiting.ts";
+import { random } from "../lib/random.ts";
 
 const MAX_WAIT_MS = 30_000;
 
@@ -18,7 +19,7 @@ export async function waitForCapacity<Result>(
       const waitMs = signal.aborted ? null : waitOf(error);
       if (waitMs === null) throw error;
       const grown = Math.min(MAX_WAIT_MS, waitMs * 2 ** Math.min(attempt, 5));
-      await sleep(grown * (0.5 + Math.random() / 2), signal);
+      await sleep(grown * (0.5 + random() / 2), signal);
     }
   }
 }

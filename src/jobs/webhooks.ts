@@ -4,6 +4,7 @@ import type { Links } from "../gateway/ports.ts";
 import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import type { DueWebhook, WebhookQueue } from "./webhook-ports.ts";
+import { random } from "../lib/random.ts";
 
 export interface WebhookOptions {
   queue: WebhookQueue;
@@ -73,7 +74,7 @@ async function send(options: WebhookOptions, message: DueWebhook): Promise<void>
 
 /** So that messages that failed together are not sent together again. */
 function jittered(milliseconds: number): number {
-  return Math.round(milliseconds * (0.9 + Math.random() * 0.2));
+  return Math.round(milliseconds * (0.9 + random() * 0.2));
 }
 
 async function post(

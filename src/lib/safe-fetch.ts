@@ -5,7 +5,7 @@ import { createDial, type Dial } from "./safe-fetch/dial.ts";
 import { SafeFetchError } from "./safe-fetch/error.ts";
 import { readLink, type Link } from "./safe-fetch/link.ts";
 import { resolveName, type Resolve } from "./safe-fetch/resolve.ts";
-import { withDeadline } from "./waiting.ts";
+import { after, withDeadline } from "./waiting.ts";
 
 export { SafeFetchError, type SafeFetchFault } from "./safe-fetch/error.ts";
 export { MAX_LINK_CHARACTERS, readLink } from "./safe-fetch/link.ts";
@@ -115,7 +115,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   async function within<Result>(outer: AbortSignal, step: (signal: AbortSignal) => Promise<Result>) {
     const end = new AbortController();
     const expire = (): void => end.abort(new SafeFetchError("failed", "timeout"));
-    const timer = setTimeout(expire, limits.totalTimeoutMs);
+    const stopTimer = after(limits.totalTimeoutMs, expire);
     const signal = AbortSignal.any([outer, end.signal]);
     try {
       return await step(signal);
@@ -123,7 +123,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
       signal.throwIfAborted();
       throw error;
     } finally {
-      clearTimeout(timer);
+      stopTimer();
       end.abort();
     }
   }

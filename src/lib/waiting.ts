@@ -41,6 +41,12 @@ export async function withDeadline<Result>(
   }
 }
 
+/** Calls `work` after so many milliseconds, unless what is returned is called before. */
+export function after(milliseconds: number, work: () => void): () => void {
+  const timer = setTimeout(work, milliseconds);
+  return () => clearTimeout(timer);
+}
+
 /** Work in the background, from the call that starts it until it is stopped. */
 export interface BackgroundWork {
   /** Starts no further run and resolves when the one under way, if any, has ended. May be called again. */

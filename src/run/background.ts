@@ -13,6 +13,7 @@ import type { SystemLog } from "../telemetry/log.ts";
 import type { PromptRecorder } from "../telemetry/prompt-recorder.ts";
 import type { RequestRecorder } from "../telemetry/request-recorder.ts";
 import type { TrafficCounters } from "../telemetry/traffic-counters.ts";
+import { systemClock } from "../lib/clock.ts";
 
 interface Recorders {
   traffic: TrafficCounters;
@@ -109,7 +110,7 @@ async function writeRecords({ store, recorder, prompts }: RecordingParts): Promi
 
 async function sweep({ store, live }: RecordingParts): Promise<void> {
   const { requests, blobs } = live.current;
-  const now = Date.now();
+  const now = systemClock.now();
   while ((await store.requests.sweep(now - requests.retentionDays * DAY_MS, requests.maxRows)) > 0)
     await setImmediate();
   while ((await store.prompts.sweep(now)) > 0) await setImmediate();

@@ -28,6 +28,7 @@ import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
 import type { Storage } from "../storage/index.ts";
 import type { JobMetrics } from "../telemetry/job-metrics.ts";
 import type { SystemLog } from "../telemetry/log.ts";
+import { random } from "../lib/random.ts";
 
 /** How late a passed deadline or a client that disconnected may be noticed. */
 export const DEADLINE_TICK_MS = 25;
@@ -97,7 +98,7 @@ export async function openCore(
     tokenCounter: new TokenCounter(),
     clock,
     timeouts: live.timeouts,
-    random: Math.random,
+    random,
   };
   return { core, upstreams, leases, health, counters };
 }

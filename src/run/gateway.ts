@@ -7,7 +7,7 @@ import type { Core } from "../gateway/core.ts";
 import type { BudgetLeases } from "../gateway/metering/budget-leases.ts";
 import { DependencyError } from "../gateway/ports.ts";
 import { VERSION } from "../lib/version.ts";
-import { type BackgroundWork, every, sleep, withDeadline } from "../lib/waiting.ts";
+import { after, type BackgroundWork, every, sleep, withDeadline } from "../lib/waiting.ts";
 import type { LoadConfiguration } from "./reload.ts";
 import { DEADLINE_TICK_MS } from "./core.ts";
 import { openParts } from "./parts.ts";
@@ -126,7 +126,7 @@ async function drain({ server: times }: Settings, server: RunningServer, core: C
     core.detachedCalls.refuse();
     if (!error) return;
     for (const call of core.failover.calls) call.abort(error);
-    setTimeout(() => core.tokenCounter.close(), COUNT_MS);
+    after(COUNT_MS, () => core.tokenCounter.close());
   };
   await server.stop(times.leaveSeconds * 1000, times.drainSeconds * 1000, onCut);
   core.tokenCounter.close();

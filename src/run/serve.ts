@@ -13,6 +13,7 @@ import { onStopSignals } from "./workers.ts";
 import { supervise } from "./workers.ts";
 import { openSupervisorLink, type WorkerLink } from "./workers.ts";
 import { welcome } from "./welcome.ts";
+import { sleep } from "../lib/waiting.ts";
 
 /**
  * Serves until a signal stops it. Resolves after a graceful stop; the process then exits with 0. `load` loads the
@@ -175,7 +176,7 @@ export async function requireFreePort({ server, workers }: Settings): Promise<vo
     const problem = probe(host, port, "PORT") ?? metricsProblem;
     if (problem === null) return;
     if (performance.now() >= end) throw new Error(problem);
-    await Bun.sleep(PAUSE_MS);
+    await sleep(PAUSE_MS);
   }
 }
 

@@ -4,6 +4,8 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import { DependencyError, type RequestListener } from "../gateway/ports.ts";
 import { formatNanos } from "../lib/money.ts";
 import { redact } from "./redaction.ts";
+import { after } from "../lib/waiting.ts";
+import { systemClock } from "../lib/clock.ts";
 
 const FLUSH_MS = 25;
 const MAX_CAUSE = 500;
@@ -25,15 +27,15 @@ interface RequestLog {
 export function requestLog(write: (lines: string) => void, minimum: LogLevel = "info"): RequestLog {
   const pending: RequestEvent[] = [];
   let lines = "";
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let cancelFlush: (() => void) | undefined;
   // Formatted soon: an event kept until the write would survive a minor collection with everything it references.
   const format = (): void => {
     for (const event of pending) lines += line(event, minimum);
     pending.length = 0;
   };
   const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
+    cancelFlush?.();
+    cancelFlush = undefined;
     format();
     if (lines !== "") write(lines);
     lines = "";
@@ -42,7 +44,7 @@ export function requestLog(write: (lines: string) => void, minimum: LogLevel = "
     listener: (event) => {
       if (!isLogged(levelOf(event), minimum)) return;
       if (pending.push(event) === 1) setImmediate(format);
-      timer ??= setTimeout(flush, FLUSH_MS);
+      cancelFlush ??= after(FLUSH_MS, flush);
     },
     flush,
   };
@@ -58,7 +60,7 @@ export function systemLog(write: (lines: string) => void, minimum: LogLevel = "i
   return (message, cause, level = isDatabaseAway(cause) ? "debug" : "warn") => {
     if (!isLogged(level, minimum)) return;
     const fields = {
-      time: new Date().toISOString(),
+      time: new Date(systemClock.now()).toISOString(),
       level,
       message,
       cause: cause == null ? undefined : causeText(cause, minimum),

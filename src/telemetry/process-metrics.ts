@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { formatMetrics, type MetricFamily, type Metrics } from "./metrics.ts";
+import { after } from "../lib/waiting.ts";
 
 /** How long other processes are awaited; one that is restarting is left out. */
 const GATHER_MS = 500;
@@ -43,10 +44,10 @@ export function gatherMetrics(
     question += 1;
     processes = new Map([[worker, metrics.families()]]);
     complete = resolve;
-    const timer = setTimeout(resolve, GATHER_MS);
+    const stopWaiting = after(GATHER_MS, resolve);
     send({ from: worker, question });
     await promise;
-    clearTimeout(timer);
+    stopWaiting();
     return formatMetrics(new Map([...processes].toSorted(([one], [other]) => one - other)));
   };
   let running: Promise<string> | null = null;

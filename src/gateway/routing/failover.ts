@@ -9,6 +9,7 @@ import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import type { Health } from "./health.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import { TargetQueue } from "./target-queue.ts";
+import { random } from "../../lib/random.ts";
 
 /** What failover uses of the process. */
 export interface Failover {
@@ -197,7 +198,7 @@ async function waitForSlot<Reply>(
 /** Exponential with full jitter. Rejects with `ClientDisconnected` as soon as the client has. */
 async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise<void> {
   try {
-    await sleep(Math.random() * FIRST_BACKOFF_MS * 2 ** (earlierCalls - 1), clientSignal);
+    await sleep(random() * FIRST_BACKOFF_MS * 2 ** (earlierCalls - 1), clientSignal);
   } catch {
     throw new ClientDisconnected();
   }

@@ -4,6 +4,7 @@ import type { Dial } from "./dial.ts";
 import { SafeFetchError } from "./error.ts";
 import type { Link } from "./link.ts";
 import type { Resolve } from "./resolve.ts";
+import { after } from "../waiting.ts";
 
 const MAX_ADDRESSES_TRIED = 4;
 
@@ -69,11 +70,11 @@ async function resolve(link: Link, options: ConnectOptions, signal: AbortSignal)
 class Attempt {
   isConnected = false;
   readonly #controller = new AbortController();
-  readonly #timer: Timer;
+  readonly #stopTimer: () => void;
 
   constructor({ connectTimeoutMs }: ConnectOptions) {
     const fail = (): void => this.#controller.abort(new SafeFetchError("failed", "timeout"));
-    this.#timer = setTimeout(fail, connectTimeoutMs);
+    this.#stopTimer = after(connectTimeoutMs, fail);
   }
 
   get signal(): AbortSignal {
@@ -86,6 +87,6 @@ class Attempt {
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer();
   }
 }

@@ -1,4 +1,5 @@
 import { Resolver } from "node:dns/promises";
+import { after } from "../waiting.ts";
 
 const TRY_MS = 1000;
 const TRIES = 2;
@@ -14,13 +15,13 @@ export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
 export const resolveName: Resolve = async (name, signal) => {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
   const cancel = () => resolver.cancel();
-  const timer = setTimeout(cancel, TOTAL_MS);
+  const stopTimer = after(TOTAL_MS, cancel);
   signal.addEventListener("abort", cancel, { once: true });
   try {
     const results = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   } finally {
-    clearTimeout(timer);
+    stopTimer();
     signal.removeEventListener("abort", cancel);
   }
 };

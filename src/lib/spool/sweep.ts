@@ -1,3 +1,4 @@
+import { systemClock } from "../clock.ts";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ownerOf } from "./name.ts";
@@ -5,7 +6,7 @@ import { ownerOf } from "./name.ts";
 const ORPHAN_AGE_MS = 24 * 60 * 60 * 1000;
 
 /** Removes the temporary files of ended processes; returns how many. Call it once at start. */
-export async function sweepSpool(directory: string, now = Date.now()): Promise<number> {
+export async function sweepSpool(directory: string, now = systemClock.now()): Promise<number> {
   const names = await readdir(directory).catch(() => []);
   let removed = 0;
   for (const name of names) {

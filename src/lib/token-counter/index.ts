@@ -1,3 +1,5 @@
+import { after } from "../waiting.ts";
+
 /**
  * Counts the tokens of texts as OpenAI's current models do (`o200k_base`); for models of others that is an estimate. The
  * tokenizer takes a second to load and 90 MB, so it is loaded at its first use, in a thread of its own, and the thread
@@ -27,9 +29,9 @@ export class TokenCounter {
     if (isRefused || text.length > MAX_COUNTED_UNITS) return Promise.resolve(null);
     const id = ++this.#lastId;
     const { promise, resolve } = Promise.withResolvers<number | null>();
-    const timer = setTimeout(() => this.#finish(id, null), this.#maxMs);
+    const stopTimer = after(this.#maxMs, () => this.#finish(id, null));
     this.#waiting.set(id, (tokens) => {
-      clearTimeout(timer);
+      stopTimer();
       resolve(tokens);
     });
     clearTimeout(this.#idleTimer);

@@ -1,6 +1,6 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import type { VendorJobRecord } from "../../domain/image.ts";
-import { sleep, untilAborted } from "../../lib/waiting.ts";
+import { after, sleep, untilAborted } from "../../lib/waiting.ts";
 import { brokenResponse } from "./http.ts";
 
 /**
@@ -110,14 +110,14 @@ async function cancelSubmission<Result>(
   submission: Promise<SubmittedJob<Result>>,
   grace: AbortController,
 ): Promise<void> {
-  const timer = setTimeout(() => grace.abort(), SUBMIT_GRACE_MS);
+  const endGrace = after(SUBMIT_GRACE_MS, () => grace.abort());
   try {
     const { jobId, jobStatus } = await submission;
     if (jobStatus.state === "running") await cancel(job, jobId);
   } catch {
     // Without a job id there is nothing to cancel.
   } finally {
-    clearTimeout(timer);
+    endGrace();
   }
 }
 

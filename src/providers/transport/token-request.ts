@@ -6,6 +6,7 @@ import { parseResponse, readText } from "./http.ts";
 import { readRetryAfter } from "./retry-after.ts";
 import { kindOfStatus } from "./vendor-errors.ts";
 import type { GrantedToken } from "./access-tokens.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /**
  * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` that is never ambiguous, since the vendor has
@@ -48,7 +49,7 @@ function refused({ status, headers }: Response, text: string): UpstreamError {
   const reason = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text)?.[1] ?? "no reason";
   return new UpstreamError(kind, `the token server responded ${status}: ${reason}`, {
     status,
-    retryAfterSeconds: kind === "account" ? undefined : readRetryAfter(headers, Date.now()),
+    retryAfterSeconds: kind === "account" ? undefined : readRetryAfter(headers, systemClock.now()),
   });
 }
 

@@ -4,6 +4,7 @@ import { isObject, textOf } from "../../lib/json.ts";
 import { type Classify, type ResponseHeaders } from "./http.ts";
 import { readRetryAfter } from "./retry-after.ts";
 import { createSanitizer } from "./public-message.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /**
  * Turns the failures of one vendor into `UpstreamError`s. `read` finds code, message and kind in the vendor's own
@@ -42,7 +43,7 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
       const reading = read(parseObject(bodyText), status, headers);
       const decisive = reading.status ?? status;
       const kind = reading.kind ?? kindOfStatus(decisive);
-      const retryAfterSeconds = readRetryAfter(headers, Date.now()) ?? reading.retryAfterSeconds;
+      const retryAfterSeconds = readRetryAfter(headers, systemClock.now()) ?? reading.retryAfterSeconds;
       const isByRequest = reading.kind === undefined && BY_REQUEST.has(decisive);
       return raise(kind, { ...reading, retryAfterSeconds }, status, isByRequest);
     },

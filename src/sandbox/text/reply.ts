@@ -4,6 +4,7 @@ import type { Conversation, Tool } from "./conversation.ts";
 import { sampleSchema } from "./schema-sample.ts";
 import { countTokens, splitTokens } from "./tokens.ts";
 import { ownValue } from "../../lib/own-value.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** A complete reply, composed before its first byte is sent. */
 export interface Reply {
@@ -57,7 +58,7 @@ export function composeReply(conversation: Conversation): Reply {
   }
   return {
     id: newId("chatcmpl-"),
-    created: Math.floor(Date.now() / MS_PER_SECOND),
+    created: Math.floor(systemClock.now() / MS_PER_SECOND),
     model: conversation.model,
     choices,
     usage: { prompt: conversation.promptTokens, completion, reasoning: reasoning * choices.length },
