@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { signIn } from "../support/administration.ts";
 import { openFleet, readBudget, untilBudgetInForce, type Fleet } from "../support/fleet.ts";
 import { reportAtLeast, reportExact } from "../support/figure.ts";
 import { findFaketime, startFakeClock, type FakeClock } from "../support/fake-clock.ts";
@@ -16,6 +17,7 @@ if ("missing" in faketime) console.warn(`SKIPPED jumps of the clock: ${faketime.
 const hasNone = "missing" in faketime;
 
 const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
 const JUMP_SECONDS = 2 * HOUR_SECONDS;
 const COST_NANOS = 8_000n;
 /** An exhausted budget is cached for a quarter of a second, so requests go on for longer. */
@@ -106,6 +108,32 @@ test.skipIf(hasNone).concurrent(
     expect(Math.max(...durations)).toBeLessThan(20_000);
   },
   30_000,
+);
+
+test.skipIf(hasNone).concurrent(
+  "a jump of twenty days and back leaves no difference in the ledger",
+  async () => {
+    const clock = await fakeClock(0);
+    await using fleet = await openFleet({ env: clock.env });
+    const [gateway] = fleet.gateways;
+    for (const period of ["total", "day", "month"])
+      await gateway!.cli("budgets", "create", "--amount", "1", "--period", period);
+    await untilBudgetInForce(fleet);
+    for (const jump of [0, 20 * DAY_SECONDS, 0]) {
+      const clients = Array.from({ length: 8 }, () => servedOf(fleet, 20));
+      await clock.jump(jump);
+      // Sessions end by the wall clock.
+      const admin = await signIn(gateway!);
+      const differences = async () => (await admin.act("GET", "/ledger/verify")).differences;
+      expect(await differences()).toEqual([]);
+      expect(sum(await Promise.all(clients))).toBe(160);
+      expect(await differences()).toEqual([]);
+      await gateway!.stop();
+      expect(await gateway!.cli("ledger", "verify")).toContain("no difference");
+      await gateway!.restart();
+    }
+  },
+  60_000,
 );
 
 function fakeClock(startSeconds: number): Promise<FakeClock> {
