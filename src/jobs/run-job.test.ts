@@ -4,9 +4,14 @@ import type { Organization } from "../domain/organization.ts";
 import type { ImageCore } from "../gateway/images.ts";
 import type { Spool } from "../lib/spool.ts";
 import { aJob } from "../../test/support/jobs.ts";
+import { plainCore } from "../../test/support/plain-core.ts";
+import type { ImageModel } from "../domain/model.ts";
+import type { ImageUpstream } from "../gateway/ports.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
 import { RunControl } from "./run-control.ts";
 import { contextOfJob, followCalls, LeaseLost, runJob } from "./run-job.ts";
+
+const noUpstream: ImageUpstream = { generate: () => Promise.reject(new Error("nothing is called")) };
 
 let hasBegun = false;
 beforeEach(() => {
@@ -40,12 +45,16 @@ function aClaimedJob(change: Partial<ClaimedJob>): ClaimedJob {
   };
 }
 
-function run(change: Partial<ClaimedJob>, organization: Partial<Organization> = {}): Promise<JobEnding> {
+function run(
+  change: Partial<ClaimedJob>,
+  organization: Partial<Organization> = {},
+  ownCore = core,
+): Promise<JobEnding> {
   const job = aClaimedJob(change);
   using control = new RunControl(job);
   const owner = { id: "org_a", isDisabled: false, settings: {}, ...organization } as Organization;
-  const context = contextOfJob(core, job, owner, control.signal);
-  return runJob({ job, core, context, control, spool: {} as Spool });
+  const context = contextOfJob(ownCore, job, owner, control.signal);
+  return runJob({ job, core: ownCore, context, control, spool: {} as Spool });
 }
 
 test.each([
@@ -128,4 +137,51 @@ test("a job whose lease is lost is not sent", async () => {
   const { calls, control } = follow(null, false);
   using _control = control;
   await expect(calls.onCall!(TARGET)).rejects.toBeInstanceOf(LeaseLost);
+});
+
+test("the cost of a lost job is noted although its key has reached the cap, and counted once, by the worker", async () => {
+  const model: ImageModel = {
+    id: "m",
+    type: "image",
+    displayName: "M",
+    ownedBy: "us",
+    created: 0,
+    isRetired: false,
+    family: "D",
+    image: {
+      sizeMode: "table",
+      tiers: ["1K"],
+      ratios: ["1:1"],
+      sizes: { "1K": { "1:1": "1024x1024" } },
+      qualities: [],
+      formats: ["png"],
+      backgrounds: [],
+      maxImagesPerCall: 4,
+    },
+  };
+  const { core: plain, principal } = plainCore({ model, images: [noUpstream], orphanCostCap: 1n });
+  const noted: bigint[] = [];
+  const orphanCosts = Object.assign(plain.orphanCosts, {
+    add: (_: string, cost: bigint) => void noted.push(cost),
+    require: () => {
+      throw new Error("the cap was applied");
+    },
+  });
+  const lost = { ...core, ...plain, orphanCosts, blobs: null } as unknown as typeof core;
+  const request = JSON.stringify({
+    placeholder: "file:",
+    files: [],
+    request: {
+      kind: "images",
+      isCompressing: false,
+      fields: [
+        ["model", "m"],
+        ["prompt", "x"],
+      ],
+    },
+  });
+  const sent = { channel: "channel-0", upstreamModel: "vendor-model", vendorJobs: {} };
+  const ending = await run({ model: "m", request, sent }, principal.organization, lost);
+  expect(ending).toMatchObject({ error: { type: "interrupted" }, entry: { orphanCost: 10n } });
+  expect(noted).toEqual([]);
 });

@@ -86,7 +86,7 @@ function isRepeatable({ job: { sent }, core }: JobRun): boolean {
 async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding["outputs"]> {
   const { job, context, spool, control } = run;
   control.signal.throwIfAborted();
-  const core = { ...coreOf(run.core, billing), orphanCosts: new OrphanCosts(null, run.core.clock) };
+  const core = runningCoreOf(run.core, billing);
   const request = await readJobRequest(await readStoredRequest(job.request, core.blobs, spool));
   using admission = await admitImages(core, context, request, job.terms);
   const surroundings = { base: "", spool, run: followCalls(run) };
@@ -94,6 +94,11 @@ async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding[
   return delivery.images.flatMap(({ name }) =>
     name === undefined ? [] : [{ name, format: delivery.format }],
   );
+}
+
+/** The cap on orphan costs was applied at the submission, and the worker counts towards it what the job ends with. */
+function runningCoreOf<OfCore extends ImageCore>(core: OfCore, billing: JobBilling): OfCore {
+  return { ...coreOf(core, billing), orphanCosts: new OrphanCosts(null, core.clock) };
 }
 
 /** Writes each step of the vendor's calls to the store before it is taken. */
@@ -136,7 +141,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
 
 /** Records what a call is thought to have cost that was sent and cannot be looked at any more. */
 async function recordLoss({ job, core: plain, context, spool }: JobRun, billing: JobBilling): Promise<void> {
-  const core = coreOf(plain, billing);
+  const core = runningCoreOf(plain, billing);
   const channel = job.sent && core.snapshot.directory().channels.get(job.sent.channel);
   if (!job.sent || !channel) return;
   const request = await readJobRequest(await readStoredRequest(job.request, core.blobs, spool));

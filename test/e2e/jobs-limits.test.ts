@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
-import { submit } from "../support/job-calls.ts";
+import { submit, untilStatus } from "../support/job-calls.ts";
 import { makePng } from "../support/pictures.ts";
-import { readError } from "../support/vendor.ts";
+import { fixtureYaml, IMAGE, readError } from "../support/vendor.ts";
+import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 
 /*
  * What a submission is refused for before anything runs: nothing runs jobs here. A picture of this model costs 0.02.
@@ -80,4 +81,25 @@ test("files of a refused or cancelled job are removed", async () => {
     return status === 429 ? true : undefined;
   });
   expect(blobs()).toEqual([]);
+});
+
+test("a key whose cancelled jobs have cost too much submits no more", async () => {
+  await using vendor = await startOpenAi();
+  await using running = await startTestGateway({
+    yaml: `${fixtureYaml(vendor.url)}\nbilling: { orphan_cost_per_key_hour: "0.000000001" }\n`,
+    env: { VENDOR_KEY: SIMULATED_KEY },
+  });
+  const abandoned = { model: IMAGE, prompt: "[[reply delayMs=60000]]" };
+  const { id } = await submit(running, abandoned);
+  await vendor.waitForHits(1);
+  await running.call(`/api/jobs/${id}/cancel`, { method: "POST" });
+  await untilStatus(running, id);
+  const refused = await until("the cost to be counted", async () => {
+    const response = await running.call("/api/jobs", { body: abandoned });
+    return response.status === 429 ? response : undefined;
+  });
+  expect(await readError(refused)).toMatchObject({
+    code: "rate_limit_exceeded",
+    message: expect.stringContaining("abandoned"),
+  });
 });

@@ -189,6 +189,20 @@ export const JOB_FAULTS: readonly Fault[] = [
     tests: batches,
   },
   {
+    name: "the cost of an abandoned job does not count to the cap of its key",
+    file: "src/jobs/worker.ts",
+    find: "core.orphanCosts.add(job.keyId, ending.entry.orphanCost);",
+    replace: "core.orphanCosts.add(job.keyId, 0n);",
+    tests: ["test/e2e/jobs-limits.test.ts"],
+  },
+  {
+    name: "the cost of a lost job is not noted when its key has reached the cap",
+    file: "src/jobs/run-job.ts",
+    find: "  const core = runningCoreOf(plain, billing);",
+    replace: "  const core = coreOf(plain, billing);",
+    tests: ["src/jobs/run-job.test.ts"],
+  },
+  {
     name: "a repeated submission is refused for what the first has used up",
     file: "src/jobs/submit.ts",
     find: "  if (submitted) return { job: accepted(submitted), ignored: [] };",
