@@ -40,6 +40,8 @@ const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K":
 const MAX_HOLD_ATTEMPTS = 8;
 const HOLD_SLEEP_MS = 100;
 const FULL_RETRY_SECONDS = 5;
+/** After a submission has failed, the longest time until the store has either committed or dropped it. */
+const UNDECIDED_MS = 5_000;
 
 /**
  * Accepts a job: decides everything that a synchronous request decides before its vendor is called, stores its files,
@@ -64,7 +66,7 @@ export async function submitJob(
   await checkReferences(core, images, FAMILIES[model.family].mask);
   const { text, names } = await writeStoredRequest(request, core.blobs, organization.id);
   const own = core.limits.organization;
-  const result = await submitHeld(core.jobs, {
+  const job: NewJob = {
     id: newId("job"),
     organizationId: organization.id,
     keyId: key.id,
@@ -89,11 +91,15 @@ export async function submitJob(
       key: limitOf(key.limits.queuedJobs, core.limits.key.queuedJobs),
     },
     keyRunningLimit: limitOf(key.limits.runningJobs, core.limits.key.runningJobs),
+  };
+  const result = await submitHeld(core.jobs, job).catch((error: unknown) => {
+    void removeUnlessSubmitted(core, job);
+    throw error;
   });
   if (result.kind !== "accepted") await removeBlobs(core.blobs, names);
-  const job = accepted(result);
+  const taken = accepted(result);
   if (result.kind === "accepted") core.wake();
-  return { job, ignored: [...images.ignored, ...admission.fitted.dropped] };
+  return { job: taken, ignored: [...images.ignored, ...admission.fitted.dropped] };
 }
 
 /** Throws where an address may not be called, or nothing signs what is sent there. */
@@ -120,6 +126,20 @@ async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
       return result;
     await sleep(HOLD_SLEEP_MS);
   }
+}
+
+/**
+ * Removes the files of a submission that has failed. It may have been committed all the same, which is known a little
+ * later; while the store is away they stay, for the sweep of old ones.
+ */
+async function removeUnlessSubmitted({ jobs, blobs }: JobCore, job: NewJob): Promise<void> {
+  if (job.files.length === 0) return;
+  await sleep(UNDECIDED_MS);
+  const isKept = await jobs.get(job.organizationId, job.id).then(
+    (found) => found !== null,
+    () => true,
+  );
+  if (!isKept) await removeBlobs(blobs, job.files);
 }
 
 function accepted(result: Submission): Job {

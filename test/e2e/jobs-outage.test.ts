@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { signIn } from "../support/administration.ts";
+import { until, type TestGateway } from "../support/gateway.ts";
 import { submit, untilStatus } from "../support/job-calls.ts";
+import { makePng } from "../support/pictures.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 import { IMAGE, openGatewayFixture, readError, type GatewayFixture } from "../support/vendor.ts";
 
@@ -50,7 +54,9 @@ describe.skipIf("missing" in found)("on PostgreSQL", () => {
     const { id } = await submit(gateway, body);
     await vendor.waitForHits(2);
     postgres.freeze();
-    const refused = await gateway.call("/api/jobs", { body });
+    const image = `data:image/png;base64,${Buffer.from(makePng(200, 200)).toString("base64")}`;
+    const refused = await gateway.call("/api/jobs", { body: { ...body, image } });
+    expect(filesOf(gateway)).toHaveLength(1);
     // The vendor answers during the first of the two, and what the job then writes fails during the second.
     expect((await gateway.call("/api/jobs", { body })).status).toBe(503);
     expect(refused.status).toBe(503);
@@ -60,5 +66,14 @@ describe.skipIf("missing" in found)("on PostgreSQL", () => {
     expect(await untilStatus(gateway, id)).toMatchObject({ status: "completed" });
     expect((await gateway.ledger()).filter((row) => row.id === id)).toHaveLength(1);
     expect(vendor.hits).toHaveLength(2);
+    await until("the files of the refused submission to be removed", () =>
+      filesOf(gateway).length === 0 ? true : undefined,
+    );
   });
 });
+
+/** Stored files of jobs. */
+function filesOf({ dataDirectory }: TestGateway): string[] {
+  const names = readdirSync(join(dataDirectory, "blobs"), { recursive: true, encoding: "utf8" });
+  return names.filter((name) => name.endsWith(".bin"));
+}

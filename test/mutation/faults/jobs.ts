@@ -203,6 +203,13 @@ export const JOB_FAULTS: readonly Fault[] = [
     tests: ["src/jobs/run-job.test.ts"],
   },
   {
+    name: "the files of a submission that failed stay",
+    file: "src/jobs/submit.ts",
+    find: "    void removeUnlessSubmitted(core, job);",
+    replace: "",
+    tests: ["test/e2e/jobs-outage.test.ts"],
+  },
+  {
     name: "a repeated submission is refused for what the first has used up",
     file: "src/jobs/submit.ts",
     find: "  if (submitted) return { job: accepted(submitted), ignored: [] };",
