@@ -21,22 +21,30 @@ export function openMailer({ url, from }: { url: string; from: string }): SendMa
   };
 }
 
-/** Sends what is due now to those who may get it, and says what became of each. */
+/** Sends what is due now to those who may get it, and says what became of each; `onProblem` is told of each failure. */
 export async function sendDueMails(
   store: AlertStore,
   send: SendMail,
   isRecipient: IsRecipient,
+  onProblem: (message: string, cause: unknown) => void,
 ): Promise<void> {
   for (const mail of await store.dueMails(AT_ONCE)) {
+    const fail = async (result: string, retryMs: number | null): Promise<void> => {
+      const next = retryMs === null ? "is given up" : `is tried again in ${retryMs / 1000} s`;
+      onProblem(
+        `the mail ${mail.id} of organization ${mail.organizationId} was not sent and ${next}`,
+        result,
+      );
+      await store.mailFailed(mail.id, result, retryMs);
+    };
     try {
       if (await isRecipient(mail.recipient, mail.organizationId)) {
         await send(mail);
         await store.mailSent(mail.id);
-      } else await store.mailFailed(mail.id, NO_RECIPIENT, null);
+      } else await fail(NO_RECIPIENT, null);
     } catch (error) {
       const result = error instanceof Error ? error.message.slice(0, MAX_RESULT) : String(error);
-      const retryMs = isPermanent(error) ? null : (RETRY_MS[mail.attempts - 1] ?? null);
-      await store.mailFailed(mail.id, result, retryMs);
+      await fail(result, isPermanent(error) ? null : (RETRY_MS[mail.attempts - 1] ?? null));
     }
   }
 }

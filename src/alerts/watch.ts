@@ -32,7 +32,11 @@ export function startAlerts(options: AlertOptions): BackgroundWork {
   ];
   if (sendMail)
     work.push(
-      every(MAIL_MS, () => sendDueMails(store, sendMail, isRecipient), failed("mails were not sent")),
+      every(
+        MAIL_MS,
+        () => sendDueMails(store, sendMail, isRecipient, onProblem),
+        failed("mails were not sent"),
+      ),
     );
   return { stop: async () => void (await Promise.all(work.map((one) => one.stop()))) };
 }

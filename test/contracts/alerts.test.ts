@@ -34,6 +34,7 @@ onEachDatabase("alerts", (databases) => {
   let admin: AdminContext;
   let ejections: Ejection[] = [];
   const mails: Received[] = [];
+  const problems: string[] = [];
   let refusal: number | null = null;
   let allowedDomains: string[] = [];
 
@@ -75,6 +76,7 @@ onEachDatabase("alerts", (databases) => {
       await stores.admin.keys.create(aKey(`key_${id}`, id), BY);
     }
     mails.length = 0;
+    problems.length = 0;
     ejections = [];
     refusal = null;
     allowedDomains = ["example.com"];
@@ -85,8 +87,12 @@ onEachDatabase("alerts", (databases) => {
   const sendMails = async () => {
     const url = `smtp://gateway:secret@127.0.0.1:${await listening}`;
     const send = openMailer({ url, from: "Gateway <gateway@example.com>" });
-    await sendDueMails(stores.alerts, send, (email, organizationId) =>
-      isRecipient(stores.admin, { allowedDomains }, email, organizationId ?? undefined),
+    await sendDueMails(
+      stores.alerts,
+      send,
+      (email, organizationId) =>
+        isRecipient(stores.admin, { allowedDomains }, email, organizationId ?? undefined),
+      (message, cause) => void problems.push(`${message}: ${cause}`),
     );
   };
   const events = async (organizationId = "org_a") => (await listAlertEvents(admin, { organizationId })).data;
@@ -233,6 +239,12 @@ onEachDatabase("alerts", (databases) => {
       await sendMails();
       expect(await state()).toEqual([expect.stringMatching(attempt < 6 ? /^waiting: .*not now/ : /^failed/)]);
     }
+    const ends = [10, 60, 300, 1_200, 3_600].map((seconds) => `is tried again in ${seconds} s`);
+    expect(problems).toEqual(
+      [...ends, "is given up"].map((end) =>
+        expect.stringMatching(new RegExp(`org_a was not sent and ${end}: .*not now`)),
+      ),
+    );
     refusal = 550;
     await database.begin((sql) => sql`UPDATE mails SET status = 'waiting', next_at = 1, attempts = 0`);
     await sendMails();
@@ -276,6 +288,7 @@ onEachDatabase("alerts", (databases) => {
         last_result: expect.stringContaining("mail.allowed_domains"),
       })),
     );
+    expect(problems).toEqual(rows.map(() => expect.stringContaining("mail.allowed_domains")));
   });
 
   test("a rule is refused that tells nobody, names another's budget or was changed meanwhile", async () => {
