@@ -5,7 +5,7 @@ import type { BlobStore, Claim, Outcome, OutcomeStore } from "../gateway/ports.t
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { runIdempotently } from "./idempotency.ts";
-import type { Route, StreamedResponse } from "./routes.ts";
+import type { Route, RouteResult } from "./routes.ts";
 
 function exchangeOf(
   signal: AbortSignal,
@@ -31,6 +31,7 @@ async function stream({
   ending = isClientDisconnected ? new ClientDisconnected(true) : null,
   put = async () => ({ name: "large" }),
   admits = () => true,
+  isStreamed = true,
 }: {
   isClientDisconnected?: boolean;
   callerGone?: OrganizationSettings["callerGone"];
@@ -38,6 +39,7 @@ async function stream({
   ending?: ClientDisconnected | null;
   put?: BlobStore["put"];
   admits?: OutcomeStore["admits"];
+  isStreamed?: boolean;
 } = {}) {
   const stored: Outcome[] = [];
   const { promise: storing, resolve: store } = Promise.withResolvers<void>();
@@ -50,7 +52,8 @@ async function stream({
     async complete(_: Claim, outcome: Outcome) {
       stored.push(outcome);
       completed.resolve();
-      await storing;
+      // A whole response is returned once it is stored.
+      if (isStreamed) await storing;
     },
   };
   const client = new AbortController();
@@ -58,7 +61,7 @@ async function stream({
   const route = {
     pipeline: "text",
     family: "chat",
-    async handle(authenticated: AuthenticatedExchange): Promise<StreamedResponse> {
+    async handle(authenticated: AuthenticatedExchange): Promise<RouteResult> {
       await authenticated.claimOutcome?.({});
       if (isClientDisconnected) client.abort();
       const ended = Promise.resolve(ending);
@@ -68,7 +71,8 @@ async function stream({
         "x-gateway-model": "m",
         date: "today",
       };
-      return { response: new Response(body, { headers }), ended };
+      const response = new Response(body, { headers });
+      return isStreamed ? { response, ended } : response;
     },
   } as unknown as Extract<Route, { auth: "key" }>;
   const blobs: Partial<BlobStore> = { put };
@@ -78,7 +82,7 @@ async function stream({
     hasSpaceToKeep: () => true,
   };
   const result = await runIdempotently(idempotency, route, exchange);
-  const { response } = result as StreamedResponse;
+  const response = result instanceof Response ? result : result.response;
   return { response, stored, store, completed: completed.promise, released: released.promise };
 }
 
@@ -109,14 +113,17 @@ test("a stream that its client reads no further gives its key back", async () =>
 
 const NOT_KEPT = { body: null, blob: null, bytes: 0 };
 
-test("a stream that is too large is not kept, and does not run again", async () => {
-  const piece = new Uint8Array(2 ** 20);
-  const body = new Blob(Array.from({ length: 65 }, () => piece)).stream();
-  const { response, stored, store } = await stream({ body });
-  store();
-  const { size } = await response.blob();
-  expect([size, stored]).toMatchObject([65 * 2 ** 20, [NOT_KEPT]]);
-});
+test.each([true, false])(
+  "a response that is too large is not kept, and does not run again; streamed: %p",
+  async (isStreamed) => {
+    const piece = new Uint8Array(2 ** 20);
+    const body = new Blob(Array.from({ length: 65 }, () => piece)).stream();
+    const { response, stored, store } = await stream({ body, isStreamed });
+    store();
+    const { size } = await response.blob();
+    expect([size, stored]).toMatchObject([65 * 2 ** 20, [NOT_KEPT]]);
+  },
+);
 
 test("a stream beyond what its organization may keep is not kept, and does not run again", async () => {
   const asked: unknown[] = [];

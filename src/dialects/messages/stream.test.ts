@@ -319,6 +319,13 @@ describe("the usage of a stream", () => {
     expect(usage.tokens).toMatchObject({ input: 140, output: 8, reasoning: 4 });
   });
 
+  test("is the billed one in each of several endings where the vendor's cannot be billed", () => {
+    const wrong = { output_tokens: 1_000_000_000 };
+    const { usage, output } = usageOf(start(), ...said, ending(wrong, null), ending(wrong), stop);
+    expect(usage).toMatchObject({ anomalous: true, tokens: { output: 1_000_000 } });
+    expect(output.match(/"output_tokens":\d+/g)?.slice(-2)).toEqual(Array(2).fill('"output_tokens":1000000'));
+  });
+
   test("sums iterations, which the total does not", () => {
     const iterations = [
       { type: "compaction", input_tokens: 1_000, output_tokens: 200 },

@@ -425,6 +425,13 @@ export const REQUEST_FAULTS: readonly Fault[] = [
     tests: ["src/server/idempotency.test.ts"],
   },
   {
+    name: "a whole response that is too large runs, and is charged, again",
+    file: "src/server/idempotency.ts",
+    find: "await this.settle(new Response(null, { status, headers }));",
+    replace: "await this.settle(null);",
+    tests: ["src/server/idempotency.test.ts"],
+  },
+  {
     name: "a response that no store takes runs, and is charged, again",
     file: "src/server/idempotency.ts",
     find: `"bin", organization.id).catch(() => null)`,
