@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { openDatabase } from "../../src/storage/index.ts";
 import { signIn, type Administrator } from "../support/administration.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { submit, untilStatus } from "../support/job-calls.ts";
@@ -63,6 +64,19 @@ test.skipIf(!hasLocks).each(uses)("SQLite's locks are held after %s", async (_, 
   });
 });
 
+test.skipIf(!hasLocks)(
+  "SQLite's locks are held when their process opens the database once more",
+  async () => {
+    const file = path(".twice");
+    const opened = [await openDatabase(file)];
+    await opened[0]!.begin((sql) => sql`CREATE TABLE one (id BIGINT)`);
+    opened.push(await openDatabase(file));
+    const isHeld = isLocked(file, process.pid);
+    await Promise.all(opened.map((database) => database.close()));
+    expect(isHeld).toBe(true);
+  },
+);
+
 test.skipIf(!sqlite3)("sqlite3 backs a running gateway up under load", async () => {
   await Promise.all([chat("before"), admin.act("GET", "/ledger")]);
   const wal = statSync(path("-wal")).ino;
@@ -96,10 +110,10 @@ test.skipIf(!sqlite3)("sqlite3 backs a running gateway up under load", async () 
   expect(answered.filter((id) => charges.get(id)?.length !== 1)).toEqual([]);
 });
 
-/** Whether the gateway's process has a POSIX lock on a file. */
-function isLocked(file: string): boolean {
+/** Whether a process, by default the gateway's, has a POSIX lock on a file. */
+function isLocked(file: string, pid = gateway.pid): boolean {
   const { ino } = statSync(file);
-  const lock = new RegExp(`POSIX .* ${gateway.pid} [0-9a-f]+:[0-9a-f]+:${ino} `);
+  const lock = new RegExp(`POSIX .* ${pid} [0-9a-f]+:[0-9a-f]+:${ino} `);
   return readFileSync(LOCKS, "utf8")
     .split("\n")
     .some((line) => lock.test(line));
