@@ -3,6 +3,7 @@ import {
   inputText,
   readReply,
   writeReply,
+  writeVectors,
   type EmbeddingsPayload,
 } from "../dialects/embeddings/index.ts";
 import type { WholeReply } from "../dialects/dialect.ts";
@@ -10,6 +11,7 @@ import type { Target } from "../domain/channel.ts";
 import type { EmbeddingModel } from "../domain/model.ts";
 import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
+import { yieldAfter } from "../lib/waiting.ts";
 import { admit, type Admitted } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
@@ -54,6 +56,7 @@ export async function handleEmbeddings(
   release();
   const flags = context.signal.aborted ? (["caller_gone"] as const) : [];
   admitted.settle({ target, usage: reply.usage, flags });
+  await yieldAfter(reply.text);
   return { text: reply.text, rate: admitted.rate };
 }
 
@@ -106,7 +109,11 @@ async function embed(
   const response = await upstream.embed({ raw, texts, dimensions, upstreamModel, signal: call.cancellation });
   call.vendorRequestId = response.requestId;
   const { policy } = estimator;
-  return estimator.refined(() =>
-    response.kind === "whole" ? readReply(response, payload, policy) : writeReply(response, payload, policy),
-  );
+  if (response.kind === "whole") {
+    const { text, usage } = await estimator.refined(() => readReply(response, payload, policy));
+    return { text: response.restore(text), usage };
+  }
+  const { inputTokens } = response;
+  const vectors = await writeVectors(response.vectors, payload);
+  return estimator.refined(() => writeReply({ vectors, inputTokens }, payload, policy));
 }

@@ -269,9 +269,12 @@ export interface EmbeddingCall {
   signal: Cancellation;
 }
 
-/** The vendor's response as it came, or the vectors of another protocol with its count of input tokens. */
+/**
+ * The vendor's response, with its vectors in short: `restore` puts them back in its text. Or the vectors of another protocol
+ * with its count of input tokens.
+ */
 type EmbeddingResponse = { requestId?: string } & (
-  | { kind: "whole"; text: string; parsed: unknown }
+  | { kind: "whole"; text: string; parsed: unknown; restore(text: string): string }
   | { kind: "vectors"; vectors: readonly (readonly number[])[]; inputTokens: number | null }
 );
 

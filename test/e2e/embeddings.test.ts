@@ -16,6 +16,9 @@ let gateway: TestGateway;
 let openai: Simulator;
 let gemini: Simulator;
 let client: OpenAI;
+/** Of a vendor with long vectors. */
+let answer = "";
+const long = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(answer) });
 
 beforeAll(async () => {
   [openai, gemini] = await Promise.all([startOpenAi(), startGemini()]);
@@ -29,11 +32,13 @@ beforeAll(async () => {
     yaml: Bun.YAML.stringify({
       channels: {
         same: { provider: "openai", base_url: `${openai.url}/v1`, credential: { env: "OPENAI" } },
+        long: { provider: "openai", base_url: `${long.url.href}v1`, credential: { env: "OPENAI" } },
         other: { provider: "gemini", base_url: gemini.url, credential: { env: "GEMINI" } },
       },
       models: {
         [SAME]: model("same", "text-embedding-3-small"),
         [OTHER]: model("other", "gemini-embedding-2"),
+        long: model("long", "long"),
       },
       routing: { max_attempts: 1 },
     }),
@@ -43,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
-  await Promise.all([openai.close(), gemini.close()]);
+  await Promise.all([openai.close(), gemini.close(), long.stop(true)]);
 });
 beforeEach(() => {
   openai.reset();
@@ -109,6 +114,24 @@ describe.each([SAME, OTHER, "sandbox-embedding"])("on %s", (model) => {
     if (model === OTHER) expect(gemini.hits.length).toBe(3);
   });
 });
+
+test("vectors for as many texts as are taken pass, and more than 64 MiB of them say what to change", async () => {
+  const vector = (numbers: number) => `[${"-0.0230642557144,".repeat(numbers - 1)}0]`;
+  const responseOf = (numbers: number) => {
+    const data = Array.from({ length: 2_048 }, () => `{"embedding":${vector(numbers)}}`);
+    return `{"data":[${data.join()}],"model":"long","usage":{"prompt_tokens":1,"total_tokens":1}}`;
+  };
+  const input = Array.from({ length: 2_048 }, () => "x");
+  const call = () => gateway.call("/v1/embeddings", { body: { model: "long", input } });
+  answer = responseOf(1_536);
+  const passed = await call();
+  expect([passed.status, await passed.text()]).toEqual([200, answer]);
+  answer = responseOf(2_048);
+  const refused = await call();
+  const { error } = (await refused.json()) as { error: Record<string, unknown> };
+  expect([refused.status, error["param"]]).toEqual([400, "input"]);
+  expect(error["message"]).toContain("fewer inputs");
+}, 30_000);
 
 test("the bytes to and from a vendor of the protocol differ by the model's name only", async () => {
   const body = `{ "input" : "caf\\u00e9", "dimensions":3,"model":"${SAME}","user":"u" }`;

@@ -225,7 +225,7 @@ export const WHOLE_REPLIES: Readonly<Record<string, Kind>> = {
   texts: { most: 20_000, make: json((words, count) => words.whole({ texts: count })) },
   calls: { most: 8_000, make: json((words, count) => words.whole({ calls: count })) },
   characters: { most: 30_000_000, make: json((words, count) => words.whole({ text: "x".repeat(count) })) },
-  escapes: { most: 1_490_000, make: json((words, count) => words.whole({ text: "x\n".repeat(count) })) },
+  escapes: { most: 1_490_000, make: json((words, count) => words.whole({ text: "xxxx\n".repeat(count) })) },
   values: {
     most: 400_000,
     make: json((words, count) => words.whole({ more: { list: each(count, () => 1) } })),

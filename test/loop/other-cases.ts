@@ -19,13 +19,14 @@ interface Growing {
   most?: number;
 }
 
-const vectors = (count: number) =>
-  JSON.stringify({
-    object: "list",
-    data: each(2_048, (index) => ({ object: "embedding", index, embedding: each(count, () => 0.125) })),
-    model: "m",
-    usage: { prompt_tokens: 1, total_tokens: 1 },
-  });
+const vector = (count: number) => `[${"-0.0230642557144,".repeat(count - 1)}0]`;
+const vectors = (count: number) => {
+  const data = each(2_048, (index) => `{"object":"embedding","index":${index},"embedding":${vector(count)}}`);
+  return `{"object":"list","data":[${data.join()}],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}`;
+};
+/** In calls of a hundred texts. */
+const nativeVectors = (count: number) =>
+  `{"embeddings":[${each(100, () => `{"values":${vector(count)}}`).join()}]}`;
 const fields = (count: number) => Object.fromEntries(each(count, (index) => [`field${index}`, "x"]));
 const messages = (count: number) => each(count, () => ({ role: "user", content: "x" }));
 const contents = (count: number) => each(count, () => ({ role: "user", parts: [{ text: "x" }] }));
@@ -35,6 +36,7 @@ const BODIES: readonly Growing[] = [
     route: "POST /v1/embeddings",
     kind: "texts",
     make: (count) => ({ model: "sandbox-embedding", input: each(count, (index) => `text ${index}`) }),
+    most: 2_048,
   },
   {
     route: "POST /v1/embeddings",
@@ -52,6 +54,13 @@ const BODIES: readonly Growing[] = [
     kind: "numbers of the vendor's vectors",
     make: () => ({ model: "over-embeddings", input: each(2_048, () => "x") }),
     answer: vectors,
+    most: 1_536,
+  },
+  {
+    route: "POST /v1/embeddings",
+    kind: "numbers of another protocol's vectors",
+    make: () => ({ model: "over-native-embeddings", input: each(2_000, () => "x") }),
+    answer: nativeVectors,
     most: 1_536,
   },
   {
@@ -112,7 +121,8 @@ export const OTHER_CASES: readonly LoopCase[] = BODIES.map(({ route, path, kind,
     return async () => {
       const url = `${gateway.url}${path ?? route.slice("POST ".length)}`;
       const response = await fetch(url, { method: "POST", headers, body });
-      await response.arrayBuffer().catch(() => {});
+      const answered = await response.text().catch(String);
+      if (answer && !response.ok) throw new Error(`The answer was not passed on: ${answered}`);
     };
   },
 }));

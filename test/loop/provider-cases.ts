@@ -9,7 +9,7 @@ const ANSWERS: Readonly<Record<string, { most: number; make(count: number): stri
     most: 45_000,
     make: (count) => `{${Array.from({ length: count }, (_, index) => `"n${index}":0`).join(",")}}`,
   },
-  escapes: { most: 1_490_000, make: (count) => `{"error":{"message":"${"x\\n".repeat(count)}"}}` },
+  escapes: { most: 1_490_000, make: (count) => `{"error":{"message":"${"xxxx\\n".repeat(count)}"}}` },
   levels: { most: 4_000_000, make: (count) => `{"a":${"[".repeat(count)}${"]".repeat(count)}}` },
 };
 const STATUSES = [200, 400];

@@ -49,6 +49,7 @@ export async function openWorld(): Promise<LoopWorld & AsyncDisposable> {
           ),
         ),
         "over-embeddings": model("embedding", "chat"),
+        "over-native-embeddings": model("embedding", "native"),
       },
     }),
     env: { VENDOR_KEY: "sk-loop", GATEWAY_LOG_LEVEL: "error" },

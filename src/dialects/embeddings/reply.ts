@@ -8,9 +8,23 @@ import {
 } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
+import { yieldToEventLoop } from "../../lib/waiting.ts";
 import { CountReader } from "../count-reader.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import type { EmbeddingsPayload } from "./request.ts";
+
+/** Of a reply: vectors of 1,536 numbers for 2,048 texts have 46 MB, or 63 MB where every digit of them is written. */
+export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
+
+/** Of a reply that has more. No other vendor's would be shorter. */
+export function tooManyNumbers(): UpstreamError {
+  return new UpstreamError("rejected", `the vectors have more than ${MAX_VECTOR_BYTES} bytes`, {
+    isAmbiguous: true,
+    param: "input",
+    publicMessage:
+      "The vectors have more than 64 MiB together. Send fewer inputs, fewer `dimensions`, or `encoding_format` `base64`.",
+  });
+}
 
 /**
  * Reads the reply of a vendor of the same protocol. Its text stays as it is but for the model's name, and for `usage`
@@ -37,20 +51,41 @@ function hasVector(item: unknown): boolean {
   return (Array.isArray(vector) || typeof vector === "string") && vector.length > 0;
 }
 
-/** Writes vectors of a vendor of another protocol, of unit length as callers of this one expect. */
-export function writeReply(
-  { vectors, inputTokens }: { vectors: readonly (readonly number[])[]; inputTokens: number | null },
-  { model, count, isBase64 }: EmbeddingsPayload,
-  policy: UsagePolicy,
-): WholeReply {
+/**
+ * Writes vectors of a vendor of another protocol, each as JSON, of unit length as callers of this one expect. Gives others
+ * turns: there may be millions of numbers. Throws an `UpstreamError` where there is not one vector for each input, or they
+ * have more than `MAX_VECTOR_BYTES`.
+ */
+export async function writeVectors(
+  vectors: readonly (readonly number[])[],
+  { count, isBase64 }: EmbeddingsPayload,
+): Promise<string[]> {
   if (vectors.length !== count || vectors.some(({ length }) => length === 0))
     throw new UpstreamError("broken", "the response has not one vector for each input");
-  const usage = bill(readUsage({ prompt_tokens: inputTokens }), policy);
-  const data = vectors.map((vector, index) => {
+  const written: string[] = [];
+  let bytes = 0;
+  for (const vector of vectors) {
+    await yieldToEventLoop();
     const embedding = toUnitLength(vector);
-    return { object: "embedding", index, embedding: isBase64 ? toBase64(embedding) : embedding };
-  });
-  return { text: JSON.stringify({ object: "list", data, model, usage: writeUsage(usage) }), usage };
+    const text = JSON.stringify(isBase64 ? toBase64(embedding) : embedding);
+    if ((bytes += text.length) > MAX_VECTOR_BYTES) throw tooManyNumbers();
+    written.push(text);
+  }
+  return written;
+}
+
+/** The reply with vectors that have been written. */
+export function writeReply(
+  { vectors, inputTokens }: { vectors: readonly string[]; inputTokens: number | null },
+  { model }: EmbeddingsPayload,
+  policy: UsagePolicy,
+): WholeReply {
+  const usage = bill(readUsage({ prompt_tokens: inputTokens }), policy);
+  const data = vectors.map(
+    (vector, index) => `{"object":"embedding","index":${index},"embedding":${vector}}`,
+  );
+  const rest = JSON.stringify({ model, usage: writeUsage(usage) }).slice(1);
+  return { text: `{"object":"list","data":[${data.join()}],${rest}`, usage };
 }
 
 /** Vectors that are shortened lose their length (Gemini API, embeddings). */

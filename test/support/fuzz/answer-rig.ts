@@ -227,7 +227,7 @@ async function tryEmbedding(
       if (isOther) return vectorsOf(choices);
       const text = Buffer.concat(mutateAnswer(choices.pick(answers), extent, choices)).toString();
       try {
-        return { kind: "whole", text, parsed: JSON.parse(text) };
+        return { kind: "whole", text, parsed: JSON.parse(text), restore: String };
       } catch {
         throw new UpstreamError("broken", "no JSON");
       }
