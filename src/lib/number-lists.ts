@@ -1,12 +1,12 @@
 /** A list of numbers and nothing else. */
 const LIST = /\[[-+.,\d\seE]+\]/g;
-const PLACE = /\[(\d+)\]/g;
+const PLACEHOLDER = /\[(\d+)\]/g;
 /** A longer list stays in the text. */
 const MAX_LIST_CHARACTERS = 256 * 1024;
 
 /**
- * JSON that comes in pieces, and whose lists of numbers only pass: in `text` each is a list of one number, its place, so that
- * the rest of it can be parsed and edited although there are millions of numbers. Texts that it contains change likewise.
+ * JSON that comes in pieces, and whose lists of numbers only pass: `text` has the index of a list in place of its numbers, so
+ * that the rest can be parsed and edited although there are millions of them. The same happens to lists inside of strings.
  */
 export class NumberLists {
   readonly #lists: string[] = [];
@@ -23,13 +23,13 @@ export class NumberLists {
     this.#rest = text.slice(end);
   }
 
-  /** What has come, with places of lists in them. */
+  /** What has come, with the index of each list in place of its numbers. */
   get text(): string {
     return this.#text + this.#rest;
   }
 
-  /** A text with places, with the lists in them again. */
+  /** Such a text with its numbers again. */
   restore(text: string): string {
-    return text.replace(PLACE, (place, index) => this.#lists[Number(index)] ?? place);
+    return text.replace(PLACEHOLDER, (placeholder, index) => this.#lists[Number(index)] ?? placeholder);
   }
 }
