@@ -14,6 +14,8 @@ const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   container: "container",
   mcp_servers: "mcp_servers",
   inference_geo: "inference_geo",
+  // Alibaba Cloud Model Studio, "Web search".
+  enable_search: "web_search",
 };
 
 /** Listed once: every request is compared with them. */
@@ -22,7 +24,7 @@ const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map
   param,
 }));
 
-export const FEATURE_FIELDS: readonly string[] = ["service_tier", ...Object.keys(WHOLE_FIELDS)];
+export const FEATURE_FIELDS: readonly string[] = ["service_tier", "modalities", ...Object.keys(WHOLE_FIELDS)];
 
 /**
  * Beginnings of the types of tools that run at a vendor of any protocol; a date of their version may follow. Tools of
@@ -54,17 +56,36 @@ const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null]
 /** Names of a tool's members that are read. */
 export const TOOL_NAMES = knownNames(["type", "tools", "environment", "max_uses"]);
 
-/** The features of fields at the top of a request. An empty list is none. */
+/** The features of fields at the top of a request. An empty list is none, nor is false. */
 export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses: FeatureUse[] = [];
   if (!isStandardTier(body["service_tier"])) uses.push({ feature: "service_tier", param: "service_tier" });
+  if (namesAudio(body["modalities"])) uses.push({ feature: "audio_output", param: "modalities" });
   for (const use of WHOLE_FIELD_USES) {
     const value = body[use.param];
-    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    if (
+      value === undefined ||
+      value === null ||
+      value === false ||
+      (Array.isArray(value) && value.length === 0)
+    )
+      continue;
     uses.push(use);
   }
   return uses;
 }
+
+/**
+ * Whether a reply is to have more than text and pictures. Vendors bill tokens of speech several times as high as those of
+ * text (OpenAI and Gemini, prices of audio), and no price has a category for them.
+ */
+export function namesAudio(modalities: unknown): boolean {
+  if (modalities === undefined || modalities === null) return false;
+  const named: unknown[] = Array.isArray(modalities) ? modalities : [modalities];
+  return named.some((each) => !SILENT_MODALITIES.has(String(each).toLowerCase()));
+}
+
+const SILENT_MODALITIES: ReadonlySet<string> = new Set(["text", "image"]);
 
 /** The feature of a tool's type, undefined for one that runs at the caller. Relays name themselves: `name:web_search`. */
 export function serverTool(type: unknown): Feature | null | undefined {

@@ -25,6 +25,7 @@ export const FEATURES = [
   "enterprise_web_search",
   "url_context",
   "computer_use",
+  "audio_output",
 ] as const;
 
 export type Feature = (typeof FEATURES)[number];

@@ -32,7 +32,7 @@ beforeAll(async () => {
           ...TEXT,
           price: { ...TEXT_PRICE, per_use: { web_search: "0" } },
           route: route("cloud"),
-          allowed_features: ["service_tier", "file_id", "web_search", "models"],
+          allowed_features: ["service_tier", "file_id", "web_search", "models", "audio_output"],
         },
         searching: {
           ...TEXT,
@@ -77,6 +77,9 @@ describe("a feature that the model's record does not allow is refused", () => {
     ["search_parameters", { search_parameters: { mode: "on" } }],
     ["models", { models: ["another"] }],
     ["plugins", { plugins: [{ id: "web" }] }],
+    ["enable_search", { enable_search: true }],
+    ["modalities", { modalities: ["text", "audio"], audio: { voice: "v", format: "wav" } }],
+    ["modalities", { modalities: "AUDIO" }],
     ["tools[0].type", { tools: [{ type: "web_search", web_search: {} }] }],
     ["tools[0].type", { tools: [{ type: "relay:web_search" }] }],
     ["tools[0].type", { tools: [{ type: "retrieval", retrieval: { knowledge_id: "1" } }] }],
@@ -98,7 +101,9 @@ test("features of the ordinary price and those that the record allows are forwar
   for (const body of [
     ...["auto", "default", "standard", "standard_only", null].map((tier) => chat({ service_tier: tier })),
     chat({ store: true, user: "u", tools: [{ type: "function", function: { name: "f" } }], models: null }),
+    chat({ modalities: ["text", "image"], enable_search: false }),
     chat({ service_tier: "flex", models: ["b"], tools: [{ type: "web_search" }] }, "generous"),
+    chat({ modalities: ["text", "audio"], enable_search: true }, "generous"),
     withPart({ type: "file", file: { file_id: "file-1" } }, "generous"),
   ]) {
     const text = ` ${JSON.stringify(body)}`;
@@ -164,6 +169,11 @@ describe("the native protocol", () => {
     ["tools[0].unheardOf", "unsupported_parameter", { tools: [{ unheardOf: {} }] }],
     ["serviceTier", "unsupported_parameter", { serviceTier: "priority" }],
     ["service_tier", "unsupported_parameter", { service_tier: "flex" }],
+    [
+      "generationConfig.responseModalities",
+      "unsupported_parameter",
+      { generationConfig: { responseModalities: ["IMAGE", "AUDIO"] } },
+    ],
     ["Tools", "invalid_parameter", { Tools: [{ googleSearch: {} }] }],
     ["generationconfig", "invalid_parameter", { generationconfig: {} }],
     ["generationConfig.CandidateCount", "invalid_parameter", { generationConfig: { CandidateCount: 4 } }],

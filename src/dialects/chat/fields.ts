@@ -22,6 +22,7 @@ const FIELDS: FieldChecks = [
   ["max_tokens", positive],
   ["max_completion_tokens", positive],
   ["n", positive],
+  ["best_of", positive],
   ["temperature", number],
   ["top_p", number],
   ["stop", textOrTexts],

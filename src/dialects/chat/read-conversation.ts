@@ -16,7 +16,7 @@ type Body = Readonly<Record<string, unknown>>;
  */
 export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
-  if (choices > 1) throw untranslatable("n");
+  if (choices > 1) throw untranslatable(body["n"] === choices ? "n" : "best_of");
   refuseOthers(body, KNOWN, NEUTRAL);
   const { system, turns } = readMessages(body["messages"]);
   return {

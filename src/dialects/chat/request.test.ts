@@ -54,6 +54,16 @@ describe("reading a request", () => {
     ).toBe(9);
   });
 
+  test.each([
+    [{ n: 2 }, 2],
+    [{ best_of: 5 }, 5],
+    [{ n: 2, best_of: 5 }, 5],
+    [{ n: 3, best_of: 1 }, 3],
+  ])("%j is as many choices as a vendor may bill: %i", (fields, choices) => {
+    const body = { model: "m", messages: [{ role: "user", content: "x" }], ...fields };
+    expect(readRequest(Buffer.from(JSON.stringify(body))).parsed.choices).toBe(choices);
+  });
+
   test("an inline image counts a fixed number, a linked one besides its link", () => {
     const url = `data:image/png;base64,${"A".repeat(100_000)}`;
     const imageRequest = (link: string) =>

@@ -29,7 +29,7 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
       model,
       isStream: body["stream"] === true,
       maxTokens: largerOf(integer(body["max_completion_tokens"]), integer(body["max_tokens"])),
-      choices: integer(body["n"]) ?? 1,
+      choices: largerOf(integer(body["n"]), integer(body["best_of"])) ?? 1,
       ...size.tokens,
       features: [...readFeatures(body), ...files],
       linkParam,
@@ -39,7 +39,7 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
   };
 }
 
-/** Vendors obey the one or the other, and the hold must cover both. */
+/** Vendors obey the one or the other, or bill what the larger one makes them write, and the hold must cover both. */
 function largerOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }
