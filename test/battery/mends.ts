@@ -247,12 +247,12 @@ export const MENDS: readonly Mend[] = [
     attack: "H16",
     edits: [
       {
-        file: "src/dialects/chat/vendor-words.ts",
+        file: "src/dialects/sse/vendor-words.ts",
         find: "  if (provider === undefined) return isNamed ? FINGERPRINT : NONE;",
         replace: "  if (provider !== fingerprint) return NONE;",
       },
       {
-        file: "src/dialects/chat/vendor-words.ts",
+        file: "src/dialects/sse/vendor-words.ts",
         find: "VENDOR.test(comment) ? ",
         replace: "comment === VENDOR.source ? ",
       },

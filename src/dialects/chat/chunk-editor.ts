@@ -12,7 +12,7 @@ import {
 } from "./required-fields.ts";
 import { newReplyId } from "./reply-id.ts";
 import { readCall } from "./tool-calls.ts";
-import { neutralFrame } from "./vendor-words.ts";
+import { neutralFrame } from "../sse/vendor-words.ts";
 
 /** The frame of a chunk for the caller. */
 interface EditedFrame {

@@ -8,7 +8,7 @@ import {
   retrySecondsOf,
   saysContextExceeded,
 } from "../openai-error-codes.ts";
-import { parseVendorObject } from "../vendor-frames.ts";
+import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 /**
  * The object of a whole reply. Throws an `UpstreamError` when it is no chat completion, or has no choice or one without a

@@ -8,7 +8,7 @@ import { readFinish } from "./finish-reason.ts";
 import { readReasoning } from "./reasoning.ts";
 import { ThinkTags } from "./think-tags.ts";
 import { readUsage } from "./usage.ts";
-import { parseVendorObject } from "../vendor-frames.ts";
+import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 /** Reads a vendor's chunks. The reply is complete with a `finish_reason` or `[DONE]`, whichever the vendor sends. */
 export class ChatReplyReader implements ReplyReader {

@@ -10,7 +10,7 @@ import { parseCompletion } from "./event.ts";
 import { editsOfReply } from "./required-fields.ts";
 import { refuseFailure } from "./finish-reason.ts";
 import { readUsage, showsBilled } from "./usage.ts";
-import { vendorFields, withoutFields } from "./vendor-words.ts";
+import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
 
 /**
  * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields that

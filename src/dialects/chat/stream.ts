@@ -11,11 +11,11 @@ import { correctedUsage } from "./corrected-usage.ts";
 import { writeError } from "./error.ts";
 import { errorOf, firstChoice, inStreamError, usageOf } from "./event.ts";
 import { refuseFailure } from "./finish-reason.ts";
-import { frameTemplate, repeatFrames, type FrameTemplate } from "./frame-template.ts";
-import { commentsOf } from "./vendor-words.ts";
+import { frameTemplate, repeatFrames, type FrameTemplate } from "../sse/frame-template.ts";
+import { commentsOf } from "../sse/vendor-words.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
 import { readUsage, showsBilled } from "./usage.ts";
-import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
+import { parseVendorObject, VendorFrames } from "../sse/vendor-frames.ts";
 
 const NOTHING: Buffer = Buffer.alloc(0);
 

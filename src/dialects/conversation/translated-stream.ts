@@ -5,7 +5,7 @@ import { frameData } from "../../lib/sse.ts";
 import type { TextStream } from "../dialect.ts";
 import { Delivered } from "./delivered.ts";
 import type { ReplyReader, ReplyWriter } from "./reply.ts";
-import { VendorFrames } from "../vendor-frames.ts";
+import { VendorFrames } from "../sse/vendor-frames.ts";
 
 /** Of a stream, whose reader may keep what is not whole yet. As many as 400,000 tokens have, each in its own event. */
 const MAX_BYTES = 128 * 1024 * 1024;

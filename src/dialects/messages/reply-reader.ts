@@ -9,7 +9,7 @@ import { memberText } from "./raw-inputs.ts";
 import { readFinish } from "./reply-parts.ts";
 import { mergeUsage, readUsage, useOf } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject } from "../vendor-frames.ts";
+import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 /** A block of a call that has begun. */
 interface OpenCall {

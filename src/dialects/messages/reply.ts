@@ -2,14 +2,14 @@ import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
+import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { observe, WholeText } from "../sized-text.ts";
 import { addBlock, isNamedCall } from "./content.ts";
 import { correctedUsage } from "./corrected-usage.ts";
 import { readUsage, showsBilled } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject } from "../vendor-frames.ts";
+import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 /** A whole message of a vendor, parsed. */
 interface VendorMessage extends Record<string, unknown> {

@@ -4,8 +4,8 @@ import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
-import { frameTemplate, repeatFrames, type FrameTemplate } from "../chat/frame-template.ts";
-import { commentsOf, neutralFrame, vendorFields, withoutFields } from "../chat/vendor-words.ts";
+import { frameTemplate, repeatFrames, type FrameTemplate } from "../sse/frame-template.ts";
+import { commentsOf, neutralFrame, vendorFields, withoutFields } from "../sse/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
 import { observe, SizedText } from "../sized-text.ts";
 import { addBlock, addDelta, checkBegun } from "./content.ts";
@@ -15,7 +15,7 @@ import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
 import { NOT_STOPPED } from "./reply-parts.ts";
 import { mergeUsage, mergeUsageAsClients, readUsage, showsBilled, writeUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
+import { parseVendorObject, VendorFrames } from "../sse/vendor-frames.ts";
 
 /** Names of streamed text. */
 const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;

@@ -13,7 +13,7 @@ import { newItemId } from "./output-items.ts";
 import { parseResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject } from "../vendor-frames.ts";
+import { parseVendorObject } from "../sse/vendor-frames.ts";
 import { ownValue } from "../../lib/own-value.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

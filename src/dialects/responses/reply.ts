@@ -2,13 +2,13 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isCorrected, type TokenUsage, type UsagePolicy } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { vendorFields, withoutFields } from "../chat/vendor-words.ts";
+import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import { observe, WholeText } from "../sized-text.ts";
 import { addItem } from "./content.ts";
 import { correctedUsage, readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject } from "../vendor-frames.ts";
+import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 /** A response object of a vendor that is complete, or was cut by a limit. */
 export interface VendorResponse extends Record<string, unknown> {

@@ -4,7 +4,7 @@ import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from
 import { isObject, textOf } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
-import { commentsOf, neutralFrame } from "../chat/vendor-words.ts";
+import { commentsOf, neutralFrame } from "../sse/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
 import { observe, SizedText } from "../sized-text.ts";
 import { addItem } from "./content.ts";
@@ -12,7 +12,7 @@ import { failureFrames } from "./failure-frames.ts";
 import { isOutput, publicResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject, VendorFrames } from "../vendor-frames.ts";
+import { parseVendorObject, VendorFrames } from "../sse/vendor-frames.ts";
 
 /** An event of a vendor, parsed. */
 type VendorEvent = Record<string, unknown>;

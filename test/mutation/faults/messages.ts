@@ -117,7 +117,7 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   },
   {
     name: "a failure before any content is not another vendor's chance",
-    file: "src/dialects/vendor-frames.ts",
+    file: "src/dialects/sse/vendor-frames.ts",
     find: "if (!isCommitted) throw error;",
     replace: "",
     tests: stream,

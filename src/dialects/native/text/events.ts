@@ -1,6 +1,6 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../../domain/upstream-error.ts";
 import { isObject } from "../../../lib/json.ts";
-import { parseVendorObject } from "../../vendor-frames.ts";
+import { parseVendorObject } from "../../sse/vendor-frames.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 
 /**

@@ -10,7 +10,7 @@ import { blockReasonOf, addCandidate, candidatesOf, finishReasonOf } from "./con
 import { parseEvent } from "./events.ts";
 import { publicName } from "./reply.ts";
 import { correctedUsage, readUsage, showsBilled, writeUsage } from "./usage.ts";
-import { VendorFrames } from "../../vendor-frames.ts";
+import { VendorFrames } from "../../sse/vendor-frames.ts";
 
 /**
  * Relays a stream from a vendor of the same protocol. Frames pass as the bytes they came in, but for the model name

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { UpstreamError } from "../domain/upstream-error.ts";
-import { Delivered } from "./conversation/delivered.ts";
-import type { ReplyEvent, ReplyReader, ReplyWriter } from "./conversation/reply.ts";
-import type { Signature } from "./conversation/signature.ts";
-import { TranslatedStream } from "./conversation/translated-stream.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { Delivered } from "../conversation/delivered.ts";
+import type { ReplyEvent, ReplyReader, ReplyWriter } from "../conversation/reply.ts";
+import type { Signature } from "../conversation/signature.ts";
+import { TranslatedStream } from "../conversation/translated-stream.ts";
 import { parseVendorObject, VendorFrames } from "./vendor-frames.ts";
 
 /** Reads pieces of a stream; what it is given up for, or null. */

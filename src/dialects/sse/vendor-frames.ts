@@ -1,7 +1,7 @@
-import { UpstreamError } from "../domain/upstream-error.ts";
-import { JsonBoundError, parseBounded } from "../lib/bounded-json.ts";
-import { isObject } from "../lib/json.ts";
-import { FrameSplitter } from "../lib/sse.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { JsonBoundError, parseBounded } from "../../lib/bounded-json.ts";
+import { isObject } from "../../lib/json.ts";
+import { FrameSplitter } from "../../lib/sse.ts";
 
 /** Of one event of a vendor. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
