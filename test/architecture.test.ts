@@ -73,6 +73,9 @@ const SHARED_BY_VENDORS = new Set([
   "generate-content",
 ]);
 
+/** What dialects share; every other folder of `dialects` is one dialect. */
+const SHARED_BY_DIALECTS = new Set(["conversation", "sse"]);
+
 const MAX_LINES = 300;
 /** Tables and generated types may be long. */
 const LONG_BY_NATURE = /\.(?:table|generated)\.ts$/;
@@ -103,6 +106,10 @@ describe("architecture", () => {
 
   test("no vendor is imported but by the registry and by itself", () => {
     expect(sources.flatMap(vendorImports)).toEqual([]);
+  });
+
+  test("no dialect imports another one", () => {
+    expect(sources.flatMap(siblingImports)).toEqual([]);
   });
 
   for (const { name, what, where } of FENCES) {
@@ -152,6 +159,10 @@ describe("architecture", () => {
     const own: Source = { path: "providers/vertex/a.ts", text: "", imports: ["providers/vertex/b.ts"] };
     expect([azure, shared].flatMap(vendorImports)).toHaveLength(2);
     expect(vendorImports(own)).toEqual([]);
+    const imports = ["dialects/chat/usage.ts", "dialects/sse/frame.ts", "dialects/dialect.ts"];
+    expect(siblingImports({ path: "dialects/messages/a.ts", text: "", imports })).toHaveLength(1);
+    expect(siblingImports({ path: "dialects/sse/a.ts", text: "", imports })).toHaveLength(1);
+    expect(siblingImports({ path: "dialects/text.ts", text: "", imports })).toEqual([]);
   });
 });
 
@@ -180,6 +191,16 @@ function vendorImports({ path, imports }: Source): string[] {
 function vendorOf(path: string): string | undefined {
   const [folder, entry = ""] = path.split("/");
   return folder === "providers" && !SHARED_BY_VENDORS.has(entry) ? entry : undefined;
+}
+
+/** A dialect imports itself, shared folders and files beside the folders; shared folders import no dialect. */
+function siblingImports({ path, imports }: Source): string[] {
+  const [top, own, ...inside] = path.split("/");
+  if (top !== "dialects" || own === undefined || inside.length === 0) return [];
+  const folder = /^dialects\/([\w-]+)\//;
+  return imports
+    .filter((target) => ![own, ...SHARED_BY_DIALECTS].includes(folder.exec(target)?.[1] ?? own))
+    .map((target) => `${path} imports ${target}`);
 }
 
 /** Depth-first search over run-time and type imports alike, within each top folder. */

@@ -1,5 +1,19 @@
+import type { GatewayError } from "../domain/gateway-error.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
 import { ownValue } from "../lib/own-value.ts";
+
+/** The values of `type` that OpenAI's clients know. */
+export const ERROR_TYPES = {
+  parameter: "invalid_request_error",
+  access: "authentication_error",
+  authentication: "authentication_error",
+  billing: "insufficient_quota",
+  permission: "permission_error",
+  not_found: "invalid_request_error",
+  limit: "rate_limit_exceeded",
+  server: "server_error",
+  overload: "server_error",
+} as const satisfies Record<GatewayError["kind"], string>;
 
 /** The code of an input that is longer than the model's context (OpenAI error codes). */
 export const CONTEXT_EXCEEDED = "context_length_exceeded";

@@ -1,11 +1,12 @@
 import type { TextDialect } from "../dialect.ts";
+import { KEEP_ALIVE_FRAME } from "../sse/vendor-words.ts";
 import { forVendor } from "./for-vendor.ts";
 import { parseReply } from "./parse-reply.ts";
 import { readConversation } from "./read-conversation.ts";
 import { ChatReplyReader } from "./read-stream.ts";
 import { readReply } from "./reply.ts";
 import { readRequest, type ChatRequest } from "./request.ts";
-import { ChatStream, KEEP_ALIVE_FRAME } from "./stream.ts";
+import { ChatStream } from "./stream.ts";
 import { writeConversation } from "./write-conversation.ts";
 import { writeReply } from "./write-reply.ts";
 import { ChatReplyWriter } from "./write-stream.ts";

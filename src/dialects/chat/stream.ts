@@ -179,9 +179,6 @@ export class ChatStream implements TextStream {
   }
 }
 
-/** A comment, which every reader skips: it keeps a silent connection open. */
-export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
-
 /** Whether a chunk holds a piece of text and nothing that has to be remembered. */
 function isPlain(event: Record<string, unknown>): boolean {
   const { choices } = event;

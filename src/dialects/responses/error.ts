@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
-import { ERROR_TYPES } from "../chat/error.ts";
+import { ERROR_TYPES } from "../openai-error-codes.ts";
 
 /** The body of an error (OpenAI responses reference). */
 interface ResponsesErrorBody {

@@ -1,5 +1,5 @@
-import { KEEP_ALIVE_FRAME } from "../chat/stream.ts";
 import type { TextDialect } from "../dialect.ts";
+import { KEEP_ALIVE_FRAME } from "../sse/vendor-words.ts";
 import { readConversation } from "./read-conversation.ts";
 import { readReply } from "./reply.ts";
 import { parseReply, ResponsesReader } from "./reply-reader.ts";

@@ -25,6 +25,9 @@ export function withoutFields(text: string, fields: readonly string[]): string {
   return fields.reduce(removeMember, text);
 }
 
+/** A comment, which every reader skips: it keeps a silent connection open. */
+export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
+
 const COMMENT = /(?<=^|[\r\n]):[^\r\n]*/g;
 const COLON = 0x3a;
 

@@ -1,10 +1,11 @@
 import type { TextDialect } from "../../dialect.ts";
+import { KEEP_ALIVE_FRAME } from "../../sse/vendor-words.ts";
 import { readConversation } from "./conversation.ts";
 import { forVendor } from "./forward.ts";
 import { NativeReader, parseReply } from "./reader.ts";
 import { readReply } from "./reply.ts";
 import { readRequest, type NativeRequest } from "./request.ts";
-import { KEEP_ALIVE_FRAME, NativeStream } from "./stream.ts";
+import { NativeStream } from "./stream.ts";
 import { writeConversation } from "./vendor-request.ts";
 import { NativeWriter, writeReply } from "./writer.ts";
 

@@ -128,9 +128,6 @@ export class NativeStream implements TextStream {
   }
 }
 
-/** A comment in a block of its own, which every reader skips. */
-export const KEEP_ALIVE_FRAME: Uint8Array = Buffer.from(": keep-alive\n\n");
-
 const NOTHING = new Uint8Array(0);
 const ONE_LINE = /^data:[^\r\n]*(?:\r\n\r\n|\n\n|\r\r)$/;
 
