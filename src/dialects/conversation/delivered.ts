@@ -1,6 +1,6 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { TokenUsage, UsagePolicy, UsageReport } from "../../domain/usage.ts";
-import { observe, SizedText } from "../sized-text.ts";
+import type { TokenUsage, UsagePolicy } from "../../domain/usage.ts";
+import { StreamMeter } from "../stream-meter.ts";
 import type { ReplyEvent } from "./reply.ts";
 
 /** Of the calls of a reply, which are parsed at its end. As many as 200,000 tokens have. */
@@ -15,21 +15,19 @@ const MAX_ITEMS = 10_000;
  * than a model writes, because whoever writes the reply keeps it until its end.
  */
 export class Delivered {
-  readonly #policy: UsagePolicy;
-  #report: UsageReport | null = null;
-  readonly #delivered = new SizedText();
-  /** Estimated size of the content up to the last report. */
-  #reportedEighths = 0;
+  readonly #meter: StreamMeter;
   #argumentCharacters = 0;
   #characters = 0;
   #items = 0;
   /** The kind of the item that a further piece belongs to. */
   #item: ReplyEvent["type"] | null = null;
-  /** True once there is something that a caller would read. A signature alone, of thoughts not shown, is nothing yet. */
-  hasContent = false;
-
   constructor(policy: UsagePolicy) {
-    this.#policy = policy;
+    this.#meter = new StreamMeter(policy);
+  }
+
+  /** True once there is something that a caller would read. A signature alone, of thoughts not shown, is nothing yet. */
+  get hasContent(): boolean {
+    return this.#meter.hasContent;
   }
 
   add(event: ReplyEvent): void {
@@ -49,15 +47,12 @@ export class Delivered {
         if (event.signature) this.#keep(event.signature.value);
         return this.#addText(event.name);
       case "finish":
-        this.hasContent = true;
+        this.#meter.hasContent = true;
         return;
       case "use":
-        return this.#delivered.addUse(event.feature);
+        return this.#meter.pieces.addUse(event.feature);
       case "usage":
-        // A report without anything usable does not replace one that has something.
-        if (this.#report && !event.report.hasInput && !event.report.hasOutput) return;
-        this.#report = event.report;
-        this.#reportedEighths = this.#delivered.eighths;
+        this.#meter.report(event.report);
         return;
       case "signature":
         this.#addItem(event.type);
@@ -69,15 +64,14 @@ export class Delivered {
 
   /** What is billed so far. `isComplete`: nothing is missing of the reply. */
   usage(isComplete: boolean): TokenUsage {
-    const isFinal = isComplete && this.#reportedEighths === this.#delivered.eighths;
-    return this.#policy(observe(this.#report, this.#delivered, isFinal));
+    return this.#meter.usage(isComplete);
   }
 
   #addText(text: string): void {
     if (text === "") return;
-    this.hasContent = true;
+    this.#meter.hasContent = true;
     this.#keep(text);
-    this.#delivered.add(text);
+    this.#meter.pieces.add(text);
   }
 
   /** Counts what whoever writes the reply keeps. */
