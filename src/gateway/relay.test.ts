@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
-import { ChatStream } from "../dialects/chat/stream.ts";
+import { openStream } from "../dialects/chat/stream.ts";
 import { KEEP_ALIVE_FRAME } from "../dialects/sse/vendor-words.ts";
 import { policyFor } from "../../test/support/usage-policy.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
@@ -57,7 +57,7 @@ function start(chunks: readonly Uint8Array<ArrayBuffer>[], options: StartOptions
   const checkpoints: number[] = [];
   const checkpointed = Promise.withResolvers<void>();
   const reader = upstream(chunks, call, options.isEndless);
-  const stream = new ChatStream("m", policyFor(10));
+  const stream = openStream("m", policyFor(10));
   const body = relay({
     reader,
     stream,

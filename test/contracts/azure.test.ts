@@ -1,7 +1,7 @@
 import { textOf } from "../support/bytes.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readReply } from "../../src/dialects/chat/reply.ts";
-import { ChatStream } from "../../src/dialects/chat/stream.ts";
+import { openStream } from "../../src/dialects/chat/stream.ts";
 import { policyFor } from "../support/usage-policy.ts";
 import { azure } from "../../src/providers/azure/index.ts";
 import { azureSettings, callAzure } from "../support/azure-calls.ts";
@@ -90,7 +90,7 @@ describe.each(SURFACES)("the surface %s", (surface, chatPath, imagePath, version
     const response = await calls().chat({ stream: true, stream_options: { include_usage: true } });
     if (response.kind !== "stream") throw new Error("not a stream");
     expect(vendor.hits[0]!.headers["accept"]).toBe("text/event-stream");
-    const stream = new ChatStream("house-chat", policyFor(100));
+    const stream = openStream("house-chat", policyFor(100));
     const [first, ...rest] = (await textOf(response.stream)).split(/(?<=\n\n)/);
     const head = Buffer.from(stream.push(Buffer.from(first!))).toString();
     expect(JSON.parse(head.slice(6))).toMatchObject({ choices: [], model: "house-chat" });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ChatStream } from "../../src/dialects/chat/stream.ts";
+import { openStream } from "../../src/dialects/chat/stream.ts";
 import { policyFor } from "../support/usage-policy.ts";
 
 /* Guarantees of a relayed stream for any chunks and line ends of the upstream. */
@@ -35,7 +35,7 @@ test("every chunk has the public model name, none the vendor's", () => {
 });
 
 test("content in the same chunk as an error frame is delivered before the error", () => {
-  const stream = new ChatStream("public", policyFor(10));
+  const stream = openStream("public", policyFor(10));
   stream.push(frame({ choices: [{ index: 0, delta: { content: "one" } }] }));
   const output = stream.push(
     Buffer.concat([
@@ -51,7 +51,7 @@ test("content in the same chunk as an error frame is delivered before the error"
 });
 
 test("an error frame before any content throws at once, so that another target can be called", () => {
-  const stream = new ChatStream("public", policyFor(10));
+  const stream = openStream("public", policyFor(10));
   const chunk = Buffer.concat([
     frame({ choices: [{ index: 0, delta: { content: "unseen" } }] }),
     frame({ error: { message: "x" } }),
@@ -66,11 +66,11 @@ describe("an invalid event", () => {
     ["half an object", 'data: {"choices":[\n\n'],
     ["null", "data: null\n\n"],
   ])("%s is broken", (_, text) => {
-    expect(() => new ChatStream("public", policyFor(1)).push(Buffer.from(text))).toThrow();
+    expect(() => openStream("public", policyFor(1)).push(Buffer.from(text))).toThrow();
   });
 
   test("an event without an end is refused within bounded time", () => {
-    const stream = new ChatStream("public", policyFor(1));
+    const stream = openStream("public", policyFor(1));
     const piece = Buffer.alloc(64 * 1024, 0x61);
     const startedAt = performance.now();
     let longestMs = 0;
@@ -106,7 +106,7 @@ function frame(value: object): Buffer<ArrayBuffer> {
 
 /** The client's complete response. */
 function relay(chunks: readonly Buffer<ArrayBuffer>[]): string {
-  const stream = new ChatStream("public", policyFor(10));
+  const stream = openStream("public", policyFor(10));
   const output = chunks.map((chunk) => Buffer.from(stream.push(chunk)));
   return Buffer.concat([...output, stream.end()]).toString();
 }

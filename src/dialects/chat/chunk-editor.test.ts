@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { policyFor } from "../../../test/support/usage-policy.ts";
-import { ChatStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 
 const PUBLIC = "public-model";
 
@@ -30,7 +30,7 @@ test.each([
   ["choice", [null]],
   ["call", [{ index: 0, delta: { tool_calls: [null] } }]],
 ])("a %s that is no object ends the stream as broken, after what came before", (_, choices) => {
-  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const stream = openStream(PUBLIC, policyFor(3));
   const good = { id: "c", model: PUBLIC, choices: [{ index: 0, delta: { content: "a" } }] };
   const written = [good, { ...good, choices }].map((event) =>
     Buffer.from(stream.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`))).toString(),
@@ -141,7 +141,7 @@ test("what OpenAI's types require is in every chunk, in its words", () => {
 test("arguments keep every character", () => {
   const args = String.raw`{\"n\":12345678901234567890,\"x\":1.0,\"u\":\"\u00e9\"}`;
   const frame = `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"${args}"}}]}}]}\n\n`;
-  const output = Buffer.from(new ChatStream(PUBLIC, policyFor(3)).push(Buffer.from(frame))).toString();
+  const output = Buffer.from(openStream(PUBLIC, policyFor(3)).push(Buffer.from(frame))).toString();
   expect(output).toContain(args);
   expect(output).toContain('"index":0,"id":"a"');
 });
@@ -150,14 +150,14 @@ test("a role that was put in is not repeated in the frames after", () => {
   const frames = ["a", "b", "c"].map(
     (content) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`,
   );
-  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const stream = openStream(PUBLIC, policyFor(3));
   const output = frames.map((frame) => Buffer.from(stream.push(Buffer.from(frame))).toString()).join("");
   expect(output.match(/assistant/g)).toHaveLength(1);
 });
 
 /** The events that a caller gets of these chunks, the ending included where they finish. */
 function relay(chunks: readonly object[]): unknown[] {
-  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const stream = openStream(PUBLIC, policyFor(3));
   const output = chunks.map((chunk) =>
     Buffer.from(stream.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`))),
   );

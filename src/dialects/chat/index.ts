@@ -6,7 +6,7 @@ import { readConversation } from "./read-conversation.ts";
 import { ChatReplyReader } from "./read-stream.ts";
 import { readReply } from "./reply.ts";
 import { readRequest, type ChatRequest } from "./request.ts";
-import { ChatStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { writeConversation } from "./write-conversation.ts";
 import { writeReply } from "./write-reply.ts";
 import { ChatReplyWriter } from "./write-stream.ts";
@@ -21,7 +21,7 @@ export const chat: TextDialect<ChatRequest> = {
   withRaw: (_payload, raw) => readRequest(Buffer.from(raw)),
   forVendor,
   readReply,
-  openStream: (_payload, publicModel, policy) => new ChatStream(publicModel, policy),
+  openStream: (_payload, publicModel, policy) => openStream(publicModel, policy),
   readConversation,
   writeConversation,
   parseReply,

@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { observingPolicy, policyFor } from "../../../test/support/usage-policy.ts";
-import { ChatStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 
 const SEED = 20_261_121;
 const PUBLIC = "public-model";
 const VENDOR = "vendor-model-2026";
 
 test("of an event without data only comments are passed on, as clients would parse it", () => {
-  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const stream = openStream(PUBLIC, policyFor(3));
   const first = `data: ${chunk([choice({ content: "a" })])}\n\n`;
   const empty = "data:\n\ndata: \n\nevent: ping\n\n: note\r\ndata\r\n\r\nid: 7\n\n: busy\n\n";
   const passed = Buffer.from(stream.push(Buffer.from(first + empty))).toString();
@@ -22,7 +22,7 @@ test("a stream is cut unless every choice has ended", () => {
   const second = (delta: object, finish: string | null = null) => ({ ...choice(delta, finish), index: 1 });
   const both = [choice({ content: "a" }), second({ content: "b" })];
   const read = (last: object[]) => {
-    const stream = new ChatStream(PUBLIC, policyFor(3));
+    const stream = openStream(PUBLIC, policyFor(3));
     for (const data of [chunk(both), chunk([choice({}, "stop")]), ...(last.length > 0 ? [chunk(last)] : [])])
       stream.push(Buffer.from(`data: ${data}\n\n`));
     return stream;
@@ -33,7 +33,7 @@ test("a stream is cut unless every choice has ended", () => {
 
 test("a report is final once every choice has ended, and an unusable one replaces none", () => {
   const { policy, last } = observingPolicy();
-  const stream = new ChatStream(PUBLIC, policy);
+  const stream = openStream(PUBLIC, policy);
   const observe = (data: string) => {
     stream.push(Buffer.from(`data: ${data}\n\n`));
     stream.usage();
@@ -142,7 +142,7 @@ describe.each(Object.entries(GOLDEN))("a stream with %s", (_, events) => {
 
   test("keeps every byte but the model name and moved usage, one event at a time", () => {
     for (const style of Object.values(STYLES)) {
-      const stream = new ChatStream(PUBLIC, policyFor(3));
+      const stream = openStream(PUBLIC, policyFor(3));
       for (const data of events) {
         const frame = `data: ${style(data)}\n\n`;
         const output = Buffer.from(stream.push(Buffer.from(frame))).toString();
@@ -156,14 +156,14 @@ describe.each(Object.entries(GOLDEN))("a stream with %s", (_, events) => {
 test("several events in one chunk keep every byte but the model name", () => {
   const texts = ["a", "bb", "ccc", 'd"d', "e\ne", "f"];
   const frames = texts.map((content) => `data: ${chunk([choice({ content })], { usage: null })}\n\n`);
-  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const stream = openStream(PUBLIC, policyFor(3));
   stream.push(Buffer.from(frames[0] ?? ""));
   const output = Buffer.from(stream.push(Buffer.from(frames.join("")))).toString();
   expect(output).toBe(frames.map(renamed).join(""));
 });
 
 test("comments and other SSE fields pass unchanged", () => {
-  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const stream = openStream(PUBLIC, policyFor(3));
   stream.push(frameOf(chunk([choice({ content: "a" })])));
   stream.push(frameOf(chunk([choice({ content: "b" })])));
   for (const words of [": ping\n\n", "id: 7\n\n", "retry: 10\n\n"]) {
@@ -172,7 +172,7 @@ test("comments and other SSE fields pass unchanged", () => {
 });
 
 test("of many comments in a row the first of each chunk passes, and blank lines do not", () => {
-  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const stream = openStream(PUBLIC, policyFor(3));
   stream.push(frameOf(chunk([choice({ content: "a" })])));
   const send = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
   expect(send(`${": ping\n\n".repeat(9)}\n\n\r\r\r\n`)).toBe(": ping\n\n");
@@ -180,7 +180,7 @@ test("of many comments in a row the first of each chunk passes, and blank lines 
 });
 
 test("a frame that does not match the template is parsed", () => {
-  const stream = new ChatStream(PUBLIC, policyFor(3));
+  const stream = openStream(PUBLIC, policyFor(3));
   const send = (data: string) => Buffer.from(stream.push(frameOf(data))).toString();
   send(chunk([choice({ content: "a" })]));
   send(chunk([choice({ content: "b" })]));
@@ -192,7 +192,7 @@ test("a frame that does not match the template is parsed", () => {
 });
 
 test("a public model name outside ASCII is sent in UTF-8", () => {
-  const stream = new ChatStream("模型", policyFor(3));
+  const stream = openStream("模型", policyFor(3));
   const output = Buffer.from(stream.push(frameOf(chunk([choice({ content: "é" })])))).toString();
   expect(output).toContain('"model":"模型"');
   expect(output).toContain('"content":"é"');
@@ -200,7 +200,7 @@ test("a public model name outside ASCII is sent in UTF-8", () => {
 
 describe("the end of a response", () => {
   test("a cut before the finish is an upstream error without an ending", () => {
-    const stream = new ChatStream(PUBLIC, policyFor(3));
+    const stream = openStream(PUBLIC, policyFor(3));
     stream.push(frameOf(chunk([choice({ content: "half" })])));
     expect(() => stream.end()).toThrow(UpstreamError);
   });
@@ -214,7 +214,7 @@ describe("the end of a response", () => {
   });
 
   test("impossible usage is replaced by what is billed", () => {
-    const stream = new ChatStream(PUBLIC, policyFor(3));
+    const stream = openStream(PUBLIC, policyFor(3));
     stream.push(frameOf(chunk([choice({ content: "x" }, "stop")])));
     stream.push(frameOf(chunk([], { usage: { ...counted(5, 2), completion_tokens: -3 } })));
     expect(stream.usage()).toMatchObject({ anomalous: true, tokens: { input: 5, output: 1 } });
@@ -224,7 +224,7 @@ describe("the end of a response", () => {
   test.each(["data: [DONE]\n\n", `data: ${chunk([], { usage: counted(9, 0) })}\n\ndata: [DONE]\n\n`])(
     "an end mark before any content is an upstream error: %p",
     (text) => {
-      expect(() => new ChatStream(PUBLIC, policyFor(3)).push(Buffer.from(text))).toThrow(UpstreamError);
+      expect(() => openStream(PUBLIC, policyFor(3)).push(Buffer.from(text))).toThrow(UpstreamError);
     },
   );
 });
@@ -234,7 +234,7 @@ describe("usage before the end", () => {
   const long = "word ".repeat(80);
 
   test("of a stream that goes on and is cut gives way to the larger estimate", () => {
-    const stream = new ChatStream(PUBLIC, policyFor(3));
+    const stream = openStream(PUBLIC, policyFor(3));
     stream.push(frameOf(chunk([choice({ content: "a" })], early)));
     expect(stream.usage()).toMatchObject({ source: "upstream", tokens: { input: 9, output: 1 } });
     stream.push(frameOf(chunk([choice({ content: long })])));
@@ -243,21 +243,21 @@ describe("usage before the end", () => {
   });
 
   test("that no later usage follows gives way too, although the stream was complete", () => {
-    const stream = new ChatStream(PUBLIC, policyFor(3));
+    const stream = openStream(PUBLIC, policyFor(3));
     stream.push(frameOf(chunk([choice({ content: "a" })], early)));
     stream.push(frameOf(chunk([choice({ content: long }, "stop")])));
     expect(Buffer.from(stream.end()).toString()).toContain('"completion_tokens":101');
   });
 
   test("is final once every choice has ended, even where the end mark is cut off", () => {
-    const stream = new ChatStream(PUBLIC, policyFor(3));
+    const stream = openStream(PUBLIC, policyFor(3));
     stream.push(frameOf(chunk([choice({ content: long }, "stop")])));
     stream.push(frameOf(chunk([], early)));
     expect(stream.usage()).toMatchObject({ source: "upstream", tokens: { output: 1 } });
   });
 
   test("beside content moves to the usage chunk, corrected", () => {
-    const stream = new ChatStream(PUBLIC, policyFor(3));
+    const stream = openStream(PUBLIC, policyFor(3));
     const usage = { ...counted(9, -5), custom: 7 };
     const pushed = stream.push(
       frameOf(chunk([choice({ role: "assistant", content: long }, "stop")], { usage })),
@@ -302,7 +302,7 @@ function withoutUsage(frame: string): string {
 }
 
 function relay(chunks: readonly Buffer<ArrayBuffer>[], model = PUBLIC) {
-  const stream = new ChatStream(model, policyFor(3));
+  const stream = openStream(model, policyFor(3));
   const output = chunks.map((piece) => Buffer.from(stream.push(piece)));
   output.push(Buffer.from(stream.end()));
   return { text: Buffer.concat(output).toString(), usage: stream.usage() };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { correctedUsage } from "./corrected-usage.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 import { readReply } from "./reply.ts";
-import { ChatStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { readUsage, writeUsage } from "./usage.ts";
 
 const tokensOf = (usage: object) => readUsage(usage)?.tokens;
@@ -137,7 +137,7 @@ describe("reasoning that is not inside of the completion is shown there", () => 
       source: "upstream",
       tokens: { input: 10, output: 20, reasoning: 400 },
     });
-    const stream = new ChatStream("m", policyFor(9));
+    const stream = openStream("m", policyFor(9));
     stream.push(chunk({ choices: [{ ...choice, delta: message }] }));
     stream.push(chunk({ choices: [], usage }));
     const [ending = ""] = stream.end().toString().split("\n\n");

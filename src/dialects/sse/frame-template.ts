@@ -27,8 +27,6 @@ const SPACE = 0x20;
 const NOTHING = new Uint8Array(0);
 const { compare } = Buffer.prototype;
 
-/** Names of streamed text in chat completions. */
-const CHAT_TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
 /** Random text by which OpenAI hides the length of tokens (API reference, `include_obfuscation`). */
 const PADDING_NAME = /"obfuscation"\s*:\s*"/g;
 
@@ -36,11 +34,7 @@ const PADDING_NAME = /"obfuscation"\s*:\s*"/g;
  * Makes a template of a frame and of what became of it; null when the position of its text is not certain. The
  * frame must hold some text and nothing that has to be remembered; `textNames` are the members that hold it.
  */
-export function frameTemplate(
-  frame: Buffer,
-  written: Buffer,
-  textNames: RegExp = CHAT_TEXT_NAMES,
-): FrameTemplate | null {
+export function frameTemplate(frame: Buffer, written: Buffer, textNames: RegExp): FrameTemplate | null {
   const upstreamParts = partsAround(frame, textNames);
   const clientParts = frame === written ? upstreamParts : partsAround(written, textNames);
   if (!upstreamParts || upstreamParts.length !== clientParts?.length) return null;

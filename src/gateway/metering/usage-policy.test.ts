@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readReply } from "../../dialects/chat/reply.ts";
-import { ChatStream } from "../../dialects/chat/stream.ts";
+import { openStream } from "../../dialects/chat/stream.ts";
 import { charge } from "../../domain/charge.ts";
 import type { TokenPrice } from "../../domain/price.ts";
 import { sumTokens, type TokenUsage, type UsageReport } from "../../domain/usage.ts";
@@ -313,7 +313,7 @@ describe("whatever a vendor reports", () => {
 
   test("a cut stream never costs less than what was delivered, whenever usage was reported", () => {
     const property = fc.property(usages, texts, (usage, pieces) => {
-      const stream = new ChatStream("m", policy);
+      const stream = openStream("m", policy);
       stream.push(chunk({ choices: [choice({ content: pieces[0] })], usage }));
       for (const content of pieces.slice(1)) stream.push(chunk({ choices: [choice({ content })] }));
       const billed = stream.usage();
@@ -335,7 +335,7 @@ function readWhole(usage: unknown, pieces: readonly string[]) {
 }
 
 function readStream(usage: unknown, pieces: readonly string[], where: string) {
-  const stream = new ChatStream("m", policy);
+  const stream = openStream("m", policy);
   const output = pieces.map((content) => stream.push(chunk({ choices: [choice({ content })] })));
   const last = { choices: [choice({}, "stop")] };
   output.push(stream.push(chunk(where === "finish" ? { ...last, usage } : last)));

@@ -1,0 +1,100 @@
+import type { GatewayError } from "../../domain/gateway-error.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import type { TokenUsage } from "../../domain/usage.ts";
+import { frameData } from "../../lib/sse.ts";
+import type { TextStream } from "../dialect.ts";
+import type { StreamMeter } from "../stream-meter.ts";
+import { repeatFrames, type FrameTemplate } from "./frame-template.ts";
+import { VendorFrames } from "./vendor-frames.ts";
+
+/** What a dialect knows of a stream that it forwards: the meaning of each frame, and what its caller gets of it. */
+export interface FrameForwarder {
+  /** True once the upstream has sent its end mark. */
+  readonly isDone: boolean;
+  /** True while nothing is missing of the reply. */
+  readonly isComplete: boolean;
+  /**
+   * Reads a frame with data: counts its content and its usage report, and appends what the caller gets of it to
+   * `output`. Returns a template when later frames may repeat this one with other text. Throws an `UpstreamError` on
+   * an error event and on what is not the protocol.
+   */
+  forward(frame: Buffer, data: string, output: Uint8Array[]): FrameTemplate | null;
+  /** The same for a frame without data. */
+  forwardComment(frame: Buffer, output: Uint8Array[]): void;
+  /** The caller's ending of a complete reply. */
+  end(): Uint8Array[];
+  /** An error inside the stream, in place of its normal ending. */
+  errorFrame(error: GatewayError): Uint8Array;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Relays a stream from an upstream to a caller of the same dialect. Frames pass as the bytes they came in, but for what
+ * their dialect changes; a frame like the one before is not parsed again. The caller is committed to this upstream by
+ * the first content, and a reply that was cut has no ending.
+ */
+export class ForwardedStream implements TextStream {
+  readonly #frames = new VendorFrames();
+  readonly #forwarder: FrameForwarder;
+  readonly #meter: StreamMeter;
+  #template: FrameTemplate | null = null;
+
+  /** `meter` is the one in which the forwarder counts. */
+  constructor(forwarder: FrameForwarder, meter: StreamMeter) {
+    this.#forwarder = forwarder;
+    this.#meter = meter;
+  }
+
+  get hasContent(): boolean {
+    return this.#meter.hasContent;
+  }
+
+  get isDone(): boolean {
+    return this.#forwarder.isDone || this.#frames.hasFailed;
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    if (this.#template === null || !this.#frames.isEmpty || this.isDone) return this.#read(chunk, []);
+    const { output, readBytes } = repeatFrames(this.#template, chunk, this.#meter.pieces);
+    return readBytes === chunk.length ? output : this.#read(chunk.subarray(readBytes), [output]);
+  }
+
+  end(): Uint8Array {
+    const output: Uint8Array[] = [];
+    this.#frames.end((frame) => this.#forward(frame, output));
+    if (!this.#isComplete) throw new UpstreamError("broken", "the stream was cut");
+    return Buffer.concat([...output, ...this.#forwarder.end()]);
+  }
+
+  usage(): TokenUsage {
+    return this.#meter.usage(this.#isComplete);
+  }
+
+  errorFrame(error: GatewayError): Uint8Array {
+    return this.#forwarder.errorFrame(error);
+  }
+
+  get #isComplete(): boolean {
+    return !this.#frames.hasFailed && this.#forwarder.isComplete;
+  }
+
+  /** Reads a chunk frame by frame; `output` begins with what goes before. */
+  #read(chunk: Uint8Array, output: Uint8Array[]): Uint8Array {
+    this.#frames.read(chunk, this.hasContent, (frame) => this.#forward(frame, output));
+    return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);
+  }
+
+  #forward(frame: Buffer, output: Uint8Array[]): void {
+    if (this.isDone) return;
+    const data = frameData(frame);
+    if (!data) return this.#forwarder.forwardComment(frame, output);
+    const meter = this.#meter;
+    const { eighths } = meter.delivered;
+    this.#template = null;
+    this.#template = this.#forwarder.forward(frame, data, output);
+    if (meter.delivered.eighths > eighths) meter.hasContent = true;
+    if (this.#forwarder.isDone && !meter.hasContent)
+      throw new UpstreamError("broken", "a stream without content");
+  }
+}
