@@ -6,7 +6,7 @@ import { MessagesReader } from "./reply-reader.ts";
 import { MessagesWriter } from "./reply-writer.ts";
 import { readReply } from "./reply.ts";
 import { forVendor, withRaw, type MessagesRequest } from "./request.ts";
-import { MessagesStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { writeConversation } from "./write-conversation.ts";
 import { writeReply } from "./write-reply.ts";
 
@@ -22,7 +22,7 @@ export const messages: TextDialect<MessagesRequest> = {
   withRaw,
   forVendor,
   readReply,
-  openStream: (_payload, publicModel, policy) => new MessagesStream(publicModel, policy),
+  openStream: (_payload, publicModel, policy) => openStream(publicModel, policy),
   readConversation,
   writeConversation,
   parseReply,

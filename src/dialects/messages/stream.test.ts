@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { observingPolicy, policyFor } from "../../../test/support/usage-policy.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { messages } from "./index.ts";
-import { MessagesStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 
 /** In place of a usage: there is none. */
 const NONE = "none";
@@ -40,7 +40,7 @@ const said = [open({ type: "text", text: "" }), text("Hello "), text("there"), c
 const frame = (event: Event, end = "\n") =>
   `event: ${event.type}${end}data: ${JSON.stringify(event)}${end}${end}`;
 const frames = (events: readonly Event[], end = "\n") => events.map((event) => frame(event, end)).join("");
-const newStream = (estimatedInput = 70) => new MessagesStream("public", policyFor(estimatedInput));
+const newStream = (estimatedInput = 70) => openStream("public", policyFor(estimatedInput));
 
 function relay(chunks: Iterable<Uint8Array | string>, stream = newStream()): string {
   const output = Array.from(chunks, (chunk) => Buffer.from(stream.push(Buffer.from(chunk))));
@@ -49,7 +49,7 @@ function relay(chunks: Iterable<Uint8Array | string>, stream = newStream()): str
 
 test("a report is final once the message has ended, and an unusable one replaces none", () => {
   const { policy, last } = observingPolicy();
-  const stream = new MessagesStream("public", policy);
+  const stream = openStream("public", policy);
   const observe = (...events: Event[]) => {
     stream.push(Buffer.from(frames(events)));
     stream.usage();
@@ -243,7 +243,7 @@ describe("the usage of a stream", () => {
       close(),
       ...said,
     ];
-    const stream = new MessagesStream("public", policyFor(70, { web_search: 5 }));
+    const stream = openStream("public", policyFor(70, { web_search: 5 }));
     stream.push(Buffer.from(frames(events)));
     expect(stream.usage().uses).toEqual({ web_search: 2 });
     const counted = (web_search_requests: number) =>

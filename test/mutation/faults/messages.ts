@@ -111,8 +111,8 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   {
     name: "the ending goes out before the charge is recorded",
     file: `${FOLDER}/stream.ts`,
-    find: "return this.#stop(written, event);",
-    replace: "this.#stop(written, event);\n        return this.#writeEnding(output);",
+    find: "        this.#stop(written, event);\n",
+    replace: "        this.#stop(written, event);\n        this.#writeEnding(output);\n",
     tests: stream,
   },
   {
@@ -139,7 +139,7 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   {
     name: "a stream that goes on after its ending does not tell what it costs",
     file: `${FOLDER}/stream.ts`,
-    find: "return this.#stopped !== null && showsBilled(this.#shown, this.#billed(true));",
+    find: "return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));",
     replace: "return this.#stopped !== null;",
     tests: stream,
   },
