@@ -4,7 +4,7 @@ import { policyFor } from "../../../test/support/usage-policy.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { responses } from "./index.ts";
 import { readReply } from "./reply.ts";
-import { ResponsesStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 
 /* Whatever a vendor sends, its reader gives events or an error of the vendor, and never another error. */
 const HOSTILE = { toString: 1, valueOf: null };
@@ -97,7 +97,7 @@ test("in events that are translated", () => {
 
 test("in events that are forwarded", () => {
   const property = fc.property(fc.array(event, { maxLength: 6 }), (events) => {
-    const stream = new ResponsesStream("public", policyFor(10));
+    const stream = openStream("public", policyFor(10));
     expectVendorErrorsOnly(() => {
       for (const each of events) stream.push(Buffer.from(`data: ${JSON.stringify(each)}\n\n`));
       stream.end();

@@ -5,7 +5,7 @@ import { readReply } from "./reply.ts";
 import { parseReply, ResponsesReader } from "./reply-reader.ts";
 import { ResponsesWriter, writeReply } from "./reply-writer.ts";
 import { forVendor, readRequest, type ResponsesRequest } from "./request.ts";
-import { ResponsesStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { writeConversation } from "./write-conversation.ts";
 
 export { writeError } from "./error.ts";
@@ -18,7 +18,7 @@ export const responses: TextDialect<ResponsesRequest> = {
   withRaw: (_payload, raw) => readRequest(Buffer.from(raw)),
   forVendor,
   readReply,
-  openStream: (_payload, publicModel, policy) => new ResponsesStream(publicModel, policy),
+  openStream: (_payload, publicModel, policy) => openStream(publicModel, policy),
   readConversation,
   writeConversation,
   parseReply,

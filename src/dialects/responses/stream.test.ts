@@ -5,7 +5,7 @@ import { observingPolicy, policyFor } from "../../../test/support/usage-policy.t
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { readReply } from "./reply.ts";
-import { ResponsesStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 
 const RUNNING = {
   id: "resp_1",
@@ -48,7 +48,7 @@ function events(usage: object | null = USAGE, end = "\n"): string[] {
 }
 
 function relay(chunks: Iterable<Uint8Array>): string {
-  const stream = new ResponsesStream("public", policyFor(10));
+  const stream = openStream("public", policyFor(10));
   const output = Array.from(chunks, (chunk) => Buffer.from(stream.push(chunk)));
   return Buffer.concat([...output, stream.end()]).toString();
 }
@@ -56,7 +56,7 @@ function relay(chunks: Iterable<Uint8Array>): string {
 /** What is billed by after some events: what was delivered, and whether the report is of all of it. */
 function observed(...sent: { type: string; [name: string]: unknown }[]) {
   const { policy, last } = observingPolicy();
-  const stream = new ResponsesStream("public", policy);
+  const stream = openStream("public", policy);
   try {
     for (const event of sent) stream.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
   } catch (error) {
@@ -138,7 +138,7 @@ function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
 }
 
 test("the last event waits for the end, and nothing after it is passed on", () => {
-  const stream = new ResponsesStream("public", policyFor(10));
+  const stream = openStream("public", policyFor(10));
   const sent = Buffer.from(
     stream.push(Buffer.from(events().join("") + "data: [DONE]\n\n: late\n\n")),
   ).toString();
@@ -194,7 +194,7 @@ describe("a failure", () => {
       `event: error\ndata: ${JSON.stringify({ type: "error", error })}\n\n`,
     ];
     for (const frame of frames) {
-      const stream = new ResponsesStream("public", policyFor(10));
+      const stream = openStream("public", policyFor(10));
       stream.push(head);
       let thrown: unknown = null;
       try {
@@ -208,14 +208,14 @@ describe("a failure", () => {
   });
 
   test("is billed what it reports, and no less than what was delivered", () => {
-    const stream = new ResponsesStream("public", policyFor(10));
+    const stream = openStream("public", policyFor(10));
     for (const text of [events().slice(0, 4).join(""), failed({ code: "server_error" }, USAGE)])
       stream.push(Buffer.from(text));
     expect(stream.usage()).toMatchObject({ source: "upstream", tokens: { input: 9, output: 4 } });
   });
 
   test("after content comes after what was delivered, and ends as the protocol does", () => {
-    const stream = new ResponsesStream("public", policyFor(10));
+    const stream = openStream("public", policyFor(10));
     stream.push(Buffer.from(events().slice(0, 4).join("")));
     const more = Buffer.from(stream.push(Buffer.from(events()[6]! + failed({ code: "server_error" }))));
     expect(more.toString()).toContain(" one");
@@ -250,7 +250,7 @@ describe("a failure", () => {
     ["a stream without its ending", events().slice(0, 7).join("")],
     ["half an event", `${events().slice(0, 7).join("")}data: {"type":`],
   ])("%s is cut", (_, text) => {
-    const stream = new ResponsesStream("public", policyFor(10));
+    const stream = openStream("public", policyFor(10));
     stream.push(Buffer.from(text));
     expect(() => stream.end()).toThrow(UpstreamError);
   });
@@ -263,7 +263,7 @@ describe("a failure", () => {
     { type: "response.output_item.done" },
     { type: "response.content_part.added", part: "none" },
   ])("%o is broken, after what came before", (event) => {
-    const stream = new ResponsesStream("public", policyFor(10));
+    const stream = openStream("public", policyFor(10));
     expect(stream.push(Buffer.from(events().slice(0, 7).join("")))).not.toBeEmpty();
     const act = (): void => {
       stream.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));

@@ -1,18 +1,20 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../domain/usage.ts";
+import { isCorrected, type TokenUsage, type UsagePolicy } from "../../domain/usage.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
-import { commentsOf, neutralFrame } from "../sse/vendor-words.ts";
 import type { TextStream } from "../dialect.ts";
-import { observe, SizedText } from "../sized-text.ts";
+import { SizedText } from "../sized-text.ts";
+import { ForwardedStream, type FrameForwarder } from "../sse/forwarded-stream.ts";
+import { parseVendorObject } from "../sse/vendor-frames.ts";
+import { commentsOf, neutralFrame } from "../sse/vendor-words.ts";
+import { StreamMeter } from "../stream-meter.ts";
 import { addItem } from "./content.ts";
 import { failureFrames } from "./failure-frames.ts";
 import { isOutput, publicResponse } from "./reply.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
-import { parseVendorObject, VendorFrames } from "../sse/vendor-frames.ts";
 
 /** An event of a vendor, parsed. */
 type VendorEvent = Record<string, unknown>;
@@ -32,78 +34,45 @@ const MEMBERS: ReadonlyMap<unknown, string> = new Map([
 const DELTA = /^response\.[a-z_]+(?:\.[a-z_]+)*\.delta$/;
 
 /**
- * Relays a responses stream from an upstream of the same dialect. Frames pass as the bytes they came in, but for what
- * `publicResponse` changes in those that hold the response object. The last event is held back until it is settled.
+ * A responses stream from an upstream of the same dialect. `publicResponse` changes the frames that hold the response
+ * object. The last event is held back until it is settled.
  */
-export class ResponsesStream implements TextStream {
-  readonly #frames = new VendorFrames();
+export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
+  const meter = new StreamMeter(policy);
+  return new ForwardedStream(new ResponsesForwarder(publicModel, meter), meter);
+}
+
+class ResponsesForwarder implements FrameForwarder {
   readonly #publicModel: string;
-  readonly #policy: UsagePolicy;
-  #report: UsageReport | null = null;
-  /** The pieces so far, and the items that came whole. */
-  readonly #pieces = new SizedText();
-  #items = new SizedText();
+  readonly #meter: StreamMeter;
+  /** The items that came whole. */
+  readonly #items = new SizedText();
   /** The last event as it came, and parsed. */
   #ending: { frame: Buffer; event: VendorEvent } | null = null;
   /** The response object as the vendor began it. */
   #begun: Record<string, unknown> | null = null;
   #lastNumber = -1;
 
-  hasContent = false;
-
-  constructor(publicModel: string, policy: UsagePolicy) {
+  constructor(publicModel: string, meter: StreamMeter) {
     this.#publicModel = publicModel;
-    this.#policy = policy;
+    this.#meter = meter;
+    meter.whole = this.#items;
   }
 
   get isDone(): boolean {
-    return this.#ending !== null || this.#frames.hasFailed;
+    return this.#ending !== null;
   }
 
-  push(chunk: Uint8Array): Uint8Array {
-    const output: Uint8Array[] = [];
-    this.#frames.read(chunk, this.hasContent, (frame) => {
-      if (!this.isDone) this.#readFrame(frame, output);
-    });
-    return output.length === 1 && output[0] ? output[0] : Buffer.concat(output);
+  get isComplete(): boolean {
+    return this.isDone;
   }
 
-  end(): Uint8Array {
-    const output: Uint8Array[] = [];
-    this.#frames.end((frame) => {
-      if (!this.isDone) this.#readFrame(frame, output);
-    });
-    if (!this.#ending) throw new UpstreamError("broken", "the stream was cut");
-    const { frame, event } = this.#ending;
-    output.push(this.#publicFrame(frame, event, this.usage()));
-    return Buffer.concat(output);
-  }
-
-  usage(): TokenUsage {
-    const delivered = this.#items.eighths > this.#pieces.eighths ? this.#items : this.#pieces;
-    return this.#policy(observe(this.#report, delivered, this.#ending !== null && !this.#frames.hasFailed));
-  }
-
-  errorFrame(error: GatewayError): Uint8Array {
-    const frames = failureFrames(
-      error,
-      this.#begun && this.#failedResponse(this.#begun),
-      this.#lastNumber + 1,
-    );
-    return Buffer.from(frames);
-  }
-
-  #readFrame(frame: Buffer, output: Uint8Array[]): void {
-    const data = frameData(frame);
-    if (!data) {
-      output.push(commentsOf(frame));
-      return;
-    }
+  forward(frame: Buffer, data: string, output: Uint8Array[]): null {
     const event: VendorEvent = parseVendorObject(data);
     const { type, response, sequence_number: number } = event;
     if (type === "response.failed") {
       const { error = null, usage } = isObject(response) ? response : {};
-      this.#report = readUsage(usage);
+      this.#meter.report(readUsage(usage));
       throw reportedFailure(error);
     }
     if (type === "error" || event["error"]) throw reportedFailure(event);
@@ -115,25 +84,39 @@ export class ResponsesStream implements TextStream {
     if (ENDINGS.has(type)) {
       this.#readEnding(event);
       this.#ending = { frame, event };
-      return;
+      return null;
     }
     output.push(isObject(response) ? this.#publicFrame(frame, event, null) : neutralFrame(frame));
     if (isObject(response)) this.#begun ??= response;
+    return null;
+  }
+
+  forwardComment(frame: Buffer, output: Uint8Array[]): void {
+    output.push(commentsOf(frame));
+  }
+
+  end(): Uint8Array[] {
+    if (!this.#ending) return [];
+    const { frame, event } = this.#ending;
+    return [this.#publicFrame(frame, event, this.#meter.usage(true))];
+  }
+
+  errorFrame(error: GatewayError): Uint8Array {
+    const response = this.#begun && this.#failedResponse(this.#begun);
+    return Buffer.from(failureFrames(error, response, this.#lastNumber + 1));
   }
 
   #count({ type, delta, item }: VendorEvent): void {
     if (typeof type !== "string") return;
     if (typeof delta === "string" && DELTA.test(type)) {
-      this.#pieces.add(delta);
-      if (delta !== "") this.hasContent = true;
+      this.#meter.pieces.add(delta);
     } else if (type === "response.output_item.added" && isCall(item)) {
-      this.#pieces.add(textOf(item["name"]));
-      this.hasContent = true;
+      this.#meter.pieces.add(textOf(item["name"]));
+      this.#meter.hasContent = true;
     } else if (type === "response.output_item.done") {
-      const { eighths } = this.#items;
       addItem(this.#items, item);
       // Thoughts that are not shown are followed by what they are for; until then another vendor may answer.
-      if (this.#items.eighths > eighths || !isReasoning(item)) this.hasContent = true;
+      if (!isReasoning(item)) this.#meter.hasContent = true;
     }
   }
 
@@ -143,11 +126,11 @@ export class ResponsesStream implements TextStream {
     // Some vendors leave it out.
     const whole = Array.isArray(output) ? output : [];
     if (!isOutput(whole)) throw new UpstreamError("broken", "a stream that ends with an unreadable output");
-    this.#report = readUsage(usage);
     const items = new SizedText();
     for (const item of whole) addItem(items, item);
-    if (items.eighths > this.#items.eighths) this.#items = items;
-    this.hasContent = true;
+    if (items.eighths > this.#items.eighths) this.#meter.whole = items;
+    this.#meter.hasContent = true;
+    this.#meter.report(readUsage(usage));
   }
 
   /** The frame of an event with a response object. */

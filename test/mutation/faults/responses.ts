@@ -64,9 +64,9 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
   },
   {
     name: "a cut stream ends as a whole one",
-    file: `${FOLDER}/stream.ts`,
-    find: `if (!this.#ending) throw new UpstreamError("broken", "the stream was cut");`,
-    replace: "if (!this.#ending) return Buffer.concat(output);",
+    file: "src/dialects/sse/forwarded-stream.ts",
+    find: `if (!this.#isComplete) throw new UpstreamError("broken", "the stream was cut");`,
+    replace: "if (!this.#isComplete) return Buffer.concat(output);",
     tests: unit,
   },
   {
