@@ -5,7 +5,7 @@ import { forVendor } from "./forward.ts";
 import { NativeReader, parseReply } from "./reader.ts";
 import { readReply } from "./reply.ts";
 import { readRequest, type NativeRequest } from "./request.ts";
-import { NativeStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { writeConversation } from "./vendor-request.ts";
 import { NativeWriter, writeReply } from "./writer.ts";
 
@@ -19,7 +19,7 @@ export const native: TextDialect<NativeRequest> = {
   withRaw: ({ parsed }, raw) => readRequest(Buffer.from(raw), parsed),
   forVendor,
   readReply,
-  openStream: (_payload, publicModel, policy) => new NativeStream(publicModel, policy),
+  openStream: (_payload, publicModel, policy) => openStream(publicModel, policy),
   readConversation,
   writeConversation,
   parseReply,

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { policyFor } from "../../../../test/support/usage-policy.ts";
 import { GatewayError } from "../../../domain/gateway-error.ts";
 import { UpstreamError } from "../../../domain/upstream-error.ts";
-import { NativeStream } from "./stream.ts";
+import type { TextStream } from "../../dialect.ts";
+import { openStream } from "./stream.ts";
 
 const SEED = 20_261_122;
 const PUBLIC = "public-model";
@@ -41,8 +42,8 @@ const GOLDEN: Readonly<Record<string, readonly string[]>> = {
 const bytesOf = (events: readonly string[], end: string) =>
   Buffer.from(events.map((event) => `data: ${event}${end}${end}`).join(""));
 
-function relay(chunks: Iterable<Uint8Array>): { text: string; stream: NativeStream } {
-  const stream = new NativeStream(PUBLIC, policyFor(3));
+function relay(chunks: Iterable<Uint8Array>): { text: string; stream: TextStream } {
+  const stream = openStream(PUBLIC, policyFor(3));
   const output = Array.from(chunks, (chunk) => Buffer.from(stream.push(chunk)));
   return { text: Buffer.concat([...output, stream.end()]).toString(), stream };
 }
@@ -118,9 +119,9 @@ test("usage that was not reported, or is impossible, is shown as it is billed", 
 test("an error before content lets another target take over, one after it ends the stream", () => {
   const failure = 'data: {"error":{"code":503,"message":"busy","status":"UNAVAILABLE"}}\n\n';
   const content = 'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}]}\n\n';
-  const first = new NativeStream(PUBLIC, policyFor(3));
+  const first = openStream(PUBLIC, policyFor(3));
   expect(() => first.push(Buffer.from(failure))).toThrow(UpstreamError);
-  const later = new NativeStream(PUBLIC, policyFor(3));
+  const later = openStream(PUBLIC, policyFor(3));
   expect(Buffer.from(later.push(Buffer.from(content))).toString()).toBe(content);
   expect(Buffer.from(later.push(Buffer.from(failure))).toString()).toBe("");
   expect(later.isDone).toBe(true);

@@ -1,31 +1,29 @@
 import type { GatewayError } from "../../../domain/gateway-error.ts";
-import { UpstreamError } from "../../../domain/upstream-error.ts";
-import { isCorrected, type TokenUsage, type UsagePolicy, type UsageReport } from "../../../domain/usage.ts";
+import { isCorrected, type TokenUsage, type UsagePolicy } from "../../../domain/usage.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
-import { frameData } from "../../../lib/sse.ts";
 import type { TextStream } from "../../dialect.ts";
-import { observe, SizedText } from "../../sized-text.ts";
+import { ForwardedStream, type FrameForwarder } from "../../sse/forwarded-stream.ts";
+import { StreamMeter } from "../../stream-meter.ts";
 import { writeError } from "../error.ts";
 import { blockReasonOf, addCandidate, candidatesOf, finishReasonOf } from "./content.ts";
 import { parseEvent } from "./events.ts";
 import { publicName } from "./reply.ts";
 import { correctedUsage, readUsage, showsBilled, writeUsage } from "./usage.ts";
-import { VendorFrames } from "../../sse/vendor-frames.ts";
 
 /**
- * Relays a stream from a vendor of the same protocol. Frames pass as the bytes they came in, but for the model name
- * and, at the end, usage that is not what is billed. The protocol has no end mark: a reply is whole when every
- * candidate has a reason to end, or the prompt was blocked.
+ * A stream from a vendor of the same protocol. Frames pass, but for the model name and, at the end, usage that is not
+ * what is billed. The protocol has no end mark: a reply is whole when every candidate has a reason to end, or the
+ * prompt was blocked.
  */
-export class NativeStream implements TextStream {
-  readonly #frames = new VendorFrames();
+export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
+  const meter = new StreamMeter(policy);
+  return new ForwardedStream(new NativeForwarder(publicModel, meter), meter);
+}
+
+class NativeForwarder implements FrameForwarder {
   readonly #publicModel: string;
-  readonly #policy: UsagePolicy;
-  #report: UsageReport | null = null;
+  readonly #meter: StreamMeter;
   #lastEvent: Record<string, unknown> = {};
-  readonly #delivered = new SizedText();
-  /** Estimated size of the content up to the last report. */
-  #reportedEighths = 0;
   /** Candidates by their index: those that have begun and not ended, and those that have ended. */
   readonly #running = new Set<unknown>();
   readonly #ended = new Set<unknown>();
@@ -33,82 +31,53 @@ export class NativeStream implements TextStream {
   /** The usage that the caller was shown last. */
   #shown: unknown = undefined;
 
-  hasContent = false;
-  isDone = false;
+  readonly isDone = false;
 
-  constructor(publicModel: string, policy: UsagePolicy) {
+  constructor(publicModel: string, meter: StreamMeter) {
     this.#publicModel = publicModel;
-    this.#policy = policy;
+    this.#meter = meter;
   }
 
-  push(chunk: Uint8Array): Uint8Array {
-    const output: Uint8Array[] = [];
-    this.#frames.read(chunk, this.hasContent, (frame) => {
-      if (!this.isDone) output.push(this.#readFrame(frame));
-    });
-    if (this.#frames.hasFailed) this.isDone = true;
-    return output.length === 1 && output[0] ? output[0] : Buffer.concat(output);
+  get isComplete(): boolean {
+    return this.#isBlocked || (this.#ended.size > 0 && this.#running.size === 0);
   }
 
-  end(): Uint8Array {
-    const output: Uint8Array[] = [];
-    this.#frames.end((frame) => output.push(this.#readFrame(frame)));
-    if (!this.#isComplete()) throw new UpstreamError("broken", "the stream was cut");
-    const usage = this.usage();
-    if (!showsBilled(this.#shown, usage)) output.push(this.#ownUsageFrame(usage));
-    return Buffer.concat(output);
+  forward(frame: Buffer, data: string, output: Uint8Array[]): null {
+    const event = parseEvent(data);
+    for (const candidate of candidatesOf(event)) this.#readCandidate(candidate);
+    if (blockReasonOf(event) !== null) this.#meter.hasContent = this.#isBlocked = true;
+    // Counts are cumulative, so the last report counts.
+    this.#meter.report(readUsage(event["usageMetadata"]));
+    this.#lastEvent = event;
+    output.push(this.#write(frame, data, event));
+    return null;
   }
 
-  usage(): TokenUsage {
-    const isReportFinal = this.#isComplete() && this.#reportedEighths === this.#delivered.eighths;
-    const delivered = this.#delivered;
-    return this.#policy(observe(this.#report, delivered, isReportFinal));
+  /** Comments are for the gateway: official clients lose an event that one is glued to (Google Gen AI SDK). */
+  forwardComment(): void {}
+
+  end(): Uint8Array[] {
+    const usage = this.#meter.usage(true);
+    return showsBilled(this.#shown, usage) ? [] : [this.#ownUsageFrame(usage)];
   }
 
   errorFrame(error: GatewayError): Uint8Array {
     return frameOf(JSON.stringify(writeError(error)));
   }
 
-  #isComplete(): boolean {
-    if (this.#frames.hasFailed) return false;
-    return this.#isBlocked || (this.#ended.size > 0 && this.#running.size === 0);
-  }
-
-  #readFrame(frame: Buffer): Uint8Array {
-    const data = frameData(frame);
-    // Comments are for the gateway: official clients lose an event that one is glued to (Google Gen AI SDK).
-    if (data === null || data === "") return NOTHING;
-    const event = parseEvent(data);
-    for (const candidate of candidatesOf(event)) this.#readCandidate(candidate);
-    if (blockReasonOf(event) !== null) this.hasContent = this.#isBlocked = true;
-    this.#readReport(event["usageMetadata"]);
-    this.#lastEvent = event;
-    return this.#write(frame, data, event);
-  }
-
   #readCandidate(candidate: Record<string, unknown>): void {
     const { index = 0 } = candidate;
-    const { eighths } = this.#delivered;
-    addCandidate(this.#delivered, candidate);
+    addCandidate(this.#meter.pieces, candidate);
     if (finishReasonOf(candidate) !== null) {
       this.#ended.add(index);
       this.#running.delete(index);
-      this.hasContent = true;
+      this.#meter.hasContent = true;
     } else if (!this.#ended.has(index)) this.#running.add(index);
-    if (this.#delivered.eighths > eighths) this.hasContent = true;
-  }
-
-  /** Counts are cumulative, so the last report counts, unless it has nothing usable and an earlier one has. */
-  #readReport(value: unknown): void {
-    const report = readUsage(value);
-    if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return;
-    this.#report = report;
-    this.#reportedEighths = this.#delivered.eighths;
   }
 
   #write(frame: Buffer, data: string, event: Record<string, unknown>): Uint8Array {
     const { usageMetadata: reported } = event;
-    const usage = this.#isComplete() && reported !== undefined ? this.usage() : null;
+    const usage = this.isComplete && reported !== undefined ? this.#meter.usage(true) : null;
     const correction = usage && (isCorrected(usage) || !showsBilled(reported, usage)) ? usage : null;
     if (reported !== undefined) this.#shown = correction ? writeUsage(correction) : reported;
     const edits = {
@@ -128,7 +97,6 @@ export class NativeStream implements TextStream {
   }
 }
 
-const NOTHING = new Uint8Array(0);
 const ONE_LINE = /^data:[^\r\n]*(?:\r\n\r\n|\n\n|\r\r)$/;
 
 function frameOf(data: string): Uint8Array {
