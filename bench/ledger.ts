@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportList } from "../src/admin/exports.ts";
-import { listLedger } from "../src/admin/ledger.ts";
 import { verifyLedger } from "../src/admin/ledger-upkeep.ts";
 import type { AdminContext, OperationContext } from "../src/admin/context.ts";
 import { migrate, openDatabase, type Database } from "../src/storage/index.ts";
 import { storesOn } from "../src/storage/stores/stores.ts";
+import { listLedger } from "../test/support/admin-calls.ts";
 import { adminContext } from "../test/support/admin-context.ts";
 import { findPostgres, startPostgres } from "../test/support/postgres.ts";
 

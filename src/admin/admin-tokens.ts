@@ -3,7 +3,7 @@ import { newId } from "../lib/ids.ts";
 import { hashSecret, isWellFormedAdminToken, newAdminToken, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { nameSchema, readInput, timeSchema } from "./input.ts";
+import { nameSchema, timeSchema } from "./input.ts";
 import type { AdminTokenRecord } from "./member-ports.ts";
 import { accessOrganizationsSchema, isOwner, roleSchema } from "./members.ts";
 import { getOrganization } from "./organizations.ts";
@@ -27,9 +27,8 @@ const TOUCH_MS = 60_000;
  */
 export async function createAdminToken(
   context: AdminContext,
-  input: unknown,
+  fields: z.output<typeof tokenCreationSchema>,
 ): Promise<{ secret: string; token: AdminTokenRecord }> {
-  const fields = readInput(tokenCreationSchema, input);
   const { member } = requireSession(context);
   requireWithin(context, fields);
   const { organizations } = fields;

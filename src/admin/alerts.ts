@@ -4,7 +4,7 @@ import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AlertRecord } from "./alert-ports.ts";
 import type { AdminContext } from "./context.ts";
-import { nameSchema, readInput, requireVersion, versionSchema } from "./input.ts";
+import { nameSchema, requireVersion, versionSchema } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import { requireRecipients } from "./recipients.ts";
 import { pageFields, readCursor, toPage, type Page } from "./paging.ts";
@@ -12,10 +12,9 @@ import { pageFields, readCursor, toPage, type Page } from "./paging.ts";
 /** Creates a rule. Throws 404 for an unknown organization or budget, 400 for a rule that tells nobody. */
 export async function createAlert(
   context: AdminContext,
-  input: unknown,
+  fields: z.output<typeof alertCreationSchema>,
   id: string = newId("alert"),
 ): Promise<AlertRecord> {
-  const fields = readInput(alertCreationSchema, input);
   await getOrganization(context, fields.organizationId);
   await checkAlert(context, fields);
   await requireRecipients(context, fields.emails, { ...fields, field: "emails" });
@@ -28,16 +27,23 @@ export async function createAlert(
 }
 
 /** Rules of one organization or of all, oldest first. */
-export async function listAlerts(context: AdminContext, input: unknown): Promise<Page<AlertRecord>> {
-  const { cursor, limit, ...filter } = readInput(alertListSchema, input);
+export async function listAlerts(
+  context: AdminContext,
+  input: z.output<typeof alertListSchema>,
+): Promise<Page<AlertRecord>> {
+  const { cursor, limit, ...filter } = input;
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, after: readCursor(cursor), limit: limit + 1 };
   return toPage(await context.store.alerts.page(page), limit);
 }
 
 /** Changes what the input names. Throws 404 for an unknown rule. */
-export async function updateAlert(context: AdminContext, id: string, input: unknown): Promise<AlertRecord> {
-  const { version, ...fields } = readInput(alertChangeSchema, input);
+export async function updateAlert(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof alertChangeSchema>,
+): Promise<AlertRecord> {
+  const { version, ...fields } = input;
   const known = await getAlert(context, id);
   await checkAlert(context, { ...known, ...definedOf(fields) });
   await requireRecipients(context, fields.emails ?? [], { ...known, field: "emails" });
@@ -54,8 +60,11 @@ export async function removeAlert(context: AdminContext, id: string): Promise<vo
 }
 
 /** What rules have found, newest first. */
-export async function listAlertEvents(context: AdminContext, input: unknown): Promise<Page<AlertEvent>> {
-  const { cursor, limit, state, ...filter } = readInput(alertEventListSchema, input);
+export async function listAlertEvents(
+  context: AdminContext,
+  input: z.output<typeof alertEventListSchema>,
+): Promise<Page<AlertEvent>> {
+  const { cursor, limit, state, ...filter } = input;
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, isOpen: state === "open", below: readCursor(cursor), limit: limit + 1 };
   const found = await context.store.alerts.events(page);

@@ -1,13 +1,16 @@
 import { z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { queryTimeSchema, readInput } from "./input.ts";
+import { queryTimeSchema } from "./input.ts";
 import { pageFields, type Page } from "./paging.ts";
 import type { AuditAction, AuditRecord, ChangeKind } from "./ports.ts";
 
 /** Changes, newest first. */
-export async function listAudit({ store }: AdminContext, input: unknown): Promise<Page<AuditRecord>> {
-  const { cursor, limit, ...filter } = readInput(auditListSchema, input);
+export async function listAudit(
+  { store }: AdminContext,
+  input: z.output<typeof auditListSchema>,
+): Promise<Page<AuditRecord>> {
+  const { cursor, limit, ...filter } = input;
   const before = cursor === undefined ? undefined : readRevision(cursor);
   const found = await store.audit.list({ ...filter, before, limit: limit + 1 });
   const data = found.slice(0, limit);

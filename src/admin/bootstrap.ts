@@ -1,9 +1,10 @@
 import { newId } from "../lib/ids.ts";
 import { hashSecret, secretPrefix } from "../lib/secret.ts";
 import type { AdminContext } from "./context.ts";
-import { createKey } from "./keys.ts";
+import { readInput } from "./input.ts";
+import { createKey, keyCreationSchema } from "./keys.ts";
 import { isOwner } from "./members.ts";
-import { createOrganization } from "./organizations.ts";
+import { createOrganization, organizationCreationSchema } from "./organizations.ts";
 import { generatePassword, hashPassword, isPassword } from "./passwords.ts";
 
 /** Fixed by the operator, as the configuration has checked it; null lets the first start generate it. */
@@ -40,7 +41,10 @@ async function ensureOrganization(context: AdminContext): Promise<void> {
   const isThere = async () => (await context.store.organizations.get(ORGANIZATION_ID)) !== null;
   if (await isThere()) return;
   await unlessDoneByAnother(isThere, () =>
-    createOrganization(context, { id: ORGANIZATION_ID, name: "Default organization" }),
+    createOrganization(
+      context,
+      readInput(organizationCreationSchema, { id: ORGANIZATION_ID, name: "Default organization" }),
+    ),
   );
 }
 
@@ -79,7 +83,7 @@ async function ensureAdministrator(context: AdminContext, input: BootstrapInput)
 }
 
 async function ensureKey(context: AdminContext, fixed: string | null): Promise<BootstrapResult["key"]> {
-  const fields = { organizationId: ORGANIZATION_ID, name: "First key", scopes: ["ai:*"] };
+  const fields = readInput(keyCreationSchema, { organizationId: ORGANIZATION_ID, name: "First key" });
   if (fixed !== null) {
     const hash = hashSecret(fixed);
     const { keys } = context.store;

@@ -15,7 +15,6 @@ import {
   writeOffLeases,
 } from "./budgets.ts";
 import type { AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
 import { operation } from "./operation.ts";
 import { getOrganization } from "./organizations.ts";
 import { amountViewSchema, doneSchema, isoTime, isoTimeSchema, pageOf, versionViewSchema } from "./output.ts";
@@ -113,8 +112,7 @@ export const budgetOperations = {
     output: pageOf(leaseSchema),
     async run(context, input) {
       const leases = (await listLeasesInDoubt(context)).map(toLeaseView);
-      const page = readInput(leaseListSchema, input);
-      return pageByName(leases, page, ({ processId, budget }) => `${processId}/${budget}`);
+      return pageByName(leases, input, ({ processId, budget }) => `${processId}/${budget}`);
     },
   }),
   "leases.writeOff": operation({

@@ -1,9 +1,14 @@
 import { expect, test } from "bun:test";
+import {
+  createBudget,
+  createKey,
+  createOrganization,
+  listBudgets,
+  updateBudget,
+} from "../../test/support/admin-calls.ts";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
 import { periodStart } from "../domain/budget-period.ts";
-import { createBudget, listBudgets, removeBudget, updateBudget } from "./budgets.ts";
-import { createKey } from "./keys.ts";
-import { createOrganization } from "./organizations.ts";
+import { removeBudget } from "./budgets.ts";
 
 test("a budget starts its period in UTC, changes its amount and goes away", async () => {
   const context = await withOrganization();

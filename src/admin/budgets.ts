@@ -4,7 +4,7 @@ import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import type { Nanos } from "../lib/money.ts";
-import { amountSchema, readInput, requireVersion, versionSchema } from "./input.ts";
+import { amountSchema, requireVersion, versionSchema } from "./input.ts";
 import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
 import { getOrganization } from "./organizations.ts";
 import type { BudgetRecord, LeaseInDoubt } from "./budget-ports.ts";
@@ -12,10 +12,9 @@ import type { BudgetRecord, LeaseInDoubt } from "./budget-ports.ts";
 /** Creates a budget of an organization or of one of its keys: a hard stop in the organization's currency. */
 export async function createBudget(
   context: AdminContext,
-  input: unknown,
+  fields: z.output<typeof budgetCreationSchema>,
   id: string = newId("budget"),
 ): Promise<BudgetRecord> {
-  const fields = readInput(budgetCreationSchema, input);
   await getOrganization(context, fields.organizationId);
   if (fields.keyId !== null) {
     const key = await context.store.keys.get(fields.keyId);
@@ -40,16 +39,23 @@ export async function createBudget(
 }
 
 /** Budgets of one organization or of all, of one key or of all, oldest first. */
-export async function listBudgets(context: AdminContext, input: unknown): Promise<Page<BudgetRecord>> {
-  const { cursor, limit, ...filter } = readInput(budgetListSchema, input);
+export async function listBudgets(
+  context: AdminContext,
+  input: z.output<typeof budgetListSchema>,
+): Promise<Page<BudgetRecord>> {
+  const { cursor, limit, ...filter } = input;
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, after: readCursor(cursor), limit: limit + 1 };
   return toPage(await context.store.budgets.page(page), limit);
 }
 
 /** Sets a new amount, a decimal string; what was spent stays spent. Throws 404 for an unknown budget. */
-export async function updateBudget(context: AdminContext, id: string, input: unknown): Promise<BudgetRecord> {
-  const { amount, version } = readInput(budgetChangeSchema, input);
+export async function updateBudget(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof budgetChangeSchema>,
+): Promise<BudgetRecord> {
+  const { amount, version } = input;
   const change = (before: BudgetRecord) => {
     requireVersion(before, version);
     return { amount: amount ?? before.amount };

@@ -10,7 +10,7 @@ import {
 } from "./channel-schemas.ts";
 import { testChannel } from "./channel-test.ts";
 import { createChannel, getChannel, listChannels, removeChannel, updateChannel } from "./channels.ts";
-import { flagSchema, readInput } from "./input.ts";
+import { flagSchema } from "./input.ts";
 import { operation } from "./operation.ts";
 import { doneSchema, pageOf } from "./output.ts";
 import { listProviders } from "./providers.ts";
@@ -95,8 +95,7 @@ export const channelOperations = {
     cost: "report",
     input: removalSchema,
     output: doneSchema,
-    async run(context, input) {
-      const { id, force } = readInput(removalSchema, input);
+    async run(context, { id, force }) {
       await removeChannel(context, id, force);
       return { done: true as const };
     },

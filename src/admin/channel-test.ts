@@ -7,7 +7,6 @@ import { checkChannel, freeId, requireChannel, requireProvider } from "./channel
 import { readConfigured, storedEntry, type Configured } from "./configured.ts";
 import type { ConfiguredChannel } from "./configuration-ports.ts";
 import type { OperationContext } from "./context.ts";
-import { readInput } from "./input.ts";
 
 type TestResult = z.output<typeof channelTestResultSchema>;
 
@@ -17,7 +16,10 @@ const TIMEOUT_MS = 10_000;
  * Calls the vendor once, with the address and the credential of a channel that exists, would be changed or would be
  * added; nothing is stored. Takes ten seconds at most. The message says what to change, and nothing secret.
  */
-export async function testChannel(context: OperationContext, input: unknown): Promise<TestResult> {
+export async function testChannel(
+  context: OperationContext,
+  input: z.output<typeof channelTestSchema>,
+): Promise<TestResult> {
   const { id, declared, channel } = await candidate(context, input);
   if (!channel) throw new AdminError(400, "id", "the channel cannot be used: see its problems");
   const address = baseUrlOf(channel) ?? null;
@@ -44,8 +46,11 @@ export async function testChannel(context: OperationContext, input: unknown): Pr
   }
 }
 
-async function candidate(context: OperationContext, input: unknown): Promise<ConfiguredChannel> {
-  const { id: named, provider, ...change } = readInput(channelTestSchema, input);
+async function candidate(
+  context: OperationContext,
+  input: z.output<typeof channelTestSchema>,
+): Promise<ConfiguredChannel> {
+  const { id: named, provider, ...change } = input;
   const configured = await readConfigured(context);
   if (named !== undefined && provider === undefined && Object.keys(change).length === 0)
     return requireChannel(configured, named);

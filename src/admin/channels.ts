@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import {
@@ -7,7 +8,7 @@ import {
   requireSecretsForAddress,
   withReach,
 } from "./channel-entry.ts";
-import { channelChangeSchema, channelCreationSchema } from "./channel-schemas.ts";
+import type { channelChangeSchema, channelCreationSchema } from "./channel-schemas.ts";
 import { viewChannel, type ChannelView } from "./channel-view.ts";
 import { channelUses, describeUses, type ChannelUses } from "./channel-uses.ts";
 import {
@@ -20,7 +21,6 @@ import {
 } from "./configured.ts";
 import type { ConfiguredChannel, EntryValue, StoredEntry } from "./configuration-ports.ts";
 import type { OperationContext } from "./context.ts";
-import { readInput } from "./input.ts";
 
 /** Every channel: of the file, the environment, the database and the catalogue. */
 export async function listChannels(context: OperationContext): Promise<ChannelView[]> {
@@ -42,8 +42,11 @@ export async function getChannel(
  * Adds a channel; its credential is encrypted before it is stored. It serves requests within half a second, in every
  * process. Throws 400 for what its provider does not take, 409 for an id that exists.
  */
-export async function createChannel(context: OperationContext, input: unknown): Promise<ChannelView> {
-  const { id: wanted, provider, ...fields } = readInput(channelCreationSchema, input);
+export async function createChannel(
+  context: OperationContext,
+  input: z.output<typeof channelCreationSchema>,
+): Promise<ChannelView> {
+  const { id: wanted, provider, ...fields } = input;
   const configured = await readConfigured(context);
   requireProvider(context, provider);
   const id = wanted ?? freeId(configured, provider);
@@ -62,9 +65,9 @@ export async function createChannel(context: OperationContext, input: unknown): 
 export async function updateChannel(
   context: OperationContext,
   id: string,
-  input: unknown,
+  input: z.output<typeof channelChangeSchema>,
 ): Promise<ChannelView> {
-  const { version, ...change } = readInput(channelChangeSchema, input);
+  const { version, ...change } = input;
   const configured = await readConfigured(context);
   const entry = requireStored(configured, id);
   requireVersion(entry, version);

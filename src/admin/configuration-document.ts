@@ -47,8 +47,11 @@ const ENTRIES_A_TURN = 50;
  * as it is; in one that it has, objects that it leaves out are removed, but organizations never. A dry run checks the
  * same and changes nothing.
  */
-export async function importConfiguration(context: OperationContext, input: unknown): Promise<ImportResult> {
-  const { yaml, isDryRun } = readInput(importSchema, input);
+export async function importConfiguration(
+  context: OperationContext,
+  input: z.output<typeof importSchema>,
+): Promise<ImportResult> {
+  const { yaml, isDryRun } = input;
   const document = readDocument(context, yaml);
   const result: ImportResult = { changes: [], secrets: [], isApplied: !isDryRun };
   try {

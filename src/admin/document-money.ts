@@ -1,11 +1,18 @@
 import { z } from "zod";
 import { formatNanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
-import { alertCreationSchema, createAlert, removeAlert, updateAlert } from "./alerts.ts";
-import { budgetCreationSchema, createBudget, removeBudget, updateBudget } from "./budgets.ts";
+import { alertChangeSchema, alertCreationSchema, createAlert, removeAlert, updateAlert } from "./alerts.ts";
+import {
+  budgetChangeSchema,
+  budgetCreationSchema,
+  createBudget,
+  removeBudget,
+  updateBudget,
+} from "./budgets.ts";
 import { namesOf, type Section } from "./document-section.ts";
+import { readInput } from "./input.ts";
 import { toView } from "./price-operations.ts";
-import { priceFields, removePrice, setPrice } from "./prices.ts";
+import { priceCreationSchema, priceFields, removePrice, setPrice } from "./prices.ts";
 
 export const prices: Section = {
   kind: "price",
@@ -26,7 +33,7 @@ export const prices: Section = {
     const start = typeof effectiveFrom === "string" ? Date.parse(effectiveFrom) : Number.NaN;
     // One of another installation that holds already holds from now on: what was billed does not change.
     const from = start > context.clock.now() ? { effectiveFrom } : {};
-    await setPrice(context, { ...item, ...from }, { id });
+    await setPrice(context, readInput(priceCreationSchema, { ...item, ...from }), { id });
     return null;
   },
   async update(_context, id) {
@@ -52,7 +59,7 @@ export const budgets: Section = {
     );
   },
   async create(context, id, item) {
-    await createBudget(context, item, id);
+    await createBudget(context, readInput(budgetCreationSchema, item), id);
     return null;
   },
   async update(context, id, { before, after }) {
@@ -63,7 +70,7 @@ export const budgets: Section = {
         `budgets.${id}`,
         `of the budget ${id} only the amount changes: add another one`,
       );
-    await updateBudget(context, id, { amount: after["amount"] });
+    await updateBudget(context, id, readInput(budgetChangeSchema, { amount: after["amount"] }));
   },
   remove: removeBudget,
 };
@@ -81,7 +88,7 @@ export const alerts: Section = {
     );
   },
   async create(context, id, { isDisabled, ...item }) {
-    await createAlert(context, item, id);
+    await createAlert(context, readInput(alertCreationSchema, item), id);
     if (isDisabled === true) await updateAlert(context, id, { isDisabled });
     return null;
   },
@@ -89,7 +96,7 @@ export const alerts: Section = {
     const { organizationId, ...item } = after;
     if (organizationId !== before["organizationId"])
       throw new AdminError(400, `alerts.${id}.organizationId`, "an alert stays in its organization");
-    await updateAlert(context, id, item);
+    await updateAlert(context, id, readInput(alertChangeSchema, item));
   },
   remove: removeAlert,
 };

@@ -3,11 +3,23 @@ import { AdminError } from "./admin-error.ts";
 import type { OperationContext } from "./context.ts";
 import { alerts, budgets, prices } from "./document-money.ts";
 import { namesOf, type Section } from "./document-section.ts";
-import { createKey, keyCreationSchema, removeKey, updateKey } from "./keys.ts";
-import { createMember, memberCreationSchema, removeMember, updateMember } from "./members.ts";
-import { createOrganization, organizationCreationSchema, updateOrganization } from "./organizations.ts";
+import { readInput } from "./input.ts";
+import { createKey, keyChangeSchema, keyCreationSchema, removeKey, updateKey } from "./keys.ts";
+import {
+  createMember,
+  memberChangeSchema,
+  memberCreationSchema,
+  removeMember,
+  updateMember,
+} from "./members.ts";
+import {
+  createOrganization,
+  organizationChangeSchema,
+  organizationCreationSchema,
+  updateOrganization,
+} from "./organizations.ts";
 import { isoTime } from "./output.ts";
-import { removeRoute, setRoute } from "./routes.ts";
+import { removeRoute, routeSchema, setRoute } from "./routes.ts";
 
 const targetSchema = z.strictObject({
   channel: z.string(),
@@ -34,7 +46,7 @@ const organizations: Section = {
     );
   },
   async create(context, id, { isDisabled, routes = {}, ...item }) {
-    await createOrganization(context, { id, ...item });
+    await createOrganization(context, readInput(organizationCreationSchema, { id, ...item }));
     if (isDisabled === true) await updateOrganization(context, id, { isDisabled });
     await setRoutes(context, id, {}, routes);
     return null;
@@ -48,10 +60,8 @@ const organizations: Section = {
       );
     const { currency: _, routes, limits, ...item } = after;
     const unset = Object.keys(Object(before["limits"])).map((name) => [name, "default"]);
-    await updateOrganization(context, id, {
-      ...item,
-      limits: { ...Object.fromEntries(unset), ...Object(limits) },
-    });
+    const change = { ...item, limits: { ...Object.fromEntries(unset), ...Object(limits) } };
+    await updateOrganization(context, id, readInput(organizationChangeSchema, change));
     await setRoutes(context, id, before["routes"], routes);
   },
 };
@@ -67,7 +77,8 @@ async function setRoutes(context: OperationContext, organizationId: string, befo
   for (const model of Object.keys(old))
     if (!Object.hasOwn(wanted.data, model)) await removeRoute(context, organizationId, model);
   for (const [model, route] of Object.entries(wanted.data))
-    if (!Bun.deepEquals(old[model], route)) await setRoute(context, { organizationId, model, ...route });
+    if (!Bun.deepEquals(old[model], route))
+      await setRoute(context, readInput(routeSchema, { organizationId, model, ...route }));
 }
 
 const keys: Section = {
@@ -92,7 +103,7 @@ const keys: Section = {
     );
   },
   async create(context, id, { isDisabled, ...item }) {
-    const { secret } = await createKey(context, item, { id });
+    const { secret } = await createKey(context, readInput(keyCreationSchema, item), { id });
     if (isDisabled === true) await updateKey(context, id, { isDisabled });
     return secret;
   },
@@ -103,7 +114,7 @@ const keys: Section = {
     const limits = { ...Object.fromEntries(unset), ...Object(after["limits"]) };
     // An expiry that has passed stays as it is; only a new one must lie ahead.
     const changed = Object.entries(after).filter(([name, value]) => !Bun.deepEquals(value, before[name]));
-    await updateKey(context, id, { ...Object.fromEntries(changed), limits });
+    await updateKey(context, id, readInput(keyChangeSchema, { ...Object.fromEntries(changed), limits }));
   },
   remove: removeKey,
 };
@@ -121,13 +132,17 @@ const members: Section = {
     );
   },
   async create(context, name, { isDisabled, ...item }) {
-    const { member, password } = await createMember(context, { name, ...item });
+    const { member, password } = await createMember(
+      context,
+      readInput(memberCreationSchema, { name, ...item }),
+    );
     if (isDisabled === true) await updateMember(context, member.id, { isDisabled });
     return password;
   },
   async update(context, name, { before, after }) {
     const changed = Object.entries(after).filter(([field, value]) => !Bun.deepEquals(value, before[field]));
-    await updateMember(context, await memberId(context, name), Object.fromEntries(changed));
+    const change = readInput(memberChangeSchema, Object.fromEntries(changed));
+    await updateMember(context, await memberId(context, name), change);
   },
   remove: async (context, name) => removeMember(context, await memberId(context, name)),
 };

@@ -1,12 +1,16 @@
 import type { PriceRow } from "../domain/price.ts";
 import { PatternMap } from "../lib/pattern-map.ts";
 import { describe, expect, test } from "bun:test";
+import {
+  createKey,
+  setPrice,
+  setRoute,
+  updateKey,
+  updateOrganization,
+} from "../../test/support/admin-calls.ts";
 import { refusal, withOrganization } from "../../test/support/admin-context.ts";
 import { explainRoute } from "./explain-route.ts";
-import { createKey, updateKey } from "./keys.ts";
-import { disableModels, updateOrganization } from "./organizations.ts";
-import { setPrice } from "./prices.ts";
-import { setRoute } from "./routes.ts";
+import { disableModels } from "./organizations.ts";
 
 const question = { organization: "acme", model: "sandbox-chat" };
 const HERE = { channel: "sandbox", upstreamModel: "sandbox-chat" };

@@ -5,7 +5,7 @@ import { formatPath, readStrictly } from "../lib/schema-problems.ts";
 import { AdminError } from "./admin-error.ts";
 
 /** Input from outside as the schema's output. Throws an `AdminError` that names every wrong or unknown field. */
-export function readInput<Output>(schema: ZodType<Output>, input: unknown): Output {
+export function readInput<Schema extends ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = readStrictly(schema, input);
   if ("value" in result) {
     const field = fieldWithNul(result.value);

@@ -2,14 +2,17 @@ import { z } from "zod";
 import { hasEnded, JOB_STATUSES } from "../domain/job.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireRunning, type AdminContext } from "./context.ts";
-import { queryTimeSchema, readInput } from "./input.ts";
+import { queryTimeSchema } from "./input.ts";
 import type { JobRecord } from "./job-ports.ts";
 import { getOrganization } from "./organizations.ts";
 import { pageFields, readCursor, toPage, type Page } from "./paging.ts";
 
 /** Jobs, newest first. */
-export async function listJobs(context: AdminContext, input: unknown): Promise<Page<JobRecord>> {
-  const { cursor, limit, status, ...filter } = readInput(jobListSchema, input);
+export async function listJobs(
+  context: AdminContext,
+  input: z.output<typeof jobListSchema>,
+): Promise<Page<JobRecord>> {
+  const { cursor, limit, status, ...filter } = input;
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, statuses: status, below: readCursor(cursor), limit: limit + 1 };
   return toPage(await context.store.jobs.list(page), limit);

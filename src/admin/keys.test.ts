@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { createKey, listKeys, rotateKey, updateKey } from "../../test/support/admin-calls.ts";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
 import { hashSecret, isWellFormedSecret } from "../lib/secret.ts";
 import { bootstrap } from "./bootstrap.ts";
-import { createKey, listKeys, removeKey, rotateKey, updateKey } from "./keys.ts";
+import { removeKey } from "./keys.ts";
 
 test("a key's secret is well formed, shown once, and stored as its hash only", async () => {
   const context = await withOrganization();

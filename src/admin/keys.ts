@@ -10,7 +10,6 @@ import {
   MAX_LISTED,
   modelListSchema,
   nameSchema,
-  readInput,
   requireVersion,
   timeSchema,
   versionSchema,
@@ -28,16 +27,10 @@ import { decidesForAll } from "./signed-in.ts";
  */
 export async function createKey(
   context: AdminContext,
-  input: unknown,
+  input: z.output<typeof keyCreationSchema>,
   { id = newId("key"), fixedSecret }: { id?: string; fixedSecret?: string } = {},
 ): Promise<NewSecret> {
-  const {
-    organizationId,
-    secret = fixedSecret ?? newSecret(),
-    limits,
-    scopes,
-    ...fields
-  } = readInput(keyCreationSchema, input);
+  const { organizationId, secret = fixedSecret ?? newSecret(), limits, scopes, ...fields } = input;
   await getOrganization(context, organizationId);
   await requireFewKeys(context, organizationId);
   checkKey(context, fields);
@@ -64,8 +57,11 @@ interface NewSecret {
 }
 
 /** Keys of one organization, or of all, oldest first. */
-export async function listKeys(context: AdminContext, input: unknown): Promise<Page<KeyRecord>> {
-  const { cursor, limit, state, ...filter } = readInput(keyListSchema, input);
+export async function listKeys(
+  context: AdminContext,
+  input: z.output<typeof keyListSchema>,
+): Promise<Page<KeyRecord>> {
+  const { cursor, limit, state, ...filter } = input;
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, after: readCursor(cursor), limit: limit + 1 };
   const inState = state && { name: state, now: context.clock.now() };
@@ -84,8 +80,12 @@ export async function getKey(
 }
 
 /** Changes what the input names, for example `{isDisabled: true}`. Throws 404 for an unknown key. */
-export async function updateKey(context: AdminContext, id: string, input: unknown): Promise<KeyRecord> {
-  const { limits, version, ...fields } = readInput(keyChangeSchema, input);
+export async function updateKey(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof keyChangeSchema>,
+): Promise<KeyRecord> {
+  const { limits, version, ...fields } = input;
   checkKey(context, fields);
   const after = await context.store.keys.update(
     id,
@@ -102,8 +102,12 @@ export async function updateKey(context: AdminContext, id: string, input: unknow
  * Gives a key another secret, which is in the result and nowhere else. The earlier one is accepted for `overlapMs`
  * more; so are those before it, where their time is not over sooner. Throws 404 for an unknown key.
  */
-export async function rotateKey(context: AdminContext, id: string, input: unknown): Promise<NewSecret> {
-  const { overlapMs } = readInput(keyRotationSchema, input);
+export async function rotateKey(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof keyRotationSchema>,
+): Promise<NewSecret> {
+  const { overlapMs } = input;
   const secret = newSecret();
   const prefix = secretPrefix(secret);
   await context.store.keys.rotate(

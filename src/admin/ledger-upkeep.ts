@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
 import type { LedgerArchive, LedgerVerification } from "./ledger-ports.ts";
 
 /** Compares the ledger with budgets, leases and the journals of this machine; the gateway may be running. */
@@ -14,8 +13,11 @@ export async function verifyLedger({ store }: AdminContext): Promise<LedgerVerif
  * and yields each as it is done. Only months that are over can be moved: budgets of the running one are checked with
  * its entries.
  */
-export async function* archiveLedger(context: AdminContext, input: unknown): AsyncGenerator<LedgerArchive> {
-  const { before, folder } = readInput(archiveSchema, input);
+export async function* archiveLedger(
+  context: AdminContext,
+  input: z.output<typeof archiveSchema>,
+): AsyncGenerator<LedgerArchive> {
+  const { before, folder } = input;
   if (before > monthOf(context.clock.now()))
     throw new AdminError(400, "before", `the month before ${before} is not over yet`);
   const oldest = await context.store.ledger.oldestMonth(folder);
@@ -26,7 +28,7 @@ export async function* archiveLedger(context: AdminContext, input: unknown): Asy
   }
 }
 
-const archiveSchema = z.strictObject({
+export const archiveSchema = z.strictObject({
   before: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, { error: "must be a month such as 2026-01" }),
   folder: z.string().min(1),
 });

@@ -3,7 +3,7 @@ import type { LedgerEntry } from "../domain/ledger.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { amountSchema, queryTimeSchema, readInput, reasonSchema } from "./input.ts";
+import { amountSchema, queryTimeSchema, reasonSchema } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { pageFields } from "./paging.ts";
@@ -31,8 +31,11 @@ interface LedgerListing {
  * later than that. `cursor` is `next` of the page before.
  * Throws 404 for an unknown organization, key or cursor.
  */
-export async function listLedger(context: AdminContext, input: unknown): Promise<LedgerListing> {
-  const { cursor, limit, after, ...filter } = readInput(ledgerListSchema, input);
+export async function listLedger(
+  context: AdminContext,
+  input: z.output<typeof ledgerListSchema>,
+): Promise<LedgerListing> {
+  const { cursor, limit, after, ...filter } = input;
   await checkFilter(context, filter);
   if (after !== undefined)
     return await listPosted(context, { ...filter, after: readPosition(after, cursor), limit });
@@ -83,8 +86,12 @@ export async function getCharge(context: AdminContext, id: string): Promise<Ledg
  * Refunds a charge, by default all that is left of it, and never more. `amount` is a decimal string; `reason` goes
  * to the audit. Throws 404 for an unknown charge, 400 for more than is left, 409 when nothing is.
  */
-export async function refund(context: AdminContext, id: string, input: unknown): Promise<LedgerEntry> {
-  const { amount, reason } = readInput(refundSchema, input);
+export async function refund(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof refundSchema>,
+): Promise<LedgerEntry> {
+  const { amount, reason } = input;
   const history = await context.store.ledger.history(id);
   if (!history) throw unknownCharge(id);
   const refunded = amount ?? netOf(history);

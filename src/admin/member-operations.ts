@@ -12,7 +12,6 @@ import {
   signOutMember,
   updateMember,
 } from "./members.ts";
-import { readInput } from "./input.ts";
 import type { MemberRecord } from "./member-ports.ts";
 import { operation } from "./operation.ts";
 import { doneSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
@@ -48,8 +47,7 @@ export const memberOperations = {
     input: z.strictObject(pageFields),
     output: pageOf(memberSchema),
     async run(context, input) {
-      const page = readInput(z.strictObject(pageFields), input);
-      const { data, next } = pageByName(await listMembers(context), page, ({ id }) => id);
+      const { data, next } = pageByName(await listMembers(context), input, ({ id }) => id);
       return { data: data.map(memberView), next };
     },
   }),

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
 import type { MemberChange, MemberRecord, OwnerCount } from "./member-ports.ts";
 import { getOrganization } from "./organizations.ts";
 import { generatePassword, hashPassword, passwordSchema } from "./passwords.ts";
@@ -15,9 +14,9 @@ import { accessOf, covers, requireWithin } from "./signed-in.ts";
  */
 export async function createMember(
   context: AdminContext,
-  input: unknown,
+  input: z.output<typeof memberCreationSchema>,
 ): Promise<{ member: MemberRecord; password: string | null }> {
-  const { password: given, ...fields } = readInput(memberCreationSchema, input);
+  const { password: given, ...fields } = input;
   await checkGiven(context, fields);
   const generated = given === undefined ? generatePassword() : null;
   const password = given === undefined ? generated : given;
@@ -58,8 +57,12 @@ export async function getMember(context: AdminContext, id: string): Promise<Memb
  * Changes what the input names. Throws 409 for another `version` than the present one and where the installation would
  * be left without an owner, 403 for more than the caller's.
  */
-export async function updateMember(context: AdminContext, id: string, input: unknown): Promise<MemberRecord> {
-  const { version, isTotpOn, ...fields } = readInput(memberChangeSchema, input);
+export async function updateMember(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof memberChangeSchema>,
+): Promise<MemberRecord> {
+  const { version, isTotpOn, ...fields } = input;
   const known = await getMember(context, id);
   await checkGiven(context, { role: fields.role ?? known.role, organizations: fields.organizations });
   await requireFreeEmail(context, fields.email, id);

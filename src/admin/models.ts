@@ -12,7 +12,6 @@ import {
 } from "./configured.ts";
 import type { ConfiguredModel, EntryValue } from "./configuration-ports.ts";
 import type { OperationContext } from "./context.ts";
-import { readInput } from "./input.ts";
 import { modelChangeSchema, modelCreationSchema, modelsInputSchema } from "./model-schemas.ts";
 import { viewModel, type ModelView } from "./model-view.ts";
 import { priceIndex } from "./price-index.ts";
@@ -20,9 +19,9 @@ import { priceIndex } from "./price-index.ts";
 /** Models of every layer in order of their ids, served or not. */
 export async function listModels(
   context: OperationContext,
-  input: unknown,
+  input: z.output<typeof modelsInputSchema>,
 ): Promise<{ data: ModelView[]; next: string | null }> {
-  const { id, search, type, origin, isRoutable, cursor, limit } = readInput(modelsInputSchema, input);
+  const { id, search, type, origin, isRoutable, cursor, limit } = input;
   const configured = await readConfigured(context);
   const matches = [...configured.state.models.values()]
     .filter((model) => id === undefined || model.id === id)
@@ -47,8 +46,11 @@ export async function getModel(context: OperationContext, id: string): Promise<M
 }
 
 /** Adds a model of the operator's own. Throws 400 for what it lacks, 409 for an id that exists. */
-export async function createModel(context: OperationContext, input: unknown): Promise<ModelView> {
-  const { id, ...fields } = readInput(modelCreationSchema, input);
+export async function createModel(
+  context: OperationContext,
+  input: z.output<typeof modelCreationSchema>,
+): Promise<ModelView> {
+  const { id, ...fields } = input;
   const configured = await readConfigured(context);
   if (configured.state.models.has(id) || storedEntry(configured, "model", id)) throw taken(id);
   const value = changeModelEntry({}, fields);
@@ -61,8 +63,12 @@ export async function createModel(context: OperationContext, input: unknown): Pr
  * Changes what the input names. A shipped model gets an entry in the database with what differs from the catalogue.
  * Throws 409 for a model of the configuration file.
  */
-export async function updateModel(context: OperationContext, id: string, input: unknown): Promise<ModelView> {
-  const { version, ...change } = readInput(modelChangeSchema, input);
+export async function updateModel(
+  context: OperationContext,
+  id: string,
+  input: z.output<typeof modelChangeSchema>,
+): Promise<ModelView> {
+  const { version, ...change } = input;
   const configured = await readConfigured(context);
   requireChangeable("model", id, requireModelOf(configured, id).origin);
   const entry = storedEntry(configured, "model", id);

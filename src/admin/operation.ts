@@ -10,7 +10,10 @@ import type { SignedIn } from "./signed-in.ts";
  * One act of administration. The HTTP interface, the command line, the console's client and the OpenAPI document are
  * made of these, so none of them can do what another cannot.
  */
-export interface Operation<Input extends ZodType = ZodType, Output extends ZodType = ZodType> {
+export interface Operation<
+  Input extends ZodType = ZodType,
+  Output extends ZodType<object> = ZodType<object>,
+> {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below `/admin/v1`, with at most one `{…}` part, which is a field of the input. */
   path: string;
@@ -27,7 +30,7 @@ export interface Operation<Input extends ZodType = ZodType, Output extends ZodTy
   input: Input;
   /** What is returned; fields that it does not name are left out. */
   output: Output;
-  run(context: OperationContext, input: z.input<Input>): Promise<z.input<Output>>;
+  run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output>>;
 }
 
 /**
@@ -37,7 +40,7 @@ export interface Operation<Input extends ZodType = ZodType, Output extends ZodTy
 export type Cost = "page" | "report" | "verification";
 
 /** Declares an operation with the types of its schemas. */
-export function operation<Input extends ZodType, Output extends ZodType>(
+export function operation<Input extends ZodType, Output extends ZodType<object>>(
   declared: Operation<Input, Output>,
 ): Operation<Input, Output> {
   return declared;
@@ -47,16 +50,30 @@ export function operation<Input extends ZodType, Output extends ZodType>(
  * Runs an operation for whoever the context names. What it changes is in force in this process when it returns. Throws an
  * `AdminError`: 403, 400 for input that its schema refuses, or what the operation throws.
  */
-export async function runOperation(
-  { method, role, reach, beforePasswordChange, input: schema, output, run }: Operation,
+export async function runOperation<Input extends ZodType, Output extends ZodType<object>>(
+  operation: Operation<Input, Output>,
   context: OperationContext,
   input: unknown,
-): Promise<object> {
-  if (context.signedIn) requireAccess({ role, reach, beforePasswordChange }, context.signedIn);
-  readInput(schema, input);
-  const result = await run(context, input);
-  if (method !== "GET") await applyChange(context);
-  return output.parse(result) as object;
+): Promise<z.output<Output>> {
+  return await readOperation(operation, context, input)();
+}
+
+/**
+ * Checks access and input, and returns what then runs the operation. Throws an `AdminError`: 403, or 400 for input that
+ * the schema refuses.
+ */
+export function readOperation<Input extends ZodType, Output extends ZodType<object>>(
+  operation: Operation<Input, Output>,
+  context: OperationContext,
+  input: unknown,
+): () => Promise<z.output<Output>> {
+  if (context.signedIn) requireAccess(operation, context.signedIn);
+  const fields = readInput(operation.input, input);
+  return async () => {
+    const result = await operation.run(context, fields);
+    if (operation.method !== "GET") await applyChange(context);
+    return operation.output.parse(result);
+  };
 }
 
 /** A database that is lost just now takes nothing back: every process reads the change once it is there again. */

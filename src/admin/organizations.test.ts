@@ -1,14 +1,8 @@
 import { expect, test } from "bun:test";
+import { createKey, createOrganization, updateOrganization } from "../../test/support/admin-calls.ts";
 import { NOW, refusal, withOrganization } from "../../test/support/admin-context.ts";
 import { modelSet } from "./enabled-models.ts";
-import { createKey } from "./keys.ts";
-import {
-  createOrganization,
-  disableModels,
-  enableModels,
-  getOrganization,
-  updateOrganization,
-} from "./organizations.ts";
+import { disableModels, enableModels, getOrganization } from "./organizations.ts";
 
 test("a new organization has every model, the default settings and no limits of its own", async () => {
   const context = await withOrganization();

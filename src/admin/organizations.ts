@@ -11,7 +11,6 @@ import {
   MAX_LISTED,
   modelListSchema,
   nameSchema,
-  readInput,
   requireVersion,
   versionSchema,
 } from "./input.ts";
@@ -20,8 +19,11 @@ import type { EnabledModels, OrganizationRecord, OrganizationStore } from "./por
 import { decidesForAll } from "./signed-in.ts";
 
 /** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
-export async function createOrganization(context: AdminContext, input: unknown): Promise<OrganizationRecord> {
-  const { id = newId("org"), settings, limits, ...fields } = readInput(organizationCreationSchema, input);
+export async function createOrganization(
+  context: AdminContext,
+  input: z.output<typeof organizationCreationSchema>,
+): Promise<OrganizationRecord> {
+  const { id = newId("org"), settings, limits, ...fields } = input;
   checkModels(context, namesOf(fields.models));
   checkFallback(context, settings);
   if (await context.store.organizations.get(id))
@@ -41,9 +43,9 @@ export async function createOrganization(context: AdminContext, input: unknown):
 /** Organizations, oldest first. */
 export async function listOrganizations(
   { store }: AdminContext,
-  input: unknown,
+  input: z.output<typeof organizationListSchema>,
 ): Promise<Page<OrganizationRecord>> {
-  const { cursor, limit, search } = readInput(organizationListSchema, input);
+  const { cursor, limit, search } = input;
   const page = { search, after: readCursor(cursor), limit: limit + 1 };
   return toPage(await store.organizations.page(page), limit);
 }
@@ -69,9 +71,9 @@ export async function getOrganization(
 export async function updateOrganization(
   context: AdminContext,
   id: string,
-  input: unknown,
+  input: z.output<typeof organizationChangeSchema>,
 ): Promise<OrganizationRecord> {
-  const { settings, limits, version, ...fields } = readInput(organizationChangeSchema, input);
+  const { settings, limits, version, ...fields } = input;
   await getOrganization(context, id);
   requireGiver(context, { ...fields, limits });
   checkFallback(context, settings ?? {});

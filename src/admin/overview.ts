@@ -3,7 +3,7 @@ import { formatNanos } from "../lib/money.ts";
 import type { SpendingSum } from "./usage-ports.ts";
 import { fullestBudgets } from "./budget-use.ts";
 import type { AdminContext } from "./context.ts";
-import { queryTimeSchema, readInput } from "./input.ts";
+import { queryTimeSchema } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import { channelStates, degradedParts, firstSteps } from "./overview-state.ts";
 import { topGroups } from "./overview-top.ts";
@@ -27,9 +27,9 @@ export const overviewInputSchema = z.strictObject({
 /** Everything the first page of the console shows, from sums that were written with the ledger. */
 export async function readOverview(
   context: AdminContext,
-  input: unknown,
+  input: z.output<typeof overviewInputSchema>,
 ): Promise<z.input<typeof overviewSchema>> {
-  const { organizationId, currency: wanted, ...range } = readInput(overviewInputSchema, input);
+  const { organizationId, currency: wanted, ...range } = input;
   const own = organizationId === undefined ? null : await getOrganization(context, organizationId);
   const series = readSeries(range, context.clock.now(), DAY_MS);
   const where = {

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { MIN_PASSWORD_LENGTH, randomText } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
 import { openSession } from "./sessions.ts";
 import { countAttempt } from "./sign-in-attempts.ts";
 import { requireSession } from "./signed-in.ts";
@@ -46,8 +45,11 @@ export async function isPassword(password: string, hash: string | null | undefin
  * Changes the password of whoever is signed in. Every session of the member ends; the one that did it goes on with a
  * new token. Throws 403 for a wrong current password, 429 for too many.
  */
-export async function changePassword(context: AdminContext, input: unknown): Promise<void> {
-  const { current, next } = readInput(passwordChangeSchema, input);
+export async function changePassword(
+  context: AdminContext,
+  input: z.output<typeof passwordChangeSchema>,
+): Promise<void> {
+  const { current, next } = input;
   const { member, session } = requireSession(context);
   const attempt = await countAttempt(context, {
     name: member.name,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { requireRunning, type AdminContext } from "./context.ts";
-import { queryTimeSchema, readInput } from "./input.ts";
+import { queryTimeSchema } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { isoTime } from "./output.ts";
@@ -21,8 +21,11 @@ export const picturesInputSchema = z.strictObject({
 type Picture = z.input<typeof pictureSchema>;
 
 /** A page of the pictures that are still stored, newest first. Their links are signed now. */
-export async function listPictures(context: AdminContext, input: unknown): Promise<Page<Picture>> {
-  const { cursor, limit, organizationId, from = 0, to, ...filter } = readInput(picturesInputSchema, input);
+export async function listPictures(
+  context: AdminContext,
+  input: z.output<typeof picturesInputSchema>,
+): Promise<Page<Picture>> {
+  const { cursor, limit, organizationId, from = 0, to, ...filter } = input;
   const running = requireRunning(context);
   if (organizationId !== undefined) await getOrganization(context, organizationId);
   if (filter.keyId !== undefined) await getKey(context, filter.keyId, "keyId");

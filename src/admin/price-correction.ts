@@ -5,7 +5,7 @@ import { resolvePrice, type Price, type PriceSource } from "../domain/price.ts";
 import type { Nanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
-import { readInput, reasonSchema, timeSchema } from "./input.ts";
+import { reasonSchema, timeSchema } from "./input.ts";
 import { adjustedBy, newCorrection, refundedBy } from "./ledger.ts";
 import { currencyOf, priceFields, priceOf } from "./prices.ts";
 import type { ChargeHistory } from "./ledger-ports.ts";
@@ -38,10 +38,9 @@ export interface PriceCorrection {
  */
 export async function correctPrice(
   context: AdminContext,
-  input: unknown,
+  fields: z.output<typeof priceCorrectionSchema>,
   { dryRun }: { dryRun: boolean },
 ): Promise<PriceCorrection> {
-  const fields = readInput(priceCorrectionSchema, input);
   const model = requireModel(context.catalogue, fields.model, "model");
   const to = fields.to ?? context.clock.now();
   if (to <= fields.from) throw new AdminError(400, "to", "to must be later than from");

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Price } from "../domain/price.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import { pageFields, type Page } from "./paging.ts";
 import type { PriceRecord } from "./ports.ts";
@@ -13,8 +12,11 @@ import { currencyOf } from "./prices.ts";
 export type AnyPriceRow = Omit<PriceRecord, "id" | "createdAt"> & { id: string | null };
 
 /** Price rows: those of the configuration unless an organization is named, and then the stored ones, oldest first. */
-export async function listPrices(context: AdminContext, input: unknown): Promise<Page<AnyPriceRow>> {
-  const { cursor, limit, organizationId, model } = readInput(priceListSchema, input);
+export async function listPrices(
+  context: AdminContext,
+  input: z.output<typeof priceListSchema>,
+): Promise<Page<AnyPriceRow>> {
+  const { cursor, limit, organizationId, model } = input;
   if (organizationId !== undefined) await getOrganization(context, organizationId);
   const configured = organizationId === undefined ? configuredRows(context, model) : [];
   const last = configured.findIndex((row) => nameOf(row) === cursor);
@@ -57,9 +59,8 @@ function configuredRows({ catalogue }: AdminContext, only: string | undefined): 
 /** The price of a model now, of an organization or of one without rows of its own; null where it has none. */
 export async function effectivePrice(
   context: AdminContext,
-  input: unknown,
+  fields: z.output<typeof effectivePriceSchema>,
 ): Promise<{ currency: string; price: Price | null }> {
-  const fields = readInput(effectivePriceSchema, input);
   const model = requireModel(context.catalogue, fields.model, "model");
   const currency = await currencyOf(context, fields.organizationId ?? null, undefined);
   const index = priceIndex(await context.store.prices.list({ model: model.id }), context.catalogue.prices);

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
+import { createOrganization, setPrice } from "../../test/support/admin-calls.ts";
 import { withOrganization } from "../../test/support/admin-context.ts";
-import { createOrganization } from "./organizations.ts";
-import { setPrice } from "./prices.ts";
 import { readPriceTable } from "./price-table.ts";
 
 test("the table names every model with what it costs, and where each amount comes from", async () => {

@@ -5,7 +5,6 @@ import { priceStart } from "../domain/price.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { AdminContext } from "./context.ts";
 import { isEnabled } from "./enabled-models.ts";
-import { readInput } from "./input.ts";
 import { operation } from "./operation.ts";
 import { getOrganization } from "./organizations.ts";
 import { amountViewSchema, isoTimeSchema } from "./output.ts";
@@ -52,8 +51,8 @@ export const priceTableOperations = {
 };
 
 /** What every model costs an organization, or one without rows of its own, by the rows in force now. */
-export async function readPriceTable(context: AdminContext, input: unknown) {
-  const { organizationId } = readInput(priceTableInput, input);
+export async function readPriceTable(context: AdminContext, input: z.output<typeof priceTableInput>) {
+  const { organizationId } = input;
   const { catalogue, clock, store } = context;
   const payer = {
     id: organizationId ?? "",

@@ -7,7 +7,7 @@ import { newId } from "../lib/ids.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
-import { amountSchema, currencySchema, readInput, timeSchema } from "./input.ts";
+import { amountSchema, currencySchema, timeSchema } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import type { PriceRecord } from "./ports.ts";
 import { loses, priceEffect, stillUnpriced } from "./price-effect.ts";
@@ -27,10 +27,10 @@ export interface PriceChange {
  */
 export async function setPrice(
   context: AdminContext,
-  input: unknown,
+  fields: z.output<typeof priceCreationSchema>,
   { isForced = false, id }: { isForced?: boolean; id?: string } = {},
 ): Promise<PriceChange> {
-  const { refusal, ...previewed } = await previewPrice(context, input);
+  const { refusal, ...previewed } = await previewPrice(context, fields);
   if (!isForced && refusal !== null) throw new AdminError(409, null, refusal);
   const change = id === undefined ? previewed : { ...previewed, row: { ...previewed.row, id } };
   await context.store.prices.add(change.row, context.by);
@@ -40,9 +40,8 @@ export async function setPrice(
 /** What `setPrice` would do, and why it would be refused; writes nothing. */
 export async function previewPrice(
   context: AdminContext,
-  input: unknown,
+  fields: z.output<typeof priceCreationSchema>,
 ): Promise<PriceChange & { refusal: string | null }> {
-  const fields = readInput(priceCreationSchema, input);
   const model = requireModel(context.catalogue, fields.model, "model");
   const now = context.clock.now();
   const effectiveFrom = fields.effectiveFrom ?? now;
@@ -70,10 +69,10 @@ export async function previewPrice(
  */
 export async function removePrice(
   context: AdminContext,
-  input: unknown,
+  input: z.output<typeof priceEndSchema>,
   { isForced = false }: { isForced?: boolean } = {},
 ): Promise<PriceChange> {
-  const { id, effectiveUntil } = readInput(priceEndSchema, input);
+  const { id, effectiveUntil } = input;
   const now = context.clock.now();
   const until = effectiveUntil ?? now;
   requireFuture("effectiveUntil", until, now);

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
+import { createMember, createOrganization, updateMember } from "../../test/support/admin-calls.ts";
 import { refusal, withOrganization } from "../../test/support/admin-context.ts";
-import { createMember, updateMember } from "./members.ts";
-import { createOrganization } from "./organizations.ts";
 import { requireRecipients } from "./recipients.ts";
 
 const ALLOWED = ["ops.example"];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { sumTokens } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { AdminContext } from "./context.ts";
-import { queryTimeSchema, readInput } from "./input.ts";
+import { queryTimeSchema } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { isoTime } from "./output.ts";
@@ -28,8 +28,11 @@ export const requestsInputSchema = requestFilterSchema.extend(pageFields);
 type Row = z.input<typeof requestRowSchema>;
 
 /** A page of requests, newest first. Throws 404 for an unknown organization or key. */
-export async function listRequests(context: AdminContext, input: unknown): Promise<Page<Row>> {
-  const { cursor, limit, ...wanted } = readInput(requestsInputSchema, input);
+export async function listRequests(
+  context: AdminContext,
+  input: z.output<typeof requestsInputSchema>,
+): Promise<Page<Row>> {
+  const { cursor, limit, ...wanted } = input;
   const filter = await requestFilter(context, wanted);
   const below = readCursor(cursor) ?? null;
   // One more than the page shows whether another page follows.

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { priceOrigin, priceStart } from "../domain/price.ts";
 import { formatNanos } from "../lib/money.ts";
 import { explainRoute, type RouteExplanation } from "./explain-route.ts";
-import { readInput } from "./input.ts";
 import { operation } from "./operation.ts";
 import { amountViewSchema, doneSchema, isoTimeSchema, pageOf, versionViewSchema } from "./output.ts";
 import { pageByName, pageFields } from "./paging.ts";
@@ -82,8 +81,7 @@ export const routeOperations = {
     cost: "page",
     input: listSchema,
     output: pageOf(routeViewSchema),
-    async run(context, input) {
-      const { organizationId, model, ...page } = readInput(listSchema, input);
+    async run(context, { organizationId, model, ...page }) {
       return pageByName(await listRoutes(context, organizationId, model), page, (route) => route.model);
     },
   }),

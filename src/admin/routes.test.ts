@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { setRoute } from "../../test/support/admin-calls.ts";
 import { refusal, withOrganization } from "../../test/support/admin-context.ts";
 import { getOrganization } from "./organizations.ts";
-import { listRoutes, removeRoute, setRoute } from "./routes.ts";
+import { listRoutes, removeRoute } from "./routes.ts";
 
 test("an organization's own route replaces the default until it is removed", async () => {
   const context = await withOrganization();

@@ -3,7 +3,7 @@ import type { Route } from "../domain/channel.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext, type Catalogue } from "./context.ts";
-import { readInput, requireVersion, versionSchema } from "./input.ts";
+import { requireVersion, versionSchema } from "./input.ts";
 import { changeOrganization, getOrganization } from "./organizations.ts";
 import type { OrganizationRecord, RouteRecord } from "./ports.ts";
 import { decidesForAll } from "./signed-in.ts";
@@ -13,8 +13,11 @@ import { decidesForAll } from "./signed-in.ts";
  * that is not configured, so that every saved route can be followed. Throws 403 where a member of some organizations names
  * a target that is not in the route as it is: the model's price is meant for those.
  */
-export async function setRoute(context: AdminContext, input: unknown): Promise<EffectiveRoute> {
-  const { organizationId, model, version, ...route } = readInput(routeSchema, input);
+export async function setRoute(
+  context: AdminContext,
+  input: z.output<typeof routeSchema>,
+): Promise<EffectiveRoute> {
+  const { organizationId, model, version, ...route } = input;
   requireModel(context.catalogue, model, "model");
   const seen = new Set<string>();
   for (const [index, target] of route.targets.entries()) {

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
 import type { MemberRecord } from "./member-ports.ts";
 import { markBrowser, readBrowser } from "./known-browser.ts";
 import { isPassword, triedPasswordSchema } from "./passwords.ts";
@@ -10,7 +9,7 @@ import { countAttempt } from "./sign-in-attempts.ts";
 import type { Origin } from "./signed-in.ts";
 import { acceptCode, codeSchema, isTotpOn, openSecret, WRONG_CODE, type TotpOpener } from "./totp.ts";
 
-const signInSchema = z.strictObject({
+export const signInSchema = z.strictObject({
   name: z.string().trim().min(1).max(100),
   password: triedPasswordSchema,
   code: codeSchema.optional().describe("Of the authenticator, or a recovery code; where TOTP is on"),
@@ -28,11 +27,11 @@ type SignInContext = Pick<AdminContext, "store" | "clock"> & TotpOpener;
  */
 export async function signIn(
   context: SignInContext,
-  input: unknown,
+  input: z.output<typeof signInSchema>,
   origin: Origin,
   browser: string | null = null,
 ): Promise<{ token: string; browser: string; member: MemberRecord }> {
-  const { name, password, code } = readInput(signInSchema, input);
+  const { name, password, code } = input;
   const { members } = context.store;
   const source = `http/${origin.address}`;
   const member = await members.find({ name });

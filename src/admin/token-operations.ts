@@ -3,7 +3,6 @@ import { createAdminToken, listAdminTokens, removeAdminToken, tokenCreationSchem
 import type { AdminTokenRecord } from "./member-ports.ts";
 import { accessOrganizationsSchema, roleSchema } from "./members.ts";
 import { operation } from "./operation.ts";
-import { readInput } from "./input.ts";
 import { pageByName, pageFields } from "./paging.ts";
 import { doneSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
 
@@ -30,8 +29,7 @@ export const tokenOperations = {
     input: z.strictObject(pageFields),
     output: pageOf(tokenSchema),
     async run(context, input) {
-      const page = readInput(z.strictObject(pageFields), input);
-      const { data, next } = pageByName(await listAdminTokens(context), page, ({ id }) => id);
+      const { data, next } = pageByName(await listAdminTokens(context), input, ({ id }) => id);
       return { data: data.map(toView), next };
     },
   }),

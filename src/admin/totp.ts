@@ -4,7 +4,6 @@ import { hashSecret, randomText } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import type { OperationContext } from "./context.ts";
 import type { Configuration, SecretName } from "./configuration-ports.ts";
-import { readInput } from "./input.ts";
 import type { MemberRecord, TotpRecord } from "./member-ports.ts";
 import { countAttempt } from "./sign-in-attempts.ts";
 import { requireSession } from "./signed-in.ts";
@@ -40,9 +39,9 @@ export async function beginTotp(context: OperationContext): Promise<{ secret: st
 /** Turns TOTP on by a code and returns recovery codes, which are shown only now. Throws 400 for a wrong code. */
 export async function confirmTotp(
   context: OperationContext,
-  input: unknown,
+  input: z.output<typeof codeInputSchema>,
 ): Promise<{ recoveryCodes: string[] }> {
-  const { code } = readInput(codeInputSchema, input);
+  const { code } = input;
   const { member } = requireSession(context);
   const opened = await openSecret(context, member);
   const recoveryCodes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
@@ -62,8 +61,11 @@ export async function confirmTotp(
 }
 
 /** Turns TOTP off by a code or a recovery code. Throws 403 for a wrong one, 429 for too many. */
-export async function removeTotp(context: OperationContext, input: unknown): Promise<void> {
-  const { code } = readInput(codeInputSchema, input);
+export async function removeTotp(
+  context: OperationContext,
+  input: z.output<typeof codeInputSchema>,
+): Promise<void> {
+  const { code } = input;
   const { member, session } = requireSession(context);
   const attempt = await countAttempt(context, {
     name: member.name,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AdminContext } from "./context.ts";
-import { queryTimeSchema, readInput } from "./input.ts";
+import { queryTimeSchema } from "./input.ts";
 import { getKey } from "./keys.ts";
 import { getOrganization } from "./organizations.ts";
 import { namesOf, type Group } from "./overview-top.ts";
@@ -40,8 +40,11 @@ const GROUPS = {
 } as const satisfies Record<z.output<typeof usageInputSchema>["groupBy"], { by: Group; filter: string }>;
 
 /** Usage of a range: in all, over time, and by group. */
-export async function readUsage(context: AdminContext, input: unknown): Promise<z.input<typeof usageSchema>> {
-  const { groupBy, currency: wanted, ...filter } = readInput(usageInputSchema, input);
+export async function readUsage(
+  context: AdminContext,
+  input: z.output<typeof usageInputSchema>,
+): Promise<z.input<typeof usageSchema>> {
+  const { groupBy, currency: wanted, ...filter } = input;
   const { series, range, otherwise } = await usageRange(context, filter);
   const { by, filter: some } = GROUPS[groupBy];
   const { usage } = context.store;

@@ -4,7 +4,6 @@ import { newId } from "../lib/ids.ts";
 import { readLink } from "../lib/safe-fetch.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { readInput } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import { pageByName, pageFields, readCursor, toPage, type Page } from "./paging.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "./webhook-ports.ts";
@@ -28,9 +27,9 @@ export const webhookCreationSchema = z.strictObject({
  */
 export async function addWebhook(
   { store, by, clock }: AdminContext,
-  input: unknown,
+  input: z.output<typeof webhookCreationSchema>,
 ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
-  const { organizationId, url } = readInput(webhookCreationSchema, input);
+  const { organizationId, url } = input;
   await getOrganization({ store }, organizationId);
   const others = await store.webhooks.list(organizationId);
   if (others.some((other) => other.url === url))
@@ -48,8 +47,11 @@ export async function addWebhook(
 }
 
 /** Endpoints, oldest first. */
-export async function listWebhooks(context: AdminContext, input: unknown): Promise<Page<WebhookEndpoint>> {
-  const { organizationId, ...page } = readInput(webhookListSchema, input);
+export async function listWebhooks(
+  context: AdminContext,
+  input: z.output<typeof webhookListSchema>,
+): Promise<Page<WebhookEndpoint>> {
+  const { organizationId, ...page } = input;
   if (organizationId !== undefined) await getOrganization(context, organizationId);
   return pageByName(await context.store.webhooks.list(organizationId), page, ({ id }) => id);
 }
@@ -62,17 +64,20 @@ export async function removeWebhook({ store, by }: AdminContext, id: string): Pr
 export async function rotateWebhook(
   { store, by }: AdminContext,
   id: string,
-  input: unknown,
+  input: z.output<typeof webhookRotationSchema>,
 ): Promise<{ secret: string }> {
-  const { overlapMs } = readInput(webhookRotationSchema, input);
+  const { overlapMs } = input;
   const secret = newSecret();
   if (!(await store.webhooks.rotate(id, secret, overlapMs, by))) throw unknown(id);
   return { secret };
 }
 
 /** Messages and what became of them, newest first. */
-export async function listDeliveries(context: AdminContext, input: unknown): Promise<Page<WebhookDelivery>> {
-  const { cursor, limit, ...filter } = readInput(deliveryListSchema, input);
+export async function listDeliveries(
+  context: AdminContext,
+  input: z.output<typeof deliveryListSchema>,
+): Promise<Page<WebhookDelivery>> {
+  const { cursor, limit, ...filter } = input;
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, below: readCursor(cursor), limit: limit + 1 };
   return toPage(await context.store.webhooks.deliveries(page), limit);

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { LedgerArchive } from "../admin/ledger-ports.ts";
-import { archiveLedger } from "../admin/ledger-upkeep.ts";
+import { readInput } from "../admin/input.ts";
+import { archiveLedger, archiveSchema } from "../admin/ledger-upkeep.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext, Output } from "./context.ts";
 
@@ -27,7 +28,7 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
     .action(async ({ before, to, json }: { before: string; to: string; json?: boolean }) => {
       const folder = resolve(cli.context.cwd, to);
       const archives = await cli.administer((admin) =>
-        Array.fromAsync(archiveLedger(admin, { before, folder })),
+        Array.fromAsync(archiveLedger(admin, readInput(archiveSchema, { before, folder }))),
       );
       cli.print(
         json,

@@ -5,11 +5,11 @@ import { didYouMean } from "./suggest.ts";
  * Checks input from people against a schema and returns its problems at once, the first hundred: each with its path and
  * what to change, never with the value, which may be a secret.
  */
-export function readStrictly<Output>(
-  schema: ZodType<Output>,
+export function readStrictly<Schema extends ZodType>(
+  schema: Schema,
   input: unknown,
   options: ReadOptions = {},
-): { value: Output } | { problems: Problem[] } {
+): { value: z.output<Schema> } | { problems: Problem[] } {
   const result = schema.safeParse(input, { error: wordIssue });
   if (result.success) return { value: result.data };
   const known = schemaAsData(schema);

@@ -1,10 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { SMTPServer } from "smtp-server";
-import { createAlert, listAlertEvents, removeAlert, updateAlert } from "../../src/admin/alerts.ts";
+import { removeAlert } from "../../src/admin/alerts.ts";
 import type { AdminContext } from "../../src/admin/context.ts";
-import { createMember, updateMember } from "../../src/admin/members.ts";
 import { isRecipient } from "../../src/admin/recipients.ts";
-import { addWebhook, listDeliveries } from "../../src/admin/webhooks.ts";
 import { openMailer, sendDueMails } from "../../src/alerts/mail.ts";
 import { watch } from "../../src/alerts/watch.ts";
 import type { Ejection } from "../../src/gateway/routing/ejection.ts";
@@ -13,6 +11,15 @@ import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+import {
+  addWebhook,
+  createAlert,
+  createMember,
+  listAlertEvents,
+  listDeliveries,
+  updateAlert,
+  updateMember,
+} from "../support/admin-calls.ts";
 
 /*
  * Alerts from what happens to the mail server and the queue of webhooks.

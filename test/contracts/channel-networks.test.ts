@@ -1,7 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { testChannel } from "../../src/admin/channel-test.ts";
-import { createChannel, updateChannel } from "../../src/admin/channels.ts";
-import { exportConfiguration, importConfiguration } from "../../src/admin/configuration-document.ts";
+import { exportConfiguration } from "../../src/admin/configuration-document.ts";
 import type { OperationContext } from "../../src/admin/context.ts";
 import type { Role } from "../../src/admin/roles.ts";
 import type { Channel } from "../../src/domain/channel.ts";
@@ -10,6 +8,7 @@ import { FairSemaphore } from "../../src/lib/semaphore.ts";
 import { createFetchResult } from "../../src/providers/transport/result-link.ts";
 import { guarded } from "../../src/providers/transport/network.ts";
 import { openUpstreams, probeChannel, PROVIDERS } from "../../src/providers/registry.ts";
+import { createChannel, importConfiguration, testChannel, updateChannel } from "../support/admin-calls.ts";
 import { refusal } from "../support/admin-context.ts";
 import { openAdministration } from "../support/configuration.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "../support/image-calls.ts";

@@ -1,17 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createAlert } from "../../src/admin/alerts.ts";
-import { createBudget } from "../../src/admin/budgets.ts";
-import { createChannel } from "../../src/admin/channels.ts";
-import { exportConfiguration, importConfiguration } from "../../src/admin/configuration-document.ts";
+import { exportConfiguration } from "../../src/admin/configuration-document.ts";
 import type { OperationContext } from "../../src/admin/context.ts";
-import { createKey } from "../../src/admin/keys.ts";
-import { createMember } from "../../src/admin/members.ts";
-import { createModel, updateModel } from "../../src/admin/models.ts";
-import { createOrganization } from "../../src/admin/organizations.ts";
-import { setPrice } from "../../src/admin/prices.ts";
-import { setRoute } from "../../src/admin/routes.ts";
 import { readYaml, writeYaml } from "../../src/config/yaml.ts";
+import {
+  createAlert,
+  createBudget,
+  createChannel,
+  createKey,
+  createMember,
+  createModel,
+  createOrganization,
+  importConfiguration,
+  setPrice,
+  setRoute,
+  updateModel,
+} from "../support/admin-calls.ts";
 import { refusal } from "../support/admin-context.ts";
 import { openAdministration, type ConfiguredAdministration } from "../support/configuration.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";

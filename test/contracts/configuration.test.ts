@@ -1,20 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  createChannel,
-  getChannel,
-  listChannels,
-  removeChannel,
-  updateChannel,
-} from "../../src/admin/channels.ts";
+import { getChannel, listChannels, removeChannel } from "../../src/admin/channels.ts";
 import type { OperationContext } from "../../src/admin/context.ts";
-import { createModel, getModel, listModels, removeModel, updateModel } from "../../src/admin/models.ts";
-import { createOrganization } from "../../src/admin/organizations.ts";
+import { getModel, removeModel } from "../../src/admin/models.ts";
 import { resealSecrets } from "../../src/admin/reseal.ts";
-import { setRoute } from "../../src/admin/routes.ts";
 import { openSecret, secretName } from "../../src/admin/totp.ts";
 import { newMasterKey } from "../../src/lib/seal.ts";
+import {
+  createChannel,
+  createModel,
+  createOrganization,
+  listModels,
+  setRoute,
+  updateChannel,
+  updateModel,
+} from "../support/admin-calls.ts";
 import { refusal } from "../support/admin-context.ts";
 import { openAdministration } from "../support/configuration.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";

@@ -2,13 +2,13 @@ import { beforeAll, expect, setSystemTime, test } from "bun:test";
 import fc from "fast-check";
 import { DependencyError, type BudgetRequest } from "../../src/gateway/ports.ts";
 import { fullestBudgets } from "../../src/admin/budget-use.ts";
-import { createBudget } from "../../src/admin/budgets.ts";
 import { readOwnUsage } from "../../src/admin/own-usage.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { leaseStore, LEASES_A_TRANSACTION } from "../../src/storage/budgets/leases.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { createBudget } from "../support/admin-calls.ts";
 import { adminContext } from "../support/admin-context.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";
 

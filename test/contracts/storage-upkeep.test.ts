@@ -2,8 +2,7 @@ import { beforeAll, beforeEach, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AdminContext } from "../../src/admin/context.ts";
-import { archiveLedger, verifyLedger } from "../../src/admin/ledger-upkeep.ts";
-import { refund } from "../../src/admin/ledger.ts";
+import { verifyLedger } from "../../src/admin/ledger-upkeep.ts";
 import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
@@ -12,6 +11,7 @@ import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
 import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
 import { countRefused } from "../../src/storage/stores/journal-verification.ts";
 import { readVerification } from "../../src/storage/stores/verification.ts";
+import { archiveLedger, refund } from "../support/admin-calls.ts";
 import { adminContext, NOW, refusal } from "../support/admin-context.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 

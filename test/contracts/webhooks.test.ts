@@ -1,19 +1,14 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import type { AdminContext } from "../../src/admin/context.ts";
-import {
-  addWebhook,
-  listDeliveries,
-  redeliver,
-  removeWebhook,
-  rotateWebhook,
-} from "../../src/admin/webhooks.ts";
+import { redeliver, removeWebhook, rotateWebhook } from "../../src/admin/webhooks.ts";
 import { sendDue } from "../../src/jobs/webhooks.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createSafeFetch } from "../../src/lib/safe-fetch.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { addWebhook, listDeliveries } from "../support/admin-calls.ts";
 import { aJob, CANCELLATION, completion, FAILURE } from "../support/jobs.ts";
 import { aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 

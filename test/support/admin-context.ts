@@ -1,7 +1,7 @@
 import { AdminError } from "../../src/admin/admin-error.ts";
 import type { AdminContext } from "../../src/admin/context.ts";
-import { createOrganization } from "../../src/admin/organizations.ts";
 import { loadSettings } from "../../src/config/index.ts";
+import { createOrganization } from "./admin-calls.ts";
 import { folderWithCatalogue, TEST_PROVIDERS } from "./config-fixture.ts";
 import { memoryAdminStore, type MemoryAdminStore } from "./memory-admin-store.ts";
 

@@ -1,4 +1,5 @@
-import { signIn } from "../../admin/sign-in.ts";
+import { readInput } from "../../admin/input.ts";
+import { signIn, signInSchema } from "../../admin/sign-in.ts";
 import { memberView } from "../../admin/member-operations.ts";
 import type { BodyLimits } from "../body-limits.ts";
 import { baseHeaders } from "../respond.ts";
@@ -30,7 +31,7 @@ export function signInRoutes(admin: Administration, limits: BodyLimits): Route[]
           requireSameOrigin(admin, exchange, { mayBeUnknown: true });
           const { token, browser, member } = await signIn(
             admin.context,
-            await readObject(exchange, limits, MAX_BODY_BYTES),
+            readInput(signInSchema, await readObject(exchange, limits, MAX_BODY_BYTES)),
             originOf(admin, exchange),
             readCookie(admin, exchange, BROWSER_COOKIE),
           );

@@ -1,5 +1,4 @@
-import { readInput } from "../../admin/input.ts";
-import { runOperation, type Cost, type Operation } from "../../admin/operation.ts";
+import { readOperation, type Cost, type Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
 import { runOnce } from "../admin-idempotency.ts";
 import type { BodyLimits } from "../body-limits.ts";
@@ -24,12 +23,10 @@ export function adminRoutes(admin: Administration, limits: BodyLimits): Route[] 
   const mounted = Object.entries(operations).map(([name, operation]: [string, Operation]) =>
     memberRoute(admin, `admin.${name}`, operation, async (context, exchange) => {
       const input = await readInputOf(exchange, operation, limits);
-      const act = () => runOperation(operation, context, input);
       using _slot = slotOf(operation.cost, exchange, context.signedIn?.member.id ?? "");
+      const act = readOperation(operation, context, input);
       const key = operation.method === "POST" ? idempotencyKeyOf(exchange.request) : null;
       if (key === null) return await act();
-      // Before anything is made of it, so that what no operation takes costs nothing more.
-      readInput(operation.input, input);
       const { signedIn } = context;
       return await runOnce(admin, exchange, { key, signedIn, input }, act);
     }),

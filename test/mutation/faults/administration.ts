@@ -75,7 +75,7 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   {
     name: "a change is answered before it is in force",
     file: "src/admin/operation.ts",
-    find: `if (method !== "GET") await applyChange(context);`,
+    find: `if (operation.method !== "GET") await applyChange(context);`,
     replace: `if (method === "PUT") await applyChange(context);`,
     tests: ["src/admin/operation.test.ts"],
   },

@@ -1,0 +1,82 @@
+import type { z, ZodType } from "zod";
+import * as alerts from "../../src/admin/alerts.ts";
+import * as budgets from "../../src/admin/budgets.ts";
+import {
+  channelChangeSchema,
+  channelCreationSchema,
+  channelTestSchema,
+} from "../../src/admin/channel-schemas.ts";
+import * as channelTest from "../../src/admin/channel-test.ts";
+import * as channels from "../../src/admin/channels.ts";
+import * as document from "../../src/admin/configuration-document.ts";
+import { readInput } from "../../src/admin/input.ts";
+import * as keys from "../../src/admin/keys.ts";
+import * as ledger from "../../src/admin/ledger.ts";
+import * as upkeep from "../../src/admin/ledger-upkeep.ts";
+import * as members from "../../src/admin/members.ts";
+import { modelChangeSchema, modelCreationSchema, modelsInputSchema } from "../../src/admin/model-schemas.ts";
+import * as models from "../../src/admin/models.ts";
+import * as organizations from "../../src/admin/organizations.ts";
+import * as corrections from "../../src/admin/price-correction.ts";
+import * as prices from "../../src/admin/prices.ts";
+import * as routes from "../../src/admin/routes.ts";
+import * as webhooks from "../../src/admin/webhooks.ts";
+
+/** Functions of administration that read their input by its schema first, as an operation does for its caller. */
+
+export const createOrganization = reading(
+  organizations.organizationCreationSchema,
+  organizations.createOrganization,
+);
+export const updateOrganization = readingChange(
+  organizations.organizationChangeSchema,
+  organizations.updateOrganization,
+);
+export const createKey = reading(keys.keyCreationSchema, keys.createKey);
+export const listKeys = reading(keys.keyListSchema, keys.listKeys);
+export const updateKey = readingChange(keys.keyChangeSchema, keys.updateKey);
+export const rotateKey = readingChange(keys.keyRotationSchema, keys.rotateKey);
+export const createMember = reading(members.memberCreationSchema, members.createMember);
+export const updateMember = readingChange(members.memberChangeSchema, members.updateMember);
+export const createBudget = reading(budgets.budgetCreationSchema, budgets.createBudget);
+export const listBudgets = reading(budgets.budgetListSchema, budgets.listBudgets);
+export const updateBudget = readingChange(budgets.budgetChangeSchema, budgets.updateBudget);
+export const setPrice = reading(prices.priceCreationSchema, prices.setPrice);
+export const removePrice = reading(prices.priceEndSchema, prices.removePrice);
+export const correctPrice = reading(corrections.priceCorrectionSchema, corrections.correctPrice);
+export const setRoute = reading(routes.routeSchema, routes.setRoute);
+export const createAlert = reading(alerts.alertCreationSchema, alerts.createAlert);
+export const updateAlert = readingChange(alerts.alertChangeSchema, alerts.updateAlert);
+export const listAlertEvents = reading(alerts.alertEventListSchema, alerts.listAlertEvents);
+export const addWebhook = reading(webhooks.webhookCreationSchema, webhooks.addWebhook);
+export const listDeliveries = reading(webhooks.deliveryListSchema, webhooks.listDeliveries);
+export const createChannel = reading(channelCreationSchema, channels.createChannel);
+export const updateChannel = readingChange(channelChangeSchema, channels.updateChannel);
+export const testChannel = reading(channelTestSchema, channelTest.testChannel);
+export const createModel = reading(modelCreationSchema, models.createModel);
+export const listModels = reading(modelsInputSchema, models.listModels);
+export const updateModel = readingChange(modelChangeSchema, models.updateModel);
+export const importConfiguration = reading(document.importSchema, document.importConfiguration);
+export const listLedger = reading(ledger.ledgerListSchema, ledger.listLedger);
+export const refund = readingChange(ledger.refundSchema, ledger.refund);
+
+/** As the command `ledger archive` does it. */
+export async function* archiveLedger(context: Parameters<typeof upkeep.archiveLedger>[0], input: unknown) {
+  yield* upkeep.archiveLedger(context, readInput(upkeep.archiveSchema, input));
+}
+
+function reading<Schema extends ZodType, Context, Rest extends unknown[], Result>(
+  schema: Schema,
+  act: (context: Context, input: z.output<Schema>, ...rest: Rest) => Promise<Result>,
+) {
+  return async (context: Context, input: unknown, ...rest: Rest): Promise<Result> =>
+    await act(context, readInput(schema, input), ...rest);
+}
+
+function readingChange<Schema extends ZodType, Context, Result>(
+  schema: Schema,
+  act: (context: Context, id: string, input: z.output<Schema>) => Promise<Result>,
+) {
+  return async (context: Context, id: string, input: unknown): Promise<Result> =>
+    await act(context, id, readInput(schema, input));
+}
