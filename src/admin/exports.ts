@@ -6,7 +6,7 @@ import { noteExport } from "./export-note.ts";
 import { LEDGER_COLUMNS } from "./ledger-columns.ts";
 import type { EntryView } from "./ledger-operations.ts";
 import { runOperation, type Operation } from "./operation.ts";
-import { operations } from "./operations.ts";
+import { operationNamed } from "./operations.ts";
 
 /** What can be exported: lists, and the groups of usage. */
 export const EXPORTS = ["ledger", "audit", "keys", "prices", "budgets", "jobs", "requests", "usage"] as const;
@@ -60,14 +60,15 @@ export function listOperation(name: string): Operation {
   const known = EXPORTS.find((each) => each === name);
   if (!known)
     throw new AdminError(400, "name", `there is no export "${name}"; there are ${EXPORTS.join(", ")}`);
-  return (operations as Record<string, Operation>)[`${known}.list`] as Operation;
+  return operationNamed(`${known}.list`);
 }
 
 async function readPage(context: OperationContext, name: ExportName, filter: object): Promise<ListedPage> {
-  const operation = listOperation(name);
-  if (name !== "usage")
-    return (await runOperation(operation, context, { ...filter, limit: PAGE })) as ListedPage;
-  const { groups } = (await runOperation(operation, context, filter)) as { groups: object[] };
+  if (name !== "usage") {
+    const list: Operation<z.ZodType, z.ZodType<ListedPage>> = operationNamed(`${name}.list`);
+    return await runOperation(list, context, { ...filter, limit: PAGE });
+  }
+  const { groups } = await runOperation(operationNamed("usage.list"), context, filter);
   return { data: groups, next: null };
 }
 

@@ -20,7 +20,7 @@ test.each(acts)("what %s changes is in force in its process when it returns", as
 });
 
 test("a change that was made is not reported as failed because the database is lost behind it", async () => {
-  const declared = operations["organizations.create"] as Operation;
+  const declared = operations["organizations.create"];
   const act = { ...declared, input: z.any(), output: z.any(), run: async () => ({ id: "made" }) };
   const failing = (error: Error) =>
     ({ configuration: { apply: () => Promise.reject(error) } }) as unknown as OperationContext;

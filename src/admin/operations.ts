@@ -7,6 +7,8 @@ import { installationOperations } from "./installation-operations.ts";
 import { jobOperations } from "./job-operations.ts";
 import { keyOperations } from "./key-operations.ts";
 import { ledgerOperations } from "./ledger-operations.ts";
+import type { z, ZodType } from "zod";
+import type { Operation } from "./operation.ts";
 import { organizationOperations } from "./organization-operations.ts";
 import { priceOperations } from "./price-operations.ts";
 import { modelOperations } from "./model-operations.ts";
@@ -46,3 +48,18 @@ export const operations = {
 };
 
 export type Operations = typeof operations;
+export type OperationName = keyof Operations;
+
+type OperationsByName = {
+  readonly [Name in OperationName]: Operation<ZodType, ZodType<OperationOutput<Name>>>;
+};
+
+type OperationOutput<Name extends OperationName> = z.output<Operations[Name]["output"]>;
+
+/** Returns the operation of a name, with the types of its schemas. */
+export function operationNamed<Name extends OperationName>(
+  name: Name,
+): Operation<ZodType, ZodType<OperationOutput<Name>>> {
+  const byName: OperationsByName = operations;
+  return byName[name];
+}

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import type { Command } from "commander";
 import type { Configuration, StoredEntry } from "../admin/configuration-ports.ts";
 import type { OperationContext } from "../admin/context.ts";
+import type { OperationName } from "../admin/operations.ts";
 import type { AdminStore } from "../admin/ports.ts";
 import {
   loadSettings,
@@ -14,13 +15,11 @@ import { systemClock } from "../lib/clock.ts";
 import type { Manifest, Progress, restoreBackup } from "../storage/backup/index.ts";
 import {
   localAdministration,
-  readList,
   remoteAdministration,
   type Administration,
   type Input,
   type ListItem,
   type ListName,
-  type OperationName,
   type Output,
 } from "./administration.ts";
 import type { RemoteGateway } from "./remote.ts";
@@ -135,7 +134,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
     administer,
     connect,
     run: (name, input) => connect(({ run }) => run(name, input)),
-    list: (name, input) => connect(({ run }) => readList(run, name, input)),
+    list: (name, input) => connect((administration) => administration.list(name, input)),
     isRemote: () => remote() !== null,
     requireLocal() {
       if (program.opts<{ url?: string }>().url === undefined) return;

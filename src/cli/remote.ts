@@ -1,4 +1,4 @@
-import { operations } from "../admin/operations.ts";
+import type { z, ZodType } from "zod";
 import type { Operation } from "../admin/operation.ts";
 
 /** A gateway that commands work on, and the admin token that it accepts. */
@@ -8,9 +8,12 @@ export interface RemoteGateway {
 }
 
 /** Runs an operation at a gateway. Throws an error with the gateway's own words for whatever is not a success. */
-export async function runRemotely(gateway: RemoteGateway, name: string, input: unknown): Promise<unknown> {
-  const { method, path } = (operations as Record<string, Operation>)[name] as Operation;
-  const named = Object.entries({ ...(input as object) }).filter(([, value]) => value !== undefined);
+export async function runRemotely<Output extends ZodType<object>>(
+  gateway: RemoteGateway,
+  { method, path }: Operation<ZodType, Output>,
+  input: object,
+): Promise<z.output<Output>> {
+  const named = Object.entries(input).filter(([, value]) => value !== undefined);
   const fields: Record<string, unknown> = Object.fromEntries(named);
   const located = path.replace(/\{([a-zA-Z]+)\}/, (_, field: string) => {
     const { [field]: value } = fields;
@@ -22,7 +25,8 @@ export async function runRemotely(gateway: RemoteGateway, name: string, input: u
     method,
     ...(!isQuery && { body: JSON.stringify(fields), headers: { "content-type": "application/json" } }),
   });
-  return await response.json();
+  // The gateway has made it by the same schema; one of another version may have more fields.
+  return (await response.json()) as z.output<Output>;
 }
 
 /** A list as a file, as it arrives. */
