@@ -1,10 +1,11 @@
 import type { ChangeKind, KeyRecord } from "../../admin/ports.ts";
-import { firstOf, type Integer } from "../database/columns.ts";
+import { firstOf } from "../database/columns.ts";
 import type { BudgetScope, Stored } from "./directory.ts";
-import { readKeyRow, type KeyRow } from "../stores/keys.ts";
+import { keys } from "../stores/keys.ts";
 import { organizationStore } from "../stores/organizations.ts";
 import { priceStore } from "../stores/prices.ts";
 import type { Database } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
 
 /** The queries of a snapshot. */
 export interface SnapshotSource {
@@ -53,23 +54,23 @@ export function snapshotSource(database: Database): SnapshotSource {
     async *changedKeys(after, upTo) {
       for (let from = after; ;) {
         const rows = await database.read(
-          (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE revision > ${from} AND revision <= ${upTo}
+          (sql) => sql<Row[]>`SELECT * FROM api_keys WHERE revision > ${from} AND revision <= ${upTo}
             ORDER BY revision LIMIT ${PAGE}`,
         );
-        const last = rows.at(-1);
-        if (!last) return;
-        yield rows.map(readKeyRow);
-        yield await retiredKeys(database, from, BigInt(last.revision));
+        const changed = rows.map(keys.read);
+        yield changed;
+        const until = BigInt(changed.at(-1)?.version ?? upTo);
+        yield await retiredKeys(database, from, until);
         if (rows.length < PAGE) return;
-        from = BigInt(last.revision);
+        from = until;
       }
     },
     async latestKeys(limit) {
       const rows = await database.read(
-        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
+        (sql) => sql<Row[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
           ORDER BY revision DESC LIMIT ${limit}`,
       );
-      return rows.map(readKeyRow);
+      return rows.map(keys.read);
     },
     async findKey(hash) {
       const rows = await database.read(
@@ -87,7 +88,7 @@ export function snapshotSource(database: Database): SnapshotSource {
 }
 
 /** A key with one of its secrets; only the present one has no end of its own. */
-type SecretRow = KeyRow & { secret: string; secret_expires_at: Integer | null };
+type SecretRow = Row & { secret: string };
 
 /** Keys changed in a range of revisions, as they are under each of their earlier secrets. */
 async function retiredKeys(database: Database, after: bigint, upTo: bigint): Promise<KeyRecord[]> {
@@ -102,9 +103,9 @@ async function retiredKeys(database: Database, after: bigint, upTo: bigint): Pro
 
 /** An earlier secret is accepted until its own end, or the key's where that is sooner. */
 function readSecretRow(row: SecretRow): KeyRecord {
-  const key = readKeyRow(row);
-  if (row.secret_expires_at === null) return key;
-  const ends = [Number(row.secret_expires_at), key.expiresAt ?? Infinity];
+  const key = keys.read(row);
+  if (row["secret_expires_at"] === null) return key;
+  const ends = [Number(row["secret_expires_at"]), key.expiresAt ?? Infinity];
   return { ...key, hash: row.secret, expiresAt: Math.min(...ends) };
 }
 

@@ -1,23 +1,32 @@
 import type { ConfigurationStore, StoredEntry } from "../../admin/configuration-ports.ts";
-import { firstOf, toColumn, type Integer } from "../database/columns.ts";
+import { toColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { bigInteger, json, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "./change.ts";
+
+const entries = table<StoredEntry>("configuration", {
+  kind: text(),
+  id: text(),
+  value: json(),
+  createdAt: time(),
+  revision: bigInteger(),
+});
 
 /** Channels and models of administration. The audit has what they were and are, with no secret, sealed or not. */
 export function configurationStore(database: Database): ConfigurationStore {
   return {
     async list() {
       const rows = await database.read(
-        (sql) => sql<EntryRow[]>`SELECT * FROM configuration ORDER BY created_at, kind, id`,
+        (sql) => sql<Row[]>`SELECT * FROM configuration ORDER BY created_at, kind, id`,
       );
-      return rows.map(readRow);
+      return rows.map(entries.read);
     },
-    create({ kind, id, value, createdAt }, by) {
+    create(entry, by) {
+      const { kind, id, value } = entry;
       const change = { by, kind, action: "create", subject: id } as const;
       return makeChange(database, change, async (sql, revision) => {
         if (await find(sql, kind, id)) return null;
-        const row = { kind, id, value: toColumn(value), created_at: createdAt, revision };
-        await sql`INSERT INTO configuration ${sql(row)}`;
+        await sql`INSERT INTO configuration ${sql(entries.write({ ...entry, revision }))}`;
         return { before: null, after: audited({ value }) };
       });
     },
@@ -44,27 +53,8 @@ export function configurationStore(database: Database): ConfigurationStore {
   };
 }
 
-interface EntryRow {
-  kind: StoredEntry["kind"];
-  id: string;
-  value: string;
-  created_at: Integer;
-  revision: Integer;
-}
-
 async function find(sql: Sql, kind: string, id: string): Promise<StoredEntry | null> {
-  const row = firstOf(await sql<EntryRow[]>`SELECT * FROM configuration WHERE kind = ${kind} AND id = ${id}`);
-  return row && readRow(row);
-}
-
-function readRow(row: EntryRow): StoredEntry {
-  return {
-    kind: row.kind,
-    id: row.id,
-    value: JSON.parse(row.value),
-    createdAt: Number(row.created_at),
-    revision: BigInt(row.revision),
-  };
+  return entries.first(await sql<Row[]>`SELECT * FROM configuration WHERE kind = ${kind} AND id = ${id}`);
 }
 
 /**

@@ -1,15 +1,25 @@
 import type { Actor, KeyFilter, KeyRecord, KeyStore } from "../../admin/ports.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageOf, partOf } from "./list-page.ts";
-import {
-  definedFields,
-  firstOf,
-  toBit,
-  toColumn,
-  toNullableColumn,
-  type Integer,
-} from "../database/columns.ts";
+import { definedFields, firstOf, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { bit, integer, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
+
+export const keys = table<KeyRecord>("api_keys", {
+  id: text(),
+  organizationId: text(),
+  name: text(),
+  prefix: named("hint", text()),
+  hash: text(),
+  scopes: json(),
+  models: json(),
+  addresses: nullable(json()),
+  limits: json(),
+  isDisabled: bit(),
+  expiresAt: nullable(time()),
+  createdAt: time(),
+  version: named("revision", integer()),
+});
 
 /** Gateway keys: the hash of a secret, never the secret. */
 export function keyStore(database: Database): KeyStore {
@@ -27,8 +37,8 @@ function keyChanges(database: Database): KeyChanges {
         const known = await sql<object[]>`SELECT hash FROM api_keys WHERE hash = ${key.hash}
           UNION ALL SELECT hash FROM retired_secrets WHERE hash = ${key.hash}`;
         if (known.length > 0) return null;
-        await sql`INSERT INTO api_keys ${sql(writeRow(key, revision))}`;
         version = Number(revision);
+        await sql`INSERT INTO api_keys ${sql(keys.write({ ...key, version }))}`;
         return { before: null, after: forAudit({ ...key, version }) };
       });
       return isNew ? { ...key, version } : null;
@@ -40,7 +50,7 @@ function keyChanges(database: Database): KeyChanges {
         const before = await find(sql, id);
         if (!before) return null;
         after = { ...before, ...definedFields(change(before)), version: Number(revision) };
-        await sql`UPDATE api_keys SET ${sql(writeRow(after, revision))} WHERE id = ${id}`;
+        await sql`UPDATE api_keys SET ${sql(keys.write(after))} WHERE id = ${id}`;
         return { before: forAudit(before), after: forAudit(after) };
       });
       return after;
@@ -55,10 +65,9 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
     ...keySummaries(database),
     get: (id) => database.read((sql) => find(sql, id)),
     async findByHash(hash) {
-      const row = firstOf(
-        await database.read((sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE hash = ${hash}`),
+      return keys.first(
+        await database.read((sql) => sql<Row[]>`SELECT * FROM api_keys WHERE hash = ${hash}`),
       );
-      return row && readKeyRow(row);
     },
     async isRetired(hash) {
       const rows = await database.read(
@@ -68,16 +77,16 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
     },
     async list(organizationId, most) {
       const rows = await database.read(
-        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
+        (sql) => sql<Row[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
           ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
           ORDER BY created_at, id ${most === undefined ? sql`` : sql`LIMIT ${most}`}`,
       );
-      return rows.map(readKeyRow);
+      return rows.map(keys.read);
     },
     async page({ organizationId, organizationIds, search, state, ...page }) {
       const pattern = search === undefined ? undefined : partOf(search);
       const rows = await database.read(
-        (sql) => sql<KeyRow[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
+        (sql) => sql<Row[]>`SELECT * FROM api_keys WHERE deleted_at IS NULL
           ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${
             pattern === undefined
@@ -88,7 +97,7 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
           ${state === undefined ? sql`` : inState(sql, state)}
           ${pageOf(sql, page)}`,
       );
-      return rows.map(readKeyRow);
+      return rows.map(keys.read);
     },
   };
 }
@@ -157,73 +166,20 @@ function remove(database: Database, id: string, by: Actor): Promise<boolean> {
   });
 }
 
-/** Lets the secret of a key, and those it had before, be accepted until a time and no longer. */
 function inState(sql: Sql, { name, now }: NonNullable<KeyFilter["state"]>) {
   if (name === "disabled") return sql`AND is_disabled = 1`;
   if (name === "expired") return sql`AND is_disabled = 0 AND expires_at <= ${now}`;
   return sql`AND is_disabled = 0 AND (expires_at IS NULL OR expires_at > ${now})`;
 }
 
+/** Lets the secret of a key, and those it had before, be accepted until a time and no longer. */
 async function retireSecret(sql: Sql, { id, hash }: KeyRecord, expiresAt: number): Promise<void> {
   await sql`UPDATE retired_secrets SET expires_at = ${expiresAt} WHERE key_id = ${id} AND expires_at > ${expiresAt}`;
   await sql`INSERT INTO retired_secrets (hash, key_id, expires_at) VALUES (${hash}, ${id}, ${expiresAt})`;
 }
 
-export interface KeyRow {
-  id: string;
-  organization_id: string;
-  name: string;
-  hint: string;
-  hash: string;
-  scopes: string;
-  models: string;
-  addresses: string | null;
-  limits: string;
-  is_disabled: Integer;
-  expires_at: Integer | null;
-  created_at: Integer;
-  revision: Integer;
-}
-
 async function find(sql: Sql, id: string): Promise<KeyRecord | null> {
-  const row = firstOf(await sql<KeyRow[]>`SELECT * FROM api_keys WHERE id = ${id} AND deleted_at IS NULL`);
-  return row && readKeyRow(row);
-}
-
-export function readKeyRow(row: KeyRow): KeyRecord {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    name: row.name,
-    prefix: row.hint,
-    hash: row.hash,
-    scopes: JSON.parse(row.scopes),
-    models: JSON.parse(row.models),
-    addresses: row.addresses === null ? null : JSON.parse(row.addresses),
-    limits: JSON.parse(row.limits),
-    isDisabled: Number(row.is_disabled) === 1,
-    expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-    createdAt: Number(row.created_at),
-    version: Number(row.revision),
-  };
-}
-
-function writeRow(key: Omit<KeyRecord, "version">, revision: bigint) {
-  return {
-    id: key.id,
-    organization_id: key.organizationId,
-    name: key.name,
-    hint: key.prefix,
-    hash: key.hash,
-    scopes: toColumn(key.scopes),
-    models: toColumn(key.models),
-    addresses: toNullableColumn(key.addresses),
-    limits: toColumn(key.limits),
-    is_disabled: toBit(key.isDisabled),
-    expires_at: key.expiresAt,
-    created_at: key.createdAt,
-    revision,
-  };
+  return keys.first(await sql<Row[]>`SELECT * FROM api_keys WHERE id = ${id} AND deleted_at IS NULL`);
 }
 
 function forAudit({ hash: _hash, ...key }: KeyRecord): object {

@@ -1,14 +1,41 @@
 import type { MemberRecord, MemberStore, OwnerCount } from "../../admin/member-ports.ts";
-import {
-  definedFields,
-  firstOf,
-  toBit,
-  toColumn,
-  toNullableColumn,
-  type Integer,
-} from "../database/columns.ts";
+import { definedFields, toColumn, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import {
+  bit,
+  integer,
+  json,
+  named,
+  nullable,
+  table,
+  text,
+  time,
+  type Column,
+  type Row,
+} from "../database/table.ts";
 import { makeChange } from "./change.ts";
+
+/** No password is an empty text. */
+const passwordHash: Column<string | null> = {
+  read: (stored) => (stored === "" ? null : String(stored)),
+  write: (hash) => hash ?? "",
+};
+
+export const members = table<MemberRecord>("administrators", {
+  id: text(),
+  name: text(),
+  email: nullable(text()),
+  role: text(),
+  organizations: json(),
+  isDisabled: bit(),
+  passwordHash,
+  mustChangePassword: bit(),
+  totp: nullable(json()),
+  identity: nullable(text()),
+  lastSeenAt: nullable(time()),
+  createdAt: time(),
+  version: named("revision", integer()),
+});
 
 /** Members; the audit records that a password was set and TOTP turned on, never a hash or a secret. */
 export function memberStore(database: Database): MemberStore {
@@ -16,27 +43,27 @@ export function memberStore(database: Database): MemberStore {
     create(member, by) {
       const change = { by, kind: "member", action: "create", subject: member.id } as const;
       return makeChange(database, change, async (sql, revision) => {
-        const rows = await sql<object[]>`INSERT INTO administrators ${sql(writeRow(member, revision))}
+        const row = members.write({ ...member, version: Number(revision) });
+        const rows = await sql<object[]>`INSERT INTO administrators ${sql(row)}
           ON CONFLICT DO NOTHING RETURNING id`;
         return rows.length === 0 ? null : { before: null, after: withoutSecrets(member) };
       });
     },
-    get: (id) => database.read((sql) => find(sql, id)),
+    get: (id) => findMember(database, id),
     async find({ name, email, identity }) {
       const rows = await database.read(
-        (sql) => sql<MemberRow[]>`SELECT * FROM administrators WHERE 1 = 1
+        (sql) => sql<Row[]>`SELECT * FROM administrators WHERE 1 = 1
           ${name === undefined ? sql`` : sql`AND name = ${name}`}
           ${email === undefined ? sql`` : sql`AND email = ${email}`}
           ${identity === undefined ? sql`` : sql`AND identity = ${identity}`} LIMIT 1`,
       );
-      const row = firstOf(rows);
-      return row && readMemberRow(row);
+      return members.first(rows);
     },
     async list() {
       const rows = await database.read(
-        (sql) => sql<MemberRow[]>`SELECT * FROM administrators ORDER BY created_at, id`,
+        (sql) => sql<Row[]>`SELECT * FROM administrators ORDER BY created_at, id`,
       );
-      return rows.map(readMemberRow);
+      return rows.map(members.read);
     },
     async update(id, change, { by, action, detail, endsTokens }) {
       let after: MemberRecord | null = null;
@@ -46,7 +73,7 @@ export function memberStore(database: Database): MemberStore {
         after = { ...before, ...definedFields(change(before, await countOwners(sql, id))) };
         // Signing in changes nothing that anybody edits.
         if (isEdited(before, after)) after.version = Number(revision);
-        await sql`UPDATE administrators SET ${sql(writeRow(after, after.version))} WHERE id = ${id}`;
+        await sql`UPDATE administrators SET ${sql(members.write(after))} WHERE id = ${id}`;
         if (endsSessions(before, after)) await sql`DELETE FROM sessions WHERE administrator_id = ${id}`;
         if (endsTokens) await sql`DELETE FROM admin_tokens WHERE administrator_id = ${id}`;
         return { before: withoutSecrets(before), after: { ...withoutSecrets(after), ...detail } };
@@ -88,61 +115,13 @@ async function countOwners(sql: Sql, besides: string): Promise<OwnerCount> {
   return { otherOwners: Number(rows[0]?.count ?? 0) };
 }
 
-export interface MemberRow {
-  id: string;
-  name: string;
-  email: string | null;
-  role: MemberRecord["role"];
-  organizations: string;
-  is_disabled: Integer;
-  password_hash: string;
-  must_change_password: Integer;
-  totp: string | null;
-  identity: string | null;
-  last_seen_at: Integer | null;
-  created_at: Integer;
-  revision: Integer;
-}
-
 async function find(sql: Sql, id: string): Promise<MemberRecord | null> {
-  const row = firstOf(await sql<MemberRow[]>`SELECT * FROM administrators WHERE id = ${id}`);
-  return row && readMemberRow(row);
+  return members.first(await sql<Row[]>`SELECT * FROM administrators WHERE id = ${id}`);
 }
 
-export function readMemberRow(row: MemberRow): MemberRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    email: row.email,
-    role: row.role,
-    organizations: JSON.parse(row.organizations),
-    isDisabled: Number(row.is_disabled) === 1,
-    passwordHash: row.password_hash === "" ? null : row.password_hash,
-    mustChangePassword: Number(row.must_change_password) === 1,
-    totp: row.totp === null ? null : JSON.parse(row.totp),
-    identity: row.identity,
-    lastSeenAt: row.last_seen_at === null ? null : Number(row.last_seen_at),
-    createdAt: Number(row.created_at),
-    version: Number(row.revision),
-  };
-}
-
-function writeRow(member: Omit<MemberRecord, "version">, revision: bigint | number) {
-  return {
-    id: member.id,
-    name: member.name,
-    email: member.email,
-    role: member.role,
-    organizations: toColumn(member.organizations),
-    is_disabled: toBit(member.isDisabled),
-    password_hash: member.passwordHash ?? "",
-    must_change_password: toBit(member.mustChangePassword),
-    totp: toNullableColumn(member.totp),
-    identity: member.identity,
-    last_seen_at: member.lastSeenAt,
-    created_at: member.createdAt,
-    revision,
-  };
+/** The member with an id, for what belongs to one. */
+export function findMember(database: Database, id: string): Promise<MemberRecord | null> {
+  return database.read((sql) => find(sql, id));
 }
 
 function withoutSecrets(member: Omit<MemberRecord, "version">): object {

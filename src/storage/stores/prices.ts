@@ -2,8 +2,19 @@ import type { PriceRecord, PriceStore } from "../../admin/ports.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { padded } from "../budgets/locked-budgets.ts";
 import { makeChange } from "./change.ts";
-import { toColumn, type Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
+import { json, nullable, table, text, time, type Row } from "../database/table.ts";
+
+const prices = table<PriceRecord>("prices", {
+  id: text(),
+  organizationId: nullable(text()),
+  model: text(),
+  currency: text(),
+  price: json(readPrice),
+  effectiveFrom: time(),
+  effectiveUntil: nullable(time()),
+  createdAt: time(),
+});
 
 /** Price rows. They are added and ended; their amounts never change. */
 export function priceStore(database: Database): PriceStore {
@@ -11,16 +22,17 @@ export function priceStore(database: Database): PriceStore {
     async add(price, by) {
       const change = { by, kind: "price", action: "create", subject: price.id } as const;
       await makeChange(database, change, async (sql, revision) => {
-        await sql`INSERT INTO prices ${sql(writeRow(price, revision))}`;
+        await sql`INSERT INTO prices ${sql({ ...prices.write(price), revision })}`;
         return { before: null, after: price };
       });
     },
     async end(id, until, by) {
       const change = { by, kind: "price", action: "remove", subject: id } as const;
       return await makeChange(database, change, async (sql, revision) => {
-        const rows = await sql<PriceRow[]>`SELECT * FROM prices
-          WHERE id = ${id} AND (effective_until IS NULL OR effective_until > ${until})`;
-        const [before] = rows.map(readRow);
+        const before = prices.first(
+          await sql<Row[]>`SELECT * FROM prices
+            WHERE id = ${id} AND (effective_until IS NULL OR effective_until > ${until})`,
+        );
         if (!before) return null;
         await sql`UPDATE prices SET effective_until = ${until}, revision = ${revision} WHERE id = ${id}`;
         return { before, after: { ...before, effectiveUntil: until } };
@@ -28,20 +40,22 @@ export function priceStore(database: Database): PriceStore {
     },
     async list({ organizationId, model } = {}) {
       const rows = await database.read(
-        (sql) => sql<PriceRow[]>`SELECT * FROM prices WHERE 1 = 1
+        (sql) => sql<Row[]>`SELECT * FROM prices WHERE 1 = 1
           ${model === undefined ? sql`` : sql`AND model = ${model}`}
           ${organizationId === null ? sql`AND organization_id IS NULL` : sql``}
           ${typeof organizationId === "string" ? sql`AND organization_id = ${organizationId}` : sql``}
           ORDER BY model, effective_from, id`,
       );
-      return rows.map(readRow);
+      return rows.map(prices.read);
     },
     page: ({ organizationId, organizationIds, model, after, limit }) =>
       database.read(async (sql) => {
-        const [last] =
-          after === undefined ? [] : await sql<PriceRow[]>`SELECT * FROM prices WHERE id = ${after}`;
+        const last =
+          after === undefined
+            ? null
+            : prices.first(await sql<Row[]>`SELECT * FROM prices WHERE id = ${after}`);
         if (after !== undefined && !last) return null;
-        const rows = await sql<PriceRow[]>`SELECT * FROM prices WHERE 1 = 1
+        const rows = await sql<Row[]>`SELECT * FROM prices WHERE 1 = 1
           ${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
           ${
             organizationIds === undefined
@@ -49,22 +63,11 @@ export function priceStore(database: Database): PriceStore {
               : sql`AND (organization_id IS NULL OR organization_id IN ${sql(padded(organizationIds))})`
           }
           ${model === undefined ? sql`` : sql`AND model = ${model}`}
-          ${last ? sql`AND (model, effective_from, id) > (${last.model}, ${last.effective_from}, ${last.id})` : sql``}
+          ${last ? sql`AND (model, effective_from, id) > (${last.model}, ${last.effectiveFrom}, ${last.id})` : sql``}
           ORDER BY model, effective_from, id LIMIT ${limit}`;
-        return rows.map(readRow);
+        return rows.map(prices.read);
       }),
   };
-}
-
-interface PriceRow {
-  id: string;
-  organization_id: string | null;
-  model: string;
-  currency: string;
-  price: string;
-  effective_from: Integer;
-  effective_until: Integer | null;
-  created_at: Integer;
 }
 
 /** The `price` column as JSON gives it back: every amount a decimal string. */
@@ -76,19 +79,6 @@ type WrittenPrice =
       longContext?: { above: number; perMillion: Record<string, string> };
       perUse?: Record<string, string>;
     };
-
-function readRow(row: PriceRow): PriceRecord {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    model: row.model,
-    currency: row.currency,
-    price: readPrice(JSON.parse(row.price)),
-    effectiveFrom: Number(row.effective_from),
-    effectiveUntil: row.effective_until === null ? null : Number(row.effective_until),
-    createdAt: Number(row.created_at),
-  };
-}
 
 function readPrice(written: WrittenPrice): PriceRecord["price"] {
   if (written.unit === "token") {
@@ -108,18 +98,4 @@ function readPrice(written: WrittenPrice): PriceRecord["price"] {
 
 function readAmounts(written: Record<string, string>): Record<string, Nanos> {
   return Object.fromEntries(Object.entries(written).map(([name, amount]) => [name, BigInt(amount)]));
-}
-
-function writeRow(price: PriceRecord, revision: bigint) {
-  return {
-    id: price.id,
-    organization_id: price.organizationId,
-    model: price.model,
-    currency: price.currency,
-    price: toColumn(price.price),
-    effective_from: price.effectiveFrom,
-    effective_until: price.effectiveUntil,
-    created_at: price.createdAt,
-    revision,
-  };
 }

@@ -1,35 +1,37 @@
 import type { SessionRecord, SessionStore } from "../../admin/member-ports.ts";
-import { firstOf, type Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
-import { readMemberRow, type MemberRow } from "./members.ts";
+import { named, table, text, time, type Row } from "../database/table.ts";
+import { findMember } from "./members.ts";
+
+const sessions = table<SessionRecord>("sessions", {
+  id: text(),
+  hash: text(),
+  memberId: named("administrator_id", text()),
+  createdAt: time(),
+  seenAt: time(),
+  address: text(),
+  agent: text(),
+});
 
 /** Sessions of the console, found by the hash of a token. */
 export function sessionStore(database: Database): SessionStore {
   return {
-    async create({ id, hash, memberId, createdAt, seenAt, address, agent }) {
-      await database.begin(
-        (sql) => sql`INSERT INTO sessions (id, hash, administrator_id, created_at, seen_at, address, agent)
-          VALUES (${id}, ${hash}, ${memberId}, ${createdAt}, ${seenAt}, ${address}, ${agent})`,
-      );
+    async create(session) {
+      await database.begin((sql) => sql`INSERT INTO sessions ${sql(sessions.write(session))}`);
     },
     async get(hash) {
-      const session = firstOf(
-        await database.read((sql) => sql<SessionRow[]>`SELECT * FROM sessions WHERE hash = ${hash}`),
+      const session = sessions.first(
+        await database.read((sql) => sql<Row[]>`SELECT * FROM sessions WHERE hash = ${hash}`),
       );
-      if (!session) return null;
-      const member = firstOf(
-        await database.read(
-          (sql) => sql<MemberRow[]>`SELECT * FROM administrators WHERE id = ${session.administrator_id}`,
-        ),
-      );
-      return member && { session: readSession(session), member: readMemberRow(member) };
+      const member = session && (await findMember(database, session.memberId));
+      return member && { session, member };
     },
     async list(memberId) {
       const rows = await database.read(
-        (sql) => sql<SessionRow[]>`SELECT * FROM sessions WHERE administrator_id = ${memberId}
+        (sql) => sql<Row[]>`SELECT * FROM sessions WHERE administrator_id = ${memberId}
           ORDER BY created_at DESC, id DESC`,
       );
-      return rows.map(readSession);
+      return rows.map(sessions.read);
     },
     async touch({ id, memberId }, at) {
       await database.begin(async (sql) => {
@@ -57,27 +59,5 @@ export function sessionStore(database: Database): SessionStore {
         (sql) => sql`DELETE FROM sessions WHERE seen_at < ${seenBefore} OR created_at < ${createdBefore}`,
       );
     },
-  };
-}
-
-interface SessionRow {
-  id: string;
-  hash: string;
-  administrator_id: string;
-  created_at: Integer;
-  seen_at: Integer;
-  address: string;
-  agent: string;
-}
-
-function readSession(row: SessionRow): SessionRecord {
-  return {
-    id: row.id,
-    hash: row.hash,
-    memberId: row.administrator_id,
-    createdAt: Number(row.created_at),
-    seenAt: Number(row.seen_at),
-    address: row.address,
-    agent: row.agent,
   };
 }
