@@ -132,7 +132,7 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = { "storage/": ["dra
 /** Names that a library gives to its exports. */
 const IMPORTED: Readonly<Record<string, readonly string[]>> = {
   "config/yaml.ts": ["visit"],
-  "console/app/lib/use-plot.ts": ["show"],
+  "console/ui/chart/use-plot.ts": ["show"],
 };
 
 const ROOT = resolve(import.meta.dir, "../src");

@@ -14,7 +14,7 @@ const MAX_KEPT = 3;
 async function build(): Promise<void> {
   const version = await versionOfSources();
   const result = await Bun.build({
-    entrypoints: [join(import.meta.dir, "app/index.html")],
+    entrypoints: [join(import.meta.dir, "index.html")],
     target: "browser",
     minify: true,
     splitting: true,
@@ -57,7 +57,7 @@ async function writeFiles({ outputs, metafile }: Bun.BuildOutput, folder: string
   }
   for (const [path, { entryPoint, imports }] of Object.entries(metafile?.outputs ?? {})) {
     const file = manifest.files[basename(path)];
-    if (file) file.source = entryPoint?.replace(/^.*console\/app\//, "") ?? null;
+    if (file) file.source = entryPoint?.replace(/^.*src\/console\//, "") ?? null;
     manifest.needs[basename(path)] = imports
       .filter(({ kind }) => kind !== "dynamic-import")
       .map(({ path }) => basename(path));

@@ -22,7 +22,7 @@ interface BuiltFile {
   bytes: number;
   /** Bytes of the `.gz` beside it. */
   compressed: number;
-  /** The source it begins with, such as `pages/overview.tsx`; null for what is shared. */
+  /** The source it begins with, such as `areas/overview/index.tsx`; null for what is shared. */
   source: string | null;
 }
 

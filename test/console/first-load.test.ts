@@ -6,14 +6,14 @@ const BUILD = new URL("../../src/console/build.ts", import.meta.url).pathname;
 
 test("the first page, one language and all that they need are at most 250 kB compressed", async () => {
   const manifest = await builtManifest();
-  const shown = ["main.tsx", "index.html", "pages/overview.tsx", "locales/zh-first.ts"];
+  const shown = ["main.tsx", "index.html", "areas/overview/index.tsx", "texts/zh/first.ts"];
   const names = new Set(
     Object.entries(manifest.files)
       .filter(([name, { source }]) => source !== null && (shown.includes(source) || name === manifest.page))
       .flatMap(([name]) => [name, ...needsOf(manifest, name)]),
   );
   const sources = new Set([...names].map((name) => manifest.files[name]?.source));
-  for (const source of ["index.html", "pages/overview.tsx", "locales/zh-first.ts"])
+  for (const source of ["index.html", "areas/overview/index.tsx", "texts/zh/first.ts"])
     expect(sources).toContain(source);
   expect([...names].some((name) => name.endsWith(".css"))).toBe(true);
   const bytes = [...names].reduce((sum, name) => sum + (manifest.files[name]?.compressed ?? 0), 0);

@@ -1,0 +1,82 @@
+import type { z } from "zod";
+import type { Operations } from "../../admin/operations.ts";
+import { operationPaths } from "./operation-paths.ts" with { type: "macro" };
+
+export type OperationName = keyof Operations;
+export type Input<Name extends OperationName> = z.input<Operations[Name]["input"]>;
+export type Output<Name extends OperationName> = z.output<Operations[Name]["output"]>;
+
+const PATHS: Readonly<Record<string, { method: string; path: string }>> = operationPaths();
+
+/** What the gateway refuses, in its own words; `field` is the path of the wrong field where one is. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly type: string,
+    message: string,
+    readonly field: string | null,
+    readonly requestId: string | null,
+  ) {
+    super(message);
+    this.name = "ApiError";
+  }
+}
+
+/** Runs an operation. Throws an `ApiError` for whatever is not a success. */
+export async function call<Name extends OperationName>(
+  name: Name,
+  input: Input<Name>,
+  signal?: AbortSignal,
+): Promise<Output<Name>> {
+  const { method, path } = PATHS[name] ?? { method: "GET", path: "" };
+  const fields = { ...(input as Record<string, unknown>) };
+  const located = path.replace(/\{([a-zA-Z]+)\}/, (_, field: string) => {
+    const value = String(fields[field]);
+    delete fields[field];
+    return encodeURIComponent(value);
+  });
+  const isBody = method !== "GET" && method !== "DELETE";
+  return (await send(
+    method,
+    isBody ? located : located + queryOf(fields),
+    isBody ? fields : undefined,
+    signal,
+  )) as Output<Name>;
+}
+
+/** Sends a request to the administrative interface, for what is no operation. */
+export async function send(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const response = await fetch(`/admin/v1${path}`, {
+    method,
+    ...(signal && { signal }),
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    }),
+  });
+  const reply: unknown = await response.json().catch(() => null);
+  if (response.ok) return reply;
+  const { error, requestId } = (reply ?? {}) as {
+    error?: { type: string; message: string; field: string | null };
+    requestId?: string;
+  };
+  throw new ApiError(
+    response.status,
+    error?.type ?? "unavailable",
+    error?.message ?? response.statusText,
+    error?.field ?? null,
+    requestId ?? null,
+  );
+}
+
+function queryOf(fields: Record<string, unknown>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined && value !== null) query.set(name, String(value));
+  return query.size === 0 ? "" : `?${query}`;
+}

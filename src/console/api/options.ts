@@ -1,0 +1,85 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { Input, Output } from "./call.ts";
+import { reading, type ListName } from "./queries.ts";
+import { useCan } from "./session.ts";
+
+/** Something that can be chosen from a list. */
+export interface Option {
+  id: string;
+  label: string;
+  /** Shown after the label, muted. */
+  detail?: string;
+}
+
+const NONE: readonly Option[] = [];
+const STALE_MS = 60_000;
+/** The longest page that a list gives. */
+const MAX_OPTIONS = 1_000;
+
+const ORGANIZATIONS = { limit: MAX_OPTIONS };
+
+/** Organizations that the member may see. */
+export function useOrganizationOptions(): readonly Option[] {
+  return useOptions("organizations.list", ORGANIZATIONS, organizationOption);
+}
+
+/** The currency of an organization that the member may see; undefined while that is not known. */
+export function useCurrency(organizationId: string | null): string | undefined {
+  const { data } = useQuery({ ...reading("organizations.list", ORGANIZATIONS), staleTime: STALE_MS });
+  return data?.data.find(({ id }) => id === organizationId)?.currency;
+}
+
+/** Models of the installation that a channel serves. */
+export function useModelOptions(): readonly Option[] {
+  return useOptions("models.list", { isRoutable: true, limit: MAX_OPTIONS }, modelOption);
+}
+
+/** Channels of the installation; who may not list them is given those that models' routes name. */
+export function useChannelOptions(): readonly Option[] {
+  const canList = useCan()("viewer", "installation");
+  const channels = useOptions("channels.list", {}, channelOption, canList);
+  const models = { ...reading("models.list", { isRoutable: true, limit: MAX_OPTIONS }), staleTime: STALE_MS };
+  const { data } = useQuery({ ...models, enabled: !canList });
+  const named = useMemo(() => {
+    const ids = data?.data.flatMap(({ route }) => route.targets.map(({ channel }) => channel));
+    return [...new Set(ids)].map((id) => ({ id, label: id }));
+  }, [data]);
+  return canList ? channels : named;
+}
+
+/** Keys, of one organization or of all. */
+export function useKeyOptions(organizationId?: string): readonly Option[] {
+  return useOptions(
+    "keys.list",
+    { limit: MAX_OPTIONS, ...(organizationId && { organizationId }) },
+    keyOption,
+  );
+}
+
+const organizationOption = ({ id, name }: { id: string; name: string }): Option => ({ id, label: name });
+const modelOption = (model: { id: string; displayName: string; type: string }): Option => ({
+  id: model.id,
+  label: model.displayName,
+  detail: model.type,
+});
+const channelOption = ({ id, provider }: { id: string; provider: string }): Option => ({
+  id,
+  label: id,
+  detail: provider,
+});
+const keyOption = ({ id, name, prefix }: { id: string; name: string; prefix: string }): Option => ({
+  id,
+  label: name,
+  detail: `${prefix}…`,
+});
+
+function useOptions<Name extends ListName>(
+  name: Name,
+  input: Input<Name>,
+  toOption: (item: Output<Name>["data"][number]) => Option,
+  enabled = true,
+): readonly Option[] {
+  const { data } = useQuery({ ...reading(name, input), staleTime: STALE_MS, enabled });
+  return useMemo(() => data?.data.map(toOption) ?? NONE, [data, toOption]);
+}

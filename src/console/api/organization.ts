@@ -1,0 +1,28 @@
+import { useOrganizationOptions } from "./options.ts";
+import { useFilters } from "../address.ts";
+import { useSession } from "./session.ts";
+
+/**
+ * The organization that is looked at: the one in the address, else the only one there is. `id` is null for all, as
+ * `chosen` is where the address names none; `choose` keeps it in the address of every page.
+ */
+export function useOrganization(): {
+  id: string | null;
+  chosen: string | null;
+  choose(id: string | null): void;
+} {
+  const { filters, change } = useFilters();
+  const { organizations } = useSession();
+  const options = useOrganizationOptions();
+  const only =
+    organizations !== "*" && organizations.length === 1
+      ? organizations[0]
+      : options.length === 1
+        ? options[0]?.id
+        : undefined;
+  return {
+    id: filters["organization"] ?? only ?? null,
+    chosen: filters["organization"] ?? null,
+    choose: (id) => change({ organization: id ?? undefined }),
+  };
+}

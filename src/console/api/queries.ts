@@ -1,0 +1,105 @@
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  infiniteQueryOptions,
+  queryOptions,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { ApiError, call, type Input, type OperationName, type Output } from "./call.ts";
+
+/** Dispatched on the window when the session has ended. */
+export const SESSION_ENDED = "sessionended";
+
+const onError = (error: unknown) => {
+  if (error instanceof ApiError && error.status === 401) window.dispatchEvent(new Event(SESSION_ENDED));
+};
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status < 500),
+    },
+  },
+});
+
+/** What an operation reads, for a component or a route's loader. */
+export function reading<Name extends OperationName>(name: Name, input: Input<Name>) {
+  return queryOptions({
+    queryKey: [name, input],
+    queryFn: ({ signal }): Promise<Output<Name>> => call(name, input, signal),
+  });
+}
+
+export function useReading<Name extends OperationName>(name: Name, input: Input<Name>) {
+  return useQuery(reading(name, input));
+}
+
+/** Operations that return a page of a list. */
+export type ListName = {
+  [Name in OperationName]: Output<Name> extends { data: unknown[]; next: string | null } ? Name : never;
+}[OperationName];
+type Item<Name extends ListName> =
+  Output<Name> extends { data: (infer Row)[]; next: string | null } ? Row : never;
+
+/** A list that is read page by page as far as it is looked at. */
+export function useList<Name extends ListName>(name: Name, input: Input<Name>): List<Item<Name>> {
+  const query = useInfiniteQuery(
+    infiniteQueryOptions({
+      queryKey: [name, input, "pages"],
+      queryFn: ({ pageParam, signal }) => {
+        const from = pageParam === null ? input : { ...(input as object), cursor: pageParam };
+        return call(name, from as Input<Name>, signal) as Promise<{
+          data: Item<Name>[];
+          next: string | null;
+        }>;
+      },
+      initialPageParam: null as string | null,
+      getNextPageParam: ({ next }) => next,
+    }),
+  );
+  return {
+    rows: query.data?.pages.flatMap(({ data }) => data),
+    error: query.error,
+    failedAt: query.errorUpdatedAt,
+    hasMore: query.hasNextPage,
+    isReadingMore: query.isFetchingNextPage,
+    readMore: () => void query.fetchNextPage(),
+    retry: () => void query.refetch(),
+  };
+}
+
+/** The rows of a table and what became of reading them; `rows` is undefined until the first have come. */
+export interface List<Row> {
+  rows: readonly Row[] | undefined;
+  error: Error | null;
+  /** Unix milliseconds of the failure. */
+  failedAt: number;
+  hasMore: boolean;
+  isReadingMore: boolean;
+  readMore(): void;
+  retry(): void;
+}
+
+/** An act that changes something; afterwards everything of the named kinds (`keys`, `budgets`) is read again. */
+export function useActing<Name extends OperationName>(name: Name, changes: readonly string[]) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (input: Input<Name>) => call(name, input),
+    onSuccess: () =>
+      client.invalidateQueries({
+        predicate: ({ queryKey }) => changes.some((kind) => String(queryKey[0]).startsWith(`${kind}.`)),
+      }),
+  });
+}
+
+/** Who is signed in. */
+export type Session = Output<"session.get">;
+
+export const sessionQuery = { ...reading("session.get", {}), staleTime: 60_000, retry: false } as const;

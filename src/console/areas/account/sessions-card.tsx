@@ -1,0 +1,88 @@
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { showProblem } from "../../ui/overlay/toast.ts";
+import type { Output } from "../../api/call.ts";
+import { SESSION_ENDED, useActing, useReading } from "../../api/queries.ts";
+
+/** Where one is signed in. */
+export function SessionsCard() {
+  const { t } = useTranslation("account");
+  const [isAsking, setAsking] = useState(false);
+  const sessions = useReading("sessions.list", {});
+  const removeAll = useActing("sessions.removeAll", []);
+  const count = sessions.data?.data.length ?? 0;
+  const end = async () => {
+    await removeAll.mutateAsync({});
+    window.dispatchEvent(new Event(SESSION_ENDED));
+  };
+  return (
+    <Card
+      title={t("sessions")}
+      actions={<Button onPress={() => setAsking(true)}>{t("sessions.endAll")}</Button>}
+    >
+      <ReadingState query={sessions}>
+        {({ data }) => (
+          <ul className="divide-y divide-line">
+            {data.map((session) => (
+              <SessionRow key={session.id} session={session} />
+            ))}
+          </ul>
+        )}
+      </ReadingState>
+      <ConfirmDialog
+        title={t("sessions.endAll")}
+        consequences={t("sessions.endAll.text", { count })}
+        confirmLabel={t("sessions.endAll")}
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={end}
+      />
+    </Card>
+  );
+}
+
+function SessionRow({ session }: { session: Output<"sessions.list">["data"][number] }) {
+  const { t } = useTranslation("account");
+  const remove = useActing("sessions.remove", ["sessions"]);
+  const { id, isThis, address, agent, seenAt } = session;
+  return (
+    <li className="flex items-center gap-3 py-2.5">
+      <div className="min-w-0 flex-1">
+        <p className="truncate font-medium" title={agent}>
+          {browserOf(agent) ?? t("sessions.program")}
+        </p>
+        <p className="truncate text-xs text-muted">
+          {address} · <Time at={seenAt} />
+        </p>
+      </div>
+      {isThis ? (
+        <Status level="good">{t("sessions.this")}</Status>
+      ) : (
+        <Button
+          kind="quiet"
+          isPending={remove.isPending}
+          onPress={() => void remove.mutateAsync({ id }).catch(showProblem)}
+        >
+          {t("sessions.end")}
+        </Button>
+      )}
+    </li>
+  );
+}
+
+const BROWSERS = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
+const SYSTEMS = ["Windows", "Android", "iPhone", "iPad", "Mac OS", "Linux"];
+const NAMES: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera", "Mac OS": "macOS" };
+
+/** Such as Firefox · Linux; null for what is no browser. */
+function browserOf(agent: string): string | null {
+  const found = [BROWSERS, SYSTEMS].map((list) => list.find((name) => agent.includes(name)));
+  const named = found.flatMap((name) => (name === undefined ? [] : [NAMES[name] ?? name]));
+  return named.length === 0 ? null : named.join(" · ");
+}

@@ -1,0 +1,88 @@
+import { BellRing } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { useOrganization } from "../../api/organization.ts";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { useList } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
+import { AlertActs } from "./alert-actions.tsx";
+import { AlertDialog } from "./alert-dialog.tsx";
+import { useAlertWords } from "./alert-words.ts";
+import { AlertEvents } from "./events.tsx";
+import { MailTest } from "./mail-test.tsx";
+import type { Alert } from "./views.ts";
+
+export default function AlertsPage() {
+  // The texts of money are those of a dialog, which must not wait for them.
+  const { t } = useTranslation(["alerts", "shell", "money"]);
+  const can = useCan();
+  const { id } = useOrganization();
+  const [isCreating, setCreating] = useState(false);
+  const list = useList("alerts.list", id === null ? {} : { organizationId: id });
+  const actions = (
+    <>
+      {can("admin", "installation") && <MailTest />}
+      {can("admin") && (
+        <Button kind="primary" onPress={() => setCreating(true)}>
+          {t("create")}
+        </Button>
+      )}
+    </>
+  );
+  return (
+    <Page
+      title={t("shell:nav.settings")}
+      about={t("intro")}
+      tabs={<AreaTabs area="settings" />}
+      actions={actions}
+    >
+      <DataTable
+        id="alerts"
+        label={t("title")}
+        columns={useColumns()}
+        list={list}
+        isShort
+        rowId={({ id }) => id}
+        filters={<h2 className="px-1 font-semibold">{t("title")}</h2>}
+        empty={<EmptyState icon={BellRing}>{t("empty")}</EmptyState>}
+      />
+      <AlertEvents />
+      {isCreating && <AlertDialog view={null} onClose={() => setCreating(false)} />}
+    </Page>
+  );
+}
+
+function useColumns(): Column<Alert>[] {
+  const { t } = useTranslation("alerts");
+  const words = useAlertWords();
+  const organizations = useOrganizationOptions();
+  return [
+    {
+      id: "name",
+      header: t("name"),
+      cell: ({ name }) => <span className="block max-w-64 truncate font-medium">{name}</span>,
+    },
+    {
+      id: "organization",
+      header: t("organization"),
+      cell: ({ organizationId }) =>
+        organizations.find(({ id }) => id === organizationId)?.label ?? organizationId,
+    },
+    { id: "when", header: t("when"), cell: ({ settings }) => words.when(settings) },
+    { id: "notified", header: t("notified"), cell: (view) => words.notified(view) },
+    {
+      id: "state",
+      header: t("state"),
+      cell: ({ isDisabled }) => (
+        <Status level={isDisabled ? "off" : "good"}>{t(isDisabled ? "disabled" : "active")}</Status>
+      ),
+    },
+    { id: "acts", header: "", isNumber: true, cell: (view) => <AlertActs view={view} /> },
+  ];
+}

@@ -1,0 +1,122 @@
+import { History } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { ExportMenu } from "../../ui/table/export-menu.tsx";
+import { FilterInput } from "../../ui/filters/filter-input.tsx";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { differences } from "../../ui/table/difference.ts";
+import { useList } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { useCan } from "../../api/session.ts";
+import { AuditEntryDialog } from "./audit-entry-dialog.tsx";
+import { KINDS, useAuditWords } from "./audit-words.ts";
+import { AuditVerification } from "./audit-verification.tsx";
+import type { AuditEntry } from "../organizations/views.ts";
+
+/** Who changed what, and how; the filters and the entry that is open stand in the address. */
+export default function AuditPage() {
+  const { t } = useTranslation(["settings", "shell"]);
+  const { filters, change } = useFilters();
+  const can = useCan();
+  const words = useAuditWords();
+  const filter = useAuditFilter();
+  const list = useList("audit.list", filter);
+  const isFiltered = Object.keys(filter).length > 0;
+  const open = list.rows?.find(({ revision }) => String(revision) === filters["entry"]);
+  return (
+    <Page
+      title={t("shell:nav.settings")}
+      about={t("audit.intro")}
+      tabs={<AreaTabs area="settings" />}
+      actions={can("admin", "installation") && <AuditVerification />}
+    >
+      <DataTable
+        id="audit"
+        label={t("audit.title")}
+        columns={useColumns()}
+        list={list}
+        rowId={({ revision }) => String(revision)}
+        onOpen={({ revision }) => change({ entry: String(revision) })}
+        filters={
+          <>
+            <FilterInput name="subject" label={t("audit.filter.subject")} />
+            <FilterInput name="actor" label={t("audit.filter.actor")} />
+            <FilterSelect
+              name="kind"
+              label={t("audit.kind")}
+              options={KINDS.map((id) => ({ id, label: words.kind(id) }))}
+            />
+          </>
+        }
+        actions={<ExportMenu of="audit" filter={filter} />}
+        empty={
+          <EmptyState icon={History}>{t(isFiltered ? "audit.empty.filtered" : "audit.empty")}</EmptyState>
+        }
+      />
+      {open && <AuditEntryDialog entry={open} onClose={() => change({ entry: undefined })} />}
+    </Page>
+  );
+}
+
+/** The filter of the address as the gateway takes it. */
+function useAuditFilter(): Record<"subject" | "actor" | "kind", string | undefined> {
+  const { filters } = useFilters();
+  const { subject, actor, kind } = filters;
+  return {
+    ...(subject !== undefined && { subject }),
+    ...(actor !== undefined && { actor }),
+    ...(kind !== undefined && { kind }),
+  } as Record<"subject" | "actor" | "kind", string | undefined>;
+}
+
+function useColumns(): Column<AuditEntry>[] {
+  const { t } = useTranslation("settings");
+  const words = useAuditWords();
+  return [
+    {
+      id: "at",
+      header: t("audit.at"),
+      cell: ({ at, revision }) => (
+        <TextLink to="." search={(before: object) => ({ ...before, entry: String(revision) })}>
+          <Time at={at} />
+        </TextLink>
+      ),
+    },
+    { id: "actor", header: t("audit.actor"), cell: ({ actor }) => actor },
+    {
+      id: "action",
+      header: t("audit.action"),
+      cell: ({ action, kind }) => (
+        <span className="whitespace-nowrap">
+          {words.action(action)} <span className="text-muted">{words.kind(kind)}</span>
+        </span>
+      ),
+    },
+    {
+      id: "subject",
+      header: t("audit.subject"),
+      cell: ({ subject }) => (
+        <span className="block max-w-64 truncate font-mono text-xs" title={subject}>
+          {subject}
+        </span>
+      ),
+    },
+    {
+      id: "fields",
+      header: t("audit.fields"),
+      cell: ({ before, after }) => (
+        <span className="block max-w-96 truncate text-muted">
+          {differences(before, after)
+            .map(({ path }) => path)
+            .join(", ")}
+        </span>
+      ),
+    },
+    { id: "source", header: t("audit.source"), cell: ({ source }) => source, isOptional: true },
+  ];
+}

@@ -1,0 +1,111 @@
+import { useState } from "react";
+import { FileTrigger } from "react-aria-components/FileTrigger";
+import { TextArea } from "react-aria-components/TextArea";
+import { TextField } from "react-aria-components/TextField";
+import { Label } from "react-aria-components/Label";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { Problem } from "../../ui/forms/form-problem.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { call, type Output } from "../../api/call.ts";
+import { queryClient } from "../../api/queries.ts";
+import { ImportChanges } from "./import-changes.tsx";
+
+type ImportResult = Output<"configuration.import">;
+
+/** Reads a configuration, shows what it would change, and only then applies it. */
+export function ImportDialog({ onClose }: { onClose(): void }) {
+  const { t } = useTranslation(["settings", "shell"]);
+  const [yaml, setYaml] = useState("");
+  const { result, problem, isPending, run, reset } = useImport();
+  const count = result?.changes.length ?? 0;
+  const change = (text: string) => {
+    setYaml(text);
+    reset();
+  };
+  const isReady = result !== null && !result.isApplied && count > 0;
+  const footer = result?.isApplied ? (
+    <Button kind="primary" onPress={onClose}>
+      {t("shell:close")}
+    </Button>
+  ) : (
+    <>
+      <Button onPress={onClose}>{t("shell:cancel")}</Button>
+      <Button
+        kind="primary"
+        isDisabled={yaml.trim() === "" || (result !== null && !isReady)}
+        isPending={isPending}
+        onPress={() => void run(yaml, !isReady)}
+      >
+        {isReady ? t("import.apply", { count }) : t("import.preview")}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={t("import.title")} size="l" isOpen onClose={onClose} isAlert={isReady} footer={footer}>
+      <div className="flex flex-col gap-4 pb-3">
+        <p className="text-muted">{t("import.what")}</p>
+        {!result?.isApplied && <YamlField yaml={yaml} onChange={change} />}
+        {problem !== null && <Problem>{problem}</Problem>}
+        {result && <ImportChanges result={result} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function useImport() {
+  const { t } = useTranslation("settings");
+  const [result, setResult] = useState<ImportResult | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isPending, setPending] = useState(false);
+  const reset = () => {
+    setResult(null);
+    setProblem(null);
+  };
+  const run = async (yaml: string, isDryRun: boolean) => {
+    setPending(true);
+    setProblem(null);
+    try {
+      const done = await call("configuration.import", { yaml, isDryRun });
+      setResult(done);
+      if (!done.isApplied) return;
+      showToast(t("import.done", { count: done.changes.length }));
+      await queryClient.invalidateQueries();
+    } catch (error) {
+      setResult(null);
+      setProblem(error instanceof Error ? error.message : String(error));
+    } finally {
+      setPending(false);
+    }
+  };
+  return { result, problem, isPending, run, reset };
+}
+
+function YamlField({ yaml, onChange }: { yaml: string; onChange(text: string): void }) {
+  const { t } = useTranslation("settings");
+  const choose = async (files: FileList | null) => {
+    const file = files?.[0];
+    if (file) onChange(await file.text());
+  };
+  return (
+    <>
+      <TextField value={yaml} onChange={onChange} className="flex flex-col gap-1.5">
+        <Label className="font-medium">{t("import.yaml")}</Label>
+        <TextArea
+          rows={10}
+          spellCheck="false"
+          className="w-full rounded-md border border-line-strong bg-surface p-2.5 font-mono text-xs leading-5"
+        />
+      </TextField>
+      <div>
+        <FileTrigger
+          acceptedFileTypes={[".yaml", ".yml", "application/yaml"]}
+          onSelect={(files) => void choose(files)}
+        >
+          <Button>{t("import.file")}</Button>
+        </FileTrigger>
+      </div>
+    </>
+  );
+}

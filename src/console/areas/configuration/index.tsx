@@ -1,0 +1,118 @@
+import { Settings2 } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { FilterInput } from "../../ui/filters/filter-input.tsx";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { showProblem } from "../../ui/overlay/toast.ts";
+import { call } from "../../api/call.ts";
+import { downloadText } from "../../ui/text/download.ts";
+import { useList } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { useCan } from "../../api/session.ts";
+import { ImportDialog } from "./import-dialog.tsx";
+import type { Setting } from "../organizations/views.ts";
+
+const ORIGINS = ["environment", "file", "database", "default"] as const;
+
+/** Every setting and where its value comes from; the whole configuration as one file. */
+export default function ConfigurationPage() {
+  const { t } = useTranslation(["settings", "shell"]);
+  const { filters } = useFilters();
+  const list = useList("settings.list", {});
+  const wanted = (filters["search"] ?? "").toLowerCase();
+  const origin = filters["origin"];
+  const rows = list.rows
+    ?.filter(({ path, from }) => `${path} ${from ?? ""}`.toLowerCase().includes(wanted))
+    .filter((setting) => origin === undefined || setting.origin === origin);
+  return (
+    <Page
+      title={t("shell:nav.settings")}
+      about={t("configuration.intro")}
+      tabs={<AreaTabs area="settings" />}
+      actions={<ConfigurationActs />}
+    >
+      <DataTable
+        id="settings"
+        label={t("configuration.title")}
+        columns={useColumns()}
+        list={{ ...list, rows }}
+        rowId={({ path }) => path}
+        filters={
+          <>
+            <FilterInput name="search" label={t("configuration.search")} />
+            <FilterSelect
+              name="origin"
+              label={t("configuration.origin")}
+              options={ORIGINS.map((id) => ({ id, label: t(`origin.${id}`) }))}
+            />
+          </>
+        }
+        empty={<EmptyState icon={Settings2}>{t("configuration.empty.filtered")}</EmptyState>}
+      />
+    </Page>
+  );
+}
+
+function ConfigurationActs() {
+  const { t } = useTranslation("settings");
+  const can = useCan();
+  const [isImporting, setImporting] = useState(false);
+  const exportAll = async () => {
+    try {
+      const { yaml } = await call("configuration.export", {});
+      downloadText("gateway.yaml", "application/yaml", yaml);
+    } catch (error) {
+      showProblem(error);
+    }
+  };
+  return (
+    <>
+      <Button onPress={() => void exportAll()}>{t("configuration.export")}</Button>
+      {can("owner", "installation") && (
+        <Button onPress={() => setImporting(true)}>{t("configuration.import")}</Button>
+      )}
+      {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
+    </>
+  );
+}
+
+function useColumns(): Column<Setting>[] {
+  const { t } = useTranslation("settings");
+  return [
+    {
+      id: "path",
+      header: t("configuration.path"),
+      cell: ({ path }) => <code className="font-mono text-xs">{path}</code>,
+    },
+    {
+      id: "value",
+      header: t("configuration.value"),
+      cell: ({ value }) => (
+        <code className="block max-w-96 truncate font-mono text-xs" title={value}>
+          {value}
+        </code>
+      ),
+    },
+    {
+      id: "origin",
+      header: t("configuration.origin"),
+      cell: ({ origin, from }) => (
+        <span className="flex flex-col">
+          <span className={origin === "default" ? "text-muted" : ""}>{t(`origin.${origin}`)}</span>
+          {from !== null && <code className="font-mono text-xs text-muted">{from}</code>}
+        </span>
+      ),
+    },
+    {
+      id: "reload",
+      header: t("configuration.reload"),
+      cell: ({ isReloadable }) =>
+        isReloadable ? t("configuration.reload.yes") : t("configuration.reload.no"),
+    },
+  ];
+}

@@ -1,0 +1,117 @@
+import { useParams } from "@tanstack/react-router";
+import { Ban } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { Details } from "../../ui/text/details.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Id } from "../../ui/text/id.tsx";
+import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { ApiError, type Output } from "../../api/call.ts";
+import { useNow } from "../../ui/text/clock.ts";
+import { useLive } from "../../api/events.ts";
+import { formatDuration } from "../../ui/text/format.ts";
+import { useKeyOptions } from "../../api/options.ts";
+import { useReading } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
+import { CancelJobs } from "./cancel-jobs.tsx";
+import { JobStatus } from "./columns.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { JobCost } from "./job-cost.tsx";
+import { Outputs } from "./outputs.tsx";
+import { durationOf, isLive } from "./states.ts";
+import { Timeline } from "./timeline.tsx";
+
+type Job = Output<"jobs.get">;
+
+/** One job from its submission to its messages, live. */
+export default function JobPage() {
+  const { t } = useTranslation("jobs");
+  const { id } = useParams({ from: "/signed-in/jobs/$id" });
+  const query = useReading("jobs.get", { id });
+  useLive("jobs");
+  const canCancel = useCan()("admin");
+  const [isAsking, setAsking] = useState(false);
+  const job = query.data;
+  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
+  return (
+    <Page
+      title={t("detail.title")}
+      about={<Id value={id} />}
+      actions={
+        <>
+          {job && isLive(job) && canCancel && (
+            <Button icon={Ban} onPress={() => setAsking(true)}>
+              {t("cancel.one")}
+            </Button>
+          )}
+          <ButtonLink to="/jobs">{t("detail.all")}</ButtonLink>
+        </>
+      }
+    >
+      {isUnknown ? (
+        <Card>
+          <EmptyState>{t("detail.none", { id })}</EmptyState>
+        </Card>
+      ) : (
+        <ReadingState query={query}>{(read) => <JobDetail job={read} />}</ReadingState>
+      )}
+      {job && <CancelJobs jobs={[job]} isOpen={isAsking} onClose={() => setAsking(false)} />}
+    </Page>
+  );
+}
+
+function JobDetail({ job }: { job: Job }) {
+  const { t } = useTranslation("jobs");
+  const now = useNow();
+  const keys = useKeyOptions(job.organizationId);
+  const { keyId, organizationId, model } = job;
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[minmax(18rem,24rem)_1fr]">
+      <Card title={t("detail.summary")}>
+        <Details
+          entries={[
+            [t("column.status"), <JobStatus job={job} />],
+            [t("column.duration"), formatDuration(durationOf(job, now))],
+            [
+              t("column.model"),
+              <TextLink to="/models/detail" search={{ model }}>
+                {model}
+              </TextLink>,
+            ],
+            [
+              t("column.key"),
+              <TextLink to="/keys/$id" params={{ id: keyId }}>
+                {keys.find(({ id }) => id === keyId)?.label ?? keyId}
+              </TextLink>,
+            ],
+            [
+              t("column.organization"),
+              <TextLink to="/jobs" search={{ organization: organizationId }}>
+                {organizationId}
+              </TextLink>,
+            ],
+            [t("detail.requestId"), <Id value={job.requestId} />],
+          ]}
+        />
+      </Card>
+      <div className="flex min-w-0 flex-col gap-6">
+        <Card title={t("detail.timeline")}>
+          <Timeline job={job} />
+        </Card>
+        <Card title={t("detail.outputs")}>
+          <Outputs job={job} />
+        </Card>
+        <Card title={t("detail.cost")}>
+          <JobCost job={job} />
+        </Card>
+        <Card title={t("detail.deliveries")}>
+          <Deliveries job={job} />
+        </Card>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import type { StatusLevel } from "../../ui/text/status.tsx";
+import type { Output } from "../../api/call.ts";
+
+export type JobRow = Output<"jobs.list">["data"][number];
+export type JobState = JobRow["status"];
+
+export const STATES: Readonly<Record<JobState, StatusLevel>> = {
+  pending: "unknown",
+  in_progress: "busy",
+  completed: "good",
+  failed: "bad",
+  cancelled: "off",
+  expired: "off",
+};
+
+/** Whether it can still be cancelled. */
+export function isLive({ status }: Pick<JobRow, "status">): boolean {
+  return status === "pending" || status === "in_progress";
+}
+
+/** Milliseconds from its submission to its end, or until now. */
+export function durationOf({ createdAt, endedAt }: JobRow, now: number): number {
+  return Math.max(0, (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(createdAt));
+}

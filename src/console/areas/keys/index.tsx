@@ -1,0 +1,132 @@
+import { useNavigate } from "@tanstack/react-router";
+import { KeyRound } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { ExportMenu } from "../../ui/table/export-menu.tsx";
+import { FilterInput } from "../../ui/filters/filter-input.tsx";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import type { Output } from "../../api/call.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { useList } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { useCan } from "../../api/session.ts";
+import { BudgetCell } from "./budget-cell.tsx";
+import { KeyState, useKeyWords } from "./key-view.tsx";
+
+type ListedKey = Output<"keys.list">["data"][number];
+type State = "active" | "disabled" | "expired";
+const STATES: readonly State[] = ["active", "disabled", "expired"];
+
+export default function KeysPage() {
+  const { t } = useTranslation("keys");
+  const navigate = useNavigate();
+  const can = useCan();
+  const { filters } = useFilters();
+  const filter = useKeyFilter();
+  const list = useList("keys.list", filter);
+  const create = can("admin") && (
+    <ButtonLink to="/keys/new" kind="primary">
+      {t("create")}
+    </ButtonLink>
+  );
+  const isFiltered = filters["search"] !== undefined || filters["state"] !== undefined;
+  return (
+    <Page title={t("title")} about={t("intro")} actions={create}>
+      <DataTable
+        id="keys"
+        label={t("title")}
+        columns={useColumns()}
+        list={list}
+        rowId={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: "/keys/$id", params: { id } })}
+        filters={
+          <>
+            <FilterInput name="search" label={t("search")} />
+            <FilterSelect
+              name="state"
+              label={t("state.label")}
+              options={STATES.map((id) => ({ id, label: t(`state.${id}`) }))}
+            />
+          </>
+        }
+        actions={<ExportMenu of="keys" filter={filter} />}
+        empty={
+          <EmptyState icon={KeyRound} action={isFiltered ? undefined : create}>
+            {t(isFiltered ? "empty.filtered" : "empty")}
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}
+
+/** The filter of the address as the gateway takes it. */
+function useKeyFilter() {
+  const { filters } = useFilters();
+  const { id } = useOrganization();
+  const state = STATES.find((each) => each === filters["state"]);
+  return {
+    ...(id !== null && { organizationId: id }),
+    ...(filters["search"] !== undefined && { search: filters["search"] }),
+    ...(state !== undefined && { state }),
+  };
+}
+
+function useColumns(): Column<ListedKey>[] {
+  const { t } = useTranslation("keys");
+  const words = useKeyWords();
+  const organizations = useOrganizationOptions();
+  const nameOf = (id: string) => organizations.find((each) => each.id === id)?.label ?? id;
+  return [
+    {
+      id: "name",
+      header: t("column.name"),
+      cell: ({ id, name }) => (
+        <TextLink to="/keys/$id" params={{ id }}>
+          <span className="block max-w-56 truncate">{name}</span>
+        </TextLink>
+      ),
+    },
+    {
+      id: "prefix",
+      header: t("column.prefix"),
+      cell: ({ prefix }) => <code className="font-mono text-xs text-muted">{prefix}…</code>,
+    },
+    { id: "state", header: t("column.state"), cell: (view) => <KeyState view={view} /> },
+    {
+      id: "organization",
+      header: t("column.organization"),
+      cell: (view) => <span className="block max-w-48 truncate">{nameOf(view.organizationId)}</span>,
+    },
+    { id: "scopes", header: t("column.scopes"), cell: (view) => words.scopes(view.scopes), isOptional: true },
+    {
+      id: "models",
+      header: t("column.models"),
+      cell: (view) => <span className="whitespace-nowrap">{words.models(view.models)}</span>,
+    },
+    { id: "budget", header: t("column.budget"), cell: (view) => <BudgetCell view={view} /> },
+    {
+      id: "lastUsed",
+      header: t("column.lastUsed"),
+      cell: ({ lastUsedAt }) =>
+        lastUsedAt === null ? <span className="text-muted">{t("never")}</span> : <Time at={lastUsedAt} />,
+    },
+    {
+      id: "expires",
+      header: t("column.expires"),
+      cell: ({ expiresAt }) =>
+        expiresAt === null ? <span className="text-muted">{t("never")}</span> : <Time at={expiresAt} />,
+    },
+    {
+      id: "created",
+      header: t("column.created"),
+      cell: ({ createdAt }) => <Time at={createdAt} />,
+      isOptional: true,
+    },
+  ];
+}

@@ -1,0 +1,115 @@
+import { useNavigate } from "@tanstack/react-router";
+import { Ban, Pencil, RefreshCw, Trash2, Undo2 } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { call } from "../../api/call.ts";
+import { queryClient, useActing, useReading } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
+import { EditKeyDialog } from "./edit-key-dialog.tsx";
+import type { Key } from "./key-view.tsx";
+import { RotateKeyDialog } from "./rotate-key-dialog.tsx";
+import { useLastDay } from "./last-day.ts";
+
+type Act = "edit" | "rotate" | "disable" | "remove";
+
+/** What may be done with a key. */
+export function KeyActs({ view }: { view: Key }) {
+  const { t } = useTranslation("keys");
+  const can = useCan();
+  const [act, setAct] = useState<Act | null>(null);
+  const close = () => setAct(null);
+  const enable = useActing("keys.update", ["keys"]);
+  if (!can("admin")) return null;
+  const start = () =>
+    enable.mutate(
+      { id: view.id, isDisabled: false },
+      { onSuccess: () => showToast(t("enable.done")), onError: showProblem },
+    );
+  return (
+    <>
+      <Button icon={Pencil} onPress={() => setAct("edit")}>
+        {t("edit")}
+      </Button>
+      <Button icon={RefreshCw} onPress={() => setAct("rotate")}>
+        {t("rotate")}
+      </Button>
+      {view.isDisabled ? (
+        <Button icon={Undo2} onPress={start} isPending={enable.isPending}>
+          {t("enable")}
+        </Button>
+      ) : (
+        <Button icon={Ban} onPress={() => setAct("disable")}>
+          {t("disable")}
+        </Button>
+      )}
+      <Button icon={Trash2} onPress={() => setAct("remove")}>
+        {t("remove")}
+      </Button>
+      <EditKeyDialog view={view} isOpen={act === "edit"} onClose={close} />
+      <RotateKeyDialog view={view} isOpen={act === "rotate"} onClose={close} />
+      {act === "disable" && <DisableDialog view={view} onClose={close} />}
+      {act === "remove" && <RemoveDialog view={view} onClose={close} />}
+    </>
+  );
+}
+
+function DisableDialog({ view, onClose }: { view: Key; onClose(): void }) {
+  const { t } = useTranslation("keys");
+  const update = useActing("keys.update", ["keys"]);
+  const used = useLastDay(view.id);
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={t("disable.title", { name: view.name })}
+      consequences={
+        <>
+          <p>{t("disable.what")}</p>
+          {used !== undefined && <p className="mt-2 text-text">{t("remove.requests", { count: used })}</p>}
+        </>
+      }
+      confirmLabel={t("disable")}
+      onConfirm={async () => {
+        await update.mutateAsync({ id: view.id, isDisabled: true });
+        showToast(t("disable.done"));
+      }}
+    />
+  );
+}
+
+function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
+  const { t } = useTranslation("keys");
+  const navigate = useNavigate();
+  const used = useLastDay(view.id);
+  const budgets = useReading("budgets.list", { organizationId: view.organizationId, keyId: view.id });
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={t("remove.title", { name: view.name })}
+      name={view.name}
+      consequences={
+        <>
+          <p>{t("remove.what")}</p>
+          <ul className="mt-2 list-disc pl-5 text-text">
+            {used !== undefined && <li>{t("remove.requests", { count: used })}</li>}
+            {budgets.data && <li>{t("remove.budgets", { count: budgets.data.data.length })}</li>}
+          </ul>
+        </>
+      }
+      confirmLabel={t("remove")}
+      onConfirm={async () => {
+        await call("keys.remove", { id: view.id });
+        showToast(t("remove.done"));
+        // The page of what is gone must not read it again.
+        await navigate({ to: "/keys" });
+        await queryClient.invalidateQueries({
+          predicate: ({ queryKey }) => /^(keys|budgets)\./.test(String(queryKey[0])),
+        });
+      }}
+    />
+  );
+}

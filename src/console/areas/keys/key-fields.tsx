@@ -1,0 +1,129 @@
+import { useFormContext, useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { AllOrSomeField } from "../../ui/forms/all-or-some-field.tsx";
+import { ChoiceField } from "../../ui/forms/choice-field.tsx";
+import { LimitsField } from "../../ui/forms/limits-field.tsx";
+import { LinesField } from "../../ui/forms/lines-field.tsx";
+import { SelectField } from "../../ui/forms/select-field.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { TimeField } from "../../ui/forms/time-field.tsx";
+import type { Input } from "../../api/call.ts";
+import { toLimits } from "../../ui/forms/limits.ts";
+import { useModelOptions } from "../../api/options.ts";
+import { useReading } from "../../api/queries.ts";
+import type { Key } from "./key-view.tsx";
+
+const EXPIRY_DAYS = ["30", "90", "365"] as const;
+const DAY_MS = 86_400_000;
+
+/** What a new key and one that is edited have in common, as the form holds it. */
+export interface KeyValues {
+  name: string;
+  scopes: Key["scopes"][number];
+  models: "*" | string[];
+  addresses: string[] | null;
+  limits: Key["limits"];
+  /** `never`, `at` a time, or after so many days. */
+  expiry: string;
+  expiresAt: string | null;
+}
+
+export const NEW_KEY: KeyValues = {
+  name: "",
+  scopes: "ai:*",
+  models: "*",
+  addresses: null,
+  limits: {},
+  expiry: "never",
+  expiresAt: null,
+};
+
+export function valuesOf(key: Key): KeyValues {
+  const { name, scopes, models, addresses, limits, expiresAt } = key;
+  return {
+    name,
+    scopes: scopes.length === 1 && scopes[0] ? scopes[0] : "ai:*",
+    models,
+    addresses,
+    limits,
+    expiry: expiresAt === null ? "never" : "at",
+    expiresAt,
+  };
+}
+
+/** The form's values as the gateway takes them; a limit that is not there is the default. */
+export function toInput(
+  values: KeyValues,
+): Pick<Input<"keys.create">, "name" | "scopes" | "models" | "addresses" | "limits" | "expiresAt"> {
+  const { name, scopes, models, addresses, limits } = values;
+  return { name, scopes: [scopes], models, addresses, limits: toLimits(limits), expiresAt: expiryOf(values) };
+}
+
+function expiryOf({ expiry, expiresAt }: KeyValues): string | null {
+  if (expiry === "never") return null;
+  return expiry === "at" ? expiresAt : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
+}
+
+/** The fields of a key but those that only a new one has. */
+export function KeyFields() {
+  const { t } = useTranslation("keys");
+  const models = useModelOptions();
+  return (
+    <>
+      <ChoiceField
+        name="scopes"
+        label={t("form.scopes")}
+        choices={[
+          { id: "ai:*", label: t("scope.all") },
+          { id: "ai:image", label: t("scope.image") },
+          { id: "ai:llm", label: t("scope.text") },
+        ]}
+      />
+      <AllOrSomeField
+        name="models"
+        label={t("form.models")}
+        allLabel={t("form.models.all")}
+        options={models}
+      />
+      <LinesField
+        name="addresses"
+        label={t("form.addresses")}
+        help={t("form.addresses.help")}
+        placeholder="10.0.0.0/8"
+        whenEmpty={null}
+      />
+      <ExpiryFields />
+      <KeyLimits />
+    </>
+  );
+}
+
+export function NameField() {
+  const { t } = useTranslation("keys");
+  return <TextField name="name" label={t("form.name")} help={t("form.name.help")} isRequired autoFocus />;
+}
+
+function ExpiryFields() {
+  const { t } = useTranslation("keys");
+  const { control } = useFormContext<KeyValues>();
+  const expiry = useWatch({ control, name: "expiry" });
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <SelectField
+        name="expiry"
+        label={t("form.expiry")}
+        options={[
+          { id: "never", label: t("form.expiry.never") },
+          ...EXPIRY_DAYS.map((days) => ({ id: days, label: t("form.expiry.days", { count: Number(days) }) })),
+          { id: "at", label: t("form.expiry.at") },
+        ]}
+      />
+      {expiry === "at" && <TimeField name="expiresAt" label={t("form.expiry.date")} isRequired />}
+    </div>
+  );
+}
+
+function KeyLimits() {
+  const defaults = useReading("limits.defaults", {});
+  return <LimitsField name="limits" defaults={defaults.data?.key ?? {}} />;
+}

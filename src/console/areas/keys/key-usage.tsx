@@ -1,0 +1,69 @@
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../ui/page/card.tsx";
+import { Chart } from "../../ui/chart/chart.tsx";
+import { Money } from "../../ui/text/money.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { Skeleton } from "../../ui/page/skeleton.tsx";
+import type { Output } from "../../api/call.ts";
+import { formatMoney, formatShortCount } from "../../ui/text/format.ts";
+import { useReading } from "../../api/queries.ts";
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+
+type Usage = Output<"usage.list">;
+
+/** What a key used within the last month, day by day and model by model. */
+export function KeyUsage({ id }: { id: string }) {
+  const { t } = useTranslation("keys");
+  const [from] = useState(() => new Date(Date.now() - DAYS * DAY_MS).toISOString());
+  const usage = useReading("usage.list", { groupBy: "model", interval: "day", keyId: id, from });
+  return (
+    <Card title={t("detail.usage")}>
+      <ReadingState query={usage} skeleton={<Skeleton className="h-80 w-full" />}>
+        {(data) =>
+          data.totals.requests === 0 ? (
+            <p className="py-6 text-muted">{t("detail.usage.empty")}</p>
+          ) : (
+            <UsageView usage={data} />
+          )
+        }
+      </ReadingState>
+    </Card>
+  );
+}
+
+function UsageView({ usage }: { usage: Usage }) {
+  const { t } = useTranslation("keys");
+  const { totals, currency, series, groups } = usage;
+  const figures = [
+    { label: t("usage.amount"), value: <Money amount={totals.amount} currency={currency} isShort /> },
+    { label: t("usage.requests"), value: formatShortCount(totals.requests) },
+    { label: t("usage.images"), value: formatShortCount(totals.images) },
+    { label: t("usage.tokens"), value: formatShortCount(totals.tokens) },
+  ];
+  return (
+    <div className="flex flex-col gap-4">
+      <dl className="grid grid-cols-2 gap-4 sm:grid-cols-4">
+        {figures.map(({ label, value }) => (
+          <div key={label}>
+            <dt className="text-xs text-muted">{label}</dt>
+            <dd className="text-lg font-semibold">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Chart
+        kind="bar"
+        label={t("detail.usage")}
+        times={series.map(({ at }) => at)}
+        series={groups.map(({ id, name, points }) => ({
+          name: id,
+          label: name,
+          values: points.map(({ amount }) => Number(amount)),
+        }))}
+        format={(value) => formatMoney(String(value), currency)}
+      />
+    </div>
+  );
+}

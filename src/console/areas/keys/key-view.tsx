@@ -1,0 +1,30 @@
+import { useTranslation } from "react-i18next";
+import { Status } from "../../ui/text/status.tsx";
+import type { Output } from "../../api/call.ts";
+import { useNow } from "../../ui/text/clock.ts";
+
+/** A key as it is read alone; in lists it has more. */
+export type Key = Output<"keys.get">;
+
+/** Whether a key is accepted now, and if not why. */
+export function KeyState({ view }: { view: Pick<Key, "isDisabled" | "expiresAt"> }) {
+  const { t } = useTranslation("keys");
+  const now = useNow();
+  if (view.isDisabled) return <Status level="off">{t("state.disabled")}</Status>;
+  if (view.expiresAt !== null && Date.parse(view.expiresAt) <= now)
+    return <Status level="warn">{t("state.expired")}</Status>;
+  return <Status level="good">{t("state.active")}</Status>;
+}
+
+/** What a key may call, in words. */
+export function useKeyWords() {
+  const { t } = useTranslation("keys");
+  return {
+    scopes: (scopes: Key["scopes"]) => {
+      if (scopes.includes("ai:*") || scopes.length === 2) return t("scope.all");
+      return t(scopes.includes("ai:image") ? "scope.image" : "scope.text");
+    },
+    models: (models: Key["models"]) =>
+      models === "*" ? t("models.all") : t("models.count", { count: models.length }),
+  };
+}

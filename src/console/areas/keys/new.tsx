@@ -1,0 +1,108 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useForm, useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../ui/page/card.tsx";
+import { OrganizationField } from "../../ui/forms/resource-fields.tsx";
+import { MoneyField } from "../../ui/forms/money-field.tsx";
+import { SelectField } from "../../ui/forms/select-field.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { showProblem } from "../../ui/overlay/toast.ts";
+import type { Output } from "../../api/call.ts";
+import { requireAmount } from "../../ui/text/amount.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useCurrency } from "../../api/options.ts";
+import { useActing } from "../../api/queries.ts";
+import { KeyFields, NameField, NEW_KEY, toInput, type KeyValues } from "./key-fields.tsx";
+import { NewSecret } from "./new-secret.tsx";
+
+interface NewKeyValues extends KeyValues {
+  organizationId: string | null;
+  /** Of its budget; empty for none. */
+  amount: string;
+  period: "total" | "day" | "month";
+}
+
+/** One form for a key with everything that bounds it. */
+export default function NewKeyPage() {
+  const { t } = useTranslation("keys");
+  const navigate = useNavigate();
+  const organization = useOrganization();
+  const form = useForm<NewKeyValues>({
+    values: { ...NEW_KEY, amount: "", period: "month", organizationId: organization.id },
+    // Which organizations there are may be known only after typing has begun.
+    resetOptions: { keepDirtyValues: true },
+  });
+  const create = useCreation();
+  const [made, setMade] = useState<Output<"keys.create"> | null>(null);
+  return (
+    <Page title={t("form.title")} about={t("form.intro")} back={{ to: "/keys", label: t("title") }}>
+      <div className="max-w-2xl">
+        <Card>
+          <Form
+            form={form}
+            submitLabel={t("form.submit")}
+            onSubmit={async (values) => setMade(await create(values))}
+          >
+            <NameField />
+            <OrganizationField
+              name="organizationId"
+              label={t("form.organization")}
+              help={t("form.organization.help")}
+              isRequired
+            />
+            <BudgetFields organizationId={useWatch({ control: form.control, name: "organizationId" })} />
+            <KeyFields />
+          </Form>
+        </Card>
+      </div>
+      {made && (
+        <NewSecret
+          made={made}
+          onClose={() => void navigate({ to: "/keys/$id", params: { id: made.key.id } })}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** Creates the key and then its budget; without the budget the key is there all the same. */
+function useCreation() {
+  const { t } = useTranslation("keys");
+  const createKey = useActing("keys.create", ["keys"]);
+  const createBudget = useActing("budgets.create", ["budgets", "keys", "overview"]);
+  return async ({ organizationId, amount, period, ...values }: NewKeyValues) => {
+    if (amount !== "") requireAmount(amount, "amount", t("form.amount.wrong"));
+    const made = await createKey.mutateAsync({ organizationId: organizationId ?? "", ...toInput(values) });
+    if (amount === "") return made;
+    try {
+      await createBudget.mutateAsync({
+        organizationId: made.key.organizationId,
+        keyId: made.key.id,
+        amount,
+        period,
+      });
+    } catch (error) {
+      showProblem(
+        new Error(t("secret.budgetFailed", { message: error instanceof Error ? error.message : "" })),
+      );
+    }
+    return made;
+  };
+}
+
+function BudgetFields({ organizationId }: { organizationId: string | null }) {
+  const { t } = useTranslation(["keys", "money"]);
+  const currency = useCurrency(organizationId) ?? "";
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <MoneyField name="amount" label={t("form.budget")} help={t("form.budget.help")} currency={currency} />
+      <SelectField
+        name="period"
+        label={t("form.budget.period")}
+        options={(["month", "day", "total"] as const).map((id) => ({ id, label: t(`money:period.${id}`) }))}
+      />
+    </div>
+  );
+}

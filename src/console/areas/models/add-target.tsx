@@ -1,0 +1,80 @@
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { Input } from "react-aria-components/Input";
+import { Label } from "react-aria-components/Label";
+import { TextField } from "react-aria-components/TextField";
+import { useController } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
+import { useChannelOptions } from "../../api/options.ts";
+import { PlainSelect } from "./plain-select.tsx";
+import { targetName, type DraftTarget, type RouteDraft } from "./route-draft.ts";
+
+/** Adds one of some targets to the route of the form around it; nothing where all of them are in it. */
+export function AddKnownTarget({ known }: { known: readonly DraftTarget[] }) {
+  const { t } = useTranslation("models");
+  const { field } = useController<RouteDraft, "targets">({ name: "targets" });
+  const [chosen, setChosen] = useState<string | null>(null);
+  const present = new Set(field.value.map(targetName));
+  const choices = new Map(known.map((target) => [targetName(target), target]));
+  const options = [...choices.keys()].filter((name) => !present.has(name)).map((id) => ({ id, label: id }));
+  const target = chosen === null ? undefined : choices.get(chosen);
+  const add = () => {
+    if (target) field.onChange([...field.value, { ...target, weight: 1 }]);
+    setChosen(null);
+  };
+  if (options.length === 0) return null;
+  return (
+    <div className="flex flex-wrap items-end gap-3">
+      <PlainSelect
+        label={t("route.target")}
+        value={chosen}
+        options={options}
+        none={t("route.target.none")}
+        onChange={setChosen}
+      />
+      <Button icon={Plus} isDisabled={!target} onPress={add}>
+        {t("route.add")}
+      </Button>
+    </div>
+  );
+}
+
+/** Adds any target to the route of the form around it. */
+export function AddTarget() {
+  const { t } = useTranslation("models");
+  const { field } = useController<RouteDraft, "targets">({ name: "targets" });
+  const channels = useChannelOptions();
+  const [channel, setChannel] = useState<string | null>(null);
+  const [typed, setTyped] = useState("");
+  const upstreamModel = typed.trim() || (field.value[0]?.upstreamModel ?? "");
+  const isKnown =
+    channel !== null &&
+    field.value.some((target) => targetName(target) === targetName({ channel, upstreamModel }));
+  const isReady = channel !== null && upstreamModel !== "" && !isKnown;
+  const add = () => {
+    if (channel === null || !isReady) return;
+    field.onChange([...field.value, { channel, upstreamModel, weight: 1 }]);
+    setChannel(null);
+    setTyped("");
+  };
+  return (
+    <div className="flex flex-wrap items-end gap-3">
+      <PlainSelect
+        label={t("route.channel")}
+        value={channel}
+        options={channels}
+        none={t("route.channel.none")}
+        onChange={setChannel}
+      />
+      <TextField value={typed} onChange={setTyped} className={`${FIELD} w-72 max-w-full`} autoComplete="off">
+        <Label className="font-medium">{t("route.upstream")}</Label>
+        <Input placeholder={field.value[0]?.upstreamModel ?? ""} className={INPUT} spellCheck="false" />
+      </TextField>
+      <Button icon={Plus} isDisabled={!isReady} onPress={add}>
+        {t("route.add")}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import { useTranslation } from "react-i18next";
+import type { Column } from "../../ui/table/data-table.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
+import { stateOf, ModelStatus, type ModelRow, type ModelSet } from "./model-state.tsx";
+import { ShortPrice } from "./short-price.tsx";
+
+/** The columns of the list; `enabled` are the models of the organization that is looked at. */
+export function useModelColumns(enabled: ModelSet): readonly Column<ModelRow>[] {
+  const { t } = useTranslation("models");
+  return [
+    {
+      id: "id",
+      header: t("column.id"),
+      cell: ({ id, displayName }) => (
+        <span className="flex min-w-40 flex-col">
+          <TextLink to="/models/detail" search={{ model: id }}>
+            <span className="break-all">{id}</span>
+          </TextLink>
+          {displayName !== id && <span className="text-xs text-muted">{displayName}</span>}
+        </span>
+      ),
+    },
+    {
+      id: "state",
+      header: t("column.state"),
+      cell: (model) => <ModelStatus state={stateOf(model, enabled)} />,
+    },
+    { id: "type", header: t("column.type"), cell: ({ type }) => t(`type.${type}`) },
+    { id: "prices", header: t("column.prices"), cell: ({ price }) => <Price price={price} /> },
+    { id: "targets", header: t("column.targets"), cell: ({ route }) => <Targets targets={route.targets} /> },
+    {
+      id: "origin",
+      header: t("column.origin"),
+      cell: ({ origin }) => <span className="whitespace-nowrap">{t(`origin.${origin}`)}</span>,
+    },
+    { id: "owner", header: t("detail.owner"), isOptional: true, cell: ({ ownedBy }) => ownedBy },
+  ];
+}
+
+function Price({ price }: Pick<ModelRow, "price">) {
+  return (
+    <span className="whitespace-nowrap">
+      <ShortPrice price={price} />
+    </span>
+  );
+}
+
+function Targets({ targets }: { targets: ModelRow["route"]["targets"] }) {
+  const { t } = useTranslation("models");
+  const [first] = targets;
+  if (!first) return <span className="text-muted">–</span>;
+  return (
+    <>
+      {first.channel}
+      {targets.length > 1 && (
+        <span className="text-muted"> {t("targets.more", { count: targets.length - 1 })}</span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import { useTranslation } from "react-i18next";
+import { Status, type StatusLevel } from "../../ui/text/status.tsx";
+import type { Output } from "../../api/call.ts";
+
+export type ModelRow = Output<"models.list">["data"][number];
+export type ModelSet = Output<"organizations.get">["models"];
+
+type ModelState = "callable" | "disabled" | "retired" | "no_channel" | "no_price" | "not_enabled";
+
+const LEVELS: Readonly<Record<ModelState, StatusLevel>> = {
+  callable: "good",
+  disabled: "off",
+  retired: "off",
+  no_channel: "off",
+  no_price: "warn",
+  not_enabled: "off",
+};
+
+/** Whether a model can be called now, by anybody or by an organization with these models; else the first reason why not. */
+export function stateOf(
+  { id, isRetired, isDisabled, isRoutable, price }: ModelRow,
+  enabled: ModelSet = "*",
+): ModelState {
+  if (isRetired) return "retired";
+  if (isDisabled) return "disabled";
+  if (!isEnabled(enabled, id)) return "not_enabled";
+  if (!isRoutable) return "no_channel";
+  return price === null ? "no_price" : "callable";
+}
+
+/** Whether an organization's models include one. */
+export function isEnabled(models: ModelSet, id: string): boolean {
+  if (models === "*") return true;
+  return Array.isArray(models) ? models.includes(id) : !models.except.includes(id);
+}
+
+/** An organization's models with one more or one less. */
+export function withModel(models: ModelSet, id: string, isWanted: boolean): ModelSet {
+  if (Array.isArray(models))
+    return isWanted ? [...new Set([...models, id])] : models.filter((each) => each !== id);
+  const except = models === "*" ? [] : models.except.filter((each) => each !== id);
+  if (!isWanted) return { except: [...except, id] };
+  return except.length === 0 ? "*" : { except };
+}
+
+export function ModelStatus({ state }: { state: ModelState }) {
+  const { t } = useTranslation("models");
+  return <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>;
+}

@@ -1,0 +1,158 @@
+import { useTranslation } from "react-i18next";
+import { useState } from "react";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Id } from "../../ui/text/id.tsx";
+import { ButtonLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { ApiError } from "../../api/call.ts";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useReading } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { useCan } from "../../api/session.ts";
+import { Capabilities } from "./capabilities.tsx";
+import { DefaultRoute } from "./default-route.tsx";
+import { DryRun } from "./dry-run.tsx";
+import { ModelAccess } from "./model-access.tsx";
+import { ModelActs } from "./model-actions.tsx";
+import { ModelFacts } from "./model-facts.tsx";
+import type { ModelRow } from "./model-state.tsx";
+import { OrganizationRoute } from "./organization-route.tsx";
+import { RouteSkeleton } from "./route-skeleton.tsx";
+import { PlainSelect } from "./plain-select.tsx";
+import { Prices } from "./prices.tsx";
+
+/** One model: what it can do, what it costs, who may call it, and where its requests go. */
+export default function ModelPage() {
+  const { t } = useTranslation("models");
+  const { filters } = useFilters();
+  const id = filters["model"] ?? "";
+  const query = useReading("models.get", { id });
+  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
+  return (
+    <Page
+      title={query.data?.displayName ?? id}
+      about={<Id value={id} />}
+      tabs={<AreaTabs area="models" />}
+      actions={
+        <>
+          {query.data && <ModelActs model={query.data} />}
+          <ButtonLink to="/models">{t("detail.all")}</ButtonLink>
+        </>
+      }
+    >
+      {isUnknown ? (
+        <Card>
+          <EmptyState>{t("detail.none", { id })}</EmptyState>
+        </Card>
+      ) : (
+        <ReadingState query={query}>{(model) => <ModelDetail key={model.id} model={model} />}</ReadingState>
+      )}
+    </Page>
+  );
+}
+
+function ModelDetail({ model }: { model: ModelRow }) {
+  const { t } = useTranslation("models");
+  const canPrice = useCan()("billing", "installation");
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[minmax(18rem,26rem)_1fr]">
+      <div className="flex min-w-0 flex-col gap-6">
+        <Card title={t("detail.facts")}>
+          <ModelFacts model={model} />
+        </Card>
+        <Card title={t("detail.capabilities")}>
+          <Capabilities model={model} />
+        </Card>
+        <Card
+          title={t("detail.prices")}
+          actions={
+            canPrice && (
+              <ButtonLink kind="quiet" to="/models/prices" search={{ model: model.id }}>
+                {t("detail.prices.act")}
+              </ButtonLink>
+            )
+          }
+        >
+          <Prices price={model.price} />
+        </Card>
+        <ModelAccess model={model} />
+      </div>
+      <div className="order-first flex min-w-0 flex-col gap-6 lg:order-none">
+        {model.route.targets.length > 0 ? (
+          <>
+            <RouteCard model={model} />
+            <SampleRun model={model.id} />
+          </>
+        ) : (
+          <UnservedRoute model={model} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The route of the organization that is looked at, or the default. */
+function RouteCard({ model }: { model: ModelRow }) {
+  const { t } = useTranslation("models");
+  const { id, choose } = useOrganization();
+  const organizations = useOrganizationOptions();
+  const [isDefault, setDefault] = useState(false);
+  const organization = isDefault ? undefined : organizations.find((each) => each.id === id);
+  return (
+    <Card title={t("route.title")}>
+      <div className="flex flex-col gap-5">
+        <PlainSelect
+          label={t("route.of")}
+          value={organization?.id ?? null}
+          options={organizations}
+          none={t("route.default")}
+          onChange={(chosen) => {
+            setDefault(chosen === null);
+            if (chosen !== null) choose(chosen);
+          }}
+        />
+        {organizations.length === 0 && <RouteSkeleton />}
+        {organizations.length > 0 && organization && (
+          <OrganizationRoute
+            key={organization.id}
+            model={model.id}
+            organization={organization}
+            fallback={model.route}
+          />
+        )}
+        {organizations.length > 0 && !organization && <DefaultRoute model={model} />}
+      </div>
+    </Card>
+  );
+}
+
+/** The default route of a model that no channel serves: there is nothing yet that a request could meet. */
+function UnservedRoute({ model }: { model: ModelRow }) {
+  const { t } = useTranslation("models");
+  const canConnect = useCan()("admin", "installation");
+  return (
+    <Card
+      title={t("route.title")}
+      about={t("route.unserved")}
+      actions={canConnect && <ButtonLink to="/models/providers/add">{t("route.unserved.act")}</ButtonLink>}
+    >
+      <div className="flex flex-col gap-5">
+        <DefaultRoute model={model} />
+      </div>
+    </Card>
+  );
+}
+
+/** A dry run as the organization that is looked at, or as the first. */
+function SampleRun({ model }: { model: string }) {
+  const { id } = useOrganization();
+  const [first] = useOrganizationOptions();
+  const organizationId = id ?? first?.id;
+  return organizationId === undefined ? null : (
+    <DryRun key={`${organizationId} ${model}`} model={model} organizationId={organizationId} />
+  );
+}

@@ -1,0 +1,42 @@
+import { ChevronDown } from "lucide-react";
+import { Button } from "react-aria-components/Button";
+import { Label } from "react-aria-components/Label";
+import { Select, SelectValue } from "react-aria-components/Select";
+import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
+import { OptionsList } from "../../ui/forms/options-list.tsx";
+import type { Option } from "../../api/options.ts";
+
+const NONE = "";
+
+/** A choice outside of a form: the id of an option, or null for what stands first. */
+export function PlainSelect({
+  label,
+  value,
+  options,
+  none,
+  onChange,
+}: {
+  label: string;
+  value: string | null;
+  options: readonly Option[];
+  /** What null means. */
+  none: string;
+  onChange(value: string | null): void;
+}) {
+  return (
+    <Select
+      value={value ?? NONE}
+      onChange={(id) => onChange(id === NONE ? null : String(id))}
+      className={`${FIELD} w-72 max-w-full`}
+    >
+      <Label className="font-medium">{label}</Label>
+      <Button className={`${INPUT} flex items-center gap-2 text-left`}>
+        <SelectValue<Option> className="min-w-0 flex-1 truncate">
+          {({ selectedItems }) => selectedItems[0]?.label ?? none}
+        </SelectValue>
+        <ChevronDown size={14} aria-hidden className="shrink-0 text-muted" />
+      </Button>
+      <OptionsList options={[{ id: NONE, label: none }, ...options]} />
+    </Select>
+  );
+}

@@ -1,0 +1,82 @@
+import { Building2 } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { FilterInput } from "../../ui/filters/filter-input.tsx";
+import { Id } from "../../ui/text/id.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { useList } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { useCan } from "../../api/session.ts";
+import { OrganizationActs } from "./organization-actions.tsx";
+import { OrganizationDialog } from "./organization-dialog.tsx";
+import type { Organization } from "./views.ts";
+
+export default function OrganizationsPage() {
+  const { t } = useTranslation(["settings", "shell"]);
+  const can = useCan();
+  const { filters } = useFilters();
+  const [isCreating, setCreating] = useState(false);
+  const search = filters["search"];
+  const list = useList("organizations.list", search === undefined ? {} : { search });
+  const create = can("admin", "installation") && (
+    <Button kind="primary" onPress={() => setCreating(true)}>
+      {t("organizations.create")}
+    </Button>
+  );
+  return (
+    <Page
+      title={t("shell:nav.settings")}
+      about={t("organizations.intro")}
+      tabs={<AreaTabs area="settings" />}
+      actions={create}
+    >
+      <DataTable
+        id="organizations"
+        label={t("organizations.title")}
+        columns={useColumns()}
+        list={list}
+        rowId={({ id }) => id}
+        filters={<FilterInput name="search" label={t("shell:search")} />}
+        empty={<EmptyState icon={Building2}>{t("organizations.empty")}</EmptyState>}
+      />
+      <OrganizationDialog view={null} isOpen={isCreating} onClose={() => setCreating(false)} />
+    </Page>
+  );
+}
+
+function useColumns(): Column<Organization>[] {
+  const { t } = useTranslation("settings");
+  const modelsOf = ({ models }: Organization) => {
+    if (models === "*") return t("organization.models.all.short");
+    return Array.isArray(models)
+      ? t("organization.models.only.short", { count: models.length })
+      : t("organization.models.except.short", { count: models.except.length });
+  };
+  return [
+    {
+      id: "name",
+      header: t("organization.name"),
+      cell: ({ name }) => <span className="block max-w-72 truncate font-medium">{name}</span>,
+    },
+    { id: "id", header: t("organization.id"), cell: ({ id }) => <Id value={id} /> },
+    {
+      id: "state",
+      header: t("organization.state"),
+      cell: ({ isDisabled }) => (
+        <Status level={isDisabled ? "off" : "good"}>
+          {t(isDisabled ? "organization.disabled" : "organization.active")}
+        </Status>
+      ),
+    },
+    { id: "currency", header: t("organization.currency"), cell: ({ currency }) => currency },
+    { id: "models", header: t("organization.models"), cell: modelsOf },
+    { id: "created", header: t("organization.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: "acts", header: "", isNumber: true, cell: (view) => <OrganizationActs view={view} /> },
+  ];
+}

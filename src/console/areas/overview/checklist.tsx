@@ -1,0 +1,68 @@
+import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
+import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../ui/page/card.tsx";
+import { useCan } from "../../api/session.ts";
+import type { Overview } from "./overview.ts";
+
+const STEPS = [
+  { id: "picture", to: "/playground" },
+  { id: "key", to: "/keys" },
+  { id: "vendor", to: "/models/providers" },
+  { id: "budget", to: "/money" },
+] as const;
+
+/** Of the card in the layouts of one, two and four columns. */
+export const CHECKLIST_HEIGHT = "h-[25.5rem] w-full sm:h-60 xl:h-[10.5rem]";
+const STORED = "gateway.checklist.done";
+
+/** Whether there was something left to do when this browser has asked last. */
+export function useHasChecklist(): boolean {
+  const can = useCan();
+  return can("admin") && localStorage.getItem(STORED) === null;
+}
+
+/** What is left to do after the first start; nothing once all of it is done. */
+export function Checklist({ steps }: { steps: Overview["checklist"] }) {
+  const { t } = useTranslation("overview");
+  const can = useCan();
+  const done = STEPS.filter(({ id }) => steps[id]).length;
+  const isDone = done === STEPS.length;
+  useEffect(() => {
+    if (isDone) localStorage.setItem(STORED, "true");
+    else localStorage.removeItem(STORED);
+  }, [isDone]);
+  if (isDone || !can("admin")) return null;
+  return (
+    <Card title={t("checklist")} about={t("checklist.about", { done, all: STEPS.length })}>
+      <ol className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
+        {STEPS.map(({ id, to }) => {
+          const Icon = steps[id] ? CircleCheck : CircleDashed;
+          return (
+            <li key={id}>
+              <Link
+                to={to}
+                className="group flex h-full items-start gap-3 rounded-md border border-line p-3 hover:bg-hover"
+              >
+                <Icon
+                  size={18}
+                  role="img"
+                  aria-label={steps[id] ? t("checklist.done") : t("checklist.open")}
+                  className={`mt-px shrink-0 ${steps[id] ? "text-good" : "text-muted"}`}
+                />
+                <span className="min-w-0 flex-1">
+                  <span className={`block font-medium ${steps[id] ? "text-muted line-through" : ""}`}>
+                    {t(`checklist.${id}`)}
+                  </span>
+                  <span className="block text-muted">{t(`checklist.${id}.about`)}</span>
+                </span>
+                <ArrowRight size={16} aria-hidden className="mt-0.5 shrink-0 text-muted" />
+              </Link>
+            </li>
+          );
+        })}
+      </ol>
+    </Card>
+  );
+}

@@ -1,0 +1,105 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useCallback } from "react";
+import { useTranslation } from "react-i18next";
+import { Page } from "../../ui/page/page.tsx";
+import { RangePicker } from "../../ui/filters/range-picker.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { Skeleton } from "../../ui/page/skeleton.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { useEvents, type LiveEvent } from "../../api/events.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { reading } from "../../api/queries.ts";
+import { useRange } from "../../ui/filters/range.ts";
+import { useFilters } from "../../address.ts";
+import { BudgetCard } from "./budget-card.tsx";
+import { ChannelCard } from "./channel-card.tsx";
+import { Checklist } from "./checklist.tsx";
+import { Degraded } from "./degraded.tsx";
+import { OverviewSkeleton } from "./overview-skeleton.tsx";
+import type { Overview } from "./overview.ts";
+import { SpendCard } from "./spend-card.tsx";
+import { TopCard } from "./top-card.tsx";
+import { Totals } from "./totals.tsx";
+import { LatencyCard, RequestsCard } from "./traffic-cards.tsx";
+
+const FilterSelect = lazy(async () => ({
+  default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,
+}));
+
+/** Whether everything is well, what was spent on what by whom, and whether the budgets last. */
+export default function OverviewPage() {
+  const { t } = useTranslation("overview");
+  const query = useOverview();
+  return (
+    <Page
+      title={t("title")}
+      about={query.data ? <Health overview={query.data} /> : <Skeleton className="h-5 w-32" />}
+      actions={
+        <>
+          {query.data && query.data.currencies.length > 1 && (
+            <Suspense>
+              <FilterSelect
+                name="currency"
+                label={t("currency")}
+                usual={query.data.currency}
+                options={query.data.currencies.map((id) => ({ id, label: id }))}
+              />
+            </Suspense>
+          )}
+          <RangePicker />
+        </>
+      }
+    >
+      <ReadingState query={query} skeleton={<OverviewSkeleton />}>
+        {(overview) => (
+          <div className="flex flex-col gap-4">
+            <Checklist steps={overview.checklist} />
+            <Degraded parts={overview.degraded} />
+            <Totals overview={overview} />
+            <SpendCard overview={overview} />
+            <div className="grid gap-4 lg:grid-cols-2">
+              <RequestsCard overview={overview} />
+              <LatencyCard overview={overview} />
+              <TopCard overview={overview} />
+              <BudgetCard budgets={overview.budgets} />
+            </div>
+            <ChannelCard channels={overview.channels} />
+          </div>
+        )}
+      </ReadingState>
+    </Page>
+  );
+}
+
+function useOverview() {
+  const { chosen: organizationId } = useOrganization();
+  const { currency } = useFilters().filters;
+  const { from, to } = useRange();
+  const query = useQuery({
+    ...reading("overview.get", {
+      from,
+      to,
+      ...(organizationId !== null && { organizationId }),
+      ...(currency !== undefined && { currency }),
+    }),
+    placeholderData: keepPreviousData,
+  });
+  const { refetch } = query;
+  const onEvent = useCallback(
+    ({ kind }: LiveEvent) => {
+      if (kind === "channels") void refetch();
+    },
+    [refetch],
+  );
+  useEvents(onEvent);
+  return query;
+}
+
+function Health({ overview: { degraded, channels } }: { overview: Overview }) {
+  const { t } = useTranslation("overview");
+  const ejected = channels.filter(({ state }) => state === "ejected").length;
+  if (degraded.length > 0)
+    return <Status level="bad">{t("health.degraded", { count: degraded.length })}</Status>;
+  if (ejected > 0) return <Status level="warn">{t("health.ejected", { count: ejected })}</Status>;
+  return <Status level="good">{t("health.good")}</Status>;
+}

@@ -1,0 +1,71 @@
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../ui/page/card.tsx";
+import { Chart } from "../../ui/chart/chart.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { ButtonLink } from "../../ui/text/link.tsx";
+import { formatDuration, formatShortCount } from "../../ui/text/format.ts";
+import type { Overview } from "./overview.ts";
+
+const GOOD = "oklch(0.62 0.13 255)";
+const BAD = "oklch(0.6 0.19 25)";
+const MIDDLE = "oklch(0.62 0.13 255)";
+const HIGH = "oklch(0.66 0.16 55)";
+
+/** Requests over time, and those of them that failed. */
+export function RequestsCard({ overview: { series, totals } }: { overview: Overview }) {
+  const { t } = useTranslation("overview");
+  const times = useMemo(() => series.map(({ at }) => at), [series]);
+  const rows = useMemo(
+    () => [
+      { name: "errors", label: t("errors"), values: series.map(({ errors }) => errors), colour: BAD },
+      {
+        name: "succeeded",
+        label: t("succeeded"),
+        values: series.map(({ requests, errors }) => requests - errors),
+        colour: GOOD,
+      },
+    ],
+    [series, t],
+  );
+  return (
+    <Card title={t("requests")}>
+      {totals.requests === 0 ? (
+        <NoTraffic />
+      ) : (
+        <Chart label={t("requests")} kind="bar" times={times} series={rows} format={formatShortCount} />
+      )}
+    </Card>
+  );
+}
+
+/** How long requests took. */
+export function LatencyCard({ overview: { series, totals } }: { overview: Overview }) {
+  const { t } = useTranslation("overview");
+  const times = useMemo(() => series.map(({ at }) => at), [series]);
+  const rows = useMemo(
+    () => [
+      { name: "p95", label: t("p95"), values: series.map(({ p95Ms }) => p95Ms), colour: HIGH },
+      { name: "p50", label: t("p50"), values: series.map(({ p50Ms }) => p50Ms), colour: MIDDLE },
+    ],
+    [series, t],
+  );
+  return (
+    <Card title={t("latency")}>
+      {totals.requests === 0 ? (
+        <NoTraffic />
+      ) : (
+        <Chart label={t("latency")} kind="line" times={times} series={rows} format={formatDuration} />
+      )}
+    </Card>
+  );
+}
+
+export function NoTraffic() {
+  const { t } = useTranslation("overview");
+  return (
+    <EmptyState action={<ButtonLink to="/playground">{t("noTraffic.act")}</ButtonLink>}>
+      {t("noTraffic")}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,113 @@
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../ui/page/card.tsx";
+import { CodeSnippet } from "../../ui/text/code-snippet.tsx";
+import { Money } from "../../ui/text/money.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { formatCount, formatShortCount } from "../../ui/text/format.ts";
+import { readWithKey, type OwnModel, type OwnPrice, type OwnUsage } from "./own-usage.ts";
+import { keySnippets } from "../keys/snippets.ts";
+import { BudgetsAndLimits } from "./budgets-and-limits.tsx";
+import { LastRequests } from "./last-requests.tsx";
+import { ModelPrices } from "./model-prices.tsx";
+import { SpendByDay } from "./spend-by-day.tsx";
+
+/** Everything a key may know of itself. */
+export function KeyView({ secret }: { secret: string }) {
+  const usage = useOwn<OwnUsage>("usage", "/v1/usage", secret);
+  const models = useOwn<{ data: OwnModel[] }>("models", "/v1/models", secret);
+  const prices = useOwn<{ data: OwnPrice[] }>("prices", "/v1/pricing/lookup", secret);
+  const { t } = useTranslation("ownKey");
+  const first = models.data?.data[0];
+  return (
+    <>
+      <ReadingState query={usage}>
+        {(usage) => (
+          <>
+            <KeyHead usage={usage} />
+            <Totals usage={usage} />
+            <SpendByDay usage={usage} />
+            <BudgetsAndLimits budgets={usage.budgets} limits={usage.limits} />
+            <LastRequests requests={usage.requests} />
+          </>
+        )}
+      </ReadingState>
+      <Card title={t("models")} isFlush>
+        <ReadingState query={models}>
+          {({ data }) => <ModelPrices models={data} prices={prices.data?.data ?? []} />}
+        </ReadingState>
+      </Card>
+      {first && (
+        <CodeSnippet
+          label={t("snippets")}
+          snippets={keySnippets("YOUR_KEY", first.type === "image" ? "image" : "text", first.id)}
+        />
+      )}
+    </>
+  );
+}
+
+function useOwn<Data>(kind: string, path: string, secret: string) {
+  return useQuery({
+    // The secret is no part of what is kept.
+    queryKey: ["ownKey", kind],
+    queryFn: ({ signal }) => readWithKey<Data>(path, secret, signal),
+  });
+}
+
+function KeyHead({ usage: { key } }: { usage: OwnUsage }) {
+  const { t } = useTranslation("ownKey");
+  return (
+    <div>
+      <h1 className="text-xl font-semibold tracking-tight break-words">{key.name}</h1>
+      <p className="mt-1 flex flex-wrap gap-x-3 text-muted">
+        <span className="font-mono">{key.prefix}…</span>
+        <span>{key.scopes.join(", ")}</span>
+        <span>
+          {key.expires_at === null ? (
+            t("endless")
+          ) : (
+            <>
+              {t("expires")} <Time at={key.expires_at} />
+            </>
+          )}
+        </span>
+      </p>
+    </div>
+  );
+}
+
+function Totals({ usage: { totals, currency } }: { usage: OwnUsage }) {
+  const { t } = useTranslation("ownKey");
+  const tokens = Object.values(totals.tokens).reduce((sum, count) => sum + count, 0);
+  const tile = "flex flex-col gap-1 bg-surface px-4 py-3";
+  const figure = "text-xl leading-7 font-semibold tracking-tight";
+  return (
+    <section aria-label={t("days")}>
+      <p className="mb-2 text-muted">{t("days")}</p>
+      <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-4">
+        <div className={tile}>
+          <dt className="text-muted">{t("spend")}</dt>
+          <dd className={figure}>
+            <Money amount={totals.amount} currency={currency} isShort />
+          </dd>
+        </div>
+        <div className={tile}>
+          <dt className="text-muted">{t("requests")}</dt>
+          <dd className={figure}>{formatCount(totals.requests)}</dd>
+        </div>
+        <div className={tile}>
+          <dt className="text-muted">{t("images")}</dt>
+          <dd className={figure}>{formatCount(totals.images)}</dd>
+        </div>
+        <div className={tile}>
+          <dt className="text-muted">{t("tokens")}</dt>
+          <dd className={figure} title={formatCount(tokens)}>
+            {formatShortCount(tokens)}
+          </dd>
+        </div>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,83 @@
+import { ApiError } from "../../api/call.ts";
+
+/** What a key sees of itself: `GET /v1/usage`. */
+export interface OwnUsage {
+  key: { id: string; name: string; prefix: string; scopes: string[]; expires_at: string | null };
+  /** First and last moment of what is summed up, in ISO 8601. */
+  from: string;
+  to: string;
+  currency: string;
+  totals: Used;
+  days: (Used & { date: string; models: (Used & { model: string })[] })[];
+  budgets: OwnBudget[];
+  limits: OwnLimit[];
+  requests: OwnRequest[];
+}
+
+interface Used {
+  requests: number;
+  amount: string;
+  images: number;
+  tokens: Record<string, number>;
+}
+
+export interface OwnBudget {
+  scope: "organization" | "key";
+  period: "total" | "day" | "month";
+  amount: string;
+  spent: string;
+  left: string;
+  currency: string;
+  period_end: string | null;
+}
+
+export interface OwnLimit {
+  scope: "organization" | "key";
+  quantity: "requests" | "tokens" | "images";
+  limit: number;
+  remaining: number;
+}
+
+export interface OwnRequest {
+  id: string;
+  request_id: string;
+  at: string;
+  model: string | null;
+  status: number;
+  code: string | null;
+  message: string | null;
+  duration_ms: number | null;
+  amount: string | null;
+  currency: string | null;
+}
+
+export interface OwnModel {
+  id: string;
+  display_name?: string;
+  type: string;
+}
+
+/** A price in effect: `GET /v1/pricing/lookup`. */
+export type OwnPrice = { model: string; currency: string } & (
+  | { unit: "image"; tier: string; quality: string; unit_price: string }
+  | { unit: "token"; prices: Record<string, string> }
+);
+
+/** Reads a path of the public interface with a key, and without the cookie of a session. */
+export async function readWithKey<Data>(path: string, secret: string, signal: AbortSignal): Promise<Data> {
+  const response = await fetch(path, {
+    signal,
+    credentials: "omit",
+    headers: { authorization: `Bearer ${secret}` },
+  });
+  const reply: unknown = await response.json().catch(() => null);
+  if (response.ok) return reply as Data;
+  const { error } = (reply ?? {}) as { error?: { message?: string; code?: string; request_id?: string } };
+  throw new ApiError(
+    response.status,
+    error?.code ?? "unavailable",
+    error?.message ?? response.statusText,
+    null,
+    error?.request_id ?? null,
+  );
+}

@@ -1,0 +1,101 @@
+import { KeyRound, ShieldAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { ButtonLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { RouteTabs } from "../../ui/page/route-tabs.tsx";
+import { Skeleton } from "../../ui/page/skeleton.tsx";
+import { useOrganization } from "../../api/organization.ts";
+import { useReading } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { useCan } from "../../api/session.ts";
+import { usePlaygroundModels, type PlaygroundModel } from "./models.ts";
+
+interface PlaygroundFrameProps {
+  type: PlaygroundModel["type"] | "text";
+  /** Called with a key and the models of the type that it may call: at least one. */
+  children(keyId: string, models: readonly PlaygroundModel[]): ReactNode;
+}
+
+const MAX_KEYS = 200;
+
+/** What the playground's pages share: tabs, and the key on whose account everything is sent. */
+export function PlaygroundFrame(props: PlaygroundFrameProps) {
+  const { t } = useTranslation("playground");
+  const may = useCan();
+  const tabs = [
+    { to: "/playground", label: t("tab.image") },
+    { to: "/playground/chat", label: t("tab.chat") },
+    { to: "/playground/messages", label: t("tab.messages") },
+  ] as const;
+  const frame = { title: t("title"), about: t("about"), tabs: <RouteTabs label={t("title")} tabs={tabs} /> };
+  if (may("admin")) return <Bench {...props} frame={frame} />;
+  return (
+    <Page {...frame}>
+      <EmptyState icon={ShieldAlert}>{t("needsAdmin")}</EmptyState>
+    </Page>
+  );
+}
+
+function Bench({
+  frame,
+  type,
+  children,
+}: PlaygroundFrameProps & { frame: { title: string; about: string; tabs: ReactNode } }) {
+  const { t } = useTranslation("playground");
+  const { filters, change } = useFilters();
+  const { id: organizationId } = useOrganization();
+  const keys = useReading("keys.list", {
+    state: "active",
+    limit: MAX_KEYS,
+    ...(organizationId !== null && { organizationId }),
+  });
+  const usable = keys.data?.data ?? [];
+  const keyId = (usable.find(({ id }) => id === filters["key"]) ?? usable[0])?.id ?? null;
+  const models = usePlaygroundModels(keyId);
+  const choice = usable.length > 0 && (
+    <ChoiceSelect
+      label={t("key")}
+      options={usable.map(({ id, name, prefix }) => ({ id, label: name, detail: `${prefix}…` }))}
+      value={keyId ?? ""}
+      onChange={(key) => change({ key })}
+    />
+  );
+  return (
+    <Page {...frame} actions={choice}>
+      <ReadingState query={keys} skeleton={<BenchSkeleton />}>
+        {() =>
+          keyId === null ? (
+            <EmptyState icon={KeyRound} action={<ButtonLink to="/keys">{t("noKey.act")}</ButtonLink>}>
+              {t("noKey")}
+            </EmptyState>
+          ) : (
+            <ReadingState query={models} skeleton={<BenchSkeleton />}>
+              {(all) => {
+                const offered = all.filter((model) => isOfType(model, type));
+                if (offered.length > 0) return children(keyId, offered);
+                return <EmptyState icon={KeyRound}>{t("noModel")}</EmptyState>;
+              }}
+            </ReadingState>
+          )
+        }
+      </ReadingState>
+    </Page>
+  );
+}
+
+function isOfType({ type }: PlaygroundModel, wanted: PlaygroundFrameProps["type"]): boolean {
+  return wanted === "text" ? type === "chat" || type === "messages" : type === wanted;
+}
+
+function BenchSkeleton() {
+  return (
+    <div className="grid gap-6 lg:grid-cols-[21rem_minmax(0,1fr)] xl:grid-cols-[26rem_minmax(0,1fr)]">
+      <Skeleton className="h-[34rem]" />
+      <Skeleton className="h-[34rem]" />
+    </div>
+  );
+}

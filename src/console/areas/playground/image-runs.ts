@@ -1,0 +1,74 @@
+import { useCallback, useRef, useState } from "react";
+import { showProblem } from "../../ui/overlay/toast.ts";
+import { newLocalId } from "./local-id.ts";
+import type { ImageEntry } from "./history.ts";
+import { imageCall, type ImageForm, type Reference } from "./image-call.ts";
+import { cancelJob, newRun, resumeJob, runImages, type ImageRun } from "./image-run.ts";
+import type { PlaygroundModel } from "./models.ts";
+
+/**
+ * Runs the form with each model at once. Every entry is saved as it ends, and a job as soon as it is submitted, so that
+ * it is followed again when its entry is opened.
+ */
+export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
+  const [runs, setRuns] = useState<readonly ImageRun[]>([]);
+  const aborts = useRef(new Map<string, AbortController>());
+  /** What is shown: runs of an entry that was left go on, but change only the history. */
+  const shown = useRef("");
+
+  const change = useCallback(
+    (entry: ImageEntry, id: string) => (some: Partial<ImageRun>) => {
+      const isWorthSaving = some.tookMs !== undefined || (some.job !== undefined && !hasJob(entry, id));
+      entry.runs = entry.runs.map((run) => (run.id === id ? { ...run, ...some } : run));
+      if (shown.current === entry.id) setRuns(entry.runs);
+      if (isWorthSaving) save({ ...entry, runs: entry.runs.map(withLinksOnly) });
+    },
+    [save],
+  );
+
+  const start = (models: readonly PlaygroundModel[], form: ImageForm, references: readonly Reference[]) => {
+    const entry: ImageEntry = {
+      id: newLocalId(),
+      at: Date.now(),
+      kind: "image",
+      keyId,
+      form,
+      references,
+      runs: models.map(({ id }) => newRun(id)),
+    };
+    shown.current = entry.id;
+    setRuns(entry.runs);
+    for (const [index, run] of entry.runs.entries()) {
+      const model = models[index];
+      if (!model) continue;
+      const abort = new AbortController();
+      aborts.current.set(run.id, abort);
+      const reports = { signal: abort.signal, onChange: change(entry, run.id) };
+      void runImages(keyId, run, imageCall(model, form, references), reports);
+    }
+  };
+
+  const open = (kept: ImageEntry) => {
+    const entry = { ...kept };
+    shown.current = entry.id;
+    setRuns(entry.runs);
+    for (const run of entry.runs)
+      if (run.state === "running" && run.job) void resumeJob(entry.keyId, run, change(entry, run.id));
+  };
+
+  const cancel = (run: ImageRun) => {
+    if (run.job) void cancelJob(keyId, run.job.id).catch(showProblem);
+    else aborts.current.get(run.id)?.abort();
+  };
+  return { runs, start, open, cancel };
+}
+
+/** Pictures that came as base64 are too large to be kept. */
+function withLinksOnly(run: ImageRun): ImageRun {
+  const pictures = run.pictures.filter((url) => !url.startsWith("data:"));
+  return pictures.length === run.pictures.length ? run : { ...run, pictures };
+}
+
+function hasJob({ runs }: ImageEntry, id: string): boolean {
+  return runs.some((run) => run.id === id && run.job !== null);
+}

@@ -1,0 +1,58 @@
+import { useTranslation } from "react-i18next";
+import { Money } from "../../ui/text/money.tsx";
+import type { PlaygroundModel, PlaygroundPrice } from "./models.ts";
+import { usePlaygroundPrice } from "./models.ts";
+
+interface PriceLineProps {
+  keyId: string;
+  model: PlaygroundModel;
+  /** Of the price lookup. */
+  query: Record<string, string>;
+  /** How many pictures, for a price of pictures. */
+  count: number;
+  /** With the model's name, where several are compared. */
+  isNamed: boolean;
+}
+
+/** What a request will cost, in the place where it is sent. */
+export function PriceLine({ keyId, model, query, count, isNamed }: PriceLineProps) {
+  const { t } = useTranslation("playground");
+  const price = usePlaygroundPrice(keyId, query);
+  return (
+    <p className="flex min-h-5 flex-wrap items-baseline gap-x-2 text-muted" data-price={model.id}>
+      {isNamed && <span className="font-medium text-text">{model.displayName}</span>}
+      {price.data && <Price price={price.data} count={count} />}
+      {price.isPending && <span>{t("price.looking")}</span>}
+      {price.isError && <span className="text-bad">{price.error.message}</span>}
+    </p>
+  );
+}
+
+function Price({ price, count }: { price: PlaygroundPrice; count: number }) {
+  const { t } = useTranslation("playground");
+  const { currency } = price;
+  if (price.unit === "token") {
+    return (
+      <span>
+        <Money amount={price.input} currency={currency} /> {t("price.input")} ·{" "}
+        <Money amount={price.output} currency={currency} /> {t("price.output")}
+      </span>
+    );
+  }
+  return (
+    <>
+      <strong className="text-base font-semibold text-text">
+        {price.isMost && `${t("price.atMost")} `}
+        <Money amount={price.total} currency={currency} />
+      </strong>
+      <span>
+        {count > 1 && (
+          <>
+            {count} × <Money amount={price.unitPrice} currency={currency} />{" "}
+          </>
+        )}
+        {t("price.tier", { tier: price.tier })}
+      </span>
+    </>
+  );
+}

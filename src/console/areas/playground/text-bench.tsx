@@ -1,0 +1,199 @@
+import { Eraser, Send, Square } from "lucide-react";
+import { useState, type ReactNode } from "react";
+import { FormProvider, useForm, type UseFormReturn } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { NumberField } from "../../ui/forms/number-field.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { newLocalId } from "./local-id.ts";
+import { CallCode } from "./call-code.tsx";
+import { EMPTY_TEXT_FORM, textCall, type Protocol, type TextForm, type Turn } from "./conversation.ts";
+import { useHistory, type TextEntry } from "./history.ts";
+import { HistoryPanel } from "./history-panel.tsx";
+import { ModelChoice, useChosenModels } from "./model-choice.tsx";
+import type { PlaygroundModel } from "./models.ts";
+import { PriceLine } from "./price-line.tsx";
+import { useSendKey } from "./send-key.ts";
+import { useTalks, type Talk } from "./talk.ts";
+import { Transcript } from "./transcript.tsx";
+
+/** The form of the page: what is sent once, and the message that is sent next. */
+type TextBenchForm = TextForm & { message: string };
+
+interface TextBenchProps {
+  keyId: string;
+  protocol: Protocol;
+  models: readonly PlaygroundModel[];
+}
+
+/** Talks to one model, or to two at once: what is sent at the left, the conversations at the right. */
+export function TextBench({ keyId, protocol, models }: TextBenchProps) {
+  const chosen = useChosenModels(models);
+  const form = useForm<TextBenchForm>({ defaultValues: { ...EMPTY_TEXT_FORM, message: "" } });
+  const { talks, history, submit, stop, open, begin } = useTextBench(keyId, protocol, form, chosen);
+  const values = form.watch();
+  const [first] = chosen;
+  const earlier = talks.find(({ model }) => model === first?.id)?.turns ?? [];
+  const next: Turn[] = values.message.trim() === "" ? [] : [{ role: "user", text: values.message }];
+  return (
+    <>
+      <div className="grid items-start gap-6 lg:grid-cols-[21rem_minmax(0,1fr)] xl:grid-cols-[26rem_minmax(0,1fr)]">
+        <FormProvider {...form}>
+          <Composer
+            choice={<ModelChoice models={models} chosen={chosen} />}
+            prices={chosen.map((model) => (
+              <PriceLine
+                key={model.id}
+                keyId={keyId}
+                model={model}
+                query={{ model: model.id }}
+                count={1}
+                isNamed={chosen.length > 1}
+              />
+            ))}
+            isRunning={isRunning(talks)}
+            hasTalk={talks.length > 0}
+            onSend={submit}
+            onStop={stop}
+            onBegin={begin}
+          />
+        </FormProvider>
+        <Talks
+          talks={talks}
+          code={first && <CallCode call={textCall(protocol, first, formOf(values), [...earlier, ...next])} />}
+        />
+      </div>
+      <HistoryPanel
+        kind={protocol}
+        history={history}
+        onOpen={(kept) => kept.kind !== "image" && open(kept)}
+      />
+    </>
+  );
+}
+
+/** The conversations of the page and what can be done with them; each is kept in the history after its answers. */
+function useTextBench(
+  keyId: string,
+  protocol: Protocol,
+  form: UseFormReturn<TextBenchForm>,
+  chosen: readonly PlaygroundModel[],
+) {
+  const history = useHistory();
+  const [entry, setEntry] = useState(newEntry);
+  const { talks, reset, send, stop } = useTalks(keyId, protocol, (talks) =>
+    history.save({ ...entry, kind: protocol, keyId, form: formOf(form.getValues()), talks: talks.map(kept) }),
+  );
+  return {
+    talks,
+    history,
+    stop,
+    submit() {
+      const text = form.getValues("message");
+      if (isRunning(talks) || text.trim() === "") return;
+      send(chosen, formOf(form.getValues()), text);
+      form.setValue("message", "");
+    },
+    open({ id, at, form: fields, talks }: TextEntry) {
+      form.reset({ ...fields, message: "" });
+      setEntry({ id, at });
+      reset(talks.map(({ model, turns }) => ({ model, turns, reply: null })));
+    },
+    begin() {
+      setEntry(newEntry());
+      reset([]);
+    },
+  };
+}
+
+function newEntry() {
+  return { id: newLocalId(), at: Date.now() };
+}
+
+function isRunning(talks: readonly Talk[]): boolean {
+  return talks.some(({ reply }) => reply?.state === "running");
+}
+
+function formOf({ system, maxTokens, temperature }: TextBenchForm): TextForm {
+  return { system, maxTokens, temperature };
+}
+
+function kept({ model, turns }: Talk): TextEntry["talks"][number] {
+  return { model, turns };
+}
+
+interface ComposerProps {
+  choice: ReactNode;
+  prices: ReactNode;
+  isRunning: boolean;
+  hasTalk: boolean;
+  onSend(): void;
+  onStop(): void;
+  onBegin(): void;
+}
+
+function Composer({ choice, prices, isRunning, hasTalk, onSend, onStop, onBegin }: ComposerProps) {
+  const { t } = useTranslation("playground");
+  const onKeyDown = useSendKey(onSend);
+  return (
+    <form
+      aria-label={t("request")}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend();
+      }}
+      onKeyDown={onKeyDown}
+      className="flex min-w-0 flex-col gap-5 rounded-lg border border-line bg-surface p-4"
+    >
+      {choice}
+      <TextField name="system" label={t("system")} lines={2} help={t("system.help")} />
+      <div className="grid grid-cols-2 gap-3">
+        <NumberField name="maxTokens" label={t("maxTokens")} minimum={1} placeholder={t("default")} />
+        <NumberField
+          name="temperature"
+          label={t("temperature")}
+          minimum={0}
+          maximum={2}
+          placeholder={t("default")}
+        />
+      </div>
+      <TextField name="message" label={t("message")} lines={4} placeholder={t("message.example")} />
+      <div>{prices}</div>
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        {hasTalk && !isRunning && (
+          <Button kind="quiet" icon={Eraser} onPress={onBegin}>
+            {t("conversation.new")}
+          </Button>
+        )}
+        {/* One button, so that it keeps the focus and the key that sent does not stop as it is released. */}
+        <Button
+          kind={isRunning ? "plain" : "primary"}
+          icon={isRunning ? Square : Send}
+          onPress={isRunning ? onStop : onSend}
+        >
+          {t(isRunning ? "stop" : "send")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Talks({ talks, code }: { talks: readonly Talk[]; code: ReactNode }) {
+  const { t } = useTranslation("playground");
+  return (
+    <section aria-label={t("results")} className="flex min-w-0 flex-col gap-4">
+      {talks.length === 0 && (
+        <div className="rounded-lg border border-dashed border-line">
+          <EmptyState>{t("talks.none")}</EmptyState>
+        </div>
+      )}
+      <div className="flex flex-col gap-4 xl:flex-row xl:items-start">
+        {talks.map((talk) => (
+          <Transcript key={talk.model} talk={talk} />
+        ))}
+      </div>
+      {code}
+    </section>
+  );
+}

@@ -1,0 +1,105 @@
+import { useEffect, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import { Problem } from "../../ui/forms/form-problem.tsx";
+import { Id } from "../../ui/text/id.tsx";
+import { Status, type StatusLevel } from "../../ui/text/status.tsx";
+import { formatCount, formatDuration } from "../../ui/text/format.ts";
+import { Billed } from "./billed.tsx";
+import type { Turn } from "./conversation.ts";
+import { Elapsed } from "./elapsed.tsx";
+import type { Reply, Talk } from "./talk.ts";
+
+const LEVELS: Readonly<Record<Reply["state"], StatusLevel>> = {
+  running: "busy",
+  done: "good",
+  stopped: "off",
+  failed: "bad",
+};
+
+/** A conversation with one model, its last reply as it comes. */
+export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
+  const { t } = useTranslation("playground");
+  const scroller = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  }, [turns]);
+  return (
+    <article
+      aria-label={t("result.of", { model })}
+      aria-busy={reply?.state === "running"}
+      className="flex min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
+    >
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-3 pb-2">
+        <h3 className="min-w-0 flex-1 truncate font-semibold">{model}</h3>
+        {reply && <ReplyState reply={reply} />}
+      </header>
+      <ol
+        ref={scroller}
+        tabIndex={0}
+        aria-label={t("transcript")}
+        className="flex max-h-[65dvh] flex-col gap-4 overflow-y-auto px-4 py-2 -outline-offset-2!"
+      >
+        {turns.map((turn, index) => (
+          // Turns are only ever added at the end.
+          <TurnItem key={index} turn={turn} />
+        ))}
+      </ol>
+      {reply && <ReplyFacts reply={reply} />}
+    </article>
+  );
+}
+
+function ReplyState({ reply: { state, tookMs, startedAt } }: { reply: Reply }) {
+  const { t } = useTranslation("playground");
+  return (
+    <>
+      <span className="text-muted">
+        {tookMs === null ? <Elapsed since={startedAt} /> : formatDuration(tookMs)}
+      </span>
+      <span role="status">
+        <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>
+      </span>
+    </>
+  );
+}
+
+function TurnItem({ turn: { role, text, thinking } }: { turn: Turn }) {
+  const { t } = useTranslation("playground");
+  const look = role === "user" ? "rounded-lg bg-sunken px-3 py-2" : "";
+  return (
+    <li className="flex flex-col gap-1">
+      <span className="text-xs font-medium text-muted">{t(`role.${role}`)}</span>
+      {thinking !== undefined && (
+        <details className="rounded-lg border border-line px-3 py-2 text-muted">
+          <summary className="cursor-pointer font-medium">{t("thinking")}</summary>
+          <p className="mt-2 break-words whitespace-pre-wrap">{thinking}</p>
+        </details>
+      )}
+      <p className={`break-words whitespace-pre-wrap ${look}`} data-role={role}>
+        {text}
+      </p>
+    </li>
+  );
+}
+
+/** Tokens, speed, bill and the id to ask about. */
+function ReplyFacts({ reply }: { reply: Reply }) {
+  const { t } = useTranslation("playground");
+  const { state, requestId, input, output, stop, failure, firstTextMs } = reply;
+  const isCharged = state === "done" || state === "stopped";
+  return (
+    <footer className="flex flex-col gap-2 border-t border-line px-4 py-3 text-muted">
+      {failure && (
+        <Problem>{failure.code === "" ? failure.message : `${failure.message} (${failure.code})`}</Problem>
+      )}
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        {input !== null && <span>{t("tokens.input", { tokens: formatCount(input) })}</span>}
+        {output !== null && <span>{t("tokens.output", { tokens: formatCount(output) })}</span>}
+        {isCharged && <Billed requestId={requestId} />}
+        {firstTextMs !== null && <span>{t("firstText", { time: formatDuration(firstTextMs) })}</span>}
+        {stop !== null && <code className="text-xs">{stop}</code>}
+        {requestId !== null && <Id value={requestId} />}
+      </div>
+    </footer>
+  );
+}

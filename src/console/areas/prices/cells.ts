@@ -1,0 +1,60 @@
+import type { Output } from "../../api/call.ts";
+
+/** What one model costs now. */
+export type ModelPrices = Output<"prices.table">["data"][number];
+/** A row of prices, of the configuration or stored. */
+export type PriceRow = Output<"prices.list">["data"][number];
+export type Cell = ModelPrices["cells"][number];
+
+/** The cell of an image of a size class and quality; that of every quality where it has none of its own. */
+export function imageCell({ cells }: ModelPrices, tier: string, quality: string): Cell | undefined {
+  const named = (name: string) => cells.find(({ cell }) => cell === `${tier}:${name}`);
+  return named(quality) ?? named("*");
+}
+
+/** Columns of the table of image prices: the model's qualities, or what stands for all of them. */
+export function qualitiesOf({ qualities, cells }: ModelPrices): string[] {
+  if (qualities.length > 0) return qualities;
+  const named = cells.flatMap(({ cell }) => cell.split(":")[1] ?? []);
+  return named.includes("auto") ? ["auto"] : ["*"];
+}
+
+/** Since when the price as a whole holds: the latest start of a cell, null where none has one. */
+export function latestOf({ cells }: ModelPrices): string | null {
+  return (
+    cells
+      .flatMap(({ effectiveFrom }) => effectiveFrom ?? [])
+      .toSorted()
+      .at(-1) ?? null
+  );
+}
+
+/** Categories of tokens by the names of their cells. */
+export const CATEGORIES = {
+  input: "input",
+  cache_read: "cacheRead",
+  cache_write: "cacheWrite",
+  cache_write_1h: "cacheWrite1h",
+  output: "output",
+  reasoning: "reasoning",
+  image_input: "imageInput",
+  image_output: "imageOutput",
+} as const;
+
+export type Category = (typeof CATEGORIES)[keyof typeof CATEGORIES];
+
+/** What a cell's name says: an image, tokens (of requests above a length), or a use. */
+type CellName =
+  | { kind: "image"; tier: string; quality: string }
+  | { kind: "token"; category: Category; above: number | null }
+  | { kind: "use"; feature: string };
+
+export function readCellName(cell: string): CellName {
+  const [, feature] = /^(.+) use$/.exec(cell) ?? [];
+  if (feature !== undefined) return { kind: "use", feature };
+  const [tier = "", quality] = cell.split(":");
+  if (quality !== undefined) return { kind: "image", tier, quality };
+  const [name = "", above] = cell.split(" above ");
+  const category = CATEGORIES[name as keyof typeof CATEGORIES];
+  return { kind: "token", category, above: above === undefined ? null : Number(above) };
+}

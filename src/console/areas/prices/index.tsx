@@ -1,0 +1,124 @@
+import { Tag } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { FilterInput } from "../../ui/filters/filter-input.tsx";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import type { Output } from "../../api/call.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useReading } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { latestOf, type ModelPrices } from "./cells.ts";
+import { ModelPricePage } from "./model-price-page.tsx";
+import { PriceSummary } from "./price-summary.tsx";
+
+type PriceTable = Output<"prices.table">;
+
+/** What every model costs; with a model in the address what that one does, and its rows. */
+export default function PricesPage() {
+  const { filters } = useFilters();
+  const { id } = useOrganization();
+  const table = useReading("prices.table", id === null ? {} : { organizationId: id });
+  const model = filters["model"];
+  if (model !== undefined) return <ModelPricePage key={model} model={model} table={table} />;
+  return <PriceTablePage table={table} />;
+}
+
+function PriceTablePage({ table }: { table: ReturnType<typeof useReading<"prices.table">> }) {
+  const { t } = useTranslation(["prices", "shell"]);
+  const { filters, change } = useFilters();
+  const rows = table.data && filtered(table.data, filters["search"], filters["show"]);
+  const isFiltered = filters["search"] !== undefined || filters["show"] !== undefined;
+  return (
+    <Page title={t("shell:nav.models")} about={t("intro")} tabs={<AreaTabs area="models" />}>
+      <DataTable
+        id="prices"
+        label={t("title")}
+        columns={useColumns(table.data?.currency ?? "")}
+        list={{
+          rows,
+          error: table.error,
+          failedAt: table.errorUpdatedAt,
+          hasMore: false,
+          isReadingMore: false,
+          readMore: () => undefined,
+          retry: () => void table.refetch(),
+        }}
+        rowId={({ model }) => model}
+        onOpen={({ model }) => change({ model })}
+        filters={
+          <>
+            <FilterInput name="search" label={t("search")} />
+            <FilterSelect
+              name="show"
+              label={t("filter")}
+              options={[
+                { id: "own", label: t("filter.own") },
+                { id: "unpriced", label: t("filter.unpriced") },
+              ]}
+            />
+          </>
+        }
+        empty={<EmptyState icon={Tag}>{t(isFiltered ? "empty.filtered" : "empty")}</EmptyState>}
+      />
+    </Page>
+  );
+}
+
+function filtered({ data }: PriceTable, search = "", kind: string | undefined): ModelPrices[] {
+  const wanted = search.toLowerCase();
+  return data
+    .filter(({ model }) => model.toLowerCase().includes(wanted))
+    .filter(({ cells }) => kind !== "unpriced" || cells.length === 0)
+    .filter(({ cells }) => kind !== "own" || cells.some(({ source }) => source !== "configuration"));
+}
+
+function useColumns(currency: string): Column<ModelPrices>[] {
+  const { t } = useTranslation("prices");
+  return [
+    {
+      id: "model",
+      header: t("column.model"),
+      cell: ({ model }) => (
+        <TextLink to="." search={(before: object) => ({ ...before, model })}>
+          {model}
+        </TextLink>
+      ),
+    },
+    {
+      id: "price",
+      header: t("column.price"),
+      cell: (row) => <PriceSummary row={row} currency={currency} />,
+    },
+    {
+      id: "source",
+      header: t("column.source"),
+      cell: ({ cells }) => {
+        const sources = [...new Set(cells.map(({ source }) => source))];
+        return sources.map((source) => t(`source.${source}`)).join(", ");
+      },
+    },
+    {
+      id: "since",
+      header: t("column.since"),
+      cell: (row) => {
+        const since = latestOf(row);
+        return since === null ? <span className="text-muted">{t("row.always")}</span> : <Time at={since} />;
+      },
+    },
+    {
+      id: "state",
+      header: t("column.state"),
+      cell: ({ isRetired, isEnabled }) => {
+        if (isRetired) return <Status level="off">{t("state.retired")}</Status>;
+        return isEnabled ? null : <Status level="off">{t("state.disabled")}</Status>;
+      },
+      isOptional: true,
+    },
+  ];
+}

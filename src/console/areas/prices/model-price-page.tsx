@@ -1,0 +1,72 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import type { Output } from "../../api/call.ts";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useCan } from "../../api/session.ts";
+import type { ModelPrices } from "./cells.ts";
+import { CellsTable } from "./cells-table.tsx";
+import { CorrectionDialog } from "./correction-dialog.tsx";
+import { PriceDialog } from "./price-dialog.tsx";
+import { PriceRows } from "./price-rows.tsx";
+
+interface ModelPricePageProps {
+  model: string;
+  table: UseQueryResult<Output<"prices.table">>;
+}
+
+/** What one model costs, by which rows, and what may be changed of it. */
+export function ModelPricePage({ model, table }: ModelPricePageProps) {
+  const { t } = useTranslation("prices");
+  const { id } = useOrganization();
+  const organization = useOrganizationOptions().find((each) => each.id === id);
+  const row = table.data?.data.find((each) => each.model === model);
+  return (
+    <Page
+      title={model}
+      about={`${t("for")}: ${organization?.label ?? t("for.defaults")}`}
+      back={{ to: "/models/prices", label: t("title") }}
+      actions={row && table.data && <PriceActs row={row} currency={table.data.currency} />}
+    >
+      <ReadingState query={table}>
+        {({ currency }) =>
+          row ? (
+            <>
+              <Card title={t("detail.cells")}>
+                <CellsTable row={row} currency={currency} />
+              </Card>
+              <PriceRows model={model} />
+            </>
+          ) : (
+            <EmptyState>{t("empty.filtered")}</EmptyState>
+          )
+        }
+      </ReadingState>
+    </Page>
+  );
+}
+
+function PriceActs({ row, currency }: { row: ModelPrices; currency: string }) {
+  const { t } = useTranslation("prices");
+  const can = useCan();
+  const { id } = useOrganization();
+  const [act, setAct] = useState<"add" | "correct" | null>(null);
+  if (!can("billing", "installation")) return null;
+  const shared = { row, currency, organizationId: id, onClose: () => setAct(null) };
+  return (
+    <>
+      <Button onPress={() => setAct("correct")}>{t("correct")}</Button>
+      <Button kind="primary" onPress={() => setAct("add")}>
+        {t("add")}
+      </Button>
+      {act === "add" && <PriceDialog {...shared} />}
+      {act === "correct" && <CorrectionDialog {...shared} />}
+    </>
+  );
+}

@@ -1,0 +1,145 @@
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { Money } from "../../ui/text/money.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { Status, type StatusLevel } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { useNow } from "../../ui/text/clock.ts";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useReading } from "../../api/queries.ts";
+import { useCan, useSession } from "../../api/session.ts";
+import { useCellText } from "./cell-text.ts";
+import { CATEGORIES, type PriceRow } from "./cells.ts";
+import { EndPriceDialog } from "./end-price-dialog.tsx";
+
+const MOST = 1000;
+
+/** The rows that a model's price is made of: planned, in force and ended, the latest first. */
+export function PriceRows({ model }: { model: string }) {
+  const { t } = useTranslation("prices");
+  const { id } = useOrganization();
+  const isOfAll = useSession().organizations === "*";
+  const own = isOfAll || id === null ? {} : { organizationId: id };
+  const rows = useReading("prices.list", { model, limit: MOST, ...own });
+  const concerns = ({ organizationId }: PriceRow) =>
+    organizationId === null || id === null || organizationId === id;
+  return (
+    <Card title={t("detail.rows")} about={t("detail.rows.help")}>
+      <ReadingState query={rows}>
+        {({ data }) => {
+          const shown = data.filter(concerns).toReversed();
+          return shown.length === 0 ? (
+            <p className="text-muted">{t("detail.rows.empty.none")}</p>
+          ) : (
+            <ul className="divide-y divide-line">
+              {shown.map((row) => (
+                <RowItem key={row.id ?? "configuration"} row={row} />
+              ))}
+            </ul>
+          );
+        }}
+      </ReadingState>
+    </Card>
+  );
+}
+
+function RowItem({ row }: { row: PriceRow }) {
+  const { t } = useTranslation("prices");
+  const can = useCan();
+  const [isEnding, setEnding] = useState(false);
+  const organization = useOrganizationOptions().find(({ id }) => id === row.organizationId);
+  const state = stateOf(row, useNow());
+  const mayEnd = row.id !== null && state !== "past";
+  return (
+    <li className="flex flex-wrap items-start gap-x-6 gap-y-2 py-3">
+      <div className="flex w-full flex-col gap-1 sm:w-56">
+        <Status level={LEVELS[state]}>{t(`row.state.${state}`)}</Status>
+        <span className="text-xs text-muted">
+          {row.source === "configuration"
+            ? t("source.configuration")
+            : row.organizationId === null
+              ? t("row.owner.all")
+              : (organization?.label ?? row.organizationId)}
+        </span>
+        <Span row={row} />
+      </div>
+      <RowAmounts row={row} />
+      {mayEnd && can("billing", "installation") && (
+        <Button kind="quiet" onPress={() => setEnding(true)}>
+          {t("row.end")}
+        </Button>
+      )}
+      {isEnding && <EndPriceDialog row={row} onClose={() => setEnding(false)} />}
+    </li>
+  );
+}
+
+type RowState = "now" | "future" | "past";
+
+const LEVELS: Record<RowState, StatusLevel> = { now: "good", future: "busy", past: "off" };
+
+function stateOf({ effectiveFrom, effectiveUntil }: PriceRow, now: number): RowState {
+  if (effectiveUntil !== null && Date.parse(effectiveUntil) <= now) return "past";
+  return effectiveFrom !== null && Date.parse(effectiveFrom) > now ? "future" : "now";
+}
+
+function Span({ row: { effectiveFrom, effectiveUntil } }: { row: PriceRow }) {
+  const { t } = useTranslation("prices");
+  return (
+    <span className="text-xs text-muted">
+      {effectiveFrom === null ? (
+        t("row.always")
+      ) : (
+        <>
+          {t("row.from")} <Time at={effectiveFrom} isAbsolute />
+        </>
+      )}
+      {effectiveUntil !== null && (
+        <>
+          <br />
+          {t("row.until")} <Time at={effectiveUntil} isAbsolute />
+        </>
+      )}
+    </span>
+  );
+}
+
+/** Every amount of a row under the name of its cell. */
+function RowAmounts({ row }: { row: PriceRow }) {
+  const textOf = useCellText();
+  return (
+    <dl className="grid min-w-0 flex-1 grid-cols-[max-content_1fr] gap-x-4 gap-y-0.5">
+      {amountsOf(row).map(([cell, amount]) => (
+        <div key={cell} className="contents">
+          <dt className="text-muted">{textOf(cell)}</dt>
+          <dd>
+            <Money amount={amount} currency={row.currency} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const CELL_NAMES = Object.fromEntries(
+  Object.entries(CATEGORIES).map(([cell, category]) => [category as string, cell]),
+);
+
+function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRow): [string, string][] {
+  const tokens = (amounts: Record<string, string> = {}, suffix = ""): [string, string][] =>
+    Object.entries(amounts).map(([category, amount]) => [
+      `${CELL_NAMES[category] ?? category}${suffix}`,
+      amount,
+    ]);
+  return [
+    ...Object.entries(perImage ?? {}).flatMap(([tier, cells]) =>
+      Object.entries(cells).map(([quality, amount]): [string, string] => [`${tier}:${quality}`, amount]),
+    ),
+    ...tokens(perMillion),
+    ...tokens(longContext?.perMillion, ` above ${longContext?.above}`),
+    ...Object.entries(perUse ?? {}).map(([feature, amount]): [string, string] => [`${feature} use`, amount]),
+  ];
+}

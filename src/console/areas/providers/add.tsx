@@ -1,0 +1,119 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useForm } from "react-hook-form";
+import { useFilter } from "react-aria-components/Autocomplete";
+import { Input } from "react-aria-components/Input";
+import { SearchField } from "react-aria-components/SearchField";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../ui/page/card.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { INPUT } from "../../ui/forms/field-class.ts";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { useActing, useReading } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { ChannelFields } from "./channel-form.tsx";
+import { creationOf, newValues, type ChannelValues, type Provider } from "./channel-values.ts";
+import { ShippedChannels } from "./shipped-channels.tsx";
+import { TestConnection } from "./test-connection.tsx";
+
+/** Connects a vendor: first whose, then with what. The provider chosen stands in the address. */
+export default function ProviderAddPage() {
+  const { t } = useTranslation("providers");
+  const { filters } = useFilters();
+  const query = useReading("providers.list", {});
+  return (
+    <Page title={t("add")} actions={<ButtonLink to="/models/providers">{t("detail.all")}</ButtonLink>}>
+      <ReadingState query={query}>
+        {({ data }) => {
+          const provider = data.find(({ name }) => name === filters["provider"]);
+          return provider ? <AddForm key={provider.name} provider={provider} /> : <Choice providers={data} />;
+        }}
+      </ReadingState>
+    </Page>
+  );
+}
+
+function Choice({ providers }: { providers: readonly Provider[] }) {
+  const { t } = useTranslation("providers");
+  const { contains } = useFilter({ sensitivity: "base" });
+  const [typed, setTyped] = useState("");
+  const found = providers.filter(
+    ({ name, title }) => name !== "sandbox" && contains(`${title} ${name}`, typed.trim()),
+  );
+  return (
+    <Card title={t("form.provider")}>
+      <div className="flex flex-col gap-4">
+        <SearchField aria-label={t("form.provider.search")} value={typed} onChange={setTyped} autoFocus>
+          <Input
+            placeholder={t("form.provider.search")}
+            className={`${INPUT} max-w-md [&::-webkit-search-cancel-button]:hidden`}
+          />
+        </SearchField>
+        {found.length === 0 && <EmptyState>{t("form.provider.none")}</EmptyState>}
+        <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
+          {found.map(({ name, title, shippedChannels }) => (
+            <li key={name} className="flex flex-col gap-0.5 rounded-lg border border-line p-3">
+              <TextLink to="/models/providers/add" search={{ provider: name }}>
+                {title}
+              </TextLink>
+              <span className="text-muted">
+                <ModelsServed count={shippedChannels.reduce((sum, { models }) => sum + models, 0)} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Card>
+  );
+}
+
+function ModelsServed({ count }: { count: number }) {
+  const { t } = useTranslation("providers");
+  return count === 0 ? t("form.provider.own") : t("form.provider.models", { count });
+}
+
+function AddForm({ provider }: { provider: Provider }) {
+  const { t } = useTranslation("providers");
+  const navigate = useNavigate();
+  const form = useForm<ChannelValues>({ defaultValues: newValues(provider) });
+  const create = useActing("channels.create", ["channels", "models", "providers", "routes", "overview"]);
+  const channels = useReading("channels.list", {});
+  const endsSandbox = channels.data?.data.some((channel) => channel.provider === "sandbox") === true;
+  const submit = async (values: ChannelValues) => {
+    const { id } = await create.mutateAsync(creationOf(values, provider));
+    showToast(t("form.created", { id }));
+    form.reset(values);
+    void navigate({ to: "/models/providers/$id", params: { id } });
+  };
+  const readTest = () => {
+    const { id: _, ...input } = creationOf(form.getValues(), provider);
+    return input;
+  };
+  return (
+    <Card
+      title={provider.title}
+      actions={<TextLink to="/models/providers/add">{t("form.provider.back")}</TextLink>}
+    >
+      <div className="max-w-2xl">
+        <Form form={form} submitLabel={t("form.create")} onSubmit={submit} isNew>
+          <ShippedChannels provider={provider} />
+          <TextField
+            name="id"
+            label={t("form.id")}
+            help={t("form.id.help")}
+            placeholder={provider.name}
+            isMono
+          />
+          <ChannelFields provider={provider} />
+          {endsSandbox && <p className="text-muted">{t("form.sandboxEnds")}</p>}
+          <TestConnection read={readTest} />
+        </Form>
+      </div>
+    </Card>
+  );
+}

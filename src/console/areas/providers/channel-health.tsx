@@ -1,0 +1,26 @@
+import { useTranslation } from "react-i18next";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import type { Channel } from "./channel-values.ts";
+
+const LEVELS = { ok: "good", ejected: "bad", unknown: "unknown" } as const;
+
+/** How a channel is, since when and why. */
+export function ChannelHealth({ channel: { health, isUsable, problems } }: { channel: Channel }) {
+  const { t } = useTranslation("providers");
+  if (!isUsable)
+    return (
+      <span className="flex flex-wrap items-center gap-2">
+        <Status level="bad">{t("health.unusable")}</Status>
+        <span className="text-muted">{problems.join("; ")}</span>
+      </span>
+    );
+  const { state, since, reason } = health;
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <Status level={LEVELS[state]}>{t(`health.${state}`)}</Status>
+      {reason !== null && <span className="text-muted">{t(`reason.${reason}`)}</span>}
+      {since !== null && <Time at={since} />}
+    </span>
+  );
+}

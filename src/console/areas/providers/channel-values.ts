@@ -1,0 +1,137 @@
+import type { Input, Output } from "../../api/call.ts";
+import {
+  settingFields,
+  settingsOf,
+  writtenSetting,
+  type SettingField,
+  type SettingSchema,
+} from "./setting-fields.ts";
+
+export type Provider = Output<"providers.list">["data"][number];
+export type Channel = Output<"channels.list">["data"][number];
+
+/** What the form of a channel holds; empty texts and nulls are left to the provider. */
+export interface ChannelValues {
+  id: string;
+  baseUrl: string;
+  credential: string;
+  region: string;
+  /** By the name of the setting, as it is written. */
+  settings: Record<string, string>;
+  /** `name: value`. */
+  headers: string[];
+  maxConcurrent: number | null;
+  deadlines: { firstByteMs: number | null; idleMs: number | null; totalMs: number | null };
+  isOwnServer: boolean;
+}
+
+export function fieldsOf({ settings }: Pick<Provider, "settings">): SettingField[] {
+  return settingFields(settings as SettingSchema);
+}
+
+/** The form of a new channel: named as the shipped one whose models it serves, where that is free. */
+export function newValues(provider: Provider): ChannelValues {
+  const open = provider.shippedChannels.filter(({ isTaken }) => !isTaken);
+  const shipped = open.find(({ id }) => id === provider.name) ?? open[0];
+  return {
+    ...NOTHING,
+    id: shipped?.id ?? "",
+    settings: writtenSettings(fieldsOf(provider), shipped?.settings ?? {}),
+  };
+}
+
+/** The form of a channel as it is; its credential is not known here. */
+export function valuesOf(channel: Channel, fields: readonly SettingField[]): ChannelValues {
+  const { id, baseUrl, region, headers, maxConcurrent, deadlines, isOwnServer } = channel;
+  return {
+    ...NOTHING,
+    id,
+    baseUrl: baseUrl ?? "",
+    region: region ?? "",
+    settings: writtenSettings(fields, channel.settings),
+    headers: Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    maxConcurrent,
+    deadlines: { ...NOTHING.deadlines, ...deadlines },
+    isOwnServer,
+  };
+}
+
+/** What a form says of a channel that does not exist yet. Throws a `SyntaxError` where a setting is not valid JSON. */
+export function creationOf(values: ChannelValues, provider: Provider): Input<"channels.create"> {
+  const { id, baseUrl, credential, region, maxConcurrent, isOwnServer } = values;
+  const headers = headersOf(values.headers);
+  const settings = settingsOf(fieldsOf(provider), values.settings);
+  const deadlines = givenDeadlines(values.deadlines);
+  return {
+    provider: provider.name,
+    ...(id.trim() !== "" && { id: id.trim() }),
+    ...(baseUrl.trim() !== "" && { baseUrl: baseUrl.trim() }),
+    ...(credential === "" ? provider.credential === "optional" && { credential: null } : { credential }),
+    ...(region.trim() !== "" && { region: region.trim() }),
+    ...(Object.keys(settings).length > 0 && { settings }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(maxConcurrent !== null && { maxConcurrent }),
+    ...(deadlines && { deadlines }),
+    ...(isOwnServer && { isOwnServer }),
+  };
+}
+
+/** What a form changes of a channel: what is empty now is taken away, and an empty credential stays as it is. */
+export function changeOf(
+  values: ChannelValues,
+  before: Channel,
+  fields: readonly SettingField[],
+): Omit<Input<"channels.update">, "id" | "version"> {
+  const was = valuesOf(before, fields);
+  const differs = (name: keyof ChannelValues) => JSON.stringify(values[name]) !== JSON.stringify(was[name]);
+  const headers = headersOf(values.headers);
+  const settings = settingsOf(fields, values.settings);
+  const orNull = (text: string) => (text.trim() === "" ? null : text.trim());
+  return {
+    ...(differs("baseUrl") && { baseUrl: orNull(values.baseUrl) }),
+    ...(values.credential !== "" && { credential: values.credential }),
+    ...(differs("region") && { region: orNull(values.region) }),
+    ...(differs("headers") && { headers: { ...nulls(before.headers), ...headers } }),
+    ...(differs("settings") && { settings: { ...nulls(before.settings), ...settings } }),
+    ...(differs("maxConcurrent") && { maxConcurrent: values.maxConcurrent }),
+    ...(differs("deadlines") && { deadlines: givenDeadlines(values.deadlines) }),
+    ...(differs("isOwnServer") && { isOwnServer: values.isOwnServer }),
+  };
+}
+
+const NOTHING: ChannelValues = {
+  id: "",
+  baseUrl: "",
+  credential: "",
+  region: "",
+  settings: {},
+  headers: [],
+  maxConcurrent: null,
+  deadlines: { firstByteMs: null, idleMs: null, totalMs: null },
+  isOwnServer: false,
+};
+
+export function writtenSettings(
+  fields: readonly SettingField[],
+  settings: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  return Object.fromEntries(fields.map((field) => [field.name, writtenSetting(field, settings[field.name])]));
+}
+
+function headersOf(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = "", ...rest] = line.split(":");
+      return [name.trim().toLowerCase(), rest.join(":").trim()];
+    }),
+  );
+}
+
+function nulls(before: Readonly<Record<string, unknown>>): Record<string, null> {
+  return Object.fromEntries(Object.keys(before).map((name) => [name, null]));
+}
+
+function givenDeadlines(deadlines: ChannelValues["deadlines"]): Record<string, number> | null {
+  const given = Object.entries(deadlines).filter((entry): entry is [string, number] => entry[1] !== null);
+  return given.length === 0 ? null : Object.fromEntries(given);
+}

@@ -1,0 +1,54 @@
+import { useForm } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../ui/page/card.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { useActing, useReading } from "../../api/queries.ts";
+import { ChannelFields } from "./channel-form.tsx";
+import {
+  changeOf,
+  fieldsOf,
+  valuesOf,
+  type Channel,
+  type ChannelValues,
+  type Provider,
+} from "./channel-values.ts";
+import { TestConnection } from "./test-connection.tsx";
+
+/** Changes a channel of the database; a change can be tested before it is saved. */
+export function EditChannel({ channel }: { channel: Channel }) {
+  const { t } = useTranslation("providers");
+  const query = useReading("providers.list", {});
+  return (
+    <Card title={t("edit")}>
+      <ReadingState query={query}>
+        {({ data }) => {
+          const provider = data.find(({ name }) => name === channel.provider);
+          return provider && <EditForm channel={channel} provider={provider} />;
+        }}
+      </ReadingState>
+    </Card>
+  );
+}
+
+function EditForm({ channel, provider }: { channel: Channel; provider: Provider }) {
+  const { t } = useTranslation("providers");
+  const { id, version } = channel;
+  const fields = fieldsOf(provider);
+  const form = useForm<ChannelValues>({ values: valuesOf(channel, fields) });
+  const update = useActing("channels.update", ["channels", "models", "routes"]);
+  const submit = async (values: ChannelValues) => {
+    const change = changeOf(values, channel, fields);
+    await update.mutateAsync({ id, ...change, ...(version !== null && { version }) });
+    showToast(t("form.saved", { id }));
+  };
+  return (
+    <div className="max-w-2xl">
+      <Form form={form} onSubmit={submit}>
+        <ChannelFields provider={provider} present={channel} />
+        <TestConnection read={() => ({ id, ...changeOf(form.getValues(), channel, fields) })} />
+      </Form>
+    </div>
+  );
+}

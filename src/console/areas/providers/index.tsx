@@ -1,0 +1,106 @@
+import { useNavigate } from "@tanstack/react-router";
+import { PlugZap } from "lucide-react";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { useLive } from "../../api/events.ts";
+import { useList } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
+import { ChannelHealth } from "./channel-health.tsx";
+import type { Channel } from "./channel-values.ts";
+import { CredentialState } from "./credential-state.tsx";
+
+/** The channels to vendors, wherever they are declared, with how they are now. */
+export default function ProvidersPage() {
+  const { t } = useTranslation("providers");
+  const { t: shell } = useTranslation();
+  if (useCan()("viewer", "installation")) return <Channels />;
+  return (
+    <Page title={shell("nav.models")} tabs={<AreaTabs area="models" />}>
+      <Card>
+        <EmptyState icon={PlugZap}>{t("forAll")}</EmptyState>
+      </Card>
+    </Page>
+  );
+}
+
+function Channels() {
+  const { t } = useTranslation("providers");
+  const { t: shell } = useTranslation();
+  const navigate = useNavigate();
+  const canAdd = useCan()("admin", "installation");
+  const list = useList("channels.list", {});
+  useLive("channels");
+  const add = canAdd && (
+    <ButtonLink kind="primary" to="/models/providers/add">
+      {t("add")}
+    </ButtonLink>
+  );
+  return (
+    <Page title={shell("nav.models")} about={t("about")} tabs={<AreaTabs area="models" />} actions={add}>
+      <DataTable
+        id="channels"
+        label={t("title")}
+        columns={useColumns()}
+        list={list}
+        rowId={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: "/models/providers/$id", params: { id } })}
+        empty={
+          <EmptyState icon={PlugZap} action={add}>
+            {t("empty")}. {t("empty.help")}
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}
+
+function useColumns(): readonly Column<Channel>[] {
+  const { t } = useTranslation("providers");
+  return [
+    {
+      id: "id",
+      header: t("column.id"),
+      cell: ({ id }) => (
+        <TextLink to="/models/providers/$id" params={{ id }}>
+          {id}
+        </TextLink>
+      ),
+    },
+    { id: "health", header: t("column.health"), cell: (channel) => <ChannelHealth channel={channel} /> },
+    { id: "provider", header: t("column.provider"), cell: ({ provider }) => provider },
+    {
+      id: "origin",
+      header: t("column.origin"),
+      cell: ({ origin }) => <OneLine>{t(`origin.${origin}`)}</OneLine>,
+    },
+    {
+      id: "credential",
+      header: t("column.credential"),
+      cell: (channel) => (
+        <OneLine>
+          <CredentialState channel={channel} />
+        </OneLine>
+      ),
+    },
+    {
+      id: "baseUrl",
+      header: t("column.baseUrl"),
+      cell: ({ baseUrl }) =>
+        baseUrl && (
+          <span title={baseUrl} className="block max-w-72 truncate text-muted">
+            {baseUrl}
+          </span>
+        ),
+    },
+  ];
+}
+
+function OneLine({ children }: { children: ReactNode }) {
+  return <span className="whitespace-nowrap">{children}</span>;
+}

@@ -1,0 +1,120 @@
+import { useParams } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../ui/page/card.tsx";
+import { Details } from "../../ui/text/details.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { ButtonLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { ApiError, type Output } from "../../api/call.ts";
+import { useLive } from "../../api/events.ts";
+import { formatCount, formatDuration } from "../../ui/text/format.ts";
+import { useReading } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
+
+import { ChannelHealth } from "./channel-health.tsx";
+import { ChannelUses } from "./channel-uses.tsx";
+import { CredentialState } from "./credential-state.tsx";
+import { EditChannel } from "./edit-channel.tsx";
+import { RemoveChannel } from "./remove-channel.tsx";
+import { TestConnection } from "./test-connection.tsx";
+
+type Channel = Output<"channels.get">;
+
+/** One channel: how it is, where it is used, and what can be done with it. */
+export default function ProviderPage() {
+  const { t } = useTranslation("providers");
+  const { id } = useParams({ from: "/signed-in/models/providers/$id" });
+  const query = useReading("channels.get", { id });
+  useLive("channels");
+  const can = useCan();
+  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
+  const canChange = can("admin", "installation") && query.data?.origin === "database";
+  return (
+    <Page
+      title={id}
+      actions={
+        <>
+          {query.data && canChange && <RemoveChannel channel={query.data} />}
+          <ButtonLink to="/models/providers">{t("detail.all")}</ButtonLink>
+        </>
+      }
+    >
+      {isUnknown ? (
+        <Card>
+          <EmptyState>{t("detail.none", { id })}</EmptyState>
+        </Card>
+      ) : (
+        <ReadingState query={query}>
+          {(channel) => (
+            <>
+              <Summary channel={channel} />
+              {canChange && <EditChannel channel={channel} />}
+              <Card title={t("routes.title")}>
+                <ChannelUses uses={channel.uses} />
+              </Card>
+            </>
+          )}
+        </ReadingState>
+      )}
+    </Page>
+  );
+}
+
+function Summary({ channel }: { channel: Channel }) {
+  const { t } = useTranslation("providers");
+  const can = useCan();
+  const { id, provider, origin, baseUrl, region, maxConcurrent, deadlines, health } = channel;
+  const limits = Object.entries(deadlines ?? {}) as [keyof NonNullable<typeof deadlines>, number][];
+  return (
+    <Card title={t("detail.summary")}>
+      <div className="flex flex-col gap-5">
+        <Details
+          entries={[
+            [t("column.health"), <ChannelHealth channel={channel} />],
+            [t("health.targets"), health.targets.length === 0 ? null : health.targets.join(", ")],
+            [t("column.provider"), provider],
+            [t("column.origin"), <Origin origin={origin} />],
+            [t("column.credential"), <CredentialState channel={channel} />],
+            [t("column.baseUrl"), baseUrl],
+            [t("form.region"), region],
+            [t("form.maxConcurrent"), maxConcurrent === null ? null : formatCount(maxConcurrent)],
+            [
+              t("form.deadlines"),
+              limits.length === 0
+                ? null
+                : limits.map(([name, ms]) => `${t(`form.${name}`)} ${formatDuration(ms)}`).join(", "),
+            ],
+            [t("form.headers"), <Pairs pairs={channel.headers} />],
+            [t("form.settings"), <Pairs pairs={channel.settings} />],
+          ]}
+        />
+        {can("admin", "installation") && <TestConnection read={() => ({ id })} />}
+      </div>
+    </Card>
+  );
+}
+
+function Origin({ origin }: { origin: Channel["origin"] }) {
+  const { t } = useTranslation("providers");
+  return (
+    <>
+      {t(`origin.${origin}`)}
+      {origin !== "database" && <p className="text-muted">{t(`origin.${origin}.note`)}</p>}
+    </>
+  );
+}
+
+function Pairs({ pairs }: { pairs: Readonly<Record<string, unknown>> }) {
+  const entries = Object.entries(pairs);
+  if (entries.length === 0) return <span className="text-muted">–</span>;
+  return (
+    <ul className="font-mono text-xs">
+      {entries.map(([name, value]) => (
+        <li key={name} className="break-all">
+          {name}: {typeof value === "string" ? value : JSON.stringify(value)}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,41 @@
+import { PlugZap } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import type { Input, Output } from "../../api/call.ts";
+import { formatDuration } from "../../ui/text/format.ts";
+import { useActing } from "../../api/queries.ts";
+
+type Result = Output<"channels.test">;
+
+/** Calls the vendor once with what `read` gives, and says what came of it; nothing is stored. */
+export function TestConnection({ read }: { read(): Input<"channels.test"> }) {
+  const { t } = useTranslation("providers");
+  const test = useActing("channels.test", []);
+  const [result, setResult] = useState<Pick<Result, "ok" | "message"> & { ms: number | null }>();
+  const run = async () => {
+    setResult(undefined);
+    try {
+      setResult(await test.mutateAsync(read()));
+    } catch (error) {
+      setResult({ ok: false, ms: null, message: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Button icon={PlugZap} isPending={test.isPending} onPress={() => void run()}>
+        {t(test.isPending ? "test.running" : "test")}
+      </Button>
+      <div aria-live="polite" className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
+        {result && (
+          <>
+            <Status level={result.ok ? "good" : "bad"}>{t(result.ok ? "test.ok" : "test.failed")}</Status>
+            <span className="min-w-0 break-words">{result.message}</span>
+            {result.ms !== null && <span className="text-muted">{formatDuration(result.ms)}</span>}
+          </>
+        )}
+      </div>
+    </div>
+  );
+}

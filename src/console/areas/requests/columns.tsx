@@ -1,0 +1,100 @@
+import { useTranslation } from "react-i18next";
+import type { Column } from "../../ui/table/data-table.tsx";
+import { Id } from "../../ui/text/id.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
+import { Money } from "../../ui/text/money.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import type { Output } from "../../api/call.ts";
+import { formatCount, formatDuration } from "../../ui/text/format.ts";
+import { statusLevel } from "./outcomes.ts";
+
+export type RequestRow = Output<"requests.list">["data"][number];
+
+const NOTHING = <span className="text-muted">–</span>;
+
+export function useRequestColumns(): readonly Column<RequestRow>[] {
+  const { t } = useTranslation("requests");
+  return [
+    {
+      id: "at",
+      header: t("column.at"),
+      cell: ({ id, at }) => (
+        <TextLink to="/requests/$id" params={{ id }}>
+          <Time at={at} />
+        </TextLink>
+      ),
+    },
+    { id: "status", header: t("column.status"), cell: (row) => <StatusCell row={row} /> },
+    { id: "model", header: t("column.model"), cell: ({ model }) => <Short text={model} /> },
+    { id: "key", header: t("column.key"), cell: ({ keyName, keyId }) => <Short text={keyName ?? keyId} /> },
+    {
+      id: "organization",
+      header: t("column.organization"),
+      isOptional: true,
+      cell: ({ organizationId }) => organizationId ?? NOTHING,
+    },
+    { id: "channel", header: t("column.channel"), cell: ({ channel }) => <Short text={channel} /> },
+    { id: "route", header: t("column.route"), isOptional: true, cell: ({ route }) => route ?? NOTHING },
+    {
+      id: "usage",
+      header: t("column.usage"),
+      isNumber: true,
+      cell: (row) => (
+        <span className="whitespace-nowrap">
+          <UsageText {...row} />
+        </span>
+      ),
+    },
+    { id: "attempts", header: t("column.attempts"), isNumber: true, cell: ({ attempts }) => attempts },
+    {
+      id: "duration",
+      header: t("column.duration"),
+      isNumber: true,
+      cell: ({ durationMs }) =>
+        durationMs === null ? (
+          NOTHING
+        ) : (
+          <span className="whitespace-nowrap">{formatDuration(durationMs)}</span>
+        ),
+    },
+    { id: "amount", header: t("column.amount"), isNumber: true, cell: (row) => <Amount row={row} /> },
+    {
+      id: "id",
+      header: t("column.id"),
+      isOptional: true,
+      cell: ({ requestId }) => <Id value={requestId} isShort />,
+    },
+  ];
+}
+
+/** On one line, cut where it is too long. */
+function Short({ text }: { text: string | null }) {
+  if (text === null) return NOTHING;
+  return (
+    <span title={text} className="block max-w-56 truncate">
+      {text}
+    </span>
+  );
+}
+
+function StatusCell({ row: { status, code } }: { row: RequestRow }) {
+  return (
+    <span className="flex items-center gap-2 whitespace-nowrap">
+      <Status level={statusLevel(status)}>{status}</Status>
+      {code !== null && <code className="font-mono text-xs text-muted">{code}</code>}
+    </span>
+  );
+}
+
+/** Pictures or tokens, in words. */
+export function UsageText({ images, tokens }: Pick<RequestRow, "images" | "tokens">) {
+  const { t } = useTranslation("requests");
+  if (images > 0) return t("unit.images", { count: images });
+  return tokens > 0 ? t("unit.tokens", { count: tokens, shown: formatCount(tokens) }) : NOTHING;
+}
+
+function Amount({ row: { amount, currency } }: { row: RequestRow }) {
+  if (amount === null || currency === null) return NOTHING;
+  return <Money amount={amount} currency={currency} isShort />;
+}

@@ -1,0 +1,121 @@
+import { useNavigate } from "@tanstack/react-router";
+import { Search, Waypoints } from "lucide-react";
+import { useState } from "react";
+import { Input } from "react-aria-components/Input";
+import { SearchField } from "react-aria-components/SearchField";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { DataTable } from "../../ui/table/data-table.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { ExportMenu } from "../../ui/table/export-menu.tsx";
+import { INPUT } from "../../ui/forms/field-class.ts";
+import { FilterInput } from "../../ui/filters/filter-input.tsx";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { ButtonLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { RangePicker } from "../../ui/filters/range-picker.tsx";
+import { useChannelOptions, useKeyOptions, useModelOptions } from "../../api/options.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useList } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { useRequestColumns } from "./columns.tsx";
+import { NewRequests } from "./new-requests.tsx";
+import { FILTERS, useRequestFilter } from "./filter.ts";
+
+/** Every recorded request, newest first, by filters that stand in the address. */
+export default function RequestsPage() {
+  const { t } = useTranslation("requests");
+  const navigate = useNavigate();
+  const filter = useRequestFilter();
+  const list = useList("requests.list", filter);
+  const columns = useRequestColumns();
+  return (
+    <Page title={t("title")} about={t("about")} actions={<RangePicker usual="24h" />}>
+      <FindRequest />
+      <DataTable
+        id="requests"
+        label={t("title")}
+        columns={columns}
+        list={list}
+        rowId={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: "/requests/$id", params: { id } })}
+        filters={<Filters />}
+        actions={
+          <>
+            <NewRequests filter={filter} shown={list.rows} />
+            <ExportMenu of="requests" filter={filter} />
+          </>
+        }
+        empty={<NoRequests />}
+      />
+    </Page>
+  );
+}
+
+/** Opens a request by any of its ids. */
+function FindRequest() {
+  const { t } = useTranslation("requests");
+  const navigate = useNavigate();
+  const [id, setId] = useState("");
+  const find = () => {
+    if (id.trim() !== "") void navigate({ to: "/requests/$id", params: { id: id.trim() } });
+  };
+  return (
+    <div className="flex max-w-2xl flex-wrap items-center gap-2">
+      <SearchField
+        aria-label={t("find")}
+        value={id}
+        onChange={setId}
+        onSubmit={find}
+        className="min-w-60 flex-1"
+      >
+        <Input
+          placeholder={t("find.help")}
+          className={`${INPUT} font-mono [&::-webkit-search-cancel-button]:hidden`}
+        />
+      </SearchField>
+      <Button icon={Search} onPress={find}>
+        {t("find.act")}
+      </Button>
+    </div>
+  );
+}
+
+function Filters() {
+  const { t } = useTranslation("requests");
+  const { id: organizationId } = useOrganization();
+  const keys = useKeyOptions(organizationId ?? undefined);
+  const models = useModelOptions();
+  const channels = useChannelOptions();
+  const classes = [
+    { id: "2xx", label: t("filter.ok") },
+    { id: "4xx", label: t("filter.caller") },
+    { id: "5xx", label: t("filter.server") },
+  ];
+  return (
+    <>
+      <FilterSelect name="status" label={t("filter.status")} options={classes} />
+      <FilterSelect name="model" label={t("filter.model")} options={models} />
+      <FilterSelect name="keyId" label={t("filter.key")} options={keys} />
+      <FilterSelect name="channel" label={t("filter.channel")} options={channels} />
+      <FilterInput name="code" label={t("filter.code")} />
+    </>
+  );
+}
+
+function NoRequests() {
+  const { t } = useTranslation("requests");
+  const { filters, change } = useFilters();
+  if (!FILTERS.some((name) => filters[name] !== undefined))
+    return (
+      <EmptyState icon={Waypoints} action={<ButtonLink to="/playground">{t("empty.act")}</ButtonLink>}>
+        {t("empty")}
+      </EmptyState>
+    );
+  const clear = () => change(Object.fromEntries(FILTERS.map((name) => [name, undefined])));
+  return (
+    <EmptyState icon={Waypoints} action={<Button onPress={clear}>{t("filter.clear")}</Button>}>
+      {t("empty.filtered")}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,50 @@
+import { Eye } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { Problem } from "../../ui/forms/form-problem.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { useActing, useReading } from "../../api/queries.ts";
+
+/** The prompt and the reply of a request whose organization keeps them. They are read when asked for, which is audited. */
+export function KeptPrompt({ id, organizationId }: { id: string; organizationId: string }) {
+  const { t } = useTranslation("requests");
+  const organization = useReading("organizations.get", { id: organizationId });
+  const { data, error, isPending, mutate } = useActing("prompts.get", []);
+  if ((organization.data?.settings.promptLogDays ?? null) === null) return null;
+  return (
+    <Card title={t("prompt.title")} about={t("prompt.about")}>
+      <div className="flex flex-col items-start gap-4">
+        {error && <Problem>{error.message}</Problem>}
+        {data ? (
+          <>
+            <Part label={t("prompt.prompt")} text={data.prompt} />
+            {data.reply !== "" && <Part label={t("prompt.reply")} text={data.reply} />}
+            <p className="text-muted">
+              {t("prompt.until")} <Time at={data.expiresAt} isAbsolute />
+            </p>
+          </>
+        ) : (
+          <Button icon={Eye} isPending={isPending} onPress={() => mutate({ id })}>
+            {t("prompt.show")}
+          </Button>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function Part({ label, text }: { label: string; text: string }) {
+  return (
+    <figure className="flex w-full min-w-0 flex-col gap-1.5">
+      <figcaption className="font-medium">{label}</figcaption>
+      <pre
+        tabIndex={0}
+        aria-label={label}
+        className="max-h-80 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs break-words whitespace-pre-wrap"
+      >
+        {text}
+      </pre>
+    </figure>
+  );
+}

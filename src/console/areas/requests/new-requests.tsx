@@ -1,0 +1,62 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { ArrowUp } from "lucide-react";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/forms/button.tsx";
+import { call, type Input } from "../../api/call.ts";
+import { useEvents, type LiveEvent } from "../../api/events.ts";
+import type { RequestRow } from "./columns.tsx";
+
+/** Beyond this it is only said that there are more. */
+const MAX_COUNTED = 100;
+
+/** How many requests of the filter came since the list was read; pressing reads it again. */
+export function NewRequests({
+  filter,
+  shown,
+}: {
+  filter: Input<"requests.list">;
+  shown: readonly RequestRow[] | undefined;
+}) {
+  const { t } = useTranslation("requests");
+  const client = useQueryClient();
+  const [count, setCount] = useState(0);
+  const latest = useRef({ filter, shown });
+  latest.current = { filter, shown };
+  const newest = newestOf(shown);
+  useEffect(() => setCount(0), [newest]);
+  useEvents(
+    useCallback(({ kind }: LiveEvent) => {
+      const { filter, shown } = latest.current;
+      if (kind !== "requests" || shown === undefined || filter.to !== undefined) return;
+      countNew(filter, shown).then(
+        (found) => newestOf(latest.current.shown) === newestOf(shown) && setCount(found),
+        // The list itself says when the gateway cannot be reached.
+        () => {},
+      );
+    }, []),
+  );
+  const readAgain = () =>
+    client.resetQueries({ predicate: ({ queryKey }) => queryKey[0] === "requests.list" });
+  return (
+    <span aria-live="polite">
+      {count > 0 && (
+        <Button icon={ArrowUp} kind="quiet" onPress={() => void readAgain()}>
+          {t("new", { count, shown: count < MAX_COUNTED ? count : `${MAX_COUNTED}+` })}
+        </Button>
+      )}
+    </span>
+  );
+}
+
+function newestOf(shown: readonly RequestRow[] | undefined): string | undefined {
+  return shown?.[0]?.id;
+}
+
+async function countNew(filter: Input<"requests.list">, shown: readonly RequestRow[]): Promise<number> {
+  const newest = shown[0];
+  const since = newest ? { from: newest.at } : {};
+  const { data } = await call("requests.list", { ...filter, ...since, limit: MAX_COUNTED });
+  const known = new Set(shown.map(({ id }) => id));
+  return data.filter(({ id }) => !known.has(id)).length;
+}

@@ -1,0 +1,29 @@
+import type { StatusLevel } from "../../ui/text/status.tsx";
+
+/** How a call to a vendor ended, and how good that is. */
+export const OUTCOMES = {
+  answered: "good",
+  caller_gone: "off",
+  stopped: "off",
+  unreachable: "bad",
+  timeout: "bad",
+  overloaded: "bad",
+  limited: "warn",
+  account: "bad",
+  broken: "bad",
+  refused: "warn",
+  rejected: "warn",
+} as const satisfies Record<string, StatusLevel>;
+
+type Outcome = keyof typeof OUTCOMES;
+
+/** The outcome of a name; null for one of a later version. */
+export function outcomeOf(name: string): Outcome | null {
+  return Object.hasOwn(OUTCOMES, name) ? (name as Outcome) : null;
+}
+
+/** How good a response's status is. */
+export function statusLevel(status: number): StatusLevel {
+  if (status < 400) return "good";
+  return status < 500 ? "warn" : "bad";
+}

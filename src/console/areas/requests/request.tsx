@@ -1,0 +1,164 @@
+import { useParams } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { Card } from "../../ui/page/card.tsx";
+import { Details } from "../../ui/text/details.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Id } from "../../ui/text/id.tsx";
+import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
+import { Money } from "../../ui/text/money.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { ApiError, type Output } from "../../api/call.ts";
+import { formatDuration } from "../../ui/text/format.ts";
+import { useReading } from "../../api/queries.ts";
+import { Attempts } from "./attempts.tsx";
+import { UsageText } from "./columns.tsx";
+import { useCan } from "../../api/session.ts";
+import { CostLines } from "./cost-lines.tsx";
+import { KeptPrompt } from "./kept-prompt.tsx";
+import { LedgerLines } from "./ledger-lines.tsx";
+import { statusLevel } from "./outcomes.ts";
+
+type Detail = Output<"requests.get">;
+
+/** One request: what it was, each call behind it, and where every part of its cost comes from. */
+export default function RequestPage() {
+  const { t } = useTranslation("requests");
+  const { id } = useParams({ from: "/signed-in/requests/$id" });
+  const query = useReading("requests.get", { id });
+  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
+  return (
+    <Page
+      title={t("detail.title")}
+      about={<Id value={id} />}
+      actions={<ButtonLink to="/requests">{t("detail.all")}</ButtonLink>}
+    >
+      {isUnknown ? (
+        <Card>
+          <EmptyState>
+            {t("find.none", { id })}. {t("find.none.help")}
+          </EmptyState>
+        </Card>
+      ) : (
+        <ReadingState query={query}>{(detail) => <RequestDetail detail={detail} />}</ReadingState>
+      )}
+    </Page>
+  );
+}
+
+function RequestDetail({ detail }: { detail: Detail }) {
+  const { t } = useTranslation("requests");
+  const { request, attempts } = detail;
+  const canReadPrompts = useCan()("admin");
+  return (
+    <>
+      {request.isFailed && (
+        <Card title={t("detail.error")}>
+          <div className="flex flex-wrap items-center gap-3">
+            <Status level={statusLevel(request.status)}>{request.status}</Status>
+            {request.code !== null && <code className="font-mono text-xs">{request.code}</code>}
+            <span className="min-w-0 break-words">{request.message}</span>
+          </div>
+          {request.cause !== null && (
+            <p className="mt-2 break-words text-muted">
+              {t("detail.cause")}: {request.cause}
+            </p>
+          )}
+        </Card>
+      )}
+      <div className="grid items-start gap-6 lg:grid-cols-[minmax(18rem,24rem)_1fr]">
+        <Card title={t("detail.summary")}>
+          <Summary detail={detail} />
+        </Card>
+        <div className="flex min-w-0 flex-col gap-6">
+          <Card title={t("attempts.title")}>
+            <Attempts attempts={attempts} isFailed={request.isFailed} />
+          </Card>
+          <Card title={t("cost.title")}>
+            <CostLines detail={detail} />
+          </Card>
+          <Card title={t("ledger.title")}>
+            <LedgerLines detail={detail} />
+          </Card>
+          {canReadPrompts && request.organizationId && (
+            <KeptPrompt id={request.id} organizationId={request.organizationId} />
+          )}
+        </div>
+      </div>
+      <Others others={detail.others} />
+    </>
+  );
+}
+
+function Summary({ detail: { request } }: { detail: Detail }) {
+  const { t } = useTranslation("requests");
+  const { model, keyId, organizationId, amount, currency } = request;
+  return (
+    <Details
+      entries={[
+        [t("column.status"), <Status level={statusLevel(request.status)}>{request.status}</Status>],
+        [t("column.at"), <Time at={request.at} isAbsolute />],
+        [t("column.duration"), request.durationMs === null ? null : formatDuration(request.durationMs)],
+        [t("detail.firstByte"), request.firstByteMs === null ? null : formatDuration(request.firstByteMs)],
+        [
+          t("column.model"),
+          model && (
+            <TextLink to="/models/detail" search={{ model }}>
+              {model}
+            </TextLink>
+          ),
+        ],
+        [
+          t("column.key"),
+          keyId && (
+            <TextLink to="/keys/$id" params={{ id: keyId }}>
+              {request.keyName ?? keyId}
+            </TextLink>
+          ),
+        ],
+        [
+          t("column.organization"),
+          organizationId && (
+            <TextLink to="/requests" search={{ organization: organizationId }}>
+              {organizationId}
+            </TextLink>
+          ),
+        ],
+        [t("detail.source"), request.source],
+        [t("column.channel"), request.channel],
+        [t("column.route"), request.path ?? request.route],
+        [t("column.usage"), <UsageText {...request} />],
+        [
+          t("column.amount"),
+          amount === null || currency === null ? null : <Money amount={amount} currency={currency} />,
+        ],
+        [t("column.id"), <Id value={request.requestId} />],
+        [t("detail.ownId"), request.id === request.requestId ? null : <Id value={request.id} />],
+        [t("detail.traceId"), request.traceId && <Id value={request.traceId} />],
+        [t("detail.address"), request.address],
+      ]}
+    />
+  );
+}
+
+/** Requests that carried the same id, as when a caller repeats one. */
+function Others({ others }: { others: Detail["others"] }) {
+  const { t } = useTranslation("requests");
+  if (others.length === 0) return null;
+  return (
+    <Card title={t("detail.others")}>
+      <ul className="flex flex-col gap-2">
+        {others.map(({ id, at }) => (
+          <li key={id} className="flex flex-wrap gap-3">
+            <TextLink to="/requests/$id" params={{ id }}>
+              {id}
+            </TextLink>
+            <Time at={at} isAbsolute />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

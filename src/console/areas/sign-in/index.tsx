@@ -1,0 +1,78 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Problem } from "../../ui/forms/form-problem.tsx";
+import { LanguageSwitch } from "../../shell/language-switch.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
+import { Mark } from "../../shell/mark.tsx";
+import { useDocumentTitle } from "../../ui/page/page.tsx";
+import { queryClient, sessionQuery } from "../../api/queries.ts";
+import { parseSearch, useFilters } from "../../address.ts";
+import { CodeStep } from "./code-step.tsx";
+import { NewPasswordStep } from "./new-password-step.tsx";
+import { PasswordStep } from "./password-step.tsx";
+import type { Credentials, SignedInMember } from "./sign-in.ts";
+
+/** Why signing in elsewhere has led back here. */
+const PROBLEMS = ["oidc_unavailable", "oidc_failed", "oidc_refused"] as const;
+
+type Step = "password" | "code" | "newPassword";
+
+/** Signing in: a password, a code where the account has an authenticator, a new password where that is due. */
+export default function SignInPage() {
+  const { t } = useTranslation("signIn");
+  const navigate = useNavigate();
+  const { filters } = useFilters();
+  const known = queryClient.getQueryData(sessionQuery.queryKey);
+  const [step, setStep] = useState<Step>(known?.mustChangePassword ? "newPassword" : "password");
+  const [credentials, setCredentials] = useState<Credentials | null>(null);
+  const problem = PROBLEMS.find((known) => known === filters["problem"]);
+  useDocumentTitle(t("title"));
+  const enter = async () => {
+    queryClient.clear();
+    const [path = "/", query = ""] = (filters["next"] ?? "/").split("?");
+    await navigate({ to: path.startsWith("/") ? path : "/", search: parseSearch(query) });
+  };
+  const onSignedIn = async ({ mustChangePassword }: SignedInMember, used: Credentials) => {
+    setCredentials(used);
+    if (mustChangePassword) setStep("newPassword");
+    else await enter();
+  };
+  return (
+    <main className="flex min-h-dvh flex-col items-center px-4 pt-[14vh] pb-8">
+      <div className="flex w-full max-w-sm flex-1 flex-col gap-6">
+        <div className="flex items-center gap-2.5">
+          <Mark />
+          <h1 className="text-xl font-semibold tracking-tight">{t(`${step}.heading`)}</h1>
+        </div>
+        {problem !== undefined && step === "password" && <Problem>{t(problem)}</Problem>}
+        {step === "password" && (
+          <PasswordStep
+            onSignedIn={onSignedIn}
+            onCodeNeeded={(given) => {
+              setCredentials(given);
+              setStep("code");
+            }}
+          />
+        )}
+        {step === "code" && credentials && (
+          <CodeStep credentials={credentials} onSignedIn={onSignedIn} onBack={() => setStep("password")} />
+        )}
+        {step === "newPassword" && (
+          <NewPasswordStep current={credentials?.password ?? null} onChanged={enter} />
+        )}
+        {step === "password" && (
+          <div className="flex flex-col gap-2 text-muted">
+            <p>
+              {t("haveKey")} <TextLink to="/key">{t("haveKey.link")}</TextLink>
+            </p>
+            <p>
+              {t("forgotten")} <code className="text-xs">npm start -- members reset-password NAME</code>
+            </p>
+          </div>
+        )}
+      </div>
+      <LanguageSwitch />
+    </main>
+  );
+}

@@ -1,0 +1,19 @@
+import { ApiError, send } from "../../api/call.ts";
+import type { Session } from "../../api/queries.ts";
+
+export interface Credentials {
+  name: string;
+  password: string;
+  code?: string;
+}
+
+export type SignedInMember = Session;
+
+export async function signIn(credentials: Credentials): Promise<SignedInMember> {
+  return (await send("POST", "/session", credentials)) as SignedInMember;
+}
+
+/** Whether name and password are right and a code is all that is missing. */
+export function needsCode(error: unknown): boolean {
+  return error instanceof ApiError && error.type === "code_required";
+}

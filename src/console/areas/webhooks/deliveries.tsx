@@ -1,0 +1,119 @@
+import { Send } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { IconButton } from "../../ui/forms/button.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import type { Output } from "../../api/call.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useActing, useList } from "../../api/queries.ts";
+import { useFilters } from "../../address.ts";
+import { useCan } from "../../api/session.ts";
+
+type Delivery = Output<"deliveries.list">["data"][number];
+
+const STATES = ["waiting", "delivered", "failed"] as const;
+const LEVELS = { waiting: "busy", delivered: "good", failed: "bad" } as const;
+
+/** What was sent to endpoints and what became of it. */
+export function Deliveries() {
+  const { t } = useTranslation("settings");
+  const { filters } = useFilters();
+  const { id } = useOrganization();
+  const status = STATES.find((each) => each === filters["status"]);
+  const list = useList("deliveries.list", {
+    ...(id !== null && { organizationId: id }),
+    ...(status !== undefined && { status }),
+  });
+  return (
+    <DataTable
+      id="deliveries"
+      label={t("deliveries.title")}
+      columns={useColumns()}
+      list={list}
+      rowId={({ id }) => id}
+      filters={
+        <>
+          <h2 className="px-1 font-semibold">{t("deliveries.title")}</h2>
+          <FilterSelect
+            name="status"
+            label={t("delivery.state")}
+            options={STATES.map((id) => ({ id, label: t(`delivery.${id}`) }))}
+          />
+        </>
+      }
+      empty={<EmptyState icon={Send}>{t("deliveries.empty")}</EmptyState>}
+    />
+  );
+}
+
+function useColumns(): Column<Delivery>[] {
+  const { t } = useTranslation("settings");
+  return [
+    { id: "created", header: t("delivery.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      id: "state",
+      header: t("delivery.state"),
+      cell: ({ status }) => <Status level={LEVELS[status]}>{t(`delivery.${status}`)}</Status>,
+    },
+    { id: "event", header: t("delivery.event"), cell: ({ event }) => event },
+    {
+      id: "job",
+      header: t("delivery.job"),
+      cell: ({ jobId }) => (
+        <TextLink to="/jobs/$id" params={{ id: jobId }}>
+          <span className="font-mono text-xs">{jobId}</span>
+        </TextLink>
+      ),
+    },
+    {
+      id: "url",
+      header: t("delivery.url"),
+      cell: ({ url }) => (
+        <span className="block max-w-64 truncate font-mono text-xs" title={url}>
+          {url}
+        </span>
+      ),
+    },
+    { id: "attempts", header: t("delivery.attempts"), cell: ({ attempts }) => attempts, isNumber: true },
+    {
+      id: "result",
+      header: t("delivery.result"),
+      cell: ({ lastResult }) => (
+        <span className="block max-w-64 truncate" title={lastResult ?? ""}>
+          {lastResult}
+        </span>
+      ),
+    },
+    {
+      id: "next",
+      header: t("delivery.next"),
+      cell: ({ nextAt }) => nextAt !== null && <Time at={nextAt} />,
+    },
+    { id: "acts", header: "", isNumber: true, cell: (view) => <Redeliver view={view} /> },
+  ];
+}
+
+function Redeliver({ view }: { view: Delivery }) {
+  const { t } = useTranslation("settings");
+  const can = useCan();
+  const redeliver = useActing("deliveries.redeliver", ["deliveries"]);
+  if (!can("admin")) return null;
+  return (
+    <IconButton
+      icon={Send}
+      label={t("delivery.redeliver")}
+      isPending={redeliver.isPending}
+      onPress={() =>
+        redeliver.mutate(
+          { id: view.id },
+          { onSuccess: () => showToast(t("delivery.redelivered")), onError: showProblem },
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,49 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { lazy, StrictMode, Suspense, useEffect, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { I18nProvider } from "react-aria-components/I18nProvider";
+import { useTranslation } from "react-i18next";
+import { startI18n } from "./texts/i18n.ts";
+import { queryClient, SESSION_ENDED } from "./api/queries.ts";
+import { startTheme } from "./shell/theme.ts";
+import { whenToastsAreNeeded } from "./ui/overlay/toast.ts";
+import { router } from "./router.tsx";
+
+const Toasts = lazy(async () => ({ default: (await import("./ui/overlay/toasts.tsx")).Toasts }));
+
+startTheme();
+await startI18n();
+window.addEventListener(SESSION_ENDED, signInAgain);
+const root = document.getElementById("root");
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <Console />
+    </StrictMode>,
+  );
+
+function Console() {
+  const { i18n } = useTranslation();
+  const [hasToasts, setHasToasts] = useState(false);
+  useEffect(() => whenToastsAreNeeded(() => setHasToasts(true)), []);
+  return (
+    <I18nProvider locale={i18n.language}>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        {hasToasts && (
+          <Suspense>
+            <Toasts />
+          </Suspense>
+        )}
+      </QueryClientProvider>
+    </I18nProvider>
+  );
+}
+
+/** Leads to signing in and back to the page that was looked at. */
+function signInAgain(): void {
+  const { pathname, href } = router.state.location;
+  if (pathname.endsWith("/sign-in") || pathname.endsWith("/key")) return;
+  void router.navigate({ to: "/sign-in", search: { next: href } }).then(() => queryClient.clear());
+}

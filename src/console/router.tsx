@@ -1,0 +1,104 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+  retainSearchParams,
+  type RouteComponent,
+} from "@tanstack/react-router";
+import { NotFoundPage, ProblemPage } from "./shell/problem-page.tsx";
+import { Shell } from "./shell/shell.tsx";
+import { queryClient, sessionQuery } from "./api/queries.ts";
+import { parseSearch, renderSearch, type Search } from "./address.ts";
+
+const root = createRootRoute({
+  component: Outlet,
+  validateSearch: (search): Search => search as Search,
+  search: { middlewares: [retainSearchParams<Search>(["organization"])] },
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  component: lazyRouteComponent(() => import("./areas/sign-in/index.tsx")),
+});
+
+const ownKey = createRoute({
+  getParentRoute: () => root,
+  path: "/key",
+  component: lazyRouteComponent(() => import("./areas/own-key/index.tsx")),
+});
+
+/** Everything else is for who is signed in. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: "signed-in",
+  component: Shell,
+  async beforeLoad({ location }) {
+    const session = await queryClient.ensureQueryData(sessionQuery).catch(() => null);
+    if (!session || session.mustChangePassword)
+      throw redirect({ to: "/sign-in", search: { next: location.href } });
+    return { session };
+  },
+});
+
+type Page = () => Promise<{ default: RouteComponent }>;
+
+function page<const Path extends string>(path: Path, load: Page) {
+  return createRoute({
+    getParentRoute: () => signedIn,
+    path,
+    component: lazyRouteComponent(load),
+    errorComponent: ProblemPage,
+  });
+}
+
+const pages = [
+  page("/", () => import("./areas/overview/index.tsx")),
+  page("/playground", () => import("./areas/playground/index.tsx")),
+  page("/playground/chat", () => import("./areas/playground/chat.tsx")),
+  page("/playground/messages", () => import("./areas/playground/messages.tsx")),
+  page("/requests", () => import("./areas/requests/index.tsx")),
+  page("/requests/$id", () => import("./areas/requests/request.tsx")),
+  page("/jobs", () => import("./areas/jobs/index.tsx")),
+  page("/jobs/$id", () => import("./areas/jobs/job.tsx")),
+  page("/images", () => import("./areas/images/index.tsx")),
+  page("/images/gallery", () => import("./areas/images/gallery.tsx")),
+  page("/keys", () => import("./areas/keys/index.tsx")),
+  page("/keys/new", () => import("./areas/keys/new.tsx")),
+  page("/keys/$id", () => import("./areas/keys/key.tsx")),
+  page("/models", () => import("./areas/models/index.tsx")),
+  page("/models/detail", () => import("./areas/models/model.tsx")),
+  page("/models/providers", () => import("./areas/providers/index.tsx")),
+  page("/models/providers/add", () => import("./areas/providers/add.tsx")),
+  page("/models/providers/$id", () => import("./areas/providers/provider.tsx")),
+  page("/models/prices", () => import("./areas/prices/index.tsx")),
+  page("/money", () => import("./areas/money/index.tsx")),
+  page("/money/ledger", () => import("./areas/money/ledger.tsx")),
+  page("/settings", () => import("./areas/organizations/index.tsx")),
+  page("/settings/members", () => import("./areas/members/index.tsx")),
+  page("/settings/webhooks", () => import("./areas/webhooks/index.tsx")),
+  page("/settings/alerts", () => import("./areas/alerts/index.tsx")),
+  page("/settings/audit", () => import("./areas/audit/index.tsx")),
+  page("/settings/configuration", () => import("./areas/configuration/index.tsx")),
+  page("/settings/account", () => import("./areas/account/index.tsx")),
+] as const;
+
+export const router = createRouter({
+  basepath: "/console",
+  routeTree: root.addChildren([signIn, ownKey, signedIn.addChildren(pages)]),
+  parseSearch,
+  stringifySearch: renderSearch,
+  defaultPreload: "intent",
+  defaultNotFoundComponent: NotFoundPage,
+  defaultErrorComponent: ProblemPage,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

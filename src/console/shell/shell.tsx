@@ -1,0 +1,105 @@
+import { Outlet } from "@tanstack/react-router";
+import { Menu as MenuIcon, Search } from "lucide-react";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { Button } from "react-aria-components/Button";
+import { useTranslation } from "react-i18next";
+import { useOrganizationOptions } from "../api/options.ts";
+import { IconButton } from "../ui/forms/button.tsx";
+import { Mark } from "./mark.tsx";
+import { MemberMenu } from "./member-menu.tsx";
+import { Navigation } from "./navigation.tsx";
+import { Skeleton } from "../ui/page/skeleton.tsx";
+
+const CommandPalette = lazy(async () => ({
+  default: (await import("./command-palette.tsx")).CommandPalette,
+}));
+
+const PhoneMenu = lazy(async () => ({ default: (await import("./phone-menu.tsx")).PhoneMenu }));
+const OrganizationPicker = lazy(async () => ({
+  default: (await import("./organization-picker.tsx")).OrganizationPicker,
+}));
+
+/** Navigation at the left, or behind a button on a phone, and the page beside it. */
+export function Shell() {
+  const { t } = useTranslation();
+  const [isSearching, setSearching] = useState(false);
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setSearching(true);
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, []);
+  const search = () => {
+    setMenuOpen(false);
+    setSearching(true);
+  };
+  return (
+    <div className="min-h-dvh md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+      <a
+        href="#content"
+        className="sr-only z-50 rounded-md bg-accent-solid px-4 py-2 text-white focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        {t("skip")}
+      </a>
+      <aside className="sticky top-0 hidden h-dvh border-r border-line md:block">
+        <Sidebar onSearch={search} />
+      </aside>
+      <header className="sticky top-0 z-20 flex h-14 items-center gap-2 border-b border-line bg-ground px-2 md:hidden">
+        <IconButton icon={MenuIcon} label={t("nav")} onPress={() => setMenuOpen(true)} />
+        <span className="flex-1 font-semibold">{t("product")}</span>
+        <IconButton icon={Search} label={t("palette")} onPress={search} />
+      </header>
+      <main id="content" tabIndex={-1} className="min-w-0 outline-none!">
+        <Outlet />
+      </main>
+      {isMenuOpen && (
+        <Suspense>
+          <PhoneMenu label={t("nav")} onClose={() => setMenuOpen(false)}>
+            <Sidebar onSearch={search} onNavigate={() => setMenuOpen(false)} />
+          </PhoneMenu>
+        </Suspense>
+      )}
+      {isSearching && (
+        <Suspense>
+          <CommandPalette onClose={() => setSearching(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function Sidebar({ onSearch, onNavigate }: { onSearch(): void; onNavigate?: () => void }) {
+  const { t } = useTranslation();
+  const organizations = useOrganizationOptions();
+  return (
+    <div className="flex h-full flex-col gap-3 overflow-y-auto p-3">
+      <p className="flex h-8 items-center gap-2 px-2.5 font-semibold tracking-tight">
+        <Mark />
+        {t("product")}
+      </p>
+      {organizations.length > 1 && (
+        <Suspense fallback={<Skeleton className="h-9 w-full shrink-0" />}>
+          <OrganizationPicker options={organizations} />
+        </Suspense>
+      )}
+      <Button
+        onPress={onSearch}
+        className="flex h-8 items-center gap-2.5 rounded-md border border-line bg-surface px-2.5 text-muted hover:bg-hover max-sm:h-11"
+      >
+        <Search size={16} aria-hidden className="shrink-0" />
+        <span className="min-w-0 flex-1 truncate text-left">{t("palette.open")}</span>
+        <kbd className="rounded border border-line px-1 text-xs max-md:hidden">
+          {navigator.platform.startsWith("Mac") ? "⌘K" : "Ctrl K"}
+        </kbd>
+      </Button>
+      <div className="flex-1">
+        <Navigation {...(onNavigate && { onNavigate })} />
+      </div>
+      <MemberMenu />
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import i18next, { type BackendModule } from "i18next";
+import { initReactI18next } from "react-i18next";
+import type { en, Texts } from "./en/index.ts";
+
+declare module "i18next" {
+  interface CustomTypeOptions {
+    defaultNS: "shell";
+    resources: typeof en;
+    // Names have dots of their own.
+    keySeparator: false;
+  }
+}
+
+export const LANGUAGES = { en: "English", zh: "中文" } as const;
+export type Language = keyof typeof LANGUAGES;
+
+/** The texts of the first page, and those of all pages. */
+const LOADERS: Record<Language, { first(): Promise<Partial<Texts>>; all(): Promise<Texts> }> = {
+  en: {
+    first: async () => (await import("./en/first.ts")).first,
+    all: async () => (await import("./en/index.ts")).en,
+  },
+  zh: {
+    first: async () => (await import("./zh/first.ts")).first,
+    all: async () => (await import("./zh/index.ts")).zh,
+  },
+};
+const STORED = "gateway.language";
+const IDLE_MS = 2_000;
+
+const backend: BackendModule = {
+  type: "backend",
+  init() {},
+  async read(language, area) {
+    const { first, all } = LOADERS[language as Language];
+    const texts: Record<string, Record<string, string> | undefined> = await first();
+    return texts[area] ?? (await all())[area as keyof Texts];
+  },
+};
+
+/** Starts with the language chosen earlier, else the browser's where there is one of it, else English. */
+export async function startI18n(): Promise<void> {
+  const language = chosenLanguage();
+  await i18next
+    .use(backend)
+    .use(initReactI18next)
+    .init({
+      lng: language,
+      ns: ["shell"],
+      defaultNS: "shell",
+      fallbackLng: false,
+      keySeparator: false,
+      interpolation: { escapeValue: false },
+    });
+  document.documentElement.lang = language;
+  // A dialog must not wait for its texts, so they are all there before it is opened.
+  setTimeout(
+    () => void LOADERS[language].all().then((all) => i18next.loadNamespaces(Object.keys(all))),
+    IDLE_MS,
+  );
+}
+
+export async function chooseLanguage(language: Language): Promise<void> {
+  localStorage.setItem(STORED, language);
+  await i18next.changeLanguage(language);
+  document.documentElement.lang = language;
+}
+
+function chosenLanguage(): Language {
+  const wanted = [localStorage.getItem(STORED) ?? "", ...navigator.languages];
+  const found = wanted.map((tag) => tag.slice(0, 2)).find((tag) => tag in LANGUAGES);
+  return (found as Language | undefined) ?? "en";
+}

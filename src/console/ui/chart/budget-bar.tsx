@@ -1,0 +1,42 @@
+import { Meter } from "react-aria-components/Meter";
+import { useTranslation } from "react-i18next";
+import { formatMoney } from "../text/format.ts";
+
+/** What a budget allows and what of it is gone; decimal texts of one currency. */
+interface BudgetUse {
+  amount: string;
+  spent: string;
+  held: string;
+  currency: string;
+}
+
+/** Spent and held of a budget as one bar; it changes its colour from 80 percent on and when it is used up. */
+export function BudgetBar({ budget }: { budget: BudgetUse }) {
+  const { t } = useTranslation("money");
+  const amount = Number(budget.amount);
+  const spent = shareOf(budget.spent, amount);
+  const held = Math.min(shareOf(budget.held, amount), 1 - spent);
+  const look = spent >= 1 ? "bg-bad-solid" : spent + held >= NEARLY ? "bg-warn" : "bg-accent-solid";
+  const text = t("budget.bar", {
+    spent: formatMoney(budget.spent, budget.currency),
+    amount: formatMoney(budget.amount, budget.currency),
+    held: formatMoney(budget.held, budget.currency),
+  });
+  return (
+    <Meter
+      aria-label={text}
+      value={(spent + held) * 100}
+      className="flex h-2 w-full overflow-hidden rounded-full bg-sunken"
+    >
+      <span className={`h-full ${look}`} style={{ width: `${spent * 100}%` }} />
+      <span className={`h-full opacity-40 ${look}`} style={{ width: `${held * 100}%` }} />
+    </Meter>
+  );
+}
+
+const NEARLY = 0.8;
+
+/** Between 0 and 1. A budget of nothing is used up. */
+function shareOf(part: string, amount: number): number {
+  return amount > 0 ? Math.min(1, Math.max(0, Number(part) / amount)) : 1;
+}

@@ -1,0 +1,96 @@
+import { ChartArea, Table } from "lucide-react";
+import { useRef, useState, type KeyboardEvent } from "react";
+import { useTranslation } from "react-i18next";
+import type { ChartData } from "./chart-data.ts";
+import { formatTime } from "../text/format.ts";
+import { seriesColour } from "./series-colours.ts";
+import { usePlot } from "./use-plot.ts";
+import { IconButton } from "../forms/button.tsx";
+import { ChartTable } from "./chart-table.tsx";
+
+const HEIGHT = "h-56";
+
+/** Values over time. They are read by hovering, with the arrow keys, or in a table of the same numbers. */
+export function Chart(props: ChartData) {
+  const { label, times, series, format } = props;
+  const { t } = useTranslation();
+  const [isTable, setTable] = useState(false);
+  const [index, setIndex] = useState<number | null>(null);
+  const time = index === null ? undefined : times[index];
+  return (
+    <figure className="flex min-w-0 flex-col gap-2" aria-label={label}>
+      <div className="flex items-start gap-3">
+        <Legend series={series} index={index} format={format} />
+        <IconButton
+          icon={isTable ? ChartArea : Table}
+          label={isTable ? t("chart.show") : t("chart.table")}
+          onPress={() => setTable(!isTable)}
+        />
+      </div>
+      {isTable ? (
+        <ChartTable {...props} />
+      ) : (
+        <div className="relative">
+          <Plot {...props} index={index} onIndex={setIndex} />
+          <p
+            aria-live="polite"
+            className="pointer-events-none absolute top-0 right-2 rounded-sm bg-surface px-1 text-xs text-muted"
+          >
+            {time !== undefined && formatTime(Date.parse(time))}
+          </p>
+        </div>
+      )}
+    </figure>
+  );
+}
+
+function Plot({
+  index,
+  onIndex,
+  ...props
+}: ChartData & { index: number | null; onIndex(index: number | null): void }) {
+  const { t } = useTranslation();
+  const container = useRef<HTMLDivElement>(null);
+  const moveTo = usePlot(container, props, onIndex);
+  const last = props.times.length - 1;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = { ArrowLeft: (index ?? last + 1) - 1, ArrowRight: (index ?? -1) + 1, Home: 0, End: last }[
+      event.key
+    ];
+    if (next === undefined) return;
+    event.preventDefault();
+    moveTo(Math.max(0, Math.min(last, next)));
+  };
+  return (
+    <div
+      ref={container}
+      role="group"
+      aria-roledescription={t("chart")}
+      aria-label={t("chart.keys", { label: props.label })}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      className={`${HEIGHT} min-w-0 overflow-hidden border-line text-muted`}
+    />
+  );
+}
+
+function Legend({ series, index, format }: Pick<ChartData, "series" | "format"> & { index: number | null }) {
+  return (
+    <ul className="flex min-h-8 min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1 text-xs">
+      {series.map(({ name, label, values, colour }) => {
+        const value = index === null ? undefined : values[index];
+        return (
+          <li key={name} className="flex max-w-full min-w-0 items-center gap-1.5">
+            <span
+              aria-hidden
+              className="size-2.5 shrink-0 rounded-sm"
+              style={{ background: colour ?? seriesColour(name) }}
+            />
+            <span className="truncate text-muted">{label}</span>
+            {value !== undefined && value !== null && <span className="font-medium">{format(value)}</span>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,152 @@
+import { useEffect, useEffectEvent, useRef, useState, type RefObject } from "react";
+import uPlot from "uplot";
+import type { ChartData } from "./chart-data.ts";
+import { formatClock, formatDay } from "../text/format.ts";
+import { seriesColour } from "./series-colours.ts";
+
+const FONT = "11px ui-sans-serif, system-ui, sans-serif";
+const MAX_BAR_PX = 48;
+const AXIS_WIDTH = 64;
+const DAY_SECONDS = 86_400;
+
+/**
+ * Draws a chart into a container, again when its data, its size or the theme changes, and reports the index under the
+ * cursor. Returns what puts the cursor on an index.
+ */
+export function usePlot(
+  container: RefObject<HTMLDivElement | null>,
+  props: ChartData,
+  onIndex: (index: number | null) => void,
+): (index: number) => void {
+  const plot = useRef<uPlot | null>(null);
+  const theme = useThemeChanges();
+  const report = useEffectEvent(onIndex);
+  const { kind, times, series, format } = props;
+  useEffect(() => {
+    const element = container.current;
+    if (!element) return undefined;
+    const options = optionsOf(element, props, report);
+    const created = new uPlot(options, dataOf(props), element);
+    plot.current = created;
+    const observer = new ResizeObserver(() =>
+      created.setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      created.destroy();
+      plot.current = null;
+    };
+  }, [container, kind, times, series, format, theme]);
+  return (index) => {
+    const created = plot.current;
+    const time = created?.data[0][index];
+    if (created && time !== undefined) created.setCursor({ left: created.valToPos(time, "x"), top: 0 });
+  };
+}
+
+/** Stacked kinds are summed up from the first series on. */
+function dataOf({ kind, times, series }: ChartData): uPlot.AlignedData {
+  const seconds = times.map((at) => Date.parse(at) / 1_000);
+  const sums = times.map(() => 0);
+  const rows = series.map(({ values }) =>
+    kind === "line"
+      ? [...values]
+      : values.map((value, index) => (sums[index] = (sums[index] ?? 0) + (value ?? 0))),
+  );
+  // Higher sums are created first, so that bars of lower ones stand before them.
+  return [seconds, ...rows.reverse()];
+}
+
+function optionsOf(
+  element: HTMLElement,
+  { kind, series, times, format }: ChartData,
+  onIndex: (index: number | null) => void,
+): uPlot.Options {
+  const { color, borderTopColor } = getComputedStyle(element);
+  const grid = { stroke: borderTopColor, width: 1 };
+  const axis = { stroke: color, font: FONT, ticks: { show: false } };
+  return {
+    width: element.clientWidth,
+    height: element.clientHeight,
+    padding: [8, 20, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    scales: {
+      x: { time: true, ...(kind === "bar" && { range: padded(times) }) },
+      y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        space: 72,
+        values: (_plot, splits, _axis, _space, step) =>
+          splits.map((second) =>
+            step < DAY_SECONDS ? formatClock(second * 1_000) : formatDay(second * 1_000),
+          ),
+      },
+      {
+        ...axis,
+        grid,
+        size: AXIS_WIDTH,
+        space: 44,
+        values: (_plot, splits) => splits.map((value) => format(value)),
+      },
+    ],
+    series: [{}, ...series.map((each) => seriesOf(kind, each)).reverse()],
+    ...(kind === "area" && {
+      bands: series.slice(1).map((_, index) => ({ series: [index + 1, index + 2] as [number, number] })),
+    }),
+    hooks: { setCursor: [({ cursor }) => onIndex(cursor.idx ?? null)] },
+  };
+}
+
+/** With room for half a bar at both ends. */
+function padded(times: readonly string[]): [number, number] {
+  const first = Date.parse(times[0] ?? "") / 1_000;
+  const last = Date.parse(times.at(-1) ?? "") / 1_000;
+  const half = times.length > 1 ? (last - first) / (times.length - 1) / 2 : DAY_SECONDS / 2;
+  return [first - half, last + half];
+}
+
+function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number]): uPlot.Series {
+  const colour = series.colour ?? seriesColour(series.name);
+  if (kind === "bar")
+    return {
+      fill: colour,
+      points: { show: false },
+      ...(uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [0.7, MAX_BAR_PX], radius: 0.12 }) }),
+    };
+  return {
+    stroke: colour,
+    width: 1.75,
+    // A value between two gaps has no line to it.
+    points: { show: true, size: 5, filter: (plot, index) => isolatedIn(plot.data[index] ?? []) },
+    ...(kind === "area" && { fill: colour.replace(")", " / 0.28)") }),
+  };
+}
+
+function isolatedIn(values: ArrayLike<number | null | undefined>): number[] {
+  const isGap = (index: number) => values[index] === null || values[index] === undefined;
+  return Array.from(values, (_, index) => index).filter(
+    (index) => !isGap(index) && isGap(index - 1) && isGap(index + 1),
+  );
+}
+
+/** A number that changes with the theme, because colours of a canvas do not follow it. */
+function useThemeChanges(): number {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const onChange = () => setCount((count) => count + 1);
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    window.addEventListener("themechange", onChange);
+    system.addEventListener("change", onChange);
+    return () => {
+      window.removeEventListener("themechange", onChange);
+      system.removeEventListener("change", onChange);
+    };
+  }, []);
+  return count;
+}

@@ -1,0 +1,70 @@
+import { useState, type RefObject } from "react";
+import { Dialog as AriaDialog } from "react-aria-components/Dialog";
+import { Popover } from "react-aria-components/Popover";
+import { useTranslation } from "react-i18next";
+import type { Range } from "./range.ts";
+import { useFilters } from "../../address.ts";
+import { Button } from "../forms/button.tsx";
+import { INPUT } from "../forms/field-class.ts";
+
+/** Two days, both of them included. */
+export function CustomRange({
+  trigger,
+  range,
+  onClose,
+}: {
+  trigger: RefObject<HTMLButtonElement | null>;
+  range: Range;
+  onClose(): void;
+}) {
+  const { t } = useTranslation();
+  const { change } = useFilters();
+  const [from, setFrom] = useState(range.from.slice(0, 10));
+  const [to, setTo] = useState(range.to.slice(0, 10));
+  const isRight = from !== "" && to !== "" && from <= to;
+  const apply = () => {
+    const end = new Date(`${to}T00:00:00Z`);
+    end.setUTCDate(end.getUTCDate() + 1);
+    change({ range: undefined, from: `${from}T00:00:00.000Z`, to: end.toISOString() });
+    onClose();
+  };
+  return (
+    <Popover
+      triggerRef={trigger}
+      isOpen
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+      placement="bottom end"
+      className="animate-appear rounded-lg bg-raised shadow-popover"
+    >
+      <AriaDialog aria-label={t("range.custom")} className="p-4 outline-none">
+        <div className="flex w-60 flex-col gap-3">
+          <Day label={t("range.from")} value={from} max={to} onChange={setFrom} />
+          <Day label={t("range.to")} value={to} min={from} onChange={setTo} />
+          <p className="text-xs text-muted">UTC</p>
+          <Button kind="primary" isDisabled={!isRight} onPress={apply}>
+            {t("apply")}
+          </Button>
+        </div>
+      </AriaDialog>
+    </Popover>
+  );
+}
+
+function Day({
+  label,
+  onChange,
+  ...range
+}: {
+  label: string;
+  value: string;
+  min?: string;
+  max?: string;
+  onChange(day: string): void;
+}) {
+  return (
+    <label className="flex flex-col gap-1 font-medium">
+      {label}
+      <input type="date" {...range} onChange={(event) => onChange(event.target.value)} className={INPUT} />
+    </label>
+  );
+}

@@ -1,0 +1,30 @@
+import { useTranslation } from "react-i18next";
+import type { Option } from "../../api/options.ts";
+import { useFilters } from "../../address.ts";
+import { ChoiceSelect } from "../forms/choice-select.tsx";
+
+const ALL = "";
+
+/** A filter in the address, under `name`: one of the options, or all; always one of them where `usual` is given. */
+export function FilterSelect({
+  name,
+  label,
+  options,
+  usual,
+}: {
+  name: string;
+  label: string;
+  options: readonly Option[];
+  usual?: string;
+}) {
+  const { t } = useTranslation();
+  const { filters, change } = useFilters();
+  return (
+    <ChoiceSelect
+      label={label}
+      options={usual === undefined ? [{ id: ALL, label: t("all") }, ...options] : options}
+      value={filters[name] ?? usual ?? ALL}
+      onChange={(id) => change({ [name]: id === (usual ?? ALL) ? undefined : id })}
+    />
+  );
+}

@@ -1,0 +1,47 @@
+import { CalendarRange } from "lucide-react";
+import { lazy, Suspense, useRef, useState } from "react";
+import { Button as AriaButton } from "react-aria-components/Button";
+import { useTranslation } from "react-i18next";
+import { formatDay } from "../text/format.ts";
+import { RANGES, useRange, type RangeName } from "./range.ts";
+import { useFilters } from "../../address.ts";
+import { SEGMENT, Segments } from "../forms/segments.tsx";
+
+const CustomRange = lazy(async () => ({ default: (await import("./custom-range.tsx")).CustomRange }));
+
+/** Chooses the range in the address; `useRange` reads it. */
+export function RangePicker({ usual = "24h" }: { usual?: RangeName }) {
+  const { t } = useTranslation();
+  const { change } = useFilters();
+  const range = useRange(usual);
+  const trigger = useRef<HTMLButtonElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Segments
+      label={t("range")}
+      segments={RANGES.map((id) => ({ id, label: t(`range.${id}`) }))}
+      chosen={range.name}
+      onChoose={(name) =>
+        change({ range: name === usual ? undefined : name, from: undefined, to: undefined })
+      }
+    >
+      <AriaButton
+        ref={trigger}
+        aria-haspopup="dialog"
+        aria-pressed={range.name === "custom"}
+        onPress={() => setOpen(true)}
+        className={`${SEGMENT} inline-flex items-center gap-1.5`}
+      >
+        <CalendarRange size={14} aria-hidden />
+        {range.name === "custom"
+          ? `${formatDay(Date.parse(range.from))} – ${formatDay(Date.parse(range.to) - 1)}`
+          : t("range.custom")}
+      </AriaButton>
+      {isOpen && (
+        <Suspense>
+          <CustomRange trigger={trigger} range={range} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </Segments>
+  );
+}

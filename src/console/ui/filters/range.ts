@@ -1,0 +1,53 @@
+import { useMemo } from "react";
+import { useNow } from "../text/clock.ts";
+import { useFilters } from "../../address.ts";
+
+export const RANGES = ["1h", "24h", "7d", "30d", "month"] as const;
+export type RangeName = (typeof RANGES)[number];
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const LENGTHS: Record<Exclude<RangeName, "month">, number> = {
+  "1h": HOUR_MS,
+  "24h": DAY_MS,
+  "7d": 7 * DAY_MS,
+  "30d": 30 * DAY_MS,
+};
+const STEP_MS = 60_000;
+
+export interface Range {
+  name: RangeName | "custom";
+  /** ISO 8601, `to` not included. */
+  from: string;
+  to: string;
+}
+
+/** The range in the address: `range=7d`, or `from` and `to`. One that ends now moves on each minute. */
+export function useRange(usual: RangeName = "24h"): Range {
+  const { filters } = useFilters();
+  const { range, from, to } = filters;
+  const minute = Math.ceil(useNow() / STEP_MS) * STEP_MS;
+  return useMemo(() => {
+    if (from !== undefined && to !== undefined && Date.parse(from) < Date.parse(to))
+      return { name: "custom", from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    const name = RANGES.find((known) => known === range) ?? usual;
+    return { name, from: new Date(startOf(name, minute)).toISOString(), to: new Date(minute).toISOString() };
+  }, [range, from, to, minute, usual]);
+}
+
+/**
+ * The range in the address for a list that is read page by page: it stays where it was when it was chosen, so that the
+ * pages stay one list. `to` is absent where the range ends now.
+ */
+export function useSteadyRange(usual: RangeName = "24h"): { from: string; to?: string } {
+  const { name, from, to } = useRange(usual);
+  const custom = name === "custom" ? `${from} ${to}` : "";
+  // Read again when another range is chosen, and not when the minute passes.
+  return useMemo(() => (custom === "" ? { from } : { from, to }), [name, custom]);
+}
+
+function startOf(name: RangeName, now: number): number {
+  if (name !== "month") return now - LENGTHS[name];
+  const date = new Date(now);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+}

@@ -1,0 +1,83 @@
+import type { ReactNode } from "react";
+import { FieldError } from "react-aria-components/FieldError";
+import { Label } from "react-aria-components/Label";
+import { Text } from "react-aria-components/Text";
+import { useController } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { sentence } from "../text/format.ts";
+import { FIELD } from "./field-class.ts";
+
+/** What every field takes. `name` is its path in the form's values. */
+export interface FieldProps {
+  name: string;
+  label: string;
+  /** Below the field. */
+  help?: ReactNode;
+  isRequired?: boolean;
+  isDisabled?: boolean;
+}
+
+/**
+ * The field's value in the form around it, the error that stands beside it, and what every field of React Aria takes for
+ * the two.
+ */
+export function useField({ name, isRequired = false, isDisabled = false }: Omit<FieldProps, "label">) {
+  const { t } = useTranslation();
+  const { field, fieldState } = useController({
+    name,
+    rules: { validate: (value) => !isRequired || !isBlank(value) || t("required") },
+  });
+  const error = messageOf(fieldState.error);
+  const shared = {
+    onBlur: field.onBlur,
+    isInvalid: error !== undefined,
+    isRequired,
+    isDisabled,
+    validationBehavior: "aria",
+    className: FIELD,
+  } as const;
+  return { field, error, shared };
+}
+
+function isBlank(value: unknown): boolean {
+  return (
+    value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+/** The first message of an error, or of those of its parts. */
+export function messageOf(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  if ("message" in error && typeof error.message === "string") return error.message;
+  return Object.values(error).map(messageOf).find(Boolean);
+}
+
+/** Label above, help and error below; inside a field of React Aria. */
+export function FieldFrame({
+  label,
+  help,
+  error,
+  isRequired,
+  children,
+}: Pick<FieldProps, "label" | "help" | "isRequired"> & { error: string | undefined; children: ReactNode }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Label className="font-medium">
+        {label}
+        {isRequired === true && (
+          <span className="ml-1 font-normal text-muted" aria-hidden title={t("required")}>
+            *
+          </span>
+        )}
+      </Label>
+      {children}
+      {help !== undefined && (
+        <Text slot="description" className="text-xs text-muted">
+          {help}
+        </Text>
+      )}
+      <FieldError className="text-xs text-bad">{error && sentence(error)}</FieldError>
+    </>
+  );
+}

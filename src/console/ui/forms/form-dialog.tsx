@@ -1,0 +1,70 @@
+import { useId, useState, type FormEvent, type ReactNode } from "react";
+import { FormProvider, type FieldValues, type UseFormReturn } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { submission } from "./submission.ts";
+import { Button } from "./button.tsx";
+import { Dialog, type DialogProps } from "../overlay/dialog.tsx";
+import { DiscardDialog } from "./discard-dialog.tsx";
+import { FormProblem } from "./form-problem.tsx";
+
+interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, "title" | "isOpen" | "size"> {
+  form: UseFormReturn<Values>;
+  /** Closes the dialog when it resolves; what it throws is shown beside its field. */
+  onSubmit(values: Values): Promise<unknown>;
+  onClose(): void;
+  submitLabel?: string;
+  children: ReactNode;
+}
+
+/** A form in a dialog; closing it with unsaved changes is asked about first. */
+export function FormDialog<Values extends FieldValues>({
+  form,
+  onSubmit,
+  onClose,
+  submitLabel,
+  children,
+  ...dialog
+}: FormDialogProps<Values>) {
+  const { t } = useTranslation();
+  const id = useId();
+  const [isAsking, setAsking] = useState(false);
+  const { isDirty, isSubmitting } = form.formState;
+  const close = () => {
+    setAsking(false);
+    onClose();
+    form.reset();
+  };
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    if (await submission(form, onSubmit)()) close();
+  };
+  const leave = () => (isDirty ? setAsking(true) : close());
+  return (
+    <FormProvider {...form}>
+      <Dialog
+        {...dialog}
+        onClose={leave}
+        footer={
+          <>
+            <Button onPress={leave}>{t("cancel")}</Button>
+            <Button type="submit" form={id} kind="primary" isPending={isSubmitting}>
+              {submitLabel ?? t("save")}
+            </Button>
+          </>
+        }
+      >
+        <form
+          id={id}
+          noValidate
+          onSubmit={(event) => void submit(event)}
+          className="flex flex-col gap-5 pb-3"
+        >
+          <FormProblem />
+          {children}
+        </form>
+        <DiscardDialog isOpen={isAsking} onDiscard={close} onKeep={() => setAsking(false)} />
+      </Dialog>
+    </FormProvider>
+  );
+}

@@ -1,0 +1,65 @@
+import { useBlocker } from "@tanstack/react-router";
+import type { FormEvent, ReactNode } from "react";
+import { FormProvider, type FieldValues, type UseFormReturn } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+import { submission } from "./submission.ts";
+import { Button } from "./button.tsx";
+import { DiscardDialog } from "./discard-dialog.tsx";
+import { FormProblem } from "./form-problem.tsx";
+
+interface FormProps<Values extends FieldValues> {
+  form: UseFormReturn<Values>;
+  onSubmit(values: Values): Promise<unknown>;
+  submitLabel?: string;
+  /** Whether it makes something for which the values that it opens with may do. */
+  isNew?: boolean;
+  /** Fields of `components/fields`. */
+  children: ReactNode;
+}
+
+/**
+ * A form in a page. Errors of the gateway stand beside their fields; leaving the page with unsaved changes is asked
+ * about first. Without changes its buttons are disabled, but for something new.
+ */
+export function Form<Values extends FieldValues>({
+  form,
+  onSubmit,
+  submitLabel,
+  isNew = false,
+  children,
+}: FormProps<Values>) {
+  const { t } = useTranslation();
+  const { isDirty, isSubmitting } = form.formState;
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => isDirty && !isSubmitting && current.pathname !== next.pathname,
+    enableBeforeUnload: () => isDirty,
+    withResolver: true,
+  });
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (await submission(form, onSubmit)()) form.reset(form.getValues());
+  };
+  return (
+    <FormProvider {...form}>
+      <form noValidate onSubmit={(event) => void submit(event)} className="flex flex-col gap-5">
+        <FormProblem />
+        {children}
+        <div className="flex flex-wrap gap-2">
+          <Button type="submit" kind="primary" isDisabled={!isDirty && !isNew} isPending={isSubmitting}>
+            {submitLabel ?? t("save")}
+          </Button>
+          {isDirty && (
+            <Button kind="quiet" onPress={() => form.reset()}>
+              {t("discard")}
+            </Button>
+          )}
+        </div>
+      </form>
+      <DiscardDialog
+        isOpen={blocker.status === "blocked"}
+        onDiscard={() => blocker.proceed?.()}
+        onKeep={() => blocker.reset?.()}
+      />
+    </FormProvider>
+  );
+}

@@ -1,0 +1,63 @@
+import { useTranslation } from "react-i18next";
+import { Input } from "react-aria-components/Input";
+import { TextField } from "react-aria-components/TextField";
+import { LIMITS } from "./limits.ts";
+import { INPUT } from "./field-class.ts";
+import { useField, FieldFrame } from "./field-frame.tsx";
+
+/**
+ * Limits by name below `name`: a number, null for unlimited, or undefined for the default. An empty field is the
+ * default, which stands in it where `defaults` are given; `∞` is unlimited.
+ */
+export function LimitsField({
+  name,
+  defaults = {},
+}: {
+  name: string;
+  defaults?: Partial<Record<(typeof LIMITS)[number], number | null>>;
+}) {
+  const { t } = useTranslation();
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="mb-2 font-medium">{t("limits")}</legend>
+      <div className="grid gap-4 sm:grid-cols-2">
+        {LIMITS.map((limit) => (
+          <LimitField
+            key={limit}
+            name={`${name}.${limit}`}
+            label={t(`limit.${limit}`)}
+            usual={defaults[limit]}
+          />
+        ))}
+      </div>
+      <p className="text-xs text-muted">{t("limits.help")}</p>
+    </fieldset>
+  );
+}
+
+function LimitField({ usual, ...props }: { name: string; label: string; usual: number | null | undefined }) {
+  const { field, error, shared } = useField(props);
+  return (
+    <TextField
+      {...shared}
+      value={field.value === null ? "∞" : String(field.value ?? "")}
+      onChange={(text) => field.onChange(parse(text))}
+      inputMode="numeric"
+      autoComplete="off"
+    >
+      <FieldFrame label={props.label} error={error}>
+        <Input
+          ref={field.ref}
+          placeholder={usual === undefined ? "" : usual === null ? "∞" : String(usual)}
+          className={`${INPUT} text-right`}
+        />
+      </FieldFrame>
+    </TextField>
+  );
+}
+
+function parse(text: string): number | null | undefined {
+  if (/[∞*-]/.test(text)) return null;
+  const digits = text.replace(/\D/g, "");
+  return digits === "" ? undefined : Number(digits);
+}

@@ -1,0 +1,56 @@
+import { Check, Copy, TriangleAlert } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { useCopy } from "../text/copy.ts";
+import { Button } from "../forms/button.tsx";
+import { CodeSnippet, type Snippet } from "../text/code-snippet.tsx";
+import { Dialog } from "./dialog.tsx";
+
+interface SecretOnceProps {
+  title: string;
+  /** In place of the sentence that it is shown only now. */
+  about?: string;
+  /** Null while there is nothing to show. */
+  secret: string | null;
+  /** Ready to run, with the secret in them; `keySnippets` makes those of a key. */
+  snippets?: readonly Snippet[];
+  onClose(): void;
+}
+
+/** A secret that is shown this once, to be copied before the dialog is closed. */
+export function SecretOnce({ title, about, secret, snippets = [], onClose }: SecretOnceProps) {
+  const { t } = useTranslation();
+  const { isCopied, copy } = useCopy(secret ?? "");
+  if (secret === null) return null;
+  return (
+    <Dialog
+      title={title}
+      isOpen
+      onClose={onClose}
+      isAlert
+      footer={
+        <Button kind="primary" onPress={onClose}>
+          {t("secret.done")}
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-4 pb-3">
+        <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
+          <TriangleAlert size={16} aria-hidden className="mt-0.5 shrink-0" />
+          {about ?? t("secret.once")}
+        </p>
+        <div className="flex flex-wrap items-center gap-2">
+          <code
+            data-secret
+            className="min-w-0 flex-1 rounded-md border border-line bg-sunken px-3 py-1.5 font-mono text-xs leading-5 break-all whitespace-pre-wrap"
+          >
+            {secret}
+          </code>
+          <Button autoFocus icon={isCopied ? Check : Copy} onPress={copy}>
+            {isCopied ? t("copied") : t("copy")}
+          </Button>
+        </div>
+        {snippets.length > 0 && <CodeSnippet label={t("snippets")} snippets={snippets} />}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,30 @@
+import { RotateCw } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { ApiError } from "../../api/call.ts";
+import { sentence } from "../text/format.ts";
+import { Button } from "../forms/button.tsx";
+import { Id } from "../text/id.tsx";
+import { Time } from "../text/time.tsx";
+
+/** What could not be read, since when, and another attempt. The rest of the page lives. */
+export function FailedState({ error, at, onRetry }: { error: unknown; at?: number; onRetry(): void }) {
+  const { t } = useTranslation();
+  return (
+    <div role="alert" className="flex flex-col items-center gap-3 px-6 py-10 text-center">
+      <p className="font-medium">{t("failed.title")}</p>
+      <p className="max-w-prose text-muted">
+        {sentence(error instanceof Error ? error.message : String(error))}
+        {at !== undefined && at > 0 && (
+          <>
+            {" · "}
+            <Time at={new Date(at).toISOString()} />
+          </>
+        )}
+      </p>
+      {error instanceof ApiError && error.requestId !== null && <Id value={error.requestId} />}
+      <Button icon={RotateCw} onPress={onRetry}>
+        {t("retry")}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import { Check, Columns3 } from "lucide-react";
+import { Menu, MenuItem, MenuTrigger } from "react-aria-components/Menu";
+import { Popover } from "react-aria-components/Popover";
+import { useTranslation } from "react-i18next";
+import type { ChoosableColumn } from "./visible-columns.ts";
+import { IconButton } from "../forms/button.tsx";
+
+/** Chooses the columns of a table; the first always stays. */
+export function ColumnChoice({
+  columns,
+  visible,
+  onChange,
+}: {
+  columns: readonly ChoosableColumn[];
+  visible: Record<string, boolean>;
+  onChange(visible: Record<string, boolean>): void;
+}) {
+  const { t } = useTranslation();
+  const choosable = columns.slice(1);
+  const first = columns[0];
+  return (
+    <MenuTrigger>
+      <IconButton icon={Columns3} label={t("columns")} />
+      <Popover placement="bottom end" className="min-w-48 animate-appear rounded-lg bg-raised shadow-popover">
+        <Menu
+          aria-label={t("columns")}
+          selectionMode="multiple"
+          selectedKeys={choosable.filter(({ id }) => visible[id]).map(({ id }) => id)}
+          onSelectionChange={(keys) =>
+            onChange(
+              Object.fromEntries(
+                columns.map(({ id }) => [id, id === first?.id || keys === "all" || keys.has(id)]),
+              ),
+            )
+          }
+          className="max-h-80 overflow-auto p-1 outline-none"
+        >
+          {choosable.map(({ id, header }) => (
+            <MenuItem
+              key={id}
+              id={id}
+              className="group flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 outline-none data-focused:bg-hover"
+            >
+              <Check size={14} aria-hidden className="invisible group-data-selected:visible" />
+              {header}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}

@@ -1,0 +1,247 @@
+import {
+  columnVisibilityFeature,
+  tableFeatures,
+  useTable,
+  type ColumnDef,
+  type Row as TableRow,
+  type RowData,
+} from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useMemo, useRef, type ReactNode, type RefObject } from "react";
+import { useTranslation } from "react-i18next";
+import type { List } from "../../api/queries.ts";
+import { useTableKeys } from "./table-keys.ts";
+import { useVisibleColumns } from "./visible-columns.ts";
+import { ColumnChoice } from "./column-choice.tsx";
+import { FailedState } from "../page/failed-state.tsx";
+import { Skeleton } from "../page/skeleton.tsx";
+
+export interface Column<Row> {
+  id: string;
+  header: string;
+  cell(row: Row): ReactNode;
+  /** Numbers stand at the right. */
+  isNumber?: boolean;
+  /** Not shown until it is chosen. */
+  isOptional?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** Names it for screen readers, and the chosen columns in the browser's storage. */
+  id: string;
+  label: string;
+  columns: readonly Column<Row>[];
+  list: List<Row>;
+  rowId(row: Row): string;
+  /** Opens a row, by a press or Enter. The first column should have a link to the same. */
+  onOpen?(row: Row): void;
+  /** An `EmptyState`. */
+  empty: ReactNode;
+  /** Above the table at its left: filters. */
+  filters?: ReactNode;
+  /** Above the table at its right: an export. */
+  actions?: ReactNode;
+  /** Few things as a rule: it is small while it loads, so that what is below it stays where it is. */
+  isShort?: boolean;
+}
+
+const features = tableFeatures({ columnVisibilityFeature });
+type Features = typeof features;
+
+const ROW_HEIGHT = 41;
+const OVERSCAN = 12;
+const SKELETON_ROWS = { short: 3, long: 8 };
+
+/** A list that reads more as it is scrolled; only the rows in sight are in the document. */
+export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
+  const { id, columns, list, filters, actions } = props;
+  const [visible, setVisible] = useVisibleColumns(id, columns);
+  const isFailed = list.error !== null && list.rows === undefined;
+  return (
+    <section
+      aria-label={props.label}
+      className="flex min-w-0 flex-col rounded-lg border border-line bg-surface"
+    >
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-2">
+        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2 max-sm:basis-60">{filters}</div>
+        <div className="ml-auto flex items-center gap-2">
+          {actions}
+          <ColumnChoice columns={columns} visible={visible} onChange={setVisible} />
+        </div>
+      </div>
+      {isFailed && list.error && <FailedState error={list.error} at={list.failedAt} onRetry={list.retry} />}
+      {!isFailed && list.rows?.length === 0 && props.empty}
+      {!isFailed && list.rows?.length !== 0 && <Rows {...props} visible={visible} />}
+    </section>
+  );
+}
+
+type RowsProps<Row> = DataTableProps<Row> & { visible: Record<string, boolean> };
+
+function Rows<Row extends RowData>(props: RowsProps<Row>) {
+  const { label, list, onOpen } = props;
+  const { t } = useTranslation();
+  const scroller = useRef<HTMLDivElement>(null);
+  const { rows, columns: shown, virtualizer } = useRowsInSight(props, scroller);
+  const onKeyDown = useTableKeys(virtualizer, rows.length);
+  const items = virtualizer.getVirtualItems();
+  const first = virtualizer.range?.startIndex ?? 0;
+  const before = items[0]?.start ?? 0;
+  const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
+  return (
+    <div ref={scroller} className="max-h-[calc(100dvh-9rem)] min-h-40 overflow-auto rounded-b-lg">
+      <table
+        aria-label={label}
+        aria-busy={list.rows === undefined}
+        aria-rowcount={list.hasMore ? -1 : rows.length + 1}
+        onKeyDown={onKeyDown}
+        className="w-full border-separate border-spacing-0"
+      >
+        <Head columns={shown} />
+        <tbody>
+          {list.rows === undefined && (
+            <SkeletonRows width={shown.length} count={SKELETON_ROWS[props.isShort ? "short" : "long"]} />
+          )}
+          {before > 0 && <Gap height={before} width={shown.length} />}
+          {items.map(({ index }) => {
+            const row = rows[index];
+            return (
+              row && (
+                <BodyRow
+                  key={row.id}
+                  row={row}
+                  index={index}
+                  isFirst={index === first}
+                  measure={virtualizer.measureElement}
+                  columns={shown}
+                  {...(onOpen && { onOpen })}
+                />
+              )
+            );
+          })}
+          {after > 0 && <Gap height={after} width={shown.length} />}
+        </tbody>
+      </table>
+      {list.isReadingMore && <p className="px-4 py-3 text-center text-muted">{t("loading")}</p>}
+    </div>
+  );
+}
+
+/** The rows, those of them that are in the document, and the columns that are shown. */
+function useRowsInSight<Row extends RowData>(
+  { columns, list, rowId, visible }: RowsProps<Row>,
+  scroller: RefObject<HTMLDivElement | null>,
+) {
+  const definitions = useMemo(
+    () => columns.map(({ id, header }): ColumnDef<Features, Row> => ({ id, header })),
+    [columns],
+  );
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: (list.rows ?? NONE) as Row[],
+    getRowId: rowId,
+    state: { columnVisibility: visible },
+  });
+  const { rows } = table.getRowModel();
+  const virtualizer = useVirtualizer<HTMLDivElement, HTMLTableRowElement>({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    getItemKey: (index) => rows[index]?.id ?? index,
+    overscan: OVERSCAN,
+    onChange: ({ range }) => {
+      if (range && list.hasMore && !list.isReadingMore && range.endIndex >= rows.length - OVERSCAN)
+        list.readMore();
+    },
+  });
+  const shown = table.getVisibleLeafColumns().map(({ id }) => columns.find((column) => column.id === id));
+  return { rows, columns: shown, virtualizer };
+}
+
+const NONE: readonly never[] = [];
+
+function Head<Row>({ columns }: { columns: readonly (Column<Row> | undefined)[] }) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((column) => (
+          <th
+            key={column?.id}
+            scope="col"
+            className={`sticky top-0 z-10 border-b border-line bg-surface px-4 py-2 text-xs font-medium whitespace-nowrap text-muted ${column?.isNumber ? "text-right" : "text-left"}`}
+          >
+            {column?.header}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function BodyRow<Row extends RowData>({
+  row,
+  index,
+  isFirst,
+  measure,
+  columns,
+  onOpen,
+}: {
+  row: TableRow<Features, Row>;
+  index: number;
+  /** In sight: Tab leads to it. */
+  isFirst: boolean;
+  measure(row: HTMLTableRowElement | null): void;
+  columns: readonly (Column<Row> | undefined)[];
+  onOpen?: (row: Row) => void;
+}) {
+  return (
+    <tr
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
+      tabIndex={isFirst ? 0 : -1}
+      className={`group -outline-offset-2! hover:bg-hover ${onOpen ? "cursor-pointer" : ""}`}
+      onClick={(event) => {
+        if (onOpen && !isInteractive(event.target, event.currentTarget)) onOpen(row.original);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && event.target === event.currentTarget) onOpen?.(row.original);
+      }}
+    >
+      {columns.map((column) => (
+        <td
+          key={column?.id}
+          className={`h-10 max-w-96 border-b border-line px-4 py-1.5 break-keep group-last:border-b-0 ${column?.isNumber ? "text-right" : "text-left"}`}
+        >
+          {column?.cell(row.original)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function isInteractive(target: EventTarget, row: Element): boolean {
+  const found = target instanceof Element ? target.closest("a, button, input, [role=button]") : null;
+  return (found !== null && row.contains(found)) || !getSelection()?.isCollapsed;
+}
+
+function Gap({ height, width }: { height: number; width: number }) {
+  return (
+    <tr aria-hidden>
+      <td colSpan={width} style={{ height }} />
+    </tr>
+  );
+}
+
+function SkeletonRows({ width, count }: { width: number; count: number }) {
+  return Array.from({ length: count }, (_, row) => (
+    <tr key={row} aria-hidden>
+      {Array.from({ length: width }, (_, cell) => (
+        <td key={cell} className="h-10 border-b border-line px-4">
+          <Skeleton className="h-3 w-24 max-w-full" />
+        </td>
+      ))}
+    </tr>
+  ));
+}
