@@ -26,10 +26,10 @@ interface BuiltFile {
   source: string | null;
 }
 
-/** A hash of everything that the bundle is made of: its sources, and the operations, whose paths are in it. */
+/** Returns a hash of everything that the bundle is made of: its sources, and those of the lower floors that it imports. */
 export async function versionOfSources(): Promise<string> {
   const root = resolve(import.meta.dir, "../..");
-  const sources = new Bun.Glob("src/{console,admin}/**/*.{ts,tsx,css,html,svg}");
+  const sources = new Bun.Glob("src/{console,admin,domain,lib}/**/*.{ts,tsx,json,css,html,svg}");
   const names = [...sources.scanSync(root)].filter((name) => !name.endsWith(".test.ts")).sort();
   const hash = createHash("sha256");
   for (const name of [...names, "package-lock.json"]) {

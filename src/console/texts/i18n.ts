@@ -1,6 +1,7 @@
 import i18next, { type BackendModule } from "i18next";
 import { initReactI18next } from "react-i18next";
-import type { en, Texts } from "./en/index.ts";
+import type * as en from "./en/index.ts";
+import type * as zh from "./zh/index.ts";
 
 declare module "i18next" {
   interface CustomTypeOptions {
@@ -14,16 +15,14 @@ declare module "i18next" {
 export const LANGUAGES = { en: "English", zh: "中文" } as const;
 export type Language = keyof typeof LANGUAGES;
 
+/** Every text by area and name. A text that one language lacks is a type error at its loader. */
+type Texts = TextsOf<typeof en> & TextsOf<typeof zh>;
+type TextsOf<Language> = { [Area in keyof Language]: { [Name in keyof Language[Area]]: string } };
+
 /** The texts of the first page, and those of all pages. */
 const LOADERS: Record<Language, { first(): Promise<Partial<Texts>>; all(): Promise<Texts> }> = {
-  en: {
-    first: async () => (await import("./en/first.ts")).first,
-    all: async () => (await import("./en/index.ts")).en,
-  },
-  zh: {
-    first: async () => (await import("./zh/first.ts")).first,
-    all: async () => (await import("./zh/index.ts")).zh,
-  },
+  en: { first: () => import("./en/first.ts"), all: () => import("./en/index.ts") },
+  zh: { first: () => import("./zh/first.ts"), all: () => import("./zh/index.ts") },
 };
 const STORED = "gateway.language";
 const IDLE_MS = 2_000;

@@ -1,5 +1,3 @@
-import { overview } from "./overview.ts";
-import { shell } from "./shell.ts";
-
-/** What the first page needs; the rest follows when the browser is idle. */
-export const first = { overview, shell };
+// The texts of the first page; the rest follows when the browser is idle.
+export { default as overview } from "./overview.json";
+export { default as shell } from "./shell.json";
