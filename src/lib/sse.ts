@@ -1,4 +1,5 @@
 import { GrowingBuffer } from "./growing-buffer.ts";
+import { dataOf } from "./sse-text.ts";
 
 // Server-sent events as bytes (WHATWG HTML, "Server-sent events"). Our own, because the relay passes frames on byte by
 // byte: parsers from packages give decoded events and keep neither comments nor the bytes of a frame.
@@ -7,7 +8,6 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const COLON = 0x3a;
 const MARK = Buffer.from("\uFEFF");
-const LINE_END = /\r\n|\n|\r/;
 
 /**
  * Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. Blank lines
@@ -105,13 +105,7 @@ export class FrameSplitter {
 
 /** The data of a frame, its `data:` lines joined; null for a frame of comments only. */
 export function frameData(frame: Uint8Array): string | null {
-  let data: string | null = null;
-  for (const line of view(frame).toString("utf8").split(LINE_END)) {
-    if (!line.startsWith("data:")) continue;
-    const value = line.slice(line[5] === " " ? 6 : 5);
-    data = data === null ? value : `${data}\n${value}`;
-  }
-  return data;
+  return dataOf(view(frame).toString("utf8"));
 }
 
 /** The same bytes as a Buffer, without copying. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { HTTPRequest } from "puppeteer-core";
 import { chromium, startTestConsole, type TestConsole } from "../support/browser.ts";
 import { until } from "../support/gateway.ts";
 import { chord, tabTo } from "../support/keyboard.ts";
@@ -9,6 +10,8 @@ import { fixtureYaml, IMAGE } from "../support/vendor.ts";
 const HOSTILE = `<img src=x onerror="window.broken = true"> in 60 words`;
 /** Long enough that the page looks at the running job. */
 const DELAY_MS = 1_500;
+/** More than two periods of the page's reads. */
+const PERIODS_MS = 2_500;
 
 describe.skipIf(chromium === null)("the playground's conversations and jobs", () => {
   let console: TestConsole;
@@ -89,11 +92,25 @@ describe.skipIf(chromium === null)("the playground's conversations and jobs", ()
     expect(await bill!.evaluate(({ textContent }) => textContent)).toBe("$0.05");
   });
 
-  test("a running job is followed again after the page was closed, and cancelled by keys", async () => {
-    const { page, gateway } = console;
+  test("a running job is read no more once the page is left", async () => {
+    const { page } = console;
     vendor.next("stall");
     await submitJob(console);
     await console.see("Generating");
+    await page.click("nav a[href='/console/keys']");
+    await page.waitForSelector("[aria-current=page][href='/console/keys']");
+    const reads: string[] = [];
+    const note = (request: HTTPRequest) => {
+      if (request.url().includes("/api/jobs/")) reads.push(request.url());
+    };
+    page.on("request", note);
+    await Bun.sleep(PERIODS_MS);
+    page.off("request", note);
+    expect(reads).toEqual([]);
+  });
+
+  test("a running job is followed again after the page was closed, and cancelled by keys", async () => {
+    const { page, gateway } = console;
     await console.open("/keys");
     await console.open(`/playground?model=${IMAGE}`);
     await page.waitForSelector("li button");

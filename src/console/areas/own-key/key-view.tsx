@@ -6,7 +6,8 @@ import { Money } from "../../ui/text/money.tsx";
 import { ReadingState } from "../../ui/page/reading-state.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { formatCount, formatShortCount } from "../../ui/text/format.ts";
-import { readWithKey, type OwnModel, type OwnPrice, type OwnUsage } from "./own-usage.ts";
+import type { ListedModel, ListedPrice } from "../../api/public.ts";
+import { readWithKey, type OwnUsage } from "./own-usage.ts";
 import { keySnippets } from "../keys/snippets.ts";
 import { BudgetsAndLimits } from "./budgets-and-limits.tsx";
 import { LastRequests } from "./last-requests.tsx";
@@ -16,8 +17,8 @@ import { SpendByDay } from "./spend-by-day.tsx";
 /** Everything a key may know of itself. */
 export function KeyView({ secret }: { secret: string }) {
   const usage = useOwn<OwnUsage>("usage", "/v1/usage", secret);
-  const models = useOwn<{ data: OwnModel[] }>("models", "/v1/models", secret);
-  const prices = useOwn<{ data: OwnPrice[] }>("prices", "/v1/pricing/lookup", secret);
+  const models = useOwn<{ data: ListedModel[] }>("models", "/v1/models", secret);
+  const prices = useOwn<{ data: ListedPrice[] }>("prices", "/v1/pricing/lookup", secret);
   const { t } = useTranslation("ownKey");
   const first = models.data?.data[0];
   return (

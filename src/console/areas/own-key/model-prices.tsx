@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import type { OwnModel, OwnPrice } from "./own-usage.ts";
+import type { ListedModel, ListedPrice } from "../../api/public.ts";
 
 /** The quality of whoever names none. */
 const DEFAULT_QUALITY = "auto";
@@ -12,8 +12,8 @@ export function ModelPrices({
   models,
   prices,
 }: {
-  models: readonly OwnModel[];
-  prices: readonly OwnPrice[];
+  models: readonly ListedModel[];
+  prices: readonly ListedPrice[];
 }) {
   const { t } = useTranslation("ownKey");
   const byModel = Map.groupBy(prices, ({ model }) => model);
@@ -36,7 +36,7 @@ export function ModelPrices({
   );
 }
 
-function PriceTexts({ price }: { price: OwnPrice }) {
+function PriceTexts({ price }: { price: ListedPrice }) {
   const { t } = useTranslation("ownKey");
   const { currency } = price;
   if (price.unit === "image")

@@ -1,4 +1,5 @@
 import { ApiError } from "../../api/call.ts";
+import { readBody } from "../../api/public.ts";
 
 /** What a key sees of itself: `GET /v1/usage`. */
 export interface OwnUsage {
@@ -51,18 +52,6 @@ export interface OwnRequest {
   currency: string | null;
 }
 
-export interface OwnModel {
-  id: string;
-  display_name?: string;
-  type: string;
-}
-
-/** A price in effect: `GET /v1/pricing/lookup`. */
-export type OwnPrice = { model: string; currency: string } & (
-  | { unit: "image"; tier: string; quality: string; unit_price: string }
-  | { unit: "token"; prices: Record<string, string> }
-);
-
 /** Reads a path of the public interface with a key, and without the cookie of a session. */
 export async function readWithKey<Data>(path: string, secret: string, signal: AbortSignal): Promise<Data> {
   const response = await fetch(path, {
@@ -70,9 +59,8 @@ export async function readWithKey<Data>(path: string, secret: string, signal: Ab
     credentials: "omit",
     headers: { authorization: `Bearer ${secret}` },
   });
-  const reply: unknown = await response.json().catch(() => null);
-  if (response.ok) return reply as Data;
-  const { error } = (reply ?? {}) as { error?: { message?: string; code?: string; request_id?: string } };
+  if (response.ok) return await readBody(response);
+  const { error } = await readBody<OwnFailure>(response).catch((): OwnFailure => ({}));
   throw new ApiError(
     response.status,
     error?.code ?? "unavailable",
@@ -80,4 +68,8 @@ export async function readWithKey<Data>(path: string, secret: string, signal: Ab
     null,
     error?.request_id ?? null,
   );
+}
+
+interface OwnFailure {
+  error?: { message?: string; code?: string; request_id?: string };
 }

@@ -1,14 +1,14 @@
-import { callGateway, failureOf, requestIdOf, type GatewayCall } from "./gateway.ts";
+import { readEventData } from "../../../lib/sse-text.ts";
+import { callGateway, failureOf, requestIdOf, type FailedReply, type GatewayCall } from "./gateway.ts";
 import type { PlaygroundModel } from "./models.ts";
-import { readEvents } from "./sse.ts";
 
-/** The protocols in which one talks. */
+/** The protocols of conversations. */
 export type Protocol = "chat" | "messages";
 
 export interface Turn {
   role: "user" | "assistant";
   text: string;
-  /** What the model thought before it written, where it tells. */
+  /** The model's reasoning before its text, where it returns it. */
   thinking?: string;
 }
 
@@ -22,20 +22,20 @@ export interface TextForm {
 
 export const EMPTY_TEXT_FORM: TextForm = { system: "", maxTokens: 1024, temperature: null };
 
-/** What is reported while an reply comes; texts are what has been added. */
-export interface Piece {
+/** A part of a reply as it arrives. Texts are appended to those before. */
+export interface ReplyDelta {
   text?: string;
   thinking?: string;
   /** Tokens so far; cached ones count as input. */
   input?: number;
   output?: number;
-  /** Why it ended, in the protocol's word. */
+  /** The reason why the reply ended, in the protocol's word. */
   stop?: string;
 }
 
 const MIN_MAX_TOKENS = 1024;
 
-/** The streamed request that the conversation so far makes of a model. */
+/** Returns the streamed request that continues the conversation with a model. */
 export function textCall(
   protocol: Protocol,
   model: PlaygroundModel,
@@ -63,26 +63,26 @@ export function textCall(
   };
 }
 
-/** Sends the request and reports the reply as it comes. Throws a `GatewayFailure`, also in the middle of a stream. */
+/** Sends the request and reports its reply as it arrives. Throws a `GatewayFailure`, also in the middle of a stream. */
 export async function streamReply(
   keyId: string,
   call: GatewayCall,
   signal: AbortSignal,
-  report: { began(requestId: string | null): void; came(piece: Piece): void },
+  report: { onStart(requestId: string | null): void; onDelta(delta: ReplyDelta): void },
 ): Promise<void> {
   const response = await callGateway(keyId, call, signal);
   const requestId = requestIdOf(response);
-  report.began(requestId);
+  report.onStart(requestId);
   if (!response.body) return;
-  for await (const { data } of readEvents(response.body)) {
+  for await (const data of readEventData(response.body)) {
     if (data === "[DONE]") return;
-    const event = JSON.parse(data) as WireEvent;
+    const event: StreamedEvent = JSON.parse(data);
     if (event.error) throw failureOf(response.status, requestId, event);
-    report.came(event.type === undefined ? readChunk(event) : readMessageEvent(event));
+    report.onDelta(event.type === undefined ? readChunk(event) : readMessageEvent(event));
   }
 }
 
-interface WireUsage {
+interface StreamedUsage {
   prompt_tokens?: number;
   completion_tokens?: number;
   input_tokens?: number;
@@ -91,20 +91,19 @@ interface WireUsage {
   cache_creation_input_tokens?: number | null;
 }
 
-/** What is read of the events of both protocols. */
-interface WireEvent {
+/** The members of both protocols' events that are read here. */
+interface StreamedEvent extends FailedReply {
   type?: string;
-  error?: object;
   choices?: {
     delta?: { content?: string | null; reasoning_content?: string | null };
     finish_reason?: string | null;
   }[];
-  usage?: WireUsage | null;
-  message?: { usage?: WireUsage };
+  usage?: StreamedUsage | null;
+  message?: { usage?: StreamedUsage };
   delta?: { text?: string; thinking?: string; stop_reason?: string | null };
 }
 
-function readChunk({ choices, usage }: WireEvent): Piece {
+function readChunk({ choices, usage }: StreamedEvent): ReplyDelta {
   const [choice] = choices ?? [];
   return {
     ...(choice?.delta?.content && { text: choice.delta.content }),
@@ -114,7 +113,7 @@ function readChunk({ choices, usage }: WireEvent): Piece {
   };
 }
 
-function readMessageEvent({ message, usage, delta }: WireEvent): Piece {
+function readMessageEvent({ message, usage, delta }: StreamedEvent): ReplyDelta {
   const counted = message?.usage ?? usage;
   const input = counted?.input_tokens;
   const cached = (counted?.cache_read_input_tokens ?? 0) + (counted?.cache_creation_input_tokens ?? 0);

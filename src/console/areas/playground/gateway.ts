@@ -1,3 +1,5 @@
+import { readBody } from "../../api/public.ts";
+
 /** A call of the public interface as the playground sends it; the snippets show the same. */
 export interface GatewayCall {
   method: "GET" | "POST";
@@ -10,7 +12,7 @@ export interface GatewayCall {
 /** A text, or a file with its name. */
 export type FormField = readonly [name: string, value: string | { blob: Blob; fileName: string }];
 
-/** What the gateway refuses, in its own words. */
+/** A refusal of the gateway, in its own words. */
 export class GatewayFailure extends Error {
   constructor(
     readonly status: number,
@@ -24,8 +26,8 @@ export class GatewayFailure extends Error {
 }
 
 /**
- * Calls the public interface on the account of a key, which its id names; the session takes the place of its secret.
- * Throws a `GatewayFailure` for whatever is not a success.
+ * Calls the public interface on the account of the key with this id; the session takes the place of the key's secret.
+ * Throws a `GatewayFailure` for any status that is no success.
  */
 export async function callGateway(
   keyId: string,
@@ -41,16 +43,20 @@ export async function callGateway(
     ...(body && { body: body.kind === "json" ? JSON.stringify(body.value) : formOf(body.fields) }),
   });
   if (response.ok) return response;
-  throw failureOf(response.status, requestIdOf(response), await response.json().catch(() => null));
+  const failed = await readBody<FailedReply>(response).catch((): FailedReply => ({}));
+  throw failureOf(response.status, requestIdOf(response), failed);
 }
 
 export function requestIdOf({ headers }: Response): string | null {
   return headers.get("x-gateway-request-id");
 }
 
-/** The error in a body or an event of any protocol: each has it in `error`. */
-export function failureOf(status: number, requestId: string | null, body: unknown): GatewayFailure {
-  const { error } = (body ?? {}) as { error?: { message?: string; code?: string | null; type?: string } };
+/** The error in a body or an event of any protocol. */
+export interface FailedReply {
+  error?: { message?: string; code?: string | null; type?: string };
+}
+
+export function failureOf(status: number, requestId: string | null, { error }: FailedReply): GatewayFailure {
   const message = error?.message ?? `${status}`;
   return new GatewayFailure(status, error?.code ?? error?.type ?? "", message, requestId);
 }

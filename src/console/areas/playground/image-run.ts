@@ -1,8 +1,11 @@
+import type { JobStatus } from "../../../domain/job.ts";
+import { sleep, untilAborted } from "../../../lib/waiting.ts";
+import { readBody } from "../../api/public.ts";
 import { newLocalId } from "./local-id.ts";
 import { ownPath } from "../images/picture-links.ts";
 import { callGateway, GatewayFailure, requestIdOf, type GatewayCall } from "./gateway.ts";
 
-/** One request for pictures and what has become of it; it is kept in the history as it is. */
+/** One request for pictures and its state; it is kept in the history as it is. */
 export interface ImageRun {
   id: string;
   model: string;
@@ -14,7 +17,7 @@ export interface ImageRun {
   job: { id: string; progress: number; message: string } | null;
   /** Links of this origin, or `data:` URLs where base64 alone was asked for. */
   pictures: readonly string[];
-  /** What took effect; a job does not tell. */
+  /** The options that took effect; a job does not report them. */
   facts: { size: string; quality: string | null; format: string; background: string } | null;
   /** `2/4` where fewer pictures came than were asked for. */
   degraded: string | null;
@@ -39,36 +42,54 @@ export function newRun(model: string): ImageRun {
   };
 }
 
-/** Sends a request for pictures and reports what becomes of it, to its end. Never throws. */
+interface Reports {
+  /** Aborted when the user cancels the request. */
+  signal: AbortSignal;
+  /** Aborted when the page is left. The gateway works on a job all the same: it stays running in the history. */
+  left: AbortSignal;
+  onChange: Change;
+}
+
+/** Sends a request for pictures and reports its state to its end. Never throws. */
 export async function runImages(
   keyId: string,
   run: ImageRun,
   call: GatewayCall,
-  { signal, onChange }: { signal: AbortSignal; onChange: Change },
+  reports: Reports,
 ): Promise<void> {
-  await settled(run, onChange, async () => {
+  const { signal, left, onChange } = reports;
+  await settled(run, reports, async () => {
     const response = await callGateway(keyId, call, signal);
     if (call.path !== "/api/jobs") return onChange(await readPictures(response));
-    const job = (await response.json()) as WireJob;
+    const job = await readBody<PublishedJob>(response);
     onChange({ requestId: requestIdOf(response), ...changeOf(job) });
-    await follow(keyId, job.id, onChange);
+    await follow(keyId, job.id, AbortSignal.any([signal, left]), onChange);
   });
 }
 
 /** Goes on reporting a job that was submitted before. Never throws. */
-export async function resumeJob(keyId: string, run: ImageRun, onChange: Change): Promise<void> {
-  await settled(run, onChange, () => follow(keyId, run.job?.id ?? "", onChange));
+export async function resumeJob(
+  keyId: string,
+  run: ImageRun,
+  reports: Pick<Reports, "left" | "onChange">,
+): Promise<void> {
+  await settled(run, reports, () => follow(keyId, run.job?.id ?? "", reports.left, reports.onChange));
 }
 
-/** Cancels a job as far as it can be; its end is reported by whoever follows it. */
+/** Cancels a job where that is still possible; `follow` reports how it ended. */
 export async function cancelJob(keyId: string, id: string): Promise<void> {
   await callGateway(keyId, { method: "POST", path: `/api/jobs/${encodeURIComponent(id)}/cancel` });
 }
 
-async function settled(run: ImageRun, onChange: Change, work: () => Promise<unknown>): Promise<void> {
+async function settled(
+  run: ImageRun,
+  { left, onChange }: Pick<Reports, "left" | "onChange">,
+  work: () => Promise<unknown>,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
+    if (left.aborted && error === left.reason) return;
     const isCancelled = error instanceof DOMException && error.name === "AbortError";
     const { code = "", requestId = null } = error instanceof GatewayFailure ? error : {};
     const message = error instanceof Error ? error.message : String(error);
@@ -78,7 +99,7 @@ async function settled(run: ImageRun, onChange: Change, work: () => Promise<unkn
   onChange({ tookMs: Date.now() - run.startedAt });
 }
 
-interface WireImages {
+interface PublishedImages {
   size: string;
   quality?: string;
   output_format: string;
@@ -87,7 +108,13 @@ interface WireImages {
 }
 
 async function readPictures(response: Response): Promise<Partial<ImageRun>> {
-  const { data, size, quality, output_format: format, background } = (await response.json()) as WireImages;
+  const {
+    data,
+    size,
+    quality,
+    output_format: format,
+    background,
+  } = await readBody<PublishedImages>(response);
   return {
     state: "done",
     requestId: requestIdOf(response),
@@ -99,9 +126,9 @@ async function readPictures(response: Response): Promise<Partial<ImageRun>> {
   };
 }
 
-interface WireJob {
+interface PublishedJob {
   id: string;
-  status: "pending" | "in_progress" | "completed" | "failed" | "cancelled" | "expired";
+  status: JobStatus;
   progress: number;
   progress_message: string;
   outputs: { url: string }[];
@@ -115,9 +142,9 @@ const STATES = {
   failed: "failed",
   cancelled: "cancelled",
   expired: "done",
-} as const satisfies Record<WireJob["status"], ImageRun["state"]>;
+} as const satisfies Record<JobStatus, ImageRun["state"]>;
 
-function changeOf(job: WireJob): Partial<ImageRun> {
+function changeOf(job: PublishedJob): Partial<ImageRun> {
   const { id, status, progress, progress_message: message, outputs, execution_error: error } = job;
   return {
     state: STATES[status],
@@ -129,20 +156,23 @@ function changeOf(job: WireJob): Partial<ImageRun> {
 
 const POLL_MS = 1_000;
 
-async function follow(keyId: string, id: string, onChange: Change): Promise<void> {
+/** Reports a job until it has ended or the signal aborts. */
+async function follow(keyId: string, id: string, signal: AbortSignal, onChange: Change): Promise<void> {
+  const path = `/api/jobs/${encodeURIComponent(id)}`;
   for (;;) {
-    const path = `/api/jobs/${encodeURIComponent(id)}`;
-    const response = await callGateway(keyId, { method: "GET", path });
-    const change = changeOf((await response.json()) as WireJob);
+    const response = await callGateway(keyId, { method: "GET", path }, signal);
+    const change = changeOf(await readBody<PublishedJob>(response));
     onChange(change);
     if (change.state !== "running") return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    await untilVisible();
+    await sleep(POLL_MS, signal);
+    await untilVisible(signal);
   }
 }
 
-/** Nobody looks at a hidden page, so it asks for nothing. */
-async function untilVisible(): Promise<void> {
+/** A hidden page reads nothing. */
+async function untilVisible(signal: AbortSignal): Promise<void> {
   if (!document.hidden) return;
-  await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  document.addEventListener("visibilitychange", () => resolve(), { once: true });
+  await untilAborted(promise, signal);
 }

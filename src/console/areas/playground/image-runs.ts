@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { showProblem } from "../../ui/overlay/toast.ts";
 import { newLocalId } from "./local-id.ts";
 import type { ImageEntry } from "./history.ts";
@@ -13,7 +13,8 @@ import type { PlaygroundModel } from "./models.ts";
 export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
   const [runs, setRuns] = useState<readonly ImageRun[]>([]);
   const aborts = useRef(new Map<string, AbortController>());
-  /** What is shown: runs of an entry that was left go on, but change only the history. */
+  const leaving = useLeaving();
+  /** The id of the entry that is shown. Runs of other entries change only the history. */
   const shown = useRef("");
 
   const change = useCallback(
@@ -43,7 +44,7 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
       if (!model) continue;
       const abort = new AbortController();
       aborts.current.set(run.id, abort);
-      const reports = { signal: abort.signal, onChange: change(entry, run.id) };
+      const reports = { signal: abort.signal, left: leaving(), onChange: change(entry, run.id) };
       void runImages(keyId, run, imageCall(model, form, references), reports);
     }
   };
@@ -53,7 +54,8 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
     shown.current = entry.id;
     setRuns(entry.runs);
     for (const run of entry.runs)
-      if (run.state === "running" && run.job) void resumeJob(entry.keyId, run, change(entry, run.id));
+      if (run.state === "running" && run.job)
+        void resumeJob(entry.keyId, run, { left: leaving(), onChange: change(entry, run.id) });
   };
 
   const cancel = (run: ImageRun) => {
@@ -61,6 +63,17 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
     else aborts.current.get(run.id)?.abort();
   };
   return { runs, start, open, cancel };
+}
+
+/** Returns a function that gives the signal which aborts when the component is left. */
+function useLeaving(): () => AbortSignal {
+  const controller = useRef(new AbortController());
+  useEffect(() => {
+    const mounted = new AbortController();
+    controller.current = mounted;
+    return () => mounted.abort();
+  }, []);
+  return () => controller.current.signal;
 }
 
 /** Pictures that came as base64 are too large to be kept. */

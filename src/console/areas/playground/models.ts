@@ -1,18 +1,19 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { readBody, type ListedModel, type ListedPrice, type ListedValues } from "../../api/public.ts";
 import { callGateway } from "./gateway.ts";
 
 /** A model that a key may call, as `GET /v1/models` describes it. */
 export interface PlaygroundModel {
   id: string;
   displayName: string;
-  type: "image" | "chat" | "messages" | "embedding";
+  type: ListedModel["type"];
   /** Of an image model. */
   image: ImageOptions | null;
   /** Of a text model. */
   maxOutputTokens: number | null;
 }
 
-/** What an image model reads; a list is empty where it has no such choice. */
+/** The options of an image model; a list is empty where it has no such choice. */
 export interface ImageOptions {
   tiers: readonly string[];
   ratios: readonly string[];
@@ -37,16 +38,11 @@ export function usePlaygroundModels(keyId: string | null) {
     staleTime: STALE_MS,
     queryFn: async ({ signal }) => {
       const response = await callGateway(keyId ?? "", { method: "GET", path: "/v1/models" }, signal);
-      const { data } = (await response.json()) as { data: WireModel[] };
+      const { data } = await readBody<{ data: ListedModel[] }>(response);
       return data.map(readModel);
     },
   });
 }
-
-/** The price of what is about to be sent. */
-export type PlaygroundPrice =
-  | { unit: "image"; currency: string; unitPrice: string; total: string; isMost: boolean; tier: string }
-  | { unit: "token"; currency: string; input: string; output: string };
 
 /** Looks up a price by the query of `GET /v1/pricing/lookup`. */
 export function usePlaygroundPrice(keyId: string | null, query: Record<string, string>) {
@@ -56,51 +52,12 @@ export function usePlaygroundPrice(keyId: string | null, query: Record<string, s
     enabled: keyId !== null && (query["model"] ?? "") !== "",
     placeholderData: keepPreviousData,
     retry: false,
-    queryFn: async ({ signal }): Promise<PlaygroundPrice> => {
-      const response = await callGateway(keyId ?? "", { method: "GET", path }, signal);
-      return readPrice((await response.json()) as WirePrice);
-    },
+    queryFn: async ({ signal }) =>
+      await readBody<ListedPrice>(await callGateway(keyId ?? "", { method: "GET", path }, signal)),
   });
 }
 
-interface WirePrice {
-  unit: "image" | "token";
-  currency: string;
-  tier?: string;
-  unit_price?: string;
-  total?: string;
-  settles_by?: string;
-  prices?: { input: string; output: string };
-}
-
-function readPrice({ unit, currency, prices, ...wire }: WirePrice): PlaygroundPrice {
-  if (unit === "token") return { unit, currency, input: prices?.input ?? "0", output: prices?.output ?? "0" };
-  const isMost = wire.settles_by === "delivered";
-  const { unit_price: unitPrice = "0", total = "0", tier = "" } = wire;
-  return { unit, currency, unitPrice, total, isMost, tier };
-}
-
-interface Values {
-  values?: string[];
-}
-
-interface WireModel {
-  id: string;
-  display_name: string;
-  type: PlaygroundModel["type"];
-  parameters: {
-    size?: { tiers: string[]; pixels?: { max_edge: number; multiple_of: number } };
-    aspectRatio?: Values;
-    quality?: Values;
-    background?: Values;
-    output_format?: Values;
-    output_compression?: object;
-    mask?: object;
-  };
-  limits: { reference_images?: number; n_max?: number; max_output_tokens?: number };
-}
-
-function readModel({ id, display_name, type, parameters, limits }: WireModel): PlaygroundModel {
+function readModel({ id, display_name, type, parameters, limits }: ListedModel): PlaygroundModel {
   const { size, aspectRatio, quality, background, output_format, output_compression, mask } = parameters;
   const pixels = size?.pixels;
   const image = {
@@ -117,7 +74,7 @@ function readModel({ id, display_name, type, parameters, limits }: WireModel): P
   };
   return {
     id,
-    displayName: display_name,
+    displayName: display_name ?? id,
     type,
     image: type === "image" ? image : null,
     maxOutputTokens: limits.max_output_tokens ?? null,
@@ -125,7 +82,7 @@ function readModel({ id, display_name, type, parameters, limits }: WireModel): P
 }
 
 /** A single `auto` is no choice. */
-function choices(parameter: Values | undefined): readonly string[] {
+function choices(parameter: ListedValues | undefined): readonly string[] {
   const values = parameter?.values ?? [];
   return values.some((value) => value !== "auto") ? values : [];
 }

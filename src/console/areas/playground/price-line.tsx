@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { Money } from "../../ui/text/money.tsx";
-import type { PlaygroundModel, PlaygroundPrice } from "./models.ts";
-import { usePlaygroundPrice } from "./models.ts";
+import type { ListedPrice } from "../../api/public.ts";
+import { usePlaygroundPrice, type PlaygroundModel } from "./models.ts";
 
 interface PriceLineProps {
   keyId: string;
@@ -28,27 +28,28 @@ export function PriceLine({ keyId, model, query, count, isNamed }: PriceLineProp
   );
 }
 
-function Price({ price, count }: { price: PlaygroundPrice; count: number }) {
+function Price({ price, count }: { price: ListedPrice; count: number }) {
   const { t } = useTranslation("playground");
   const { currency } = price;
   if (price.unit === "token") {
+    const { input = "0", output = "0" } = price.prices;
     return (
       <span>
-        <Money amount={price.input} currency={currency} /> {t("price.input")} ·{" "}
-        <Money amount={price.output} currency={currency} /> {t("price.output")}
+        <Money amount={input} currency={currency} /> {t("price.input")} ·{" "}
+        <Money amount={output} currency={currency} /> {t("price.output")}
       </span>
     );
   }
   return (
     <>
       <strong className="text-base font-semibold text-text">
-        {price.isMost && `${t("price.atMost")} `}
+        {price.settles_by === "delivered" && `${t("price.atMost")} `}
         <Money amount={price.total} currency={currency} />
       </strong>
       <span>
         {count > 1 && (
           <>
-            {count} × <Money amount={price.unitPrice} currency={currency} />{" "}
+            {count} × <Money amount={price.unit_price} currency={currency} />{" "}
           </>
         )}
         {t("price.tier", { tier: price.tier })}

@@ -2,15 +2,15 @@ import { useRef, useState } from "react";
 import {
   streamReply,
   textCall,
-  type Piece,
   type Protocol,
+  type ReplyDelta,
   type TextForm,
   type Turn,
 } from "./conversation.ts";
 import { GatewayFailure } from "./gateway.ts";
 import type { PlaygroundModel } from "./models.ts";
 
-/** The conversation with one model, and what is known of its last reply. */
+/** The conversation with one model, and the state of its last reply. */
 export interface Talk {
   model: string;
   turns: readonly Turn[];
@@ -44,7 +44,7 @@ const NEW_REPLY: Omit<Reply, "startedAt"> = {
 export function useTalks(keyId: string, protocol: Protocol, onEnd: (talks: readonly Talk[]) => void) {
   const [talks, setTalks] = useState<readonly Talk[]>([]);
   const abort = useRef<AbortController | null>(null);
-  /** What the replies under way are written to; an opened or cleared conversation is another one. */
+  /** The replies under way are written to this object; an opened or cleared conversation is another one. */
   const current = useRef<{ talks: readonly Talk[] }>({ talks: [] });
 
   const reset = (next: readonly Talk[]) => {
@@ -89,8 +89,8 @@ async function converse(
     update((talk) => ({ ...talk, reply: talk.reply && { ...talk.reply, ...some } }));
   try {
     await streamReply(keyId, call, signal, {
-      began: (requestId) => reply({ requestId }),
-      came: (piece) => update((talk) => withPiece(talk, piece)),
+      onStart: (requestId) => reply({ requestId }),
+      onDelta: (delta) => update((talk) => withDelta(talk, delta)),
     });
     reply({ state: "done" });
   } catch (error) {
@@ -107,7 +107,7 @@ async function converse(
   }));
 }
 
-function withPiece(talk: Talk, { text = "", thinking = "", input, output, stop }: Piece): Talk {
+function withDelta(talk: Talk, { text = "", thinking = "", input, output, stop }: ReplyDelta): Talk {
   const last = talk.turns.at(-1);
   const written: Turn = last?.role === "assistant" ? last : { role: "assistant", text: "" };
   const before = last?.role === "assistant" ? talk.turns.slice(0, -1) : talk.turns;

@@ -1,0 +1,40 @@
+// The public interface as the page reads it: the members of its replies that the page shows.
+
+/** A model that a key may call: `GET /v1/models`. */
+export interface ListedModel {
+  id: string;
+  display_name?: string;
+  type: "image" | "chat" | "messages" | "embedding";
+  parameters: {
+    size?: { tiers: string[]; pixels?: { max_edge: number; multiple_of: number } };
+    aspectRatio?: ListedValues;
+    quality?: ListedValues;
+    background?: ListedValues;
+    output_format?: ListedValues;
+    output_compression?: object;
+    mask?: object;
+  };
+  limits: { reference_images?: number; n_max?: number; max_output_tokens?: number };
+}
+
+export interface ListedValues {
+  values?: string[];
+}
+
+/** A price in effect: `GET /v1/pricing/lookup`. `total` is for all pictures of the query. */
+export type ListedPrice = { model: string; currency: string } & (
+  | {
+      unit: "image";
+      tier: string;
+      quality: string;
+      unit_price: string;
+      total: string;
+      settles_by?: string;
+    }
+  | { unit: "token"; prices: Record<string, string> }
+);
+
+/** Reads the body of a successful reply. The page does not check what its own gateway publishes. */
+export async function readBody<Body>(response: Response): Promise<Body> {
+  return await response.json();
+}
