@@ -58,8 +58,12 @@ function page<const Path extends string>(path: Path, load: Page) {
 const pages = [
   page("/", () => import("./areas/overview/index.tsx")),
   page("/playground", () => import("./areas/playground/index.tsx")),
-  page("/playground/chat", () => import("./areas/playground/chat.tsx")),
-  page("/playground/messages", () => import("./areas/playground/messages.tsx")),
+  page("/playground/chat", () =>
+    import("./areas/playground/text.tsx").then(({ ChatPage }) => ({ default: ChatPage })),
+  ),
+  page("/playground/messages", () =>
+    import("./areas/playground/text.tsx").then(({ MessagesPage }) => ({ default: MessagesPage })),
+  ),
   page("/requests", () => import("./areas/requests/index.tsx")),
   page("/requests/$id", () => import("./areas/requests/request.tsx")),
   page("/jobs", () => import("./areas/jobs/index.tsx")),

@@ -22,7 +22,7 @@ interface PlaygroundFrameProps {
 
 const MAX_KEYS = 200;
 
-/** What the playground's pages share: tabs, and the key on whose account everything is sent. */
+/** The frame of the playground's pages: tabs, and the key on whose account everything is sent. */
 export function PlaygroundFrame(props: PlaygroundFrameProps) {
   const { t } = useTranslation("playground");
   const may = useCan();
@@ -32,7 +32,7 @@ export function PlaygroundFrame(props: PlaygroundFrameProps) {
     { to: "/playground/messages", label: t("tab.messages") },
   ] as const;
   const frame = { title: t("title"), about: t("about"), tabs: <RouteTabs label={t("title")} tabs={tabs} /> };
-  if (may("admin")) return <Bench {...props} frame={frame} />;
+  if (may("admin")) return <KeyBench {...props} frame={frame} />;
   return (
     <Page {...frame}>
       <EmptyState icon={ShieldAlert}>{t("needsAdmin")}</EmptyState>
@@ -40,7 +40,7 @@ export function PlaygroundFrame(props: PlaygroundFrameProps) {
   );
 }
 
-function Bench({
+function KeyBench({
   frame,
   type,
   children,

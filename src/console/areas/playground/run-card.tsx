@@ -3,15 +3,11 @@ import { Label } from "react-aria-components/Label";
 import { ProgressBar } from "react-aria-components/ProgressBar";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
-import { Problem } from "../../ui/forms/form-problem.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
-import { Status, type StatusLevel } from "../../ui/text/status.tsx";
-import { formatDuration } from "../../ui/text/format.ts";
-import { Billed } from "./billed.tsx";
-import { Elapsed } from "./elapsed.tsx";
 import type { Reference } from "./image-call.ts";
 import type { ImageRun } from "./image-run.ts";
+import { Billed, ResultFailure, ResultState } from "./result-parts.tsx";
 import { ResultPicture } from "./result-picture.tsx";
 
 interface RunCardProps {
@@ -21,17 +17,10 @@ interface RunCardProps {
   onEdit(reference: Reference): void;
 }
 
-const LEVELS: Readonly<Record<ImageRun["state"], StatusLevel>> = {
-  running: "busy",
-  done: "good",
-  failed: "bad",
-  cancelled: "off",
-};
-
-/** What became of one request for pictures. */
+/** The state and the pictures of one request. */
 export function RunCard({ run, onCancel, onEdit }: RunCardProps) {
   const { t } = useTranslation("playground");
-  const { state, model, tookMs, startedAt, failure, degraded, pictures } = run;
+  const { state, model, failure, degraded, pictures } = run;
   return (
     <article
       aria-label={t("result.of", { model })}
@@ -40,17 +29,10 @@ export function RunCard({ run, onCancel, onEdit }: RunCardProps) {
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h3 className="min-w-0 flex-1 truncate font-semibold">{model}</h3>
-        <span className="text-muted">
-          {tookMs === null ? <Elapsed since={startedAt} /> : formatDuration(tookMs)}
-        </span>
-        <span role="status">
-          <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>
-        </span>
+        <ResultState result={run} />
       </header>
       {state === "running" && <Waiting run={run} onCancel={onCancel} />}
-      {failure && (
-        <Problem>{failure.code === "" ? failure.message : `${failure.message} (${failure.code})`}</Problem>
-      )}
+      <ResultFailure failure={failure} />
       {degraded !== null && (
         <p className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
           <TriangleAlert size={16} aria-hidden /> {t("degraded", { ratio: degraded })}
@@ -103,7 +85,7 @@ function Waiting({ run: { job }, onCancel }: { run: ImageRun; onCancel(): void }
   );
 }
 
-/** What took effect, what it cost, and the id to ask about. */
+/** The options that took effect, the charge, and the request's id. */
 function RunFacts({ run }: { run: ImageRun }) {
   const { facts, state, requestId } = run;
   if (state === "running") return null;

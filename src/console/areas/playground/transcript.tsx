@@ -1,20 +1,10 @@
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import { Problem } from "../../ui/forms/form-problem.tsx";
 import { Id } from "../../ui/text/id.tsx";
-import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import { formatCount, formatDuration } from "../../ui/text/format.ts";
-import { Billed } from "./billed.tsx";
 import type { Turn } from "./conversation.ts";
-import { Elapsed } from "./elapsed.tsx";
+import { Billed, ResultFailure, ResultState } from "./result-parts.tsx";
 import type { Reply, Talk } from "./talk.ts";
-
-const LEVELS: Readonly<Record<Reply["state"], StatusLevel>> = {
-  running: "busy",
-  done: "good",
-  stopped: "off",
-  failed: "bad",
-};
 
 /** A conversation with one model, its last reply as it comes. */
 export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
@@ -31,7 +21,7 @@ export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-3 pb-2">
         <h3 className="min-w-0 flex-1 truncate font-semibold">{model}</h3>
-        {reply && <ReplyState reply={reply} />}
+        {reply && <ResultState result={reply} />}
       </header>
       <ol
         ref={scroller}
@@ -46,20 +36,6 @@ export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
       </ol>
       {reply && <ReplyFacts reply={reply} />}
     </article>
-  );
-}
-
-function ReplyState({ reply: { state, tookMs, startedAt } }: { reply: Reply }) {
-  const { t } = useTranslation("playground");
-  return (
-    <>
-      <span className="text-muted">
-        {tookMs === null ? <Elapsed since={startedAt} /> : formatDuration(tookMs)}
-      </span>
-      <span role="status">
-        <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>
-      </span>
-    </>
   );
 }
 
@@ -89,9 +65,7 @@ function ReplyFacts({ reply }: { reply: Reply }) {
   const isCharged = state === "done" || state === "stopped";
   return (
     <footer className="flex flex-col gap-2 border-t border-line px-4 py-3 text-muted">
-      {failure && (
-        <Problem>{failure.code === "" ? failure.message : `${failure.message} (${failure.code})`}</Problem>
-      )}
+      <ResultFailure failure={failure} />
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
         {input !== null && <span>{t("tokens.input", { tokens: formatCount(input) })}</span>}
         {output !== null && <span>{t("tokens.output", { tokens: formatCount(output) })}</span>}

@@ -1,25 +1,42 @@
 import { Eraser, Send, Square } from "lucide-react";
-import { useState, type ReactNode } from "react";
-import { FormProvider, useForm, type UseFormReturn } from "react-hook-form";
+import { useState } from "react";
+import { useForm, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { NumberField } from "../../ui/forms/number-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
-import { newLocalId } from "./local-id.ts";
-import { CallCode } from "./call-code.tsx";
+import { Bench } from "./bench.tsx";
 import { EMPTY_TEXT_FORM, textCall, type Protocol, type TextForm, type Turn } from "./conversation.ts";
+import { PlaygroundFrame } from "./frame.tsx";
 import { useHistory, type TextEntry } from "./history.ts";
 import { HistoryPanel } from "./history-panel.tsx";
+import { newLocalId } from "./local-id.ts";
 import { ModelChoice, useChosenModels } from "./model-choice.tsx";
 import type { PlaygroundModel } from "./models.ts";
 import { PriceLine } from "./price-line.tsx";
-import { useSendKey } from "./send-key.ts";
 import { useTalks, type Talk } from "./talk.ts";
 import { Transcript } from "./transcript.tsx";
 
-/** The form of the page: what is sent once, and the message that is sent next. */
+/** The form of the page: the options of the conversation, and the message that is sent next. */
 type TextBenchForm = TextForm & { message: string };
+
+/** Talks to one model, or to two at once, by chat completions. */
+export function ChatPage() {
+  return <TextPage protocol="chat" />;
+}
+
+/** Talks to one model, or to two at once, by messages. */
+export function MessagesPage() {
+  return <TextPage protocol="messages" />;
+}
+
+function TextPage({ protocol }: { protocol: Protocol }) {
+  return (
+    <PlaygroundFrame type="text">
+      {(keyId, models) => <TextBench key={keyId} keyId={keyId} protocol={protocol} models={models} />}
+    </PlaygroundFrame>
+  );
+}
 
 interface TextBenchProps {
   keyId: string;
@@ -27,8 +44,8 @@ interface TextBenchProps {
   models: readonly PlaygroundModel[];
 }
 
-/** Talks to one model, or to two at once: what is sent at the left, the conversations at the right. */
-export function TextBench({ keyId, protocol, models }: TextBenchProps) {
+function TextBench({ keyId, protocol, models }: TextBenchProps) {
+  const { t } = useTranslation("playground");
   const chosen = useChosenModels(models);
   const form = useForm<TextBenchForm>({ defaultValues: { ...EMPTY_TEXT_FORM, message: "" } });
   const { talks, history, submit, stop, open, begin } = useTextBench(keyId, protocol, form, chosen);
@@ -37,12 +54,15 @@ export function TextBench({ keyId, protocol, models }: TextBenchProps) {
   const earlier = talks.find(({ model }) => model === first?.id)?.turns ?? [];
   const next: Turn[] = values.message.trim() === "" ? [] : [{ role: "user", text: values.message }];
   return (
-    <>
-      <div className="grid items-start gap-6 lg:grid-cols-[21rem_minmax(0,1fr)] xl:grid-cols-[26rem_minmax(0,1fr)]">
-        <FormProvider {...form}>
-          <Composer
-            choice={<ModelChoice models={models} chosen={chosen} />}
-            prices={chosen.map((model) => (
+    <Bench
+      form={form}
+      onSend={submit}
+      fields={
+        <>
+          <ModelChoice models={models} chosen={chosen} />
+          <TextFields />
+          <div>
+            {chosen.map((model) => (
               <PriceLine
                 key={model.id}
                 keyId={keyId}
@@ -52,28 +72,33 @@ export function TextBench({ keyId, protocol, models }: TextBenchProps) {
                 isNamed={chosen.length > 1}
               />
             ))}
+          </div>
+          <Buttons
             isRunning={isRunning(talks)}
             hasTalk={talks.length > 0}
             onSend={submit}
             onStop={stop}
             onBegin={begin}
           />
-        </FormProvider>
-        <Talks
-          talks={talks}
-          code={first && <CallCode call={textCall(protocol, first, formOf(values), [...earlier, ...next])} />}
+        </>
+      }
+      results={talks.map((talk) => (
+        <Transcript key={talk.model} talk={talk} />
+      ))}
+      noResults={t("talks.none")}
+      call={first && textCall(protocol, first, formOf(values), [...earlier, ...next])}
+      history={
+        <HistoryPanel
+          kind={protocol}
+          history={history}
+          onOpen={(kept) => kept.kind !== "image" && open(kept)}
         />
-      </div>
-      <HistoryPanel
-        kind={protocol}
-        history={history}
-        onOpen={(kept) => kept.kind !== "image" && open(kept)}
-      />
-    </>
+      }
+    />
   );
 }
 
-/** The conversations of the page and what can be done with them; each is kept in the history after its answers. */
+/** The conversations of the page and their actions; each is kept in the history after its replies. */
 function useTextBench(
   keyId: string,
   protocol: Protocol,
@@ -123,30 +148,11 @@ function kept({ model, turns }: Talk): TextEntry["talks"][number] {
   return { model, turns };
 }
 
-interface ComposerProps {
-  choice: ReactNode;
-  prices: ReactNode;
-  isRunning: boolean;
-  hasTalk: boolean;
-  onSend(): void;
-  onStop(): void;
-  onBegin(): void;
-}
-
-function Composer({ choice, prices, isRunning, hasTalk, onSend, onStop, onBegin }: ComposerProps) {
+/** The options of the conversation, and the message that is sent next. */
+function TextFields() {
   const { t } = useTranslation("playground");
-  const onKeyDown = useSendKey(onSend);
   return (
-    <form
-      aria-label={t("request")}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSend();
-      }}
-      onKeyDown={onKeyDown}
-      className="flex min-w-0 flex-col gap-5 rounded-lg border border-line bg-surface p-4"
-    >
-      {choice}
+    <>
       <TextField name="system" label={t("system")} lines={2} help={t("system.help")} />
       <div className="grid grid-cols-2 gap-3">
         <NumberField name="maxTokens" label={t("maxTokens")} minimum={1} placeholder={t("default")} />
@@ -159,41 +165,35 @@ function Composer({ choice, prices, isRunning, hasTalk, onSend, onStop, onBegin 
         />
       </div>
       <TextField name="message" label={t("message")} lines={4} placeholder={t("message.example")} />
-      <div>{prices}</div>
-      <div className="flex flex-wrap items-center justify-end gap-2">
-        {hasTalk && !isRunning && (
-          <Button kind="quiet" icon={Eraser} onPress={onBegin}>
-            {t("conversation.new")}
-          </Button>
-        )}
-        {/* One button, so that it keeps the focus and the key that sent does not stop as it is released. */}
-        <Button
-          kind={isRunning ? "plain" : "primary"}
-          icon={isRunning ? Square : Send}
-          onPress={isRunning ? onStop : onSend}
-        >
-          {t(isRunning ? "stop" : "send")}
-        </Button>
-      </div>
-    </form>
+    </>
   );
 }
 
-function Talks({ talks, code }: { talks: readonly Talk[]; code: ReactNode }) {
+interface ButtonsProps {
+  isRunning: boolean;
+  hasTalk: boolean;
+  onSend(): void;
+  onStop(): void;
+  onBegin(): void;
+}
+
+function Buttons({ isRunning, hasTalk, onSend, onStop, onBegin }: ButtonsProps) {
   const { t } = useTranslation("playground");
   return (
-    <section aria-label={t("results")} className="flex min-w-0 flex-col gap-4">
-      {talks.length === 0 && (
-        <div className="rounded-lg border border-dashed border-line">
-          <EmptyState>{t("talks.none")}</EmptyState>
-        </div>
+    <div className="flex flex-wrap items-center justify-end gap-2">
+      {hasTalk && !isRunning && (
+        <Button kind="quiet" icon={Eraser} onPress={onBegin}>
+          {t("conversation.new")}
+        </Button>
       )}
-      <div className="flex flex-col gap-4 xl:flex-row xl:items-start">
-        {talks.map((talk) => (
-          <Transcript key={talk.model} talk={talk} />
-        ))}
-      </div>
-      {code}
-    </section>
+      {/* One button, so that it keeps the focus and the key that sent does not stop as it is released. */}
+      <Button
+        kind={isRunning ? "plain" : "primary"}
+        icon={isRunning ? Square : Send}
+        onPress={isRunning ? onStop : onSend}
+      >
+        {t(isRunning ? "stop" : "send")}
+      </Button>
+    </div>
   );
 }

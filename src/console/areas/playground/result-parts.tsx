@@ -1,0 +1,93 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { call } from "../../api/call.ts";
+import { Problem } from "../../ui/forms/form-problem.tsx";
+import { formatDuration } from "../../ui/text/format.ts";
+import { Money } from "../../ui/text/money.tsx";
+import { Status, type StatusLevel } from "../../ui/text/status.tsx";
+
+/** The state of a request of either kind: pictures are cancelled, a text is stopped. */
+type ResultStateName = "running" | "done" | "failed" | "cancelled" | "stopped";
+
+const LEVELS: Readonly<Record<ResultStateName, StatusLevel>> = {
+  running: "busy",
+  done: "good",
+  failed: "bad",
+  cancelled: "off",
+  stopped: "off",
+};
+
+/** How long a request has taken, and its state. */
+export function ResultState({
+  result: { state, tookMs, startedAt },
+}: {
+  result: { state: ResultStateName; tookMs: number | null; startedAt: number };
+}) {
+  const { t } = useTranslation("playground");
+  return (
+    <>
+      <span className="text-muted">
+        {tookMs === null ? <Elapsed since={startedAt} /> : formatDuration(tookMs)}
+      </span>
+      <span role="status">
+        <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>
+      </span>
+    </>
+  );
+}
+
+const TICK_MS = 1_000;
+
+/** The time since a moment, second by second. */
+function Elapsed({ since }: { since: number }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return <>{formatDuration(Math.max(0, Math.round((now - since) / TICK_MS) * TICK_MS))}</>;
+}
+
+/** The gateway's message about a request that failed, with its code where it has one. */
+export function ResultFailure({ failure }: { failure: { code: string; message: string } | null }) {
+  if (!failure) return null;
+  return <Problem>{failure.code === "" ? failure.message : `${failure.message} (${failure.code})`}</Problem>;
+}
+
+/** The charge of a request, once the ledger has it. */
+export function Billed({ requestId }: { requestId: string | null }) {
+  const { t } = useTranslation("playground");
+  const bill = useBill(requestId);
+  return (
+    <span data-bill>
+      {t("billed")}{" "}
+      {bill.data ? (
+        <strong className="font-semibold text-text">
+          <Money {...bill.data} />
+        </strong>
+      ) : (
+        t(bill.isError ? "billed.unknown" : "billed.waiting")
+      )}
+    </span>
+  );
+}
+
+const POLL_MS = 500;
+const MAX_POLLS = 30;
+
+function useBill(requestId: string | null) {
+  return useQuery({
+    queryKey: ["ledger.list", requestId, "bill"],
+    enabled: requestId !== null,
+    staleTime: Infinity,
+    retry: MAX_POLLS,
+    retryDelay: POLL_MS,
+    queryFn: async ({ signal }) => {
+      const { data } = await call("ledger.list", { requestId: requestId ?? "", limit: 10 }, signal);
+      const charge = data.find(({ kind }) => kind === "charge");
+      if (!charge) throw new Error("not charged yet");
+      return { amount: charge.amount, currency: charge.currency };
+    },
+  });
+}
