@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { SQL } from "bun";
 import { DependencyError } from "../../src/gateway/ports.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { dumpPostgres } from "../../src/storage/backup/postgres-backup.ts";
+import { MIGRATIONS } from "../../src/storage/database/migrate.ts";
+import { migrate, openDatabase } from "../../src/storage/index.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { makeSelfSigned, type SelfSigned } from "../support/certificate.ts";
 import { freePort } from "../support/free-port.ts";
 import { startTestGateway, until } from "../support/gateway.ts";
 import { findPgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
+import { temporaryFolder } from "./storage-harness.ts";
 
 /*
  * What an address of PostgreSQL may say, against real servers: encryption, a pooler, several servers. Names that are not
@@ -76,6 +80,23 @@ describe.skipIf("missing" in found)("the address of PostgreSQL", () => {
     await sql.close();
     expect(new Set(sessions.map(({ ssl }) => ssl))).toEqual(new Set([true]));
   }, 30_000);
+
+  const output = temporaryFolder();
+  test.each(["require", "verify-full", "verify-ca"])(
+    "is dumped over TLS from the second of two hosts under sslmode=%s",
+    async (mode) => {
+      const host = mode === "verify-ca" ? "127.0.0.1" : "localhost";
+      const hosts = `${host}:${freePort()},${host}`;
+      const location = `${at(hosts)}?sslmode=${mode}&prepare=false&sslrootcert=${tls.path}`;
+      const database = await openDatabase(location);
+      await migrate(database);
+      await database.close();
+      const { PATH } = process.env;
+      const server = { location, environment: { PATH } };
+      const facts = await dumpPostgres(server, join(output, `${mode}.dump`), join(output, "journal"));
+      expect(facts).toMatchObject({ entries: 0, migrations: MIGRATIONS.length });
+    },
+  );
 
   const SETTINGS = [
     "statement_timeout",
