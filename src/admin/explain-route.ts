@@ -5,7 +5,7 @@ import type { Price } from "../domain/price.ts";
 import { authenticate } from "../gateway/access/authenticate.ts";
 import { requireModel, routeOf } from "../gateway/admission/model-access.ts";
 import { findPrice, noPrice } from "../gateway/metering/price.ts";
-import type { Directory } from "../gateway/ports.ts";
+import type { Directory } from "../gateway/snapshot.ts";
 import type { Ejection } from "../gateway/routing/ejection.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModel as requireConfigured, type AdminContext } from "./context.ts";

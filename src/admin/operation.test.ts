@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { OperationContext } from "./context.ts";
 import { runOperation, type Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
-import { DependencyError } from "../gateway/ports.ts";
+import { DependencyError } from "../gateway/dependency-error.ts";
 import { z } from "zod";
 
 const acts = Object.entries(operations as Record<string, Operation>);

@@ -1,5 +1,5 @@
 import type { z, ZodType } from "zod";
-import { DependencyError } from "../gateway/ports.ts";
+import { DependencyError } from "../gateway/dependency-error.ts";
 import { AdminError } from "./admin-error.ts";
 import type { OperationContext } from "./context.ts";
 import { readInput } from "./input.ts";

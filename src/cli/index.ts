@@ -1,5 +1,5 @@
 import { Command, CommanderError, type Option } from "commander";
-import { DependencyError } from "../gateway/ports.ts";
+import { DependencyError } from "../gateway/dependency-error.ts";
 import { ConfigurationError } from "../config/index.ts";
 import { VERSION } from "../lib/version.ts";
 import { didYouMean } from "../lib/suggest.ts";

@@ -57,3 +57,6 @@ export interface RequestEvent {
   /** The reason of a failure, for operators; never the caller's content. */
   cause: unknown;
 }
+
+/** Receives the record of each request after its end. Must not throw. */
+export type RequestListener = (event: RequestEvent) => void;

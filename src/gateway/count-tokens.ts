@@ -9,7 +9,7 @@ import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { withReadableLinks } from "./inline-pictures.ts";
 import { countText } from "./metering/usage-estimator.ts";
-import type { TextUpstream } from "./ports.ts";
+import type { TextUpstream } from "./upstreams.ts";
 import { NO_TRAITS, textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";

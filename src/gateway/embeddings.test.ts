@@ -5,7 +5,7 @@ import { readRequest } from "../dialects/embeddings/index.ts";
 import type { EmbeddingModel } from "../domain/model.ts";
 import { untilAborted } from "../lib/waiting.ts";
 import { handleEmbeddings } from "./embeddings.ts";
-import type { EmbeddingUpstream, TextUpstream } from "./ports.ts";
+import type { EmbeddingUpstream, TextUpstream } from "./upstreams.ts";
 import { ClientDisconnected } from "./routing/call.ts";
 
 const MODEL: EmbeddingModel = {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { DependencyError } from "./ports.ts";
+import { DependencyError } from "./dependency-error.ts";
 import { asGatewayError } from "./failure.ts";
 
 const systemError = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });

@@ -1,6 +1,6 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { DependencyError } from "./ports.ts";
+import { DependencyError } from "./dependency-error.ts";
 import { callerError } from "./routing/caller-error.ts";
 
 const RETRY_SECONDS = 2;

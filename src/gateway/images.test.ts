@@ -10,7 +10,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import { FairSemaphore } from "../lib/semaphore.ts";
 import { untilAborted } from "../lib/waiting.ts";
 import { handleImages, type ImageCore } from "./images.ts";
-import type { ImageUpstream } from "./ports.ts";
+import type { ImageUpstream } from "./upstreams.ts";
 import { ClientDisconnected } from "./routing/call.ts";
 
 const MODEL: ImageModel = {

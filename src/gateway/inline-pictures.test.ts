@@ -7,7 +7,7 @@ import { readCountRequest as readMessagesCount } from "../dialects/messages/inde
 import { readCountRequest as readNativeCount } from "../dialects/native/text/index.ts";
 import { SafeFetchError } from "../lib/safe-fetch.ts";
 import { countTokens } from "./count-tokens.ts";
-import type { TextUpstream } from "./ports.ts";
+import type { TextUpstream } from "./upstreams.ts";
 import { handleText } from "./text.ts";
 
 const LINK = "https://pictures.example/a.png";

@@ -5,7 +5,7 @@ import type { Target } from "../domain/channel.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { readImageHeader } from "../imaging/sniff.ts";
 import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
-import type { TextUpstream } from "./ports.ts";
+import type { TextUpstream } from "./upstreams.ts";
 import type { Call } from "./routing/call.ts";
 import { fetchesLinks, requireFetchable } from "./text-upstreams.ts";
 

@@ -7,7 +7,7 @@ import { checkReference, readReference } from "../imaging/reference.ts";
 import { readLink, SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { Spool } from "../lib/spool.ts";
-import type { BlobStore, Links, StoredPicture } from "./ports.ts";
+import type { BlobStore, Links, StoredPicture } from "./delivery/stored-blobs.ts";
 import { toLocalBlob } from "./stored-picture.ts";
 
 export interface ReferenceSettings {

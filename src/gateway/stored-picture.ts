@@ -1,5 +1,5 @@
 import type { Spool } from "../lib/spool.ts";
-import type { StoredPicture } from "./ports.ts";
+import type { StoredPicture } from "./delivery/stored-blobs.ts";
 
 /**
  * A stored file as a local one: one on the local disk is read where it is, another one is copied to the spool. Throws

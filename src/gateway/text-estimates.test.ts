@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { plainCore, type PlainCoreOptions } from "../../test/support/plain-core.ts";
 import { DONE, MODEL, payload, PRICE, streaming, whole, word } from "../../test/support/plain-text.ts";
-import type { TextUpstream } from "./ports.ts";
+import type { TextUpstream } from "./upstreams.ts";
 import { ClientDisconnected } from "./routing/call.ts";
 import { handleText } from "./text.ts";
 

@@ -4,7 +4,7 @@ import type { Target } from "../domain/channel.ts";
 import type { FeatureUse } from "../domain/feature.ts";
 import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import type { TextUpstream, Upstreams } from "./ports.ts";
+import type { TextUpstream, Upstreams } from "./upstreams.ts";
 
 /** Of a vendor that does everything as its dialect says. */
 export const NO_TRAITS: VendorTraits = {};

@@ -15,7 +15,7 @@ import {
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { untilAborted } from "../lib/waiting.ts";
 import { handleText, type TextOutcome } from "./text.ts";
-import type { TextCall, TextUpstream } from "./ports.ts";
+import type { TextCall, TextUpstream } from "./upstreams.ts";
 import { ClientDisconnected } from "./routing/call.ts";
 
 function failing(error: Error): TextUpstream {

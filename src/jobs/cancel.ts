@@ -1,6 +1,6 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import { hasEnded, type Job, type JobStatus } from "../domain/job.ts";
-import type { BlobStore } from "../gateway/ports.ts";
+import type { BlobStore } from "../gateway/delivery/stored-blobs.ts";
 import type { JobStore } from "./ports.ts";
 import { removeBlobs } from "./stored-request.ts";
 

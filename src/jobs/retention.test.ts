@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { BlobStore } from "../gateway/ports.ts";
+import type { BlobStore } from "../gateway/delivery/stored-blobs.ts";
 import type { JobStore } from "./ports.ts";
 import { sweepJobs } from "./retention.ts";
 import type { WebhookQueue } from "./webhook-ports.ts";

@@ -1,4 +1,4 @@
-import type { BlobStore } from "../gateway/ports.ts";
+import type { BlobStore } from "../gateway/delivery/stored-blobs.ts";
 import type { JobStore } from "./ports.ts";
 import type { WebhookQueue } from "./webhook-ports.ts";
 import { removeBlobs } from "./stored-request.ts";

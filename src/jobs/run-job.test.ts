@@ -6,7 +6,7 @@ import type { Spool } from "../lib/spool.ts";
 import { aJob } from "../../test/support/jobs.ts";
 import { plainCore } from "../../test/support/plain-core.ts";
 import type { ImageModel } from "../domain/model.ts";
-import type { ImageUpstream } from "../gateway/ports.ts";
+import type { ImageUpstream } from "../gateway/upstreams.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
 import { RunControl } from "./run-control.ts";
 import { contextOfJob, followCalls, LeaseLost, runJob } from "./run-job.ts";

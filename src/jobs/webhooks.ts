@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { writeJob } from "../dialects/jobs/job.ts";
-import type { Links } from "../gateway/ports.ts";
+import type { Links } from "../gateway/delivery/stored-blobs.ts";
 import { SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import type { DueWebhook, WebhookQueue } from "./webhook-ports.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import { aJob } from "../../test/support/jobs.ts";
 import { NO_LIMITS } from "../domain/limits.ts";
-import type { BlobStore } from "../gateway/ports.ts";
+import type { BlobStore } from "../gateway/delivery/stored-blobs.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { ClaimedJob, JobStore, RunningLimit } from "./ports.ts";
 import { JobWorker, type JobWorkerOptions } from "./worker.ts";

@@ -1,5 +1,5 @@
 import type { ZodType } from "zod";
-import type { EmbeddingUpstream, ImageUpstream, TextUpstream } from "../gateway/ports.ts";
+import type { EmbeddingUpstream, ImageUpstream, TextUpstream } from "../gateway/upstreams.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 
 /**

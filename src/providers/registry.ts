@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ProviderDescription } from "../admin/configuration-ports.ts";
 import type { Channel } from "../domain/channel.ts";
-import type { EmbeddingUpstream, ImageUpstream, TextUpstream, Upstreams } from "../gateway/ports.ts";
+import type { EmbeddingUpstream, ImageUpstream, TextUpstream, Upstreams } from "../gateway/upstreams.ts";
 import { snakeCase } from "../lib/casing.ts";
 import { NetworkGuard } from "../lib/network-guard.ts";
 import { isSecretName } from "../lib/secret-names.ts";

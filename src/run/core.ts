@@ -4,7 +4,7 @@ import type { ImageCore } from "../gateway/images.ts";
 import { Billing } from "../gateway/metering/billing.ts";
 import { BudgetLeases } from "../gateway/metering/budget-leases.ts";
 import { OrphanCosts } from "../gateway/metering/orphan-costs.ts";
-import type { RequestListener } from "../gateway/ports.ts";
+import type { RequestListener } from "../domain/request-event.ts";
 import { ConcurrencyLimiter } from "../gateway/routing/concurrency-limiter.ts";
 import { DetachedCalls } from "../gateway/routing/detached-calls.ts";
 import { Health } from "../gateway/routing/health.ts";

@@ -5,7 +5,7 @@ import type { Settings } from "../config/index.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { Core } from "../gateway/core.ts";
 import type { BudgetLeases } from "../gateway/metering/budget-leases.ts";
-import { DependencyError } from "../gateway/ports.ts";
+import { DependencyError } from "../gateway/dependency-error.ts";
 import { VERSION } from "../lib/version.ts";
 import { after, type BackgroundWork, every, sleep, withDeadline } from "../lib/waiting.ts";
 import type { LoadConfiguration } from "./reload.ts";

@@ -6,7 +6,7 @@ import type { Settings } from "../config/index.ts";
 import { openConsole } from "../console/index.ts";
 import { databaseOf } from "./stores.ts";
 import { type Degradations, watchDegradations } from "./status.ts";
-import type { RequestListener } from "../gateway/ports.ts";
+import type { RequestListener } from "../domain/request-event.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { gauges, type StatusSources } from "./status.ts";
 import { createCodecSlots } from "../imaging/codec-slots.ts";

@@ -1,4 +1,4 @@
-import type { EmbeddingUpstream } from "../gateway/ports.ts";
+import type { EmbeddingUpstream } from "../gateway/upstreams.ts";
 import { yieldToEventLoop } from "../lib/waiting.ts";
 import { hashNumber } from "./random.ts";
 import { countTokens, splitTokens } from "./text/tokens.ts";

@@ -1,7 +1,8 @@
 import { expect, jest, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import type { OrganizationSettings } from "../domain/organization.ts";
-import type { BlobStore, Claim, Outcome, OutcomeStore } from "../gateway/ports.ts";
+import type { BlobStore } from "../gateway/delivery/stored-blobs.ts";
+import type { Claim, Outcome, OutcomeStore } from "../gateway/outcomes.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 import { runIdempotently } from "./idempotency.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { asGatewayError } from "../gateway/failure.ts";
-import type { BlobStore, Claim, Outcome, OutcomeStore } from "../gateway/ports.ts";
+import type { BlobStore } from "../gateway/delivery/stored-blobs.ts";
+import type { Claim, Outcome, OutcomeStore } from "../gateway/outcomes.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { newId } from "../lib/ids.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";

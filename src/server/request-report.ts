@@ -1,6 +1,6 @@
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
-import type { RequestListener } from "../gateway/ports.ts";
+import type { RequestListener } from "../domain/request-event.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";

@@ -4,7 +4,7 @@ import type { OperationContext } from "../admin/context.ts";
 import type { IdentitySettings } from "../admin/identity-provider.ts";
 import { forgetSession, readSession } from "../admin/sessions.ts";
 import type { Origin, SignedIn } from "../admin/signed-in.ts";
-import type { OutcomeStore } from "../gateway/ports.ts";
+import type { OutcomeStore } from "../gateway/outcomes.ts";
 import { addressOf, type HttpExchange } from "./http-exchange.ts";
 import type { UndeclaredProxy } from "./undeclared-proxy.ts";
 import { readCookie, requireSameOrigin, writeCookie, type Reachability } from "./session-cookie.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { requestEvent } from "../../test/support/request-event.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
-import { DependencyError } from "../gateway/ports.ts";
+import { DependencyError } from "../gateway/dependency-error.ts";
 import { requestLog, systemLog } from "./log.ts";
 
 function event(about: Partial<RequestEvent> = {}): RequestEvent {

@@ -1,7 +1,8 @@
 import type { Attempt } from "../domain/ledger.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { DependencyError, type RequestListener } from "../gateway/ports.ts";
+import { DependencyError } from "../gateway/dependency-error.ts";
+import type { RequestListener } from "../domain/request-event.ts";
 import { formatNanos } from "../lib/money.ts";
 import { redact } from "./redaction.ts";
 import { after } from "../lib/waiting.ts";

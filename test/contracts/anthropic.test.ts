@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import type { TextUpstream } from "../../src/gateway/ports.ts";
+import type { TextUpstream } from "../../src/gateway/upstreams.ts";
 import { anthropic } from "../../src/providers/anthropic.ts";
 import { failureOf, readText } from "../support/openai-calls.ts";
 import { describeTransportFaults } from "../support/vendor-contract.ts";

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DependencyError, type StoredPicture } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
+import type { StoredPicture } from "../../src/gateway/delivery/stored-blobs.ts";
 import { readS3Address } from "../../src/lib/s3-address.ts";
 import { createSpool, FilePool, type Spool } from "../../src/lib/spool.ts";
 import { openBlobs, type Blobs } from "../../src/storage/blobs/index.ts";

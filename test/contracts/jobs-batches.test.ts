@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import type { JobStore, NewJob } from "../../src/jobs/ports.ts";
 import { jobStore } from "../../src/storage/jobs/index.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";

@@ -5,7 +5,7 @@ import { PatternMap } from "../../src/lib/pattern-map.ts";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStorage, openStores } from "../../src/storage/index.ts";
 import { adoptFolders, createFolder } from "../../src/storage/journal/journal-folder.ts";

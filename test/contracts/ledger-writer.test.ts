@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStores } from "../../src/storage/index.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";

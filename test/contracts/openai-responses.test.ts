@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { responses } from "../../src/dialects/responses/index.ts";
 import type { VendorTerms } from "../../src/dialects/dialect.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import type { TextResponse, TextUpstream } from "../../src/gateway/ports.ts";
+import type { TextResponse, TextUpstream } from "../../src/gateway/upstreams.ts";
 import { azure } from "../../src/providers/azure/index.ts";
 import { compatibleProvider } from "../../src/providers/openai-compatible/compatible-provider.ts";
 import { VENDORS } from "../../src/providers/openai-compatible/vendors.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import { dumpPostgres } from "../../src/storage/backup/postgres-backup.ts";
 import { MIGRATIONS } from "../../src/storage/database/migrate.ts";
 import { migrate, openDatabase } from "../../src/storage/index.ts";

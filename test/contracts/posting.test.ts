@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
 import { MIGRATIONS } from "../../src/storage/database/migrate.ts";

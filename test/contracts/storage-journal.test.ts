@@ -5,7 +5,7 @@ import { PatternMap } from "../../src/lib/pattern-map.ts";
 import { beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openStorage, openStores, type Storage } from "../../src/storage/index.ts";
 import { adoptFolders } from "../../src/storage/journal/journal-folder.ts";

@@ -1,6 +1,7 @@
 import { beforeAll, expect, setSystemTime, test } from "bun:test";
 import fc from "fast-check";
-import { DependencyError, type BudgetRequest } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
+import type { BudgetRequest } from "../../src/gateway/metering/stores.ts";
 import { fullestBudgets } from "../../src/admin/budget-use.ts";
 import { readOwnUsage } from "../../src/admin/own-usage.ts";
 import { systemClock } from "../../src/lib/clock.ts";

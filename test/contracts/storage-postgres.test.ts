@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { existsSync, unlinkSync, writeFileSync } from "node:fs";
 import type { AdminStore } from "../../src/admin/ports.ts";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import { openThreadWriter } from "../../src/storage/journal/ledger-writer.ts";
 import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { READERS } from "../../src/storage/readings/readers.ts";

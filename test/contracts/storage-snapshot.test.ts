@@ -4,7 +4,7 @@ import { PatternMap } from "../../src/lib/pattern-map.ts";
 import { beforeAll, expect, test } from "bun:test";
 import type { Channel } from "../../src/domain/channel.ts";
 import type { PriceRow } from "../../src/domain/price.ts";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { openSnapshot, type LiveSnapshot } from "../../src/storage/snapshot/snapshot.ts";

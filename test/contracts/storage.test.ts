@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { DependencyError } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import type { PriceRecord } from "../../src/admin/ports.ts";
 import { readLine, RecordLines } from "../../src/storage/journal/record-line.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";

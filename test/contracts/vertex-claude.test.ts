@@ -2,7 +2,7 @@ import { textOf } from "../support/bytes.ts";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { textUpstreams } from "../../src/gateway/text-upstreams.ts";
-import type { TextCall } from "../../src/gateway/ports.ts";
+import type { TextCall } from "../../src/gateway/upstreams.ts";
 import { vertex } from "../../src/providers/vertex/index.ts";
 import type { Behaviour } from "../upstreams/behaviour.ts";
 import { SIMULATED_PROJECT } from "../upstreams/gemini.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import type { TextCall } from "../../src/gateway/ports.ts";
+import type { TextCall } from "../../src/gateway/upstreams.ts";
 import { FairSemaphore } from "../../src/lib/semaphore.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import { makeOrder, shippedSettings } from "../support/image-calls.ts";

@@ -1,5 +1,5 @@
 import type { ImageOrder } from "../../src/domain/image.ts";
-import type { ImageUpstream, TextResponse } from "../../src/gateway/ports.ts";
+import type { ImageUpstream, TextResponse } from "../../src/gateway/upstreams.ts";
 import { azure } from "../../src/providers/azure/index.ts";
 import { CHAT_DEPLOYMENT, IMAGE_DEPLOYMENT, SIMULATED_KEY } from "../upstreams/azure.ts";
 import { imageModel, makeOrder, shippedSettings } from "./image-calls.ts";

@@ -1,4 +1,5 @@
-import { DependencyError, type BudgetStore, type BudgetRequest } from "../../src/gateway/ports.ts";
+import { DependencyError } from "../../src/gateway/dependency-error.ts";
+import type { BudgetStore, BudgetRequest } from "../../src/gateway/metering/stores.ts";
 
 /** Fault of the next call: lost before it runs, or its result lost after it ran. */
 export type Fault = "before" | "after";

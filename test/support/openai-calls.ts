@@ -2,7 +2,7 @@ import { textOf } from "./bytes.ts";
 import type { ImageOrder } from "../../src/domain/image.ts";
 import type { ImageModel } from "../../src/domain/model.ts";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
-import type { ImageUpstream, TextResponse, TextUpstream } from "../../src/gateway/ports.ts";
+import type { ImageUpstream, TextResponse, TextUpstream } from "../../src/gateway/upstreams.ts";
 import { openai } from "../../src/providers/openai.ts";
 import { SIMULATED_KEY } from "../upstreams/openai.ts";
 import { makePng } from "./pictures.ts";

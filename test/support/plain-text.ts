@@ -1,7 +1,7 @@
 import { readRequest } from "../../src/dialects/chat/index.ts";
 import type { TextModel } from "../../src/domain/model.ts";
 import type { TokenPrice } from "../../src/domain/price.ts";
-import type { TextCall, TextUpstream } from "../../src/gateway/ports.ts";
+import type { TextCall, TextUpstream } from "../../src/gateway/upstreams.ts";
 
 /* A model with its price, and vendors of chat completions, for tests of the core with plain objects. */
 

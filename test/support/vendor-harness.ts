@@ -1,6 +1,6 @@
 import { afterAll, afterEach } from "bun:test";
 import type { ImageOrder, ImageReply, RequestedSize } from "../../src/domain/image.ts";
-import type { ImageUpstream } from "../../src/gateway/ports.ts";
+import type { ImageUpstream } from "../../src/gateway/upstreams.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 import { imageModel, makeOrder, never, shippedSettings } from "./image-calls.ts";

@@ -1,6 +1,7 @@
 import { hasScope, type ApiKey, type Principal, type Scope } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { DependencyError, type Snapshot } from "../ports.ts";
+import { DependencyError } from "../dependency-error.ts";
+import type { Snapshot } from "../snapshot.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
 
 /** The credentials of a request, from its headers, read before its body. */

@@ -4,7 +4,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Model, ModelSet } from "../../domain/model.ts";
 import { isPattern } from "../../lib/pattern-map.ts";
 import type { Route, Target } from "../../domain/channel.ts";
-import type { Directory } from "../ports.ts";
+import type { Directory } from "../snapshot.ts";
 
 /** The scope a key needs to call models of a type. */
 export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {

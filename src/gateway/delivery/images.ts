@@ -10,7 +10,7 @@ import { readImageHeader } from "../../imaging/sniff.ts";
 import { transcode } from "../../imaging/transcode.ts";
 import { requireWhole } from "../../imaging/whole.ts";
 import type { FairSemaphore, Semaphore } from "../../lib/semaphore.ts";
-import type { BlobStore, Links } from "../ports.ts";
+import type { BlobStore, Links } from "./stored-blobs.ts";
 
 export interface DeliverySettings {
   blobs: BlobStore;

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { BlobStore, Links, StoredPicture } from "../ports.ts";
+import type { BlobStore, Links, StoredPicture } from "./stored-blobs.ts";
 
 const RETRY_SECONDS = 5;
 

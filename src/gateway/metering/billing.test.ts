@@ -4,7 +4,8 @@ import type { Principal } from "../../domain/api-key.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
-import { DependencyError, type JournalRecord } from "../ports.ts";
+import { DependencyError } from "../dependency-error.ts";
+import type { JournalRecord } from "./stores.ts";
 import { BudgetLeases } from "./budget-leases.ts";
 import { Billing } from "./billing.ts";
 

@@ -2,7 +2,8 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Principal } from "../../domain/api-key.ts";
 import type { Nanos } from "../../lib/money.ts";
-import { DependencyError, type Journal } from "../ports.ts";
+import { DependencyError } from "../dependency-error.ts";
+import type { Journal } from "./stores.ts";
 import { NO_HOLD, type BudgetLeases, type Hold } from "./budget-leases.ts";
 import type { Refusal } from "./exhaustion-cache.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { granted, leaseWorld } from "../../../test/support/lease-world.ts";
-import { DependencyError } from "../ports.ts";
+import { DependencyError } from "../dependency-error.ts";
 import type { Hold } from "./budget-leases.ts";
 
 const MINUTE_MS = 60_000;

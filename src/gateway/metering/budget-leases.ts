@@ -1,7 +1,8 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { sleep } from "../../lib/waiting.ts";
-import { DependencyError, type BudgetStore, type Granted } from "../ports.ts";
+import { DependencyError } from "../dependency-error.ts";
+import type { BudgetStore, Granted } from "./stores.ts";
 import {
   aheadOfNeed,
   beginCall,

@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Nanos } from "../../lib/money.ts";
-import type { Exhausted } from "../ports.ts";
+import type { Exhausted } from "./stores.ts";
 
 /** How long an exhaustion is remembered, so that a flood of refusals spares the store. */
 const REMEMBERED_MS = 250;

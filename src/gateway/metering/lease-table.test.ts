@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { granted, leaseWorld } from "../../../test/support/lease-world.ts";
-import { DependencyError } from "../ports.ts";
+import { DependencyError } from "../dependency-error.ts";
 
 const MINUTE_MS = 60_000;
 

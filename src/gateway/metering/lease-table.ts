@@ -1,6 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Nanos } from "../../lib/money.ts";
-import { DependencyError, type BudgetStore } from "../ports.ts";
+import { DependencyError } from "../dependency-error.ts";
+import type { BudgetStore } from "./stores.ts";
 import { beginCall, emptyLease, type BudgetLease } from "./budget-lease.ts";
 
 /** A lease is not used in its last minute, before the store counts it as in doubt. */

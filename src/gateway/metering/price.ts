@@ -5,7 +5,7 @@ import { quoteImage } from "../../domain/image-quote.ts";
 import type { Model } from "../../domain/model.ts";
 import type { Organization } from "../../domain/organization.ts";
 import type { Price, TokenPrice } from "../../domain/price.ts";
-import type { Directory } from "../ports.ts";
+import type { Directory } from "../snapshot.ts";
 
 /** The price of a model in the organization's currency; null where a call would be refused with a 402. */
 export function findPrice(

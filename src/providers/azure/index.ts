@@ -2,7 +2,7 @@ import type { Cancellation } from "../../lib/cancellation.ts";
 import { z } from "zod";
 import type { VendorTraits } from "../../dialects/dialect.ts";
 import type { TextDialectName } from "../../dialects/name.ts";
-import type { TextCall, TextUpstream } from "../../gateway/ports.ts";
+import type { TextCall, TextUpstream } from "../../gateway/upstreams.ts";
 import { systemClock } from "../../lib/clock.ts";
 import {
   createOpenAiConnection,

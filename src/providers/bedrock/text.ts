@@ -1,4 +1,4 @@
-import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
+import type { TextCall, TextResponse, TextUpstream } from "../../gateway/upstreams.ts";
 import { removeMembers } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import { writeCloudBody } from "../messages-compatible/cloud-body.ts";

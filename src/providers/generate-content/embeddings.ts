@@ -1,6 +1,6 @@
 import { untranslatable } from "../../dialects/conversation/untranslatable.ts";
 import { saneCount } from "../../domain/usage.ts";
-import type { EmbeddingCall, EmbeddingUpstream } from "../../gateway/ports.ts";
+import type { EmbeddingCall, EmbeddingUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
 import { brokenResponse, MAX_TEXT_BYTES, parseResponse, post, readText } from "../transport/http.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";

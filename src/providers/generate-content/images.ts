@@ -1,5 +1,5 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
-import type { ImageUpstream } from "../../gateway/ports.ts";
+import type { ImageUpstream } from "../../gateway/upstreams.ts";
 import type { FairSemaphore } from "../../lib/semaphore.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
 import { readImageJson } from "../transport/image-json.ts";

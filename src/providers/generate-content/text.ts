@@ -1,5 +1,5 @@
 import type { Cancellation } from "../../lib/cancellation.ts";
-import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
+import type { TextCall, TextResponse, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
 import { openEvents } from "../transport/event-stream.ts";
 import {

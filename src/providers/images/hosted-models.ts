@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImageOrder } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { ImageUpstream } from "../../gateway/ports.ts";
+import type { ImageUpstream } from "../../gateway/upstreams.ts";
 import type { FairSemaphore } from "../../lib/semaphore.ts";
 import {
   fanOutSetting,

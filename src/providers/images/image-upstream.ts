@@ -1,6 +1,6 @@
 import type { ImageOrder, ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { ImageUpstream } from "../../gateway/ports.ts";
+import type { ImageUpstream } from "../../gateway/upstreams.ts";
 import type { FairSemaphore } from "../../lib/semaphore.ts";
 import { fanOut } from "./fan-out.ts";
 import { fitReferences, type ReferenceRules } from "./reference-image.ts";

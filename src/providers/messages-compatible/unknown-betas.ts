@@ -1,5 +1,5 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { TextCall } from "../../gateway/ports.ts";
+import type { TextCall } from "../../gateway/upstreams.ts";
 import type { Classify } from "../transport/http.ts";
 
 /** The vendor's words around values of `anthropic-beta` that an account or a cloud does not know. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { EmbeddingUpstream, TextUpstream } from "../../gateway/ports.ts";
+import type { EmbeddingUpstream, TextUpstream } from "../../gateway/upstreams.ts";
 import { createMessagesConnection } from "../messages-compatible/connection.ts";
 import { createMessagesText } from "../messages-compatible/text.ts";
 import type { Provider } from "../provider.ts";

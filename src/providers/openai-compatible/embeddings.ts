@@ -1,4 +1,4 @@
-import type { EmbeddingUpstream } from "../../gateway/ports.ts";
+import type { EmbeddingUpstream } from "../../gateway/upstreams.ts";
 import { MAX_VECTOR_BYTES, tooManyNumbers } from "../../dialects/embeddings/index.ts";
 import type { Cancellation } from "../../lib/cancellation.ts";
 import { NumberLists } from "../../lib/number-lists.ts";

@@ -1,6 +1,6 @@
 import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
-import type { ImageUpstream } from "../../gateway/ports.ts";
+import type { ImageUpstream } from "../../gateway/upstreams.ts";
 import type { FairSemaphore } from "../../lib/semaphore.ts";
 import { isObject } from "../../lib/json.ts";
 import { readImageList } from "../images/image-list.ts";

@@ -1,6 +1,6 @@
 import { parseBounded } from "../../lib/bounded-json.ts";
 import { withoutReasoning } from "../../dialects/responses/strip-reasoning.ts";
-import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
+import type { TextCall, TextResponse, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
 import { openEvents } from "../transport/event-stream.ts";
 import {

@@ -1,4 +1,4 @@
-import type { TextResponse, TextCall, TextUpstream } from "../../gateway/ports.ts";
+import type { TextResponse, TextCall, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
 import { openEvents } from "../transport/event-stream.ts";
 import {

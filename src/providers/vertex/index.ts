@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { systemClock } from "../../lib/clock.ts";
 import { removeMember } from "../../lib/json-edit.ts";
-import type { TextCall } from "../../gateway/ports.ts";
+import type { TextCall } from "../../gateway/upstreams.ts";
 import type { GenerateContentConnection } from "../generate-content/connection.ts";
 import { createGenerateContentImages } from "../generate-content/images.ts";
 import { createGenerateContentText } from "../generate-content/text.ts";

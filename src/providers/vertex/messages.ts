@@ -1,4 +1,4 @@
-import type { TextCall, TextResponse, TextUpstream } from "../../gateway/ports.ts";
+import type { TextCall, TextResponse, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
 import { readTextFailure } from "../generate-content/errors.ts";
 import { writeCloudBody } from "../messages-compatible/cloud-body.ts";

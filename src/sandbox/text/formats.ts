@@ -6,7 +6,7 @@ import { messages, readCountRequest, readRequest } from "../../dialects/messages
 import { native, readRequest as readNativeRequest } from "../../dialects/native/text/index.ts";
 import { readRequest as readResponsesRequest, responses } from "../../dialects/responses/index.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
-import type { TextCall } from "../../gateway/ports.ts";
+import type { TextCall } from "../../gateway/upstreams.ts";
 import { composeThinking } from "./answer.ts";
 import { composeReply, type Choice } from "./reply.ts";
 import { fromNeutral } from "./neutral.ts";

@@ -1,6 +1,6 @@
 import { textOf } from "../../../test/support/bytes.ts";
 import { describe, expect, test } from "bun:test";
-import type { TextResponse } from "../../gateway/ports.ts";
+import type { TextResponse } from "../../gateway/upstreams.ts";
 import { sandbox } from "../index.ts";
 import { MAX_OUTPUT_TOKENS } from "./conversation.ts";
 import { createSandboxTextUpstreams } from "./send.ts";

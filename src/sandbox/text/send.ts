@@ -1,4 +1,4 @@
-import type { TextResponse, TextCall, TextUpstream } from "../../gateway/ports.ts";
+import type { TextResponse, TextCall, TextUpstream } from "../../gateway/upstreams.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
 import { sleep } from "../../lib/waiting.ts";

@@ -11,7 +11,7 @@ import {
 import type { Principal } from "../../domain/api-key.ts";
 import { mayCall } from "../../gateway/admission/model-access.ts";
 import { findPrice } from "../../gateway/metering/price.ts";
-import type { Snapshot } from "../../gateway/ports.ts";
+import type { Snapshot } from "../../gateway/snapshot.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";

@@ -17,7 +17,7 @@ import { fitToModel } from "../../gateway/admission/fit-image-request.ts";
 import { mayCall, MODEL_SCOPES, requireModel } from "../../gateway/admission/model-access.ts";
 import { findPrice, noPrice, requirePrice } from "../../gateway/metering/price.ts";
 import { requireScope } from "../../gateway/access/authenticate.ts";
-import type { Snapshot } from "../../gateway/ports.ts";
+import type { Snapshot } from "../../gateway/snapshot.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatNanos } from "../../lib/money.ts";
 import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";

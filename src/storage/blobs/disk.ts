@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import { createSpool, spoolPathOf } from "../../lib/spool.ts";
 import { createPrivateFolder } from "../private-files.ts";
 import { isBlobName, mimeTypeOf } from "./name.ts";

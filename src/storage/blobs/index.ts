@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { BlobStore, Links } from "../../gateway/ports.ts";
+import type { BlobStore, Links } from "../../gateway/delivery/stored-blobs.ts";
 import { systemClock, type Clock } from "../../lib/clock.ts";
 import type { S3Address } from "../../lib/s3-address.ts";
 import { sweepSpool } from "../../lib/spool.ts";

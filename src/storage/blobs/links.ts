@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Links } from "../../gateway/ports.ts";
+import type { Links } from "../../gateway/delivery/stored-blobs.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { isBlobName } from "./name.ts";
 

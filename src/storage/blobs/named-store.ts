@@ -1,4 +1,4 @@
-import type { StoredPicture } from "../../gateway/ports.ts";
+import type { StoredPicture } from "../../gateway/delivery/stored-blobs.ts";
 
 /** Blobs by name, in one place. */
 export interface NamedStore<Picture extends StoredPicture = StoredPicture> {

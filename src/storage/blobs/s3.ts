@@ -1,4 +1,5 @@
-import { DependencyError, type StoredPicture } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
+import type { StoredPicture } from "../../gateway/delivery/stored-blobs.ts";
 import type { S3Address } from "../../lib/s3-address.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import { isBlobName, mimeTypeOf } from "./name.ts";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { BudgetStore } from "../../gateway/ports.ts";
+import type { BudgetStore } from "../../gateway/metering/stores.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";

@@ -1,4 +1,4 @@
-import type { BudgetRequest } from "../../gateway/ports.ts";
+import type { BudgetRequest } from "../../gateway/metering/stores.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";

@@ -1,4 +1,4 @@
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import { sleep } from "../../lib/waiting.ts";
 import type { Database, Sql } from "./sql.ts";
 

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import { readPostgresAddress, type Encryption, type PostgresServer } from "../../lib/postgres-address.ts";
 
 /** An open connection to a server that writes, where the address names several. */

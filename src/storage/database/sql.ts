@@ -1,4 +1,4 @@
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import { isUnavailable } from "./unavailable.ts";
 

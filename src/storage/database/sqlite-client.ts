@@ -1,5 +1,5 @@
 import { Database as Connection, type SQLQueryBindings, type Statement } from "bun:sqlite";
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { Sql } from "./sql.ts";
 
 /** One connection to a SQLite file. It runs a statement on the thread that awaits it. */

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { Database as Connection, type SQLQueryBindings } from "bun:sqlite";
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import { sleep } from "../../lib/waiting.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { additionStatement, insertStatement } from "./insert-statement.ts";

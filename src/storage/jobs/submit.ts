@@ -1,6 +1,6 @@
 import { JOB_STAGES, type Job } from "../../domain/job.ts";
 import { exhaustionOf } from "../../gateway/metering/exhaustion-cache.ts";
-import type { Exhausted, Granted } from "../../gateway/ports.ts";
+import type { Exhausted, Granted } from "../../gateway/metering/stores.ts";
 import type { NewJob, Submission } from "../../jobs/ports.ts";
 import { lockBudgets, storeTime } from "../budgets/locked-budgets.ts";
 import { take } from "../budgets/take.ts";

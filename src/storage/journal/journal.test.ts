@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { anEntry } from "../../../test/contracts/storage-harness.ts";
-import type { JournalRecord } from "../../gateway/ports.ts";
+import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import { openJournal, type FileJournal } from "./journal.ts";
 import { adoptFolders, createFolder } from "./journal-folder.ts";
 import { readLine, RecordLines } from "./record-line.ts";

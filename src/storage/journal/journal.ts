@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import type { Journal, JournalRecord } from "../../gateway/ports.ts";
+import type { Journal, JournalRecord } from "../../gateway/metering/stores.ts";
 import type { Report } from "../report.ts";
 import { RecordLines } from "./record-line.ts";
 import { segmentPath } from "./segments.ts";

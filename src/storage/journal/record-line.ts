@@ -1,5 +1,5 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import type { JournalRecord } from "../../gateway/ports.ts";
+import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import { readEntry, writeEntry } from "../written-entry.ts";
 
 /** Hexadecimal digits of the checksum, and a space. */

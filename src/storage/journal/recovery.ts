@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
+import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import type { LeaseStore } from "../budgets/leases.ts";
 import type { Report } from "../report.ts";
 import type { JournalMarks } from "../stores/journal-marks.ts";

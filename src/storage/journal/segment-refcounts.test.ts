@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { anEntry } from "../../../test/contracts/storage-harness.ts";
-import type { JournalRecord } from "../../gateway/ports.ts";
+import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import { segmentRefcounts } from "./segment-refcounts.ts";
 
 function aRecord(type: JournalRecord["type"], id: string): JournalRecord {

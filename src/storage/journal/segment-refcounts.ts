@@ -1,4 +1,4 @@
-import type { JournalRecord } from "../../gateway/ports.ts";
+import type { JournalRecord } from "../../gateway/metering/stores.ts";
 
 /**
  * Counts for each segment of a running journal what it is still needed for: charges that are not in the database yet,

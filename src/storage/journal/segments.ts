@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import type { JournalRecord } from "../../gateway/ports.ts";
+import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import { readLine } from "./record-line.ts";
 
 /** The files of a journal, numbered from 1 in the order they were written. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { anEntry } from "../../../test/contracts/storage-harness.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import { openJournal } from "./journal.ts";
 import { keptSegments } from "./kept-segments.ts";
 import { readEntries } from "./record-line.ts";

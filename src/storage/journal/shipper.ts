@@ -1,5 +1,6 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { DependencyError, type JournalRecord } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
+import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import { every, sleep, withDeadline, type BackgroundWork } from "../../lib/waiting.ts";
 import { Batch } from "./batch.ts";
 import type { FileJournal } from "./journal.ts";

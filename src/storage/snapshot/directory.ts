@@ -4,7 +4,7 @@ import type { Channel, Route } from "../../domain/channel.ts";
 import type { Model } from "../../domain/model.ts";
 import type { Organization } from "../../domain/organization.ts";
 import type { PriceRow } from "../../domain/price.ts";
-import type { Directory } from "../../gateway/ports.ts";
+import type { Directory } from "../../gateway/snapshot.ts";
 import { modelSet } from "../../admin/enabled-models.ts";
 import { priceIndex } from "../../admin/price-index.ts";
 import { resolveRoute } from "../../admin/routes.ts";

@@ -1,5 +1,6 @@
 import type { ApiKey } from "../../domain/api-key.ts";
-import { DependencyError, type Directory, type Snapshot } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
+import type { Directory, Snapshot } from "../../gateway/snapshot.ts";
 import type { ChangeKind, KeyRecord } from "../../admin/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";

@@ -1,4 +1,4 @@
-import type { Claim, ClaimResult, Outcome, OutcomeStore } from "../../gateway/ports.ts";
+import type { Claim, ClaimResult, Outcome, OutcomeStore } from "../../gateway/outcomes.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import type { Report } from "../report.ts";
 

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { DependencyError } from "../../gateway/ports.ts";
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import { lowerThisThread } from "../../lib/thread-priority.ts";
 import type { Report } from "../report.ts";
 import type { Call, ThreadWord } from "./called-thread.ts";

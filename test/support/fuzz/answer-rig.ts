@@ -4,7 +4,7 @@ import type { LedgerEntry } from "../../../src/domain/ledger.ts";
 import type { EmbeddingModel, ReasoningControl, TextModel } from "../../../src/domain/model.ts";
 import { UpstreamError } from "../../../src/domain/upstream-error.ts";
 import { handleEmbeddings } from "../../../src/gateway/embeddings.ts";
-import type { EmbeddingUpstream, TextResponse, TextUpstream } from "../../../src/gateway/ports.ts";
+import type { EmbeddingUpstream, TextResponse, TextUpstream } from "../../../src/gateway/upstreams.ts";
 import { Health } from "../../../src/gateway/routing/health.ts";
 import { handleText } from "../../../src/gateway/text.ts";
 import { systemClock } from "../../../src/lib/clock.ts";

@@ -1,0 +1,21 @@
+/** The store is unavailable just now: the database, or the place of pictures. */
+export class DependencyError extends Error {
+  override readonly name = "DependencyError";
+  readonly dependency: "database" | "blobs";
+  /** What the operator has to do, where waiting does not help. */
+  readonly advice: string | null;
+
+  constructor(
+    message: string,
+    { dependency = "database", advice = null, ...options }: DependencyErrorOptions = {},
+  ) {
+    super(message, options);
+    this.dependency = dependency;
+    this.advice = advice;
+  }
+}
+
+interface DependencyErrorOptions extends ErrorOptions {
+  dependency?: DependencyError["dependency"];
+  advice?: string | null;
+}

@@ -1,0 +1,32 @@
+import type { ApiKey } from "../domain/api-key.ts";
+import type { Channel, Route } from "../domain/channel.ts";
+import type { Model } from "../domain/model.ts";
+import type { Organization } from "../domain/organization.ts";
+import type { Price } from "../domain/price.ts";
+import type { PatternMap } from "../lib/pattern-map.ts";
+
+/** Everything a request is decided by, in memory and immutable; after a change a new one replaces it within a second. */
+export interface Directory {
+  organizations: ReadonlyMap<string, Organization>;
+  models: PatternMap<Model>;
+  /** Default route of each model. */
+  routes: PatternMap<Route>;
+  channels: ReadonlyMap<string, Channel>;
+  /** The price in force at `now`, each cell from the organization's rows first; null when nothing prices the model. */
+  price(
+    organization: Pick<Organization, "id" | "currency">,
+    model: string,
+    unit: Price["unit"],
+    now: number,
+  ): Price | null;
+}
+
+/** The current directory, and keys by the hash of their secret. */
+export interface Snapshot {
+  directory(): Directory;
+  /**
+   * Known keys return at once; an unknown hash queries the store, before which `onLookup` is called, and may throw.
+   * Throws a `DependencyError` when the query fails.
+   */
+  key(hash: string, onLookup?: () => void): ApiKey | null | Promise<ApiKey | null>;
+}
