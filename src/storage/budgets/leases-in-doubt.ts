@@ -1,7 +1,7 @@
 import type { Actor } from "../../admin/ports.ts";
 import type { LeaseInDoubt } from "../../admin/budget-ports.ts";
-import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { money, named, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "../stores/change.ts";
 import { LEASES_A_TRANSACTION } from "./leases.ts";
 import {
@@ -12,6 +12,13 @@ import {
   saveLeases,
   storeTime,
 } from "./locked-budgets.ts";
+
+const inDoubt = table<LeaseInDoubt>("leases", {
+  processId: named("lease", text()),
+  budget: text(),
+  amount: money(),
+  since: named("expires_at", time()),
+});
 
 /** Leases that were not renewed in time and hold money, by process and budget. */
 export async function leasesInDoubt(database: Database): Promise<LeaseInDoubt[]> {
@@ -58,15 +65,9 @@ async function find(
   sql: Sql,
   { processId, limit }: { processId?: string; limit?: number },
 ): Promise<LeaseInDoubt[]> {
-  const rows = await sql<{ lease: string; budget: string; amount: bigint; expires_at: Integer }[]>`
-    SELECT lease, budget, amount, expires_at FROM leases
+  const rows = await sql<Row[]>`SELECT ${sql.unsafe(inDoubt.columns)} FROM leases
     WHERE amount > 0 AND expires_at < (SELECT ${storeTime(kind, sql)})
       ${processId === undefined ? sql`` : sql`AND lease = ${processId}`}
     ORDER BY lease, budget ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`;
-  return rows.map(({ lease, budget, amount, expires_at }) => ({
-    processId: lease,
-    budget,
-    amount,
-    since: Number(expires_at),
-  }));
+  return rows.map(inDoubt.read);
 }

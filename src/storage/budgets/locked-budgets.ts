@@ -1,8 +1,8 @@
 import type { Nanos } from "../../lib/money.ts";
-import type { Integer } from "../database/columns.ts";
 import { correctPeriod } from "./correct-period.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { money, table, text, time, type Columns, type Row } from "../database/table.ts";
 import { runningPeriod, type Period } from "../../domain/budget-period.ts";
 
 /**
@@ -12,16 +12,32 @@ import { runningPeriod, type Period } from "../../domain/budget-period.ts";
  */
 export interface LockedBudget {
   id: string;
+  organizationId: string;
   amount: Nanos;
+  period: Period;
   spent: Nanos;
   held: Nanos;
-  period: Period;
   /** Unix milliseconds. */
   periodStart: number;
   /** Until when another process needs money of it, and the time of the lock; both by the store's clock. */
   wantedUntil: number;
   now: number;
 }
+
+type Budget = Omit<LockedBudget, "wantedUntil" | "now">;
+
+/** Columns of a budget that its transactions and administration need. */
+export const BUDGET: Columns<Budget> = {
+  id: text(),
+  organizationId: text(),
+  amount: money(),
+  period: text(),
+  spent: money(),
+  held: money(),
+  periodStart: time(),
+};
+
+const budgets = table<Omit<LockedBudget, "now">>("budgets", { ...BUDGET, wantedUntil: time() });
 
 export async function lockBudgets(
   kind: Database["kind"],
@@ -30,16 +46,17 @@ export async function lockBudgets(
 ): Promise<Map<string, LockedBudget>> {
   const tuples = tuplesOf(ids);
   if (tuples.length === 0) return new Map();
-  const rows = await sql<BudgetRow[]>`
-    SELECT id, organization_id, amount, period, spent, held, period_start, wanted_until, ${storeTime(kind, sql)} AS now
+  const rows = await sql<Row[]>`SELECT ${sql.unsafe(budgets.columns)}, ${storeTime(kind, sql)} AS now
     FROM budgets WHERE id IN (SELECT value ->> 0 FROM ${jsonRows(kind, sql, tuples)})
     ORDER BY id ${forUpdate(kind, sql)}`;
-  const locked = new Map(rows.map((row) => [row.id, readRow(row)]));
-  for (const { id, organization_id: organizationId, period_start } of rows) {
-    const budget = locked.get(id);
-    const wrongStart = Number(period_start);
-    if (budget && budget.periodStart < wrongStart)
-      budget.spent = await correctPeriod(sql, { ...budget, organizationId, wrongStart });
+  const locked = new Map<string, LockedBudget>();
+  for (const row of rows) {
+    const stored = budgets.read(row);
+    const now = Number(row["now"]);
+    const budget = { ...stored, ...inRunningPeriod(stored, now), now };
+    const wrongStart = stored.periodStart;
+    if (budget.periodStart < wrongStart) budget.spent = await correctPeriod(sql, { ...budget, wrongStart });
+    locked.set(budget.id, budget);
   }
   return locked;
 }
@@ -141,40 +158,13 @@ export function padded(items: readonly string[]): string[] {
   return [...items, ...Array.from({ length: length - items.length }, () => last)];
 }
 
-interface BudgetRow {
-  id: string;
-  organization_id: string;
-  amount: bigint;
-  period: Period;
-  spent: bigint;
-  held: bigint;
-  period_start: Integer;
-  wanted_until: Integer;
-  now: Integer;
-}
-
-function readRow(row: BudgetRow): LockedBudget {
-  const now = Number(row.now);
-  const { id, amount, held, period } = row;
-  return {
-    id,
-    amount,
-    held,
-    period,
-    ...inRunningPeriod(row, now),
-    wantedUntil: Number(row.wanted_until),
-    now,
-  };
-}
-
 /** The period that runs at `now` by the store's clock: one that is over has nothing spent, though its row still says so. */
 export function inRunningPeriod(
-  row: Pick<BudgetRow, "period" | "spent" | "period_start">,
+  stored: Pick<Budget, "period" | "spent" | "periodStart">,
   now: number,
 ): { spent: Nanos; periodStart: number } {
-  const startedAt = Number(row.period_start);
-  const periodStart = runningPeriod(row.period, startedAt, now);
-  return { spent: periodStart > startedAt ? 0n : row.spent, periodStart };
+  const periodStart = runningPeriod(stored.period, stored.periodStart, now);
+  return { spent: periodStart > stored.periodStart ? 0n : stored.spent, periodStart };
 }
 
 function tuplesOf(ids: Iterable<string>): [string][] {

@@ -1,8 +1,9 @@
 import type { Job } from "../../domain/job.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
 import { endPending } from "./finish.ts";
 import { lockOrganization } from "./job-owners.ts";
-import { jobColumns, readJob, type JobRow } from "./job-row.ts";
+import { jobColumns, readJob } from "./job-row.ts";
 
 /** Cancels a pending job at once and requests it of a running one; see `JobStore.cancel`. */
 export async function cancelJob(
@@ -20,9 +21,9 @@ export async function cancelJob(
     const ended = await endPending(kind, sql, job, { status: "cancelled", error: null });
     if (ended) return { job: readJob(ended.row), files: ended.files };
   }
-  const [row] = await sql<JobRow[]>`UPDATE jobs SET is_cancel_requested = 1
+  const [row] = await sql<Row[]>`UPDATE jobs SET is_cancel_requested = 1
     WHERE id = ${id} AND status = 'in_progress' RETURNING ${jobColumns(kind, sql)}`;
   if (row) return { job: readJob(row), files: [] };
-  const [ended] = await sql<JobRow[]>`SELECT ${jobColumns(kind, sql)} FROM jobs WHERE id = ${id}`;
+  const [ended] = await sql<Row[]>`SELECT ${jobColumns(kind, sql)} FROM jobs WHERE id = ${id}`;
   return ended ? { job: readJob(ended), files: [] } : null;
 }

@@ -1,8 +1,9 @@
-import type { ClaimedJob, JobLease, RunningLimit, SentJob } from "../../jobs/ports.ts";
+import type { ClaimedJob, JobLease, RunningLimit } from "../../jobs/ports.ts";
 import { skipLocked, storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { bit, integer, named, table, text, time, type Row } from "../database/table.ts";
 import { nextKey, takeTurn, waitingOrganizations } from "./job-owners.ts";
 import { atLeast, readTerms } from "./job-row.ts";
 
@@ -47,20 +48,24 @@ async function findQueued(kind: Database["kind"], sql: Sql, keyId: string): Prom
   return row?.id ?? null;
 }
 
-interface ClaimedRow {
-  id: string;
-  organization_id: string;
-  key_id: string;
-  request_id: string;
-  model: string;
-  status: "pending" | "in_progress";
-  created_at: Integer;
-  deadline_at: Integer;
-  claimed_at: Integer;
-  fence: Integer;
-  is_cancel_requested: Integer;
-  now: Integer;
-}
+type Claimed = Omit<ClaimedJob, "remainingMs" | "pickUpMs" | "isKeyUsable" | "terms" | "request" | "sent"> & {
+  deadlineAt: number;
+  claimedAt: number;
+};
+
+const claimedJobs = table<Claimed>("jobs", {
+  jobId: named("id", text()),
+  organizationId: text(),
+  keyId: text(),
+  fence: integer(),
+  requestId: text(),
+  model: text(),
+  status: text(),
+  createdAt: time(),
+  isCancelRequested: bit(),
+  deadlineAt: time(),
+  claimedAt: time(),
+});
 
 async function take(
   kind: Database["kind"],
@@ -69,33 +74,24 @@ async function take(
   worker: string,
 ): Promise<ClaimedJob | null> {
   const now = storeTime(kind, sql);
-  const [row] = await sql<ClaimedRow[]>`UPDATE jobs SET worker = ${worker}, fence = fence + 1,
+  const [row] = await sql<Row[]>`UPDATE jobs SET worker = ${worker}, fence = fence + 1,
       lease_until = ${now} + ${LEASE_MS}, claimed_at = COALESCE(claimed_at, ${now}), stage = ${atLeast(sql, "claimed")}
-    WHERE id = ${id} RETURNING id, organization_id, key_id, request_id, model, status, created_at, deadline_at,
-      claimed_at, fence, is_cancel_requested, ${now} AS now`;
+    WHERE id = ${id} RETURNING ${sql.unsafe(claimedJobs.columns)}, ${now} AS now`;
   const [request] = await sql<{ terms: string; sent: string | null; request: string }[]>`
     SELECT terms, sent, request FROM job_requests WHERE job_id = ${id}`;
   if (!row || !request) return null;
+  const { deadlineAt, claimedAt, ...job } = claimedJobs.read(row);
   const keys = await sql<object[]>`SELECT id FROM api_keys
-    WHERE id = ${row.key_id} AND is_disabled = 0 AND deleted_at IS NULL
-      AND (expires_at IS NULL OR expires_at > ${row.now})`;
-  const isFirst = Number(row.fence) === 1;
+    WHERE id = ${job.keyId} AND is_disabled = 0 AND deleted_at IS NULL
+      AND (expires_at IS NULL OR expires_at > ${row["now"]})`;
   return {
-    jobId: row.id,
-    organizationId: row.organization_id,
-    keyId: row.key_id,
-    fence: Number(row.fence),
-    requestId: row.request_id,
-    model: row.model,
-    status: row.status,
-    createdAt: Number(row.created_at),
-    remainingMs: Number(row.deadline_at) - Number(row.now),
-    pickUpMs: isFirst ? Number(row.claimed_at) - Number(row.created_at) : null,
-    isCancelRequested: Number(row.is_cancel_requested) === 1,
+    ...job,
+    remainingMs: deadlineAt - Number(row["now"]),
+    pickUpMs: job.fence === 1 ? claimedAt - job.createdAt : null,
     isKeyUsable: keys.length > 0,
     terms: readTerms(request.terms),
     request: request.request,
-    sent: request.sent === null ? null : (JSON.parse(request.sent) as SentJob),
+    sent: request.sent === null ? null : JSON.parse(request.sent),
   };
 }
 

@@ -4,10 +4,11 @@ import { releaseLease } from "../budgets/leases.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
 import { toColumn, toNullableColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
 import { bookInTransaction } from "../stores/ledger.ts";
 import { countJobs, lockOrganization } from "./job-owners.ts";
 import { announceEnd } from "./webhooks.ts";
-import { isHeld, jobColumns, readJob, type JobRow } from "./job-row.ts";
+import { isHeld, jobColumns, readJob } from "./job-row.ts";
 
 /** Ends a running job with everything that belongs to its end, in one transaction; false when the lease is gone. */
 export async function finishJob(
@@ -17,7 +18,7 @@ export async function finishJob(
   ending: JobEnding,
 ): Promise<boolean> {
   await lockOrganization(kind, sql, lease.organizationId);
-  const [row] = await sql<JobRow[]>`UPDATE jobs SET ${ended(kind, sql, ending)},
+  const [row] = await sql<Row[]>`UPDATE jobs SET ${ended(kind, sql, ending)},
       outputs = ${toColumn(ending.outputs)} WHERE ${isHeld(sql, lease)}
     RETURNING ${jobColumns(kind, sql)}`;
   if (!row) return false;
@@ -33,10 +34,10 @@ export async function endPending(
   sql: Sql,
   { id, organizationId, keyId }: { id: string; organizationId: string; keyId: string },
   ending: { status: JobStatus; error: JobError | null },
-): Promise<{ row: JobRow; files: string[] } | null> {
+): Promise<{ row: Row; files: string[] } | null> {
   const [before] = await sql<{ isRunning: number | bigint }[]>`
     SELECT CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END AS "isRunning" FROM jobs WHERE id = ${id}`;
-  const [row] = await sql<JobRow[]>`UPDATE jobs SET ${ended(kind, sql, ending)}
+  const [row] = await sql<Row[]>`UPDATE jobs SET ${ended(kind, sql, ending)}
     WHERE id = ${id} AND status = 'pending' RETURNING ${jobColumns(kind, sql)}`;
   if (!row) return null;
   const isRunning = Number(before?.isRunning) === 1;
@@ -55,11 +56,11 @@ function ended(
 }
 
 /** Frees what was held and not charged, forgets the request, and announces the end. Returns the request's files. */
-async function settleEnd(kind: Database["kind"], sql: Sql, row: JobRow): Promise<string[]> {
+async function settleEnd(kind: Database["kind"], sql: Sql, row: Row): Promise<string[]> {
   const { id, organizationId, status } = readJob(row);
   await releaseLease(kind, sql, id);
   const [request] = await sql<{ files: string | null }[]>`DELETE FROM job_requests WHERE job_id = ${id}
     RETURNING files`;
   await announceEnd(kind, sql, { id, organizationId, status });
-  return JSON.parse(request?.files ?? "[]") as string[];
+  return JSON.parse(request?.files ?? "[]");
 }

@@ -1,6 +1,7 @@
 import type { JobStore } from "../../jobs/ports.ts";
 import { toColumn, type Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
 import { sleep } from "../../lib/waiting.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
 import { cancelJob } from "./cancel.ts";
@@ -8,7 +9,7 @@ import { claimJob, releaseLeases, renewLeases } from "./claim.ts";
 import { jobFinder } from "./find-jobs.ts";
 import { finishJob } from "./finish.ts";
 import { groupCommit } from "./group-commit.ts";
-import { atLeast, isHeld, isJobId, jobColumns, readJob, type JobRow } from "./job-row.ts";
+import { atLeast, isHeld, isJobId, jobColumns, readJob } from "./job-row.ts";
 import { endOverdue, expireJobs, removeJobs } from "./retention.ts";
 import { findSubmitted } from "./submit.ts";
 
@@ -29,7 +30,7 @@ export function jobStore(database: Database): JobStore {
     async list(organizationId, { limit, offset, statuses, createdFrom, createdTo }) {
       const rows = await database.read(
         (sql) => sql<
-          JobRow[]
+          Row[]
         >`SELECT ${jobColumns(kind, sql)} FROM jobs WHERE organization_id = ${organizationId}
           ${statuses.length === 0 ? sql`` : sql`AND status IN ${sql([...statuses])}`}
           ${createdFrom === null ? sql`` : sql`AND created_at >= ${createdFrom}`}

@@ -1,26 +1,38 @@
-import { JOB_STAGES, type Job, type JobError, type JobOutput, type JobStatus } from "../../domain/job.ts";
+import { JOB_STAGES, type Job } from "../../domain/job.ts";
 import type { ImagePrice, Rate } from "../../domain/price.ts";
 import type { JobLease, JobTerms } from "../../jobs/ports.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
-import { toColumn, type Integer } from "../database/columns.ts";
+import { toColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import {
+  bit,
+  integer,
+  json,
+  nullable,
+  table,
+  text,
+  time,
+  type Columns,
+  type Row,
+} from "../database/table.ts";
 
-/** The columns of a job that its organization sees. */
-export interface JobRow {
-  id: string;
-  organization_id: string;
-  model: string;
-  status: JobStatus;
-  stage: Integer;
-  typical_ms: Integer;
-  created_at: Integer;
-  started_at: Integer | null;
-  ended_at: Integer | null;
-  is_cancel_requested: Integer;
-  outputs: string;
-  error: string | null;
-  read_at: Integer;
-}
+/** Columns of a job that its organization sees. */
+export const JOB: Columns<Omit<Job, "readAt">> = {
+  id: text(),
+  organizationId: text(),
+  model: text(),
+  status: text(),
+  stage: integer(),
+  typicalMs: integer(),
+  createdAt: time(),
+  startedAt: nullable(time()),
+  endedAt: nullable(time()),
+  isCancelRequested: bit(),
+  outputs: json(),
+  error: nullable(json()),
+};
+
+const jobs = table("jobs", JOB);
 
 /** Whether a caller's text may be the id of a job. One that cannot be is not asked for: PostgreSQL refuses a NUL. */
 export function isJobId(text: string): boolean {
@@ -29,26 +41,11 @@ export function isJobId(text: string): boolean {
 
 /** The list of those columns, for a SELECT or RETURNING. */
 export function jobColumns(kind: Database["kind"], sql: Sql) {
-  return sql`id, organization_id, model, status, stage, typical_ms, created_at, started_at, ended_at,
-    is_cancel_requested, outputs, error, ${storeTime(kind, sql)} AS read_at`;
+  return sql`${sql.unsafe(jobs.columns)}, ${storeTime(kind, sql)} AS read_at`;
 }
 
-export function readJob(row: JobRow): Job {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    model: row.model,
-    status: row.status,
-    stage: Number(row.stage),
-    typicalMs: Number(row.typical_ms),
-    createdAt: Number(row.created_at),
-    startedAt: toNumber(row.started_at),
-    endedAt: toNumber(row.ended_at),
-    readAt: Number(row.read_at),
-    isCancelRequested: Number(row.is_cancel_requested) === 1,
-    outputs: JSON.parse(row.outputs) as JobOutput[],
-    error: row.error === null ? null : (JSON.parse(row.error) as JobError),
-  };
+export function readJob(row: Row): Job {
+  return Object.assign(jobs.read(row), { readAt: Number(row["read_at"]) });
 }
 
 /** The condition that a lease is still held and its job has not ended. */
@@ -86,10 +83,6 @@ function readPrice({ unit, currency, perImage }: ImagePrice): ImagePrice {
     },
   );
   return { unit, currency, perImage: Object.fromEntries(tiers) };
-}
-
-export function toNumber(value: Integer | null): number | null {
-  return value === null ? null : Number(value);
 }
 
 /** The stage after a step: it never goes back. */

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import type { JobOutput } from "../../domain/job.ts";
 import { lockBudgets, padded, storeTime } from "../budgets/locked-budgets.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { endPending } from "./finish.ts";
 import { lockOrganization } from "./job-owners.ts";
+import { JOB } from "./job-row.ts";
 
 const OVERDUE = { type: "timeout", message: "The job was not run before its deadline. Submit it again." };
 
@@ -57,7 +57,7 @@ export async function expireJobs(
     ORDER BY created_at LIMIT ${limit}`;
   for (const { id } of rows)
     await sql`UPDATE jobs SET status = 'expired', outputs = '[]' WHERE id = ${id} AND status = 'completed'`;
-  const names = rows.flatMap(({ outputs }) => (JSON.parse(outputs) as JobOutput[]).map(({ name }) => name));
+  const names = rows.flatMap(({ outputs }) => JOB.outputs.read(outputs).map(({ name }) => name));
   return { count: rows.length, names };
 }
 

@@ -6,8 +6,9 @@ import { lockBudgets, storeTime } from "../budgets/locked-budgets.ts";
 import { take } from "../budgets/take.ts";
 import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
 import { countQueued, enterOwners, type QueuedCounts } from "./job-owners.ts";
-import { jobColumns, readJob, writeTerms, type JobRow } from "./job-row.ts";
+import { jobColumns, readJob, writeTerms } from "./job-row.ts";
 
 /** How long an idempotency key belongs to its job. */
 const IDEMPOTENCY_MS = 24 * 60 * 60_000;
@@ -71,7 +72,7 @@ async function findKnown(
   const isNamed = sql`id IN (SELECT named.id FROM ${jsonRows(kind, sql, tuples)} CROSS JOIN jobs AS named
     WHERE named.key_id = value ->> 0 AND named.idempotency_key = value ->> 1)`;
   await sql`UPDATE jobs SET idempotency_key = NULL WHERE ${isNamed} AND created_at < ${now - IDEMPOTENCY_MS}`;
-  const rows = await sql<(JobRow & { key_id: string; idempotency_key: string; fingerprint: string })[]>`
+  const rows = await sql<(Row & { key_id: string; idempotency_key: string; fingerprint: string })[]>`
     SELECT key_id, idempotency_key, fingerprint, ${jobColumns(kind, sql)} FROM jobs WHERE ${isNamed}`;
   return new Map(
     rows.map((row) => [
@@ -89,7 +90,7 @@ export async function findSubmitted(
 ): Promise<Submission | null> {
   const { kind } = database;
   const [row] = await database.read(
-    (sql) => sql<(JobRow & { fingerprint: string })[]>`
+    (sql) => sql<(Row & { fingerprint: string })[]>`
       SELECT fingerprint, ${jobColumns(kind, sql)} FROM jobs
       WHERE key_id = ${keyId} AND idempotency_key = ${idempotency.key}
         AND created_at >= ${storeTime(kind, sql)} - ${IDEMPOTENCY_MS}`,

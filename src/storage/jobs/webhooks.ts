@@ -2,9 +2,41 @@ import type { JobStatus } from "../../domain/job.ts";
 import type { DueWebhook, WebhookQueue } from "../../jobs/webhook-ports.ts";
 import { newId } from "../../lib/ids.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
-import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { jobColumns, readJob, type JobRow } from "./job-row.ts";
+import { integer, json, nullable, table, text, time, type Columns, type Row } from "../database/table.ts";
+import { jobColumns, readJob } from "./job-row.ts";
+
+/** Columns of a message that its sender and administration need. */
+export const DELIVERY: Columns<Delivery> = {
+  id: text(),
+  organizationId: text(),
+  jobId: text(),
+  event: text(),
+  url: text(),
+  attempts: integer(),
+  createdAt: time(),
+};
+
+interface Delivery {
+  id: string;
+  organizationId: string;
+  jobId: string;
+  event: string;
+  url: string;
+  attempts: number;
+  createdAt: number;
+}
+
+interface DueDelivery extends Delivery {
+  endpointId: string;
+  content: unknown;
+}
+
+const dueDeliveries = table<DueDelivery>("webhook_deliveries", {
+  ...DELIVERY,
+  endpointId: text(),
+  content: nullable(json()),
+});
 
 /** How long a sender may take for one attempt before another one makes it. */
 const ATTEMPT_MS = 60_000;
@@ -77,51 +109,40 @@ export function webhookQueue(database: Database): WebhookQueue {
   };
 }
 
-interface DueRow {
-  id: string;
-  endpoint_id: string;
-  organization_id: string;
-  job_id: string;
-  event: string;
-  url: string;
-  attempts: Integer;
-  created_at: Integer;
-  content: string | null;
-}
-
 async function takeDue(kind: Database["kind"], sql: Sql, limit: number): Promise<DueWebhook[]> {
   const skipLocked = kind === "postgres" ? sql`FOR UPDATE OF due SKIP LOCKED` : sql``;
   const now = storeTime(kind, sql);
   const isDue = sql`status = 'waiting' AND next_at <= (SELECT ${now})`;
-  const rows = await sql<DueRow[]>`UPDATE webhook_deliveries
+  const rows = await sql<Row[]>`UPDATE webhook_deliveries
     SET next_at = ${now} + ${ATTEMPT_MS}, attempts = attempts + 1
     WHERE id IN (SELECT due.id FROM webhook_deliveries AS due
       JOIN (SELECT id AS ranked_id, ROW_NUMBER() OVER (PARTITION BY organization_id ORDER BY next_at) AS turn
         FROM webhook_deliveries WHERE ${isDue}) AS ranked ON ranked_id = due.id
       WHERE turn <= ${AT_ONCE_PER_ORGANIZATION} AND ${isDue}
       ORDER BY turn, next_at LIMIT ${limit} ${skipLocked})
-    RETURNING id, endpoint_id, organization_id, job_id, event, url, attempts, created_at, content`;
+    RETURNING ${sql.unsafe(dueDeliveries.columns)}`;
   const due: DueWebhook[] = [];
-  for (const row of rows) due.push(await withContent(kind, sql, row));
+  for (const row of rows) due.push(await withContent(kind, sql, dueDeliveries.read(row)));
   return due;
 }
 
-async function withContent(kind: Database["kind"], sql: Sql, row: DueRow): Promise<DueWebhook> {
-  const [job] = await sql<(JobRow & { link_base: string | null })[]>`
-    SELECT link_base, ${jobColumns(kind, sql)} FROM jobs WHERE id = ${row.job_id}`;
+async function withContent(kind: Database["kind"], sql: Sql, delivery: DueDelivery): Promise<DueWebhook> {
+  const [job] = await sql<(Row & { link_base: string | null })[]>`
+    SELECT link_base, ${jobColumns(kind, sql)} FROM jobs WHERE id = ${delivery.jobId}`;
   const [endpoint] = await sql<{ secret: string; previous_secret: string | null }[]>`
     SELECT secret, CASE WHEN previous_until > ${storeTime(kind, sql)} THEN previous_secret END AS previous_secret
-    FROM webhook_endpoints WHERE id = ${row.endpoint_id}`;
+    FROM webhook_endpoints WHERE id = ${delivery.endpointId}`;
   const secrets = endpoint ? [endpoint.secret, endpoint.previous_secret] : [];
+  const { id, event, url, attempts, organizationId, content, createdAt } = delivery;
   return {
-    id: row.id,
-    event: row.event,
-    url: row.url,
-    attempts: Number(row.attempts),
-    organizationId: row.organization_id,
+    id,
+    event,
+    url,
+    attempts,
+    organizationId,
     job: job ? readJob(job) : null,
     linkBase: job?.link_base ?? null,
-    content: row.content === null ? null : { data: JSON.parse(row.content), at: Number(row.created_at) },
+    content: content === null ? null : { data: content, at: createdAt },
     secrets: secrets.filter((secret) => secret !== null),
   };
 }

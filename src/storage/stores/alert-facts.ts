@@ -1,9 +1,9 @@
 import type { AlertFacts } from "../../domain/alert.ts";
 import { ATTEMPT_ROUTE } from "../../domain/traffic.ts";
-import { inRunningPeriod, storeTime } from "../budgets/locked-budgets.ts";
+import { BUDGET, inRunningPeriod, storeTime } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import type { Period } from "../../domain/budget-period.ts";
+import { table, text, type Row } from "../database/table.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -21,25 +21,25 @@ export function readFacts(database: Database, organizationId: string, minutes: n
   });
 }
 
-interface BudgetRow {
-  id: string;
-  owner: string;
-  amount: Integer;
-  spent: bigint;
-  currency: string;
-  period: Period;
-  period_start: Integer;
-}
+const watched = table<AlertFacts["budgets"][number]>("budgets", {
+  id: BUDGET.id,
+  owner: text(),
+  amount: BUDGET.amount,
+  spent: BUDGET.spent,
+  currency: text(),
+  period: BUDGET.period,
+  periodStart: BUDGET.periodStart,
+});
 
 async function readBudgets(sql: Sql, organizationId: string, now: number): Promise<AlertFacts["budgets"]> {
-  const rows = await sql<BudgetRow[]>`
+  const rows = await sql<Row[]>`
     SELECT budgets.id, COALESCE(api_keys.name, organizations.name) AS owner, amount, spent, currency, period, period_start
     FROM budgets JOIN organizations ON organizations.id = budgets.organization_id
       LEFT JOIN api_keys ON api_keys.id = budgets.key_id
     WHERE budgets.organization_id = ${organizationId} ORDER BY budgets.id`;
-  return rows.map(({ id, owner, amount, currency, period, ...row }) => {
-    const { spent, periodStart } = inRunningPeriod({ period, ...row }, now);
-    return { id, owner, amount: BigInt(amount), spent, currency, period, periodStart };
+  return rows.map((row) => {
+    const budget = watched.read(row);
+    return Object.assign(budget, inRunningPeriod(budget, now));
   });
 }
 

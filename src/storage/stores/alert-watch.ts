@@ -1,12 +1,21 @@
-import type { AlertStore } from "../../alerts/ports.ts";
+import type { AlertStore, Mail } from "../../alerts/ports.ts";
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
 import { skipLocked, storeTime } from "../budgets/locked-budgets.ts";
-import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { integer, nullable, table, text, type Row } from "../database/table.ts";
 import { readFacts } from "./alert-facts.ts";
 import { announceFired, announceResolved } from "./alert-messages.ts";
-import { readAlert, readEvent, writeEvent, type AlertRow, type EventRow } from "./alert-row.ts";
+import { alertEvents, alerts } from "./alert-row.ts";
+
+const mails = table<Mail>("mails", {
+  id: text(),
+  organizationId: nullable(text()),
+  recipient: text(),
+  subject: text(),
+  body: text(),
+  attempts: integer(),
+});
 
 /** What watching needs of alerts. */
 export function alertStore(database: Database): AlertStore {
@@ -23,26 +32,19 @@ export function alertStore(database: Database): AlertStore {
     noteEjections: (processId, ejections, forgetMs) =>
       noteEjections(database, processId, ejections, forgetMs),
     async rules() {
-      const rows = await database.read((sql) => sql<AlertRow[]>`SELECT * FROM alerts WHERE is_disabled = 0`);
-      return rows.map(readAlert);
+      const rows = await database.read((sql) => sql<Row[]>`SELECT * FROM alerts WHERE is_disabled = 0`);
+      return rows.map(alerts.read);
     },
     facts: (organizationId, minutes) => readFacts(database, organizationId, minutes),
     settle: (rule, conditions, now) => settle(database, rule, conditions, now),
     dueMails: (limit) =>
       database.begin(async (sql) => {
         const now = storeTime(kind, sql);
-        const rows = await sql<MailRow[]>`UPDATE mails SET attempts = attempts + 1, next_at = ${now} + 60000
+        const rows = await sql<Row[]>`UPDATE mails SET attempts = attempts + 1, next_at = ${now} + 60000
           WHERE id IN (SELECT id FROM mails WHERE status = 'waiting' AND next_at <= (SELECT ${now})
             ORDER BY next_at LIMIT ${limit} ${skipLocked(kind, sql)})
-          RETURNING id, organization_id, recipient, subject, body, attempts`;
-        return rows.map(({ id, organization_id, recipient, subject, body, attempts }) => ({
-          id,
-          organizationId: organization_id,
-          recipient,
-          subject,
-          body,
-          attempts: Number(attempts),
-        }));
+          RETURNING ${sql.unsafe(mails.columns)}`;
+        return rows.map(mails.read);
       }),
     async mailSent(id) {
       await database.begin(
@@ -109,7 +111,7 @@ async function settle(
         firedAt: now,
         resolvedAt: null,
       };
-      const row = writeEvent(event, condition);
+      const row = { ...alertEvents.write(event), condition };
       const added = await sql<
         object[]
       >`INSERT INTO alert_events ${sql(row)} ON CONFLICT DO NOTHING RETURNING id`;
@@ -120,20 +122,13 @@ async function settle(
       const ended = await sql<object[]>`UPDATE alert_events SET resolved_at = ${now}
         WHERE id = ${row.id} AND resolved_at IS NULL RETURNING id`;
       if (ended.length > 0)
-        await announceResolved(database.kind, sql, rule, { ...readEvent(row), resolvedAt: now });
+        await announceResolved(database.kind, sql, rule, { ...alertEvents.read(row), resolvedAt: now });
     }
   });
 }
 
-function openEvents(sql: Sql, alertId: string): PromiseLike<EventRow[]> {
-  return sql<EventRow[]>`SELECT * FROM alert_events WHERE alert_id = ${alertId} AND resolved_at IS NULL`;
-}
+type OpenRow = Row & { id: string; condition: string };
 
-interface MailRow {
-  id: string;
-  organization_id: string | null;
-  recipient: string;
-  subject: string;
-  body: string;
-  attempts: Integer;
+function openEvents(sql: Sql, alertId: string): PromiseLike<OpenRow[]> {
+  return sql<OpenRow[]>`SELECT * FROM alert_events WHERE alert_id = ${alertId} AND resolved_at IS NULL`;
 }

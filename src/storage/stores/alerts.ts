@@ -2,7 +2,8 @@ import type { AlertAdminStore, AlertRecord } from "../../admin/alert-ports.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
 import { definedFields } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
-import { findAlert, readAlert, readEvent, writeAlert, type AlertRow, type EventRow } from "./alert-row.ts";
+import type { Row } from "../database/table.ts";
+import { alertEvents, alerts, findAlert } from "./alert-row.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageBelow, pageOf } from "./list-page.ts";
 
@@ -13,8 +14,8 @@ export function alertAdminStore(database: Database): AlertAdminStore {
       const change = { by, kind: "alert", action: "create", subject: rule.id } as const;
       let version = 0;
       await makeChange(database, change, async (sql, revision) => {
-        await sql`INSERT INTO alerts ${sql(writeAlert(rule, revision))}`;
         version = Number(revision);
+        await sql`INSERT INTO alerts ${sql(alerts.write({ ...rule, version }))}`;
         return { before: null, after: rule };
       });
       return { ...rule, version };
@@ -22,11 +23,11 @@ export function alertAdminStore(database: Database): AlertAdminStore {
     get: (id) => database.read((sql) => findAlert(sql, id)),
     async page({ organizationId, organizationIds, ...page }) {
       const rows = await database.read(
-        (sql) => sql<AlertRow[]>`SELECT * FROM alerts WHERE 1 = 1
+        (sql) => sql<Row[]>`SELECT * FROM alerts WHERE 1 = 1
           ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${pageOf(sql, page)}`,
       );
-      return rows.map(readAlert);
+      return rows.map(alerts.read);
     },
     async update(id, change, by) {
       let after: AlertRecord | null = null;
@@ -35,7 +36,7 @@ export function alertAdminStore(database: Database): AlertAdminStore {
         const before = await findAlert(sql, id);
         if (!before) return null;
         after = { ...before, ...definedFields(change(before)), version: Number(revision) };
-        await sql`UPDATE alerts SET ${sql(writeAlert(after, revision))} WHERE id = ${id}`;
+        await sql`UPDATE alerts SET ${sql(alerts.write(after))} WHERE id = ${id}`;
         return { before: withoutVersion(before), after: withoutVersion(after) };
       });
       return after;
@@ -51,14 +52,14 @@ export function alertAdminStore(database: Database): AlertAdminStore {
       }),
     async events({ organizationId, organizationIds, isOpen, below, limit }) {
       const rows = await database.read(
-        (sql) => sql<EventRow[]>`SELECT * FROM (
+        (sql) => sql<Row[]>`SELECT * FROM (
             SELECT alert_events.*, fired_at AS created_at FROM alert_events) AS events
           WHERE 1 = 1
           ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${isOpen ? sql`AND resolved_at IS NULL` : sql``}
           ${pageBelow(sql, { below, limit })}`,
       );
-      return rows.map(readEvent);
+      return rows.map(alertEvents.read);
     },
   };
 }

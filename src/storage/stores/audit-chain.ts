@@ -1,35 +1,46 @@
 import { createHash } from "node:crypto";
-import type { AuditFault, AuditVerification } from "../../admin/ports.ts";
-import type { Integer } from "../database/columns.ts";
+import type { AuditFault, AuditRecord, AuditVerification } from "../../admin/ports.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { bigInteger, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
 
-/** An audit row as it is stored; its texts are hashed as they are. */
-export interface AuditRow {
-  revision: Integer;
-  at: Integer;
-  actor: string;
-  source: string | null;
-  kind: string;
-  action: string;
-  subject: string;
-  before_change: string | null;
-  after_change: string | null;
-}
+export const audit = table<AuditRecord>("audit", {
+  revision: bigInteger(),
+  at: time(),
+  actor: text(),
+  source: nullable(text()),
+  kind: text(),
+  action: text(),
+  subject: text(),
+  organizationId: nullable(text()),
+  before: named("before_change", nullable(json())),
+  after: named("after_change", nullable(json())),
+});
 
-interface ChainedRow extends AuditRow {
-  previous_hash: string | null;
-  hash: string | null;
-}
+/** Columns that a row's hash covers, in the order in which it does. */
+const HASHED = [
+  "revision",
+  "at",
+  "actor",
+  "source",
+  "kind",
+  "action",
+  "subject",
+  "before_change",
+  "after_change",
+];
+
+type ChainedRow = Row & { revision: bigint; previous_hash: string | null; hash: string | null };
 
 const PAGE = 1_000;
 const MAX_FAULTS = 100;
 
-/** The hash of a row and, by that of the row before, of everything before it: SHA-256 in hexadecimal. */
-export function hashOf(previous: string, row: AuditRow): string {
-  const { revision, at, actor, source, kind, action, subject, before_change, after_change } = row;
-  const fields = [String(revision), String(at), actor, source, kind, action, subject];
-  const text = JSON.stringify([previous, ...fields, before_change, after_change]);
-  return createHash("sha256").update(text).digest("hex");
+/** The hash of a row as it is stored and, by that of the row before, of all before it: SHA-256 in hexadecimal. */
+export function hashOf(previous: string, row: Row): string {
+  const fields = HASHED.map((column) => row[column] ?? null);
+  const texts = fields.map((field) => (field === null ? null : String(field)));
+  return createHash("sha256")
+    .update(JSON.stringify([previous, ...texts]))
+    .digest("hex");
 }
 
 /** Where the chain begins: a hash of the rows that were written before there was one. */
@@ -57,7 +68,7 @@ export async function verifyAudit(database: Database, knownHead?: string): Promi
     let isHeadFound = knownHead === undefined;
     for await (const row of auditRows(sql)) {
       rows += 1;
-      const revision = BigInt(row.revision);
+      const { revision } = row;
       if (row.hash === null) {
         if (isChained) report(revision, "is not in the chain: it was not written by this version");
         else link = hashOf(link, row);
@@ -86,6 +97,6 @@ async function* auditRows(sql: Sql): AsyncGenerator<ChainedRow> {
     yield* page;
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
-    after = BigInt(last.revision);
+    after = last.revision;
   }
 }

@@ -1,8 +1,9 @@
-import type { AuditRecord, AuditStore } from "../../admin/ports.ts";
+import type { AuditStore } from "../../admin/ports.ts";
 import type { Database } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
 import { ofOrganizations } from "./list-page.ts";
 import { makeChange } from "./change.ts";
-import { verifyAudit, type AuditRow } from "./audit-chain.ts";
+import { audit, verifyAudit } from "./audit-chain.ts";
 
 export function auditStore(database: Database): AuditStore {
   return {
@@ -11,7 +12,7 @@ export function auditStore(database: Database): AuditStore {
     },
     async list({ subject, organizationIds, kind, action, actor, from, to, before, limit }) {
       const rows = await database.read(
-        (sql) => sql<ReadableRow[]>`SELECT * FROM audit WHERE 1 = 1
+        (sql) => sql<Row[]>`SELECT * FROM audit WHERE 1 = 1
           ${subject === undefined ? sql`` : sql`AND subject = ${subject}`}
           ${ofOrganizations(sql, { organizationIds })}
           ${kind === undefined ? sql`` : sql`AND kind = ${kind}`}
@@ -22,26 +23,8 @@ export function auditStore(database: Database): AuditStore {
           ${before === undefined ? sql`` : sql`AND revision < ${before}`}
           ORDER BY revision DESC LIMIT ${limit}`,
       );
-      return rows.map(readRow);
+      return rows.map(audit.read);
     },
     verify: (knownHead) => verifyAudit(database, knownHead),
-  };
-}
-
-/** Kind and action were written here, so their values are trusted. */
-type ReadableRow = AuditRow & Pick<AuditRecord, "kind" | "action"> & { organization_id: string | null };
-
-function readRow(row: ReadableRow): AuditRecord {
-  return {
-    revision: BigInt(row.revision),
-    at: Number(row.at),
-    actor: row.actor,
-    source: row.source,
-    kind: row.kind,
-    action: row.action,
-    subject: row.subject,
-    organizationId: row.organization_id,
-    before: row.before_change === null ? null : JSON.parse(row.before_change),
-    after: row.after_change === null ? null : JSON.parse(row.after_change),
   };
 }

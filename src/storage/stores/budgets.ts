@@ -1,10 +1,18 @@
 import type { BudgetAdminStore, BudgetRecord, NewBudget } from "../../admin/budget-ports.ts";
 import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
-import { inRunningPeriod, storeTime } from "../budgets/locked-budgets.ts";
+import { BUDGET, inRunningPeriod, storeTime } from "../budgets/locked-budgets.ts";
 import { makeChange } from "./change.ts";
 import { ofOrganizations, pageOf } from "./list-page.ts";
-import { firstOf, type Integer } from "../database/columns.ts";
+import { firstOf } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { integer, named, nullable, table, text, time, type Row } from "../database/table.ts";
+
+const budgets = table<Omit<BudgetRecord, "readAt">>("budgets", {
+  ...BUDGET,
+  keyId: nullable(text()),
+  createdAt: time(),
+  version: named("revision", integer()),
+});
 
 /** Budgets as administration sees them; requests reach them through leases and the ledger. */
 export function budgetAdminStore(database: Database): BudgetAdminStore {
@@ -14,7 +22,7 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
       const change = { by, kind: "budget", action: "create", subject: budget.id } as const;
       let created: BudgetRecord | null = null;
       await makeChange(database, change, async (sql, revision) => {
-        await sql`INSERT INTO budgets ${sql(writeRow(budget, revision))}`;
+        await sql`INSERT INTO budgets ${sql(budgets.write({ ...budget, version: Number(revision) }))}`;
         created = await find(database.kind, sql, budget.id);
         return { before: null, after: created && audited(created) };
       });
@@ -56,89 +64,49 @@ function budgetReads(database: Database): BudgetReads {
     get: (id) => database.read((sql) => find(kind, sql, id)),
     async list(organizationId) {
       const rows = await database.read(
-        (sql) => sql<BudgetRow[]>`SELECT *, ${storeTime(kind, sql)} AS now FROM budgets
+        (sql) => sql<Row[]>`SELECT *, ${storeTime(kind, sql)} AS read_at FROM budgets
           ${organizationId === undefined ? sql`` : sql`WHERE organization_id = ${organizationId}`}
           ORDER BY created_at, id`,
       );
-      return rows.map(readRow);
+      return rows.map(readBudget);
     },
     async page({ organizationId, organizationIds, keyId, ...page }) {
       const rows = await database.read(
-        (sql) => sql<BudgetRow[]>`SELECT *, ${storeTime(kind, sql)} AS now FROM budgets WHERE 1 = 1
+        (sql) => sql<Row[]>`SELECT *, ${storeTime(kind, sql)} AS read_at FROM budgets WHERE 1 = 1
           ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
           ${pageOf(sql, page)}`,
       );
-      return rows.map(readRow);
+      return rows.map(readBudget);
     },
     async ofKeys(ids) {
       if (ids.length === 0) return [];
       const rows = await database.read(
         (sql) =>
           sql<
-            BudgetRow[]
-          >`SELECT *, ${storeTime(kind, sql)} AS now FROM budgets WHERE key_id IN ${sql([...ids])} ORDER BY created_at, id`,
+            Row[]
+          >`SELECT *, ${storeTime(kind, sql)} AS read_at FROM budgets WHERE key_id IN ${sql([...ids])} ORDER BY created_at, id`,
       );
-      return rows.map(readRow);
+      return rows.map(readBudget);
     },
     leasesInDoubt: () => leasesInDoubt(database),
   };
 }
 
-interface BudgetRow {
-  id: string;
-  organization_id: string;
-  key_id: string | null;
-  amount: bigint;
-  period: BudgetRecord["period"];
-  spent: bigint;
-  held: bigint;
-  period_start: Integer;
-  created_at: Integer;
-  revision: Integer;
-  /** By the store's clock, as periods are. */
-  now: Integer;
-}
-
 async function find(kind: Database["kind"], sql: Sql, id: string): Promise<BudgetRecord | null> {
   const row = firstOf(
-    await sql<BudgetRow[]>`SELECT *, ${storeTime(kind, sql)} AS now FROM budgets WHERE id = ${id}`,
+    await sql<Row[]>`SELECT *, ${storeTime(kind, sql)} AS read_at FROM budgets WHERE id = ${id}`,
   );
-  return row && readRow(row);
+  return row && readBudget(row);
 }
 
-function readRow(row: BudgetRow): BudgetRecord {
-  const readAt = Number(row.now);
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    keyId: row.key_id,
-    amount: row.amount,
-    period: row.period,
-    ...inRunningPeriod(row, readAt),
-    held: row.held,
-    createdAt: Number(row.created_at),
-    version: Number(row.revision),
-    readAt,
-  };
+function readBudget(row: Row): BudgetRecord {
+  const stored = budgets.read(row);
+  const readAt = Number(row["read_at"]);
+  return { ...stored, ...inRunningPeriod(stored, readAt), readAt };
 }
 
 /** A row for the audit, which has the revision of each change and its time anyway. */
 function audited({ version: _version, readAt: _readAt, ...row }: BudgetRecord): NewBudget {
   return row;
-}
-
-function writeRow(budget: NewBudget, revision: bigint) {
-  return {
-    id: budget.id,
-    organization_id: budget.organizationId,
-    key_id: budget.keyId,
-    amount: budget.amount,
-    period: budget.period,
-    spent: budget.spent,
-    held: budget.held,
-    period_start: budget.periodStart,
-    created_at: budget.createdAt,
-    revision,
-  };
 }

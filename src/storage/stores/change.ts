@@ -1,6 +1,6 @@
 import type { Actor, AuditAction, ChangeKind } from "../../admin/ports.ts";
-import { toNullableColumn, type Integer } from "../database/columns.ts";
-import { firstLink, hashOf, type AuditRow } from "./audit-chain.ts";
+import type { Integer } from "../database/columns.ts";
+import { audit, firstLink, hashOf } from "./audit-chain.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /** One administrative change: who does what to which row. */
@@ -32,7 +32,7 @@ export async function makeChange(
     const { revision, head } = await nextRevision(sql);
     const effect = await work(sql, revision);
     if (!effect) return false;
-    const row: AuditRow = {
+    const row = audit.write({
       revision,
       at: Date.now(),
       actor: change.by.actor,
@@ -40,13 +40,13 @@ export async function makeChange(
       kind: change.kind,
       action: change.action,
       subject: change.subject,
-      before_change: toNullableColumn(effect.before),
-      after_change: toNullableColumn(effect.after),
-    };
+      organizationId: organizationOf(change, effect),
+      before: effect.before,
+      after: effect.after,
+    });
     const previous = head ?? (await firstLink(sql));
     const hash = hashOf(previous, row);
-    const organization_id = organizationOf(change, effect);
-    await sql`INSERT INTO audit ${sql({ ...row, organization_id, previous_hash: previous, hash })}`;
+    await sql`INSERT INTO audit ${sql({ ...row, previous_hash: previous, hash })}`;
     await sql`UPDATE revision SET audit_head = ${hash}`;
     return true;
   });

@@ -2,12 +2,13 @@ import type { ChargeHistory, LedgerAdminStore } from "../../admin/ledger-ports.t
 import { countsInPeriod } from "../../domain/budget-period.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
-import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
+import { readEntryRow, writeEntryRow } from "./ledger-row.ts";
 import type { Integer } from "../database/columns.ts";
 import { forUpdate, lockBudgets, padded, saveBudgets } from "../budgets/locked-budgets.ts";
 import { nextSequence } from "../database/ledger-sequence.ts";
 import { addSums } from "../database/add-sums.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
 import { usageSums } from "./usage-sums.ts";
 
 /**
@@ -21,14 +22,14 @@ export function correctionStore(
   return {
     history: (charge) =>
       database.read(async (sql) => {
-        const rows = await sql<LedgerRow[]>`SELECT * FROM ledger WHERE id = ${charge} AND kind = 'charge'`;
+        const rows = await sql<Row[]>`SELECT * FROM ledger WHERE id = ${charge} AND kind = 'charge'`;
         const [history] = await withCorrections(sql, rows.map(readEntryRow));
         return history ?? null;
       }),
     charges: ({ organizationId, model, from, to, after }) =>
       database.read(async (sql) => {
         // All models are read and few returned: a page takes the same time however rare the model is.
-        const rows = await sql<LedgerRow[]>`SELECT * FROM ledger
+        const rows = await sql<Row[]>`SELECT * FROM ledger
           WHERE organization_id = ${organizationId} AND kind = 'charge' AND at >= ${after?.at ?? from} AND at < ${to}
             ${after ? sql`AND (at > ${after.at} OR id > ${after.id})` : sql``}
           ORDER BY at, id LIMIT ${PAGE}`;
@@ -70,14 +71,14 @@ const PAGE = 200;
 
 async function lockCharges(kind: Database["kind"], sql: Sql, ids: readonly string[]): Promise<LedgerEntry[]> {
   if (ids.length === 0) return [];
-  const rows = await sql<LedgerRow[]>`SELECT * FROM ledger
+  const rows = await sql<Row[]>`SELECT * FROM ledger
     WHERE id IN ${sql(padded(ids))} AND kind = 'charge' ORDER BY id ${forUpdate(kind, sql)}`;
   return rows.map(readEntryRow);
 }
 
 async function withCorrections(sql: Sql, charges: readonly LedgerEntry[]): Promise<ChargeHistory[]> {
   if (charges.length === 0) return [];
-  const rows = await sql<LedgerRow[]>`SELECT * FROM ledger
+  const rows = await sql<Row[]>`SELECT * FROM ledger
     WHERE corrects IN ${sql(padded(charges.map((charge) => charge.id)))} ORDER BY at, length(id), id`;
   const byCharge = Map.groupBy(rows.map(readEntryRow), (entry) => entry.corrects);
   return charges.map((charge) => ({ charge, corrections: byCharge.get(charge.id) ?? [] }));

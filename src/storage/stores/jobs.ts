@@ -1,22 +1,30 @@
 import type { JobAdminStore, JobRecord } from "../../admin/job-ports.ts";
-import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { jobColumns, readJob, type JobRow } from "../jobs/job-row.ts";
+import { table, text, time, type Row } from "../database/table.ts";
+import { JOB } from "../jobs/job-row.ts";
+import { storeTime } from "../budgets/locked-budgets.ts";
 import { ofOrganizations, pageBelow } from "./list-page.ts";
+
+const jobs = table<Omit<JobRecord, "readAt">>("jobs", {
+  ...JOB,
+  keyId: text(),
+  requestId: text(),
+  deadlineAt: time(),
+});
 
 /** Jobs of all organizations, for administration. */
 export function jobAdminStore(database: Database): JobAdminStore {
-  const columns = (sql: Sql) => sql`${jobColumns(database.kind, sql)}, key_id, request_id, deadline_at`;
+  const columns = (sql: Sql) => sql`${sql.unsafe(jobs.columns)}, ${storeTime(database.kind, sql)} AS read_at`;
   return {
     async get(id) {
       const [row] = await database.read(
-        (sql) => sql<AdminJobRow[]>`SELECT ${columns(sql)} FROM jobs WHERE id = ${id}`,
+        (sql) => sql<Row[]>`SELECT ${columns(sql)} FROM jobs WHERE id = ${id}`,
       );
       return row ? readRow(row) : null;
     },
     async list({ organizationId, organizationIds, keyId, model, statuses = [], from, to, ...page }) {
       const rows = await database.read(
-        (sql) => sql<AdminJobRow[]>`SELECT ${columns(sql)} FROM jobs WHERE 1 = 1
+        (sql) => sql<Row[]>`SELECT ${columns(sql)} FROM jobs WHERE 1 = 1
           ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
           ${model === undefined ? sql`` : sql`AND model = ${model}`}
@@ -30,17 +38,6 @@ export function jobAdminStore(database: Database): JobAdminStore {
   };
 }
 
-interface AdminJobRow extends JobRow {
-  key_id: string;
-  request_id: string;
-  deadline_at: Integer;
-}
-
-function readRow(row: AdminJobRow): JobRecord {
-  return {
-    ...readJob(row),
-    keyId: row.key_id,
-    requestId: row.request_id,
-    deadlineAt: Number(row.deadline_at),
-  };
+function readRow(row: Row): JobRecord {
+  return Object.assign(jobs.read(row), { readAt: Number(row["read_at"]) });
 }

@@ -7,6 +7,7 @@ import type { Nanos } from "../../lib/money.ts";
 import { padded } from "../budgets/locked-budgets.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
 import {
   addEntry,
   fileHash,
@@ -18,7 +19,7 @@ import {
   type Manifest,
 } from "./archive-file.ts";
 import { makeChange } from "./change.ts";
-import { readEntryRow, type LedgerRow } from "./ledger-row.ts";
+import { readEntryRow } from "./ledger-row.ts";
 import { finishBackfill } from "./usage-backfill.ts";
 import { ARCHIVED } from "./verification.ts";
 
@@ -107,7 +108,7 @@ async function* entriesOf(sql: Sql, from: number, to: number): AsyncGenerator<Le
   let last: LedgerPosition = { at: from, id: "" };
   for (;;) {
     // An id may be that of an entry of each kind; a page ends between ids.
-    const rows = await sql<LedgerRow[]>`SELECT * FROM ledger
+    const rows = await sql<Row[]>`SELECT * FROM ledger
       WHERE (at, id) > (${last.at}, ${last.id}) AND at < ${to} ORDER BY at, id, kind LIMIT ${PAGE}`;
     const entries = rows.map(readEntryRow);
     const end = entries.at(-1);

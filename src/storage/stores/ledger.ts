@@ -2,7 +2,7 @@ import type { LedgerFilter, LedgerPage, LedgerPosition, PostedPage } from "../..
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
-import { readEntryRow, writeEntryRow, type LedgerRow } from "./ledger-row.ts";
+import { readEntryRow, writeEntryRow } from "./ledger-row.ts";
 import { ofOrganizations } from "./list-page.ts";
 import { countsInPeriod } from "../../domain/budget-period.ts";
 import {
@@ -17,6 +17,7 @@ import { groupsOf, insertStatement } from "../database/insert-statement.ts";
 import { addSums } from "../database/add-sums.ts";
 import { nextSequence } from "../database/ledger-sequence.ts";
 import type { Addition, Database, Sql } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
 import { usageSums } from "./usage-sums.ts";
 
 /** The ledger: rows are only ever inserted, each once. */
@@ -50,14 +51,14 @@ export function ledgerStore(database: Database): LedgerStore {
     },
     async find(id, kind) {
       const rows = await database.read(
-        (sql) => sql<LedgerRow[]>`SELECT * FROM ledger WHERE id = ${id} AND kind = ${kind}`,
+        (sql) => sql<Row[]>`SELECT * FROM ledger WHERE id = ${id} AND kind = ${kind}`,
       );
       const row = firstOf(rows);
       return row && readEntryRow(row);
     },
     async list({ below, limit, ...filter }) {
       const rows = await database.readConsistently(
-        (sql) => sql<LedgerRow[]>`SELECT * FROM ledger WHERE 1 = 1 ${filtered(sql, filter)}
+        (sql) => sql<Row[]>`SELECT * FROM ledger WHERE 1 = 1 ${filtered(sql, filter)}
           ${below === undefined ? sql`` : sql`AND (at, id) < (${below.at}, ${below.id})`}
           ORDER BY at DESC, id DESC LIMIT ${limit}`,
       );
@@ -65,7 +66,7 @@ export function ledgerStore(database: Database): LedgerStore {
     },
     async listPosted({ after, upTo, limit, ...filter }) {
       const rows = await database.readConsistently(
-        (sql) => sql<LedgerRow[]>`SELECT * FROM ledger
+        (sql) => sql<Row[]>`SELECT * FROM ledger
           WHERE sequence >= ${after.sequence} AND sequence <= ${upTo}
             AND (sequence, id, kind) > (${after.sequence}, ${after.id}, ${after.kind}) ${filtered(sql, filter)}
           ORDER BY sequence, id, kind LIMIT ${limit}`,
@@ -102,12 +103,12 @@ function filtered(sql: Sql, filter: LedgerFilter) {
 }
 
 /** Sums of usage know of exactly the entries that are new. */
-function additionOf(entries: ReadonlyMap<LedgerRow, LedgerEntry>): Addition {
+function additionOf(entries: ReadonlyMap<Row, LedgerEntry>): Addition {
   return {
     identity: ["id", "kind"],
-    sumsOf: (rows) => usageSums(rows.flatMap((row) => entries.get(row as LedgerRow) ?? [])),
+    sumsOf: (rows) => usageSums(rows.flatMap((row) => entries.get(row as Row) ?? [])),
     number(sequence) {
-      for (const row of entries.keys()) row.sequence = sequence;
+      for (const row of entries.keys()) row["sequence"] = sequence;
     },
   };
 }

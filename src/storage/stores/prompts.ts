@@ -1,7 +1,19 @@
 import type { PromptRecord, PromptStore } from "../../admin/prompt-ports.ts";
-import { firstOf, type Integer } from "../database/columns.ts";
+import { firstOf } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
+import { nullable, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "./change.ts";
+
+const prompts = table<PromptRecord>("prompts", {
+  id: text(),
+  at: time(),
+  organizationId: text(),
+  keyId: text(),
+  model: nullable(text()),
+  prompt: text(),
+  reply: text(),
+  expiresAt: time(),
+});
 
 /** Rows of one transaction: few, so that nothing waits. */
 const BATCH = 200;
@@ -9,22 +21,21 @@ const BATCH = 200;
 /** Prompts and replies of organizations that have them logged. */
 export function promptStore(database: Database): PromptStore {
   return {
-    async add(prompts) {
-      await database.insertRows("prompts", prompts.map(writePrompt));
+    async add(records) {
+      await database.insertRows(prompts.name, records.map(prompts.write));
     },
     async read(id, by) {
       let found: PromptRecord | null = null;
       await makeChange(database, { by, kind: "prompt", action: "read", subject: id }, async (sql) => {
-        const row = firstOf(await sql<PromptRow[]>`SELECT * FROM prompts WHERE id = ${id}`);
-        found = row && readPrompt(row);
-        return row && { before: null, after: null, organizationId: row.organization_id };
+        const prompt = prompts.first(await sql<Row[]>`SELECT * FROM prompts WHERE id = ${id}`);
+        found = prompt;
+        return prompt && { before: null, after: null, organizationId: prompt.organizationId };
       });
       return found;
     },
     async organizationOf(id) {
       const rows = await database.read(
-        (sql) =>
-          sql<Pick<PromptRow, "organization_id">[]>`SELECT organization_id FROM prompts WHERE id = ${id}`,
+        (sql) => sql<{ organization_id: string }[]>`SELECT organization_id FROM prompts WHERE id = ${id}`,
       );
       return firstOf(rows)?.organization_id ?? null;
     },
@@ -35,42 +46,5 @@ export function promptStore(database: Database): PromptStore {
       );
       return removed.length;
     },
-  };
-}
-
-interface PromptRow {
-  id: string;
-  at: Integer;
-  organization_id: string;
-  key_id: string;
-  model: string | null;
-  prompt: string;
-  reply: string;
-  expires_at: Integer;
-}
-
-function readPrompt(row: PromptRow): PromptRecord {
-  return {
-    id: row.id,
-    at: Number(row.at),
-    organizationId: row.organization_id,
-    keyId: row.key_id,
-    model: row.model,
-    prompt: row.prompt,
-    reply: row.reply,
-    expiresAt: Number(row.expires_at),
-  };
-}
-
-function writePrompt(record: PromptRecord): PromptRow {
-  return {
-    id: record.id,
-    at: record.at,
-    organization_id: record.organizationId,
-    key_id: record.keyId,
-    model: record.model,
-    prompt: record.prompt,
-    reply: record.reply,
-    expires_at: record.expiresAt,
   };
 }

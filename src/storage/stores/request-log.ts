@@ -2,9 +2,39 @@ import type { ListedRequest, RequestFilter, RequestRecord, RequestStore } from "
 import type { LedgerPosition } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { padded } from "../budgets/locked-budgets.ts";
-import { toBit, toColumn, type Integer } from "../database/columns.ts";
+import { toBit, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { readEntryRow, type LedgerRow } from "./ledger-row.ts";
+import { bit, integer, json, nullable, table, text, time, type Column, type Row } from "../database/table.ts";
+import { readEntryRow } from "./ledger-row.ts";
+
+/** Measured in fractions of milliseconds, kept in whole ones. */
+const duration: Column<number> = { read: Number, write: Math.round };
+
+const requestLog = table<RequestRecord>("request_log", {
+  id: text(),
+  requestId: text(),
+  traceId: nullable(text()),
+  at: time(),
+  route: text(),
+  method: text(),
+  path: text(),
+  address: nullable(text()),
+  organizationId: nullable(text()),
+  keyId: nullable(text()),
+  source: nullable(text()),
+  model: nullable(text()),
+  channel: nullable(text()),
+  status: integer(),
+  code: nullable(text()),
+  message: nullable(text()),
+  cause: nullable(text()),
+  durationMs: duration,
+  firstByteMs: nullable(duration),
+  isStream: bit(),
+  isFailed: bit(),
+  isCharged: bit(),
+  attempts: json(),
+});
 
 /** Rows of one transaction: few, so that nothing waits. */
 const BATCH = 500;
@@ -14,7 +44,7 @@ const MAX_FOUND = 20;
 export function requestStore(database: Database): RequestStore {
   return {
     async add(records) {
-      await database.insertRows("request_log", records.map(writeRecord));
+      await database.insertRows(requestLog.name, records.map(requestLog.write));
     },
     list: (filter, page) =>
       database.readConsistently(async (sql) => {
@@ -33,12 +63,12 @@ export function requestStore(database: Database): RequestStore {
     find: (id) =>
       database.read(async (sql) => {
         const charge = id.replace(/:\d+$/, "");
-        const rows = await sql<LogRow[]>`SELECT * FROM request_log WHERE id = ${charge} OR request_id = ${id}
+        const rows = await sql<Row[]>`SELECT * FROM request_log WHERE id = ${charge} OR request_id = ${id}
           ORDER BY at DESC LIMIT ${MAX_FOUND}`;
-        const entries = await sql<LedgerRow[]>`SELECT * FROM ledger
+        const entries = await sql<Row[]>`SELECT * FROM ledger
           WHERE kind = 'charge' AND (id = ${charge} OR request_id = ${id}) ORDER BY at DESC LIMIT ${MAX_FOUND}`;
         const found = new Map<string, ListedRequest>();
-        for (const record of rows.map(readRecord))
+        for (const record of rows.map(requestLog.read))
           found.set(record.id, { id: record.id, at: record.at, record, charge: null });
         for (const entry of entries.map(readEntryRow)) {
           const { record = null, at = entry.at } = found.get(entry.id) ?? {};
@@ -76,13 +106,13 @@ async function selectLogged(
 ): Promise<RequestRecord[]> {
   const { outcome, statusClass, code } = filter;
   const first = statusClass === undefined ? 0 : Number(statusClass[0]) * 100;
-  const rows = await sql<LogRow[]>`SELECT * FROM request_log WHERE ${shared(sql, filter, below)}
+  const rows = await sql<Row[]>`SELECT * FROM request_log WHERE ${shared(sql, filter, below)}
     ${isOfLog ? sql`` : sql`AND is_charged = 0`}
     ${outcome === undefined ? sql`` : sql`AND is_failed = ${toBit(outcome === "failed")}`}
     ${statusClass === undefined ? sql`` : sql`AND status >= ${first} AND status < ${first + 100}`}
     ${code === undefined ? sql`` : sql`AND code = ${code}`}
     ORDER BY at DESC, id DESC LIMIT ${limit}`;
-  return rows.map(readRecord);
+  return rows.map(requestLog.read);
 }
 
 async function selectCharges(
@@ -92,9 +122,7 @@ async function selectCharges(
 ): Promise<LedgerEntry[]> {
   const isSuccess = sql`AND NOT EXISTS
     (SELECT 1 FROM request_log WHERE request_log.id = ledger.id AND request_log.is_failed = 1)`;
-  const rows = await sql<
-    LedgerRow[]
-  >`SELECT * FROM ledger WHERE ${shared(sql, filter, below)} AND kind = 'charge'
+  const rows = await sql<Row[]>`SELECT * FROM ledger WHERE ${shared(sql, filter, below)} AND kind = 'charge'
     ${filter.outcome === "succeeded" ? isSuccess : sql``}
     ORDER BY at DESC, id DESC LIMIT ${limit}`;
   return rows.map(readEntryRow);
@@ -126,15 +154,13 @@ async function completed(sql: Sql, requests: readonly ListedRequest[]): Promise<
   const logged =
     lacking.record.length === 0
       ? []
-      : await sql<LogRow[]>`SELECT * FROM request_log WHERE id IN ${sql(padded(lacking.record))}`;
+      : await sql<Row[]>`SELECT * FROM request_log WHERE id IN ${sql(padded(lacking.record))}`;
   const charged =
     lacking.charge.length === 0
       ? []
-      : await sql<
-          LedgerRow[]
-        >`SELECT * FROM ledger WHERE kind = 'charge' AND id IN ${sql(padded(lacking.charge))}`;
-  const records = new Map(logged.map((row) => [row.id, readRecord(row)]));
-  const charges = new Map(charged.map((row) => [row.id, readEntryRow(row)]));
+      : await sql<Row[]>`SELECT * FROM ledger WHERE kind = 'charge' AND id IN ${sql(padded(lacking.charge))}`;
+  const records = new Map(logged.map(requestLog.read).map((record) => [record.id, record]));
+  const charges = new Map(charged.map(readEntryRow).map((charge) => [charge.id, charge]));
   return requests.map(({ id, at, record, charge }) => ({
     id,
     at,
@@ -145,86 +171,4 @@ async function completed(sql: Sql, requests: readonly ListedRequest[]): Promise<
 
 function newestFirst(one: LedgerPosition, other: LedgerPosition): number {
   return other.at - one.at || (one.id < other.id ? 1 : -1);
-}
-
-interface LogRow {
-  id: string;
-  request_id: string;
-  trace_id: string | null;
-  at: Integer;
-  route: string;
-  method: string;
-  path: string;
-  address: string | null;
-  organization_id: string | null;
-  key_id: string | null;
-  model: string | null;
-  channel: string | null;
-  status: Integer;
-  code: string | null;
-  message: string | null;
-  cause: string | null;
-  duration_ms: Integer;
-  first_byte_ms: Integer | null;
-  is_stream: Integer;
-  is_failed: Integer;
-  is_charged: Integer;
-  attempts: string;
-  source: string | null;
-}
-
-function readRecord(row: LogRow): RequestRecord {
-  return {
-    id: row.id,
-    requestId: row.request_id,
-    traceId: row.trace_id,
-    at: Number(row.at),
-    route: row.route,
-    method: row.method,
-    path: row.path,
-    address: row.address,
-    organizationId: row.organization_id,
-    keyId: row.key_id,
-    source: row.source,
-    model: row.model,
-    channel: row.channel,
-    status: Number(row.status),
-    code: row.code,
-    message: row.message,
-    cause: row.cause,
-    durationMs: Number(row.duration_ms),
-    firstByteMs: row.first_byte_ms === null ? null : Number(row.first_byte_ms),
-    isStream: Number(row.is_stream) === 1,
-    isFailed: Number(row.is_failed) === 1,
-    isCharged: Number(row.is_charged) === 1,
-    attempts: JSON.parse(row.attempts),
-  };
-}
-
-function writeRecord(record: RequestRecord): LogRow {
-  return {
-    id: record.id,
-    request_id: record.requestId,
-    trace_id: record.traceId,
-    at: record.at,
-    route: record.route,
-    method: record.method,
-    path: record.path,
-    address: record.address,
-    organization_id: record.organizationId,
-    key_id: record.keyId,
-    model: record.model,
-    channel: record.channel,
-    status: record.status,
-    code: record.code,
-    message: record.message,
-    cause: record.cause,
-    duration_ms: Math.round(record.durationMs),
-    first_byte_ms: record.firstByteMs === null ? null : Math.round(record.firstByteMs),
-    is_stream: toBit(record.isStream),
-    is_failed: toBit(record.isFailed),
-    is_charged: toBit(record.isCharged),
-    attempts: toColumn(record.attempts),
-    source: record.source,
-  };
 }

@@ -1,7 +1,8 @@
 import { addSums } from "../database/add-sums.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
-import { readEntryRow, type LedgerRow } from "./ledger-row.ts";
+import type { Row } from "../database/table.ts";
+import { readEntryRow } from "./ledger-row.ts";
 import { usageSums } from "./usage-sums.ts";
 
 /** Entries of one transaction: few, as SQLite works on the thread of the requests. */
@@ -30,7 +31,7 @@ export async function backfillUsage(database: Database, now: number): Promise<"m
   const end = Math.min(progress.until, now);
   const { at, entry, kind } = progress;
   const rows = await database.read(
-    (sql) => sql<LedgerRow[]>`SELECT * FROM ledger
+    (sql) => sql<Row[]>`SELECT * FROM ledger
       WHERE at >= ${at} AND (at, id, kind) > (${at}, ${entry}, ${kind}) AND at < ${end} AND is_summed IS NULL
       ORDER BY at, id, kind LIMIT ${BATCH}`,
   );

@@ -1,43 +1,58 @@
 import type { WebhookDelivery, WebhookEndpoint, WebhookStore } from "../../admin/webhook-ports.ts";
 import { storeTime } from "../budgets/locked-budgets.ts";
-import type { Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
+import { nullable, table, text, time, type Row } from "../database/table.ts";
+import { DELIVERY } from "../jobs/webhooks.ts";
 import { makeChange } from "./change.ts";
 import { ofOrganizations, pageBelow } from "./list-page.ts";
+
+const endpoints = table<WebhookEndpoint>("webhook_endpoints", {
+  id: text(),
+  organizationId: text(),
+  url: nullable(text()),
+  createdAt: time(),
+});
+
+const deliveries = table<WebhookDelivery>("webhook_deliveries", {
+  ...DELIVERY,
+  status: text(),
+  nextAt: nullable(time()),
+  endedAt: nullable(time()),
+  lastResult: nullable(text()),
+});
 
 /** Administration of webhooks. The audit records what was done, never a secret. */
 export function webhookStore(database: Database): WebhookStore {
   const { kind } = database;
   return {
-    async add({ id, organizationId, url, secret, createdAt }, by) {
+    async add({ secret, ...endpoint }, by) {
+      const { id, organizationId, url } = endpoint;
       const change = { by, kind: "webhook", action: "create", subject: id } as const;
       await makeChange(database, change, async (sql, revision) => {
-        await sql`INSERT INTO webhook_endpoints (id, organization_id, url, secret, created_at, revision)
-          VALUES (${id}, ${organizationId}, ${url}, ${secret}, ${createdAt}, ${revision})`;
+        await sql`INSERT INTO webhook_endpoints ${sql({ ...endpoints.write(endpoint), secret, revision })}`;
         return { before: null, after: { id, organizationId, url } };
       });
     },
     async list(organizationId) {
       const rows = await database.read(
-        (sql) => sql<EndpointRow[]>`SELECT id, organization_id, url, created_at FROM webhook_endpoints
+        (sql) => sql<Row[]>`SELECT ${sql.unsafe(endpoints.columns)} FROM webhook_endpoints
           ${organizationId === undefined ? sql`` : sql`WHERE organization_id = ${organizationId}`}
           ORDER BY created_at, id`,
       );
-      return rows.map(readEndpoint);
+      return rows.map(endpoints.read);
     },
     remove: (id, by) =>
       makeChange(database, { by, kind: "webhook", action: "remove", subject: id }, async (sql) => {
-        const [row] = await sql<EndpointRow[]>`DELETE FROM webhook_endpoints WHERE id = ${id}
-          RETURNING id, organization_id, url, created_at`;
-        return row ? { before: readEndpoint(row), after: null } : null;
+        const before = endpoints.first(
+          await sql<Row[]>`DELETE FROM webhook_endpoints WHERE id = ${id}
+            RETURNING ${sql.unsafe(endpoints.columns)}`,
+        );
+        return before && { before, after: null };
       }),
     rotate: (...rotation) => rotate(database, ...rotation),
     async deliveries({ organizationId, organizationIds, jobId, status, ...page }) {
       const rows = await database.read(
-        (sql) => sql<
-          DeliveryRow[]
-        >`SELECT id, organization_id, job_id, event, url, status, attempts, next_at, created_at,
-            ended_at, last_result FROM webhook_deliveries WHERE 1 = 1
+        (sql) => sql<Row[]>`SELECT ${sql.unsafe(deliveries.columns)} FROM webhook_deliveries WHERE 1 = 1
           ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${jobId === undefined ? sql`` : sql`AND job_id = ${jobId}`}
           ${status === undefined ? sql`` : sql`AND status = ${status}`}
@@ -78,43 +93,8 @@ function rotate(
   );
 }
 
-interface EndpointRow {
-  id: string;
-  organization_id: string;
-  url: string | null;
-  created_at: Integer;
-}
-
-function readEndpoint({ id, organization_id, url, created_at }: EndpointRow): WebhookEndpoint {
-  return { id, organizationId: organization_id, url, createdAt: Number(created_at) };
-}
-
-interface DeliveryRow {
-  id: string;
-  organization_id: string;
-  job_id: string;
-  event: string;
-  url: string;
-  status: WebhookDelivery["status"];
-  attempts: Integer;
-  next_at: Integer;
-  created_at: Integer;
-  ended_at: Integer | null;
-  last_result: string | null;
-}
-
-function readDelivery(row: DeliveryRow): WebhookDelivery {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    jobId: row.job_id,
-    event: row.event,
-    url: row.url,
-    status: row.status,
-    attempts: Number(row.attempts),
-    nextAt: row.status === "waiting" ? Number(row.next_at) : null,
-    createdAt: Number(row.created_at),
-    endedAt: row.ended_at === null ? null : Number(row.ended_at),
-    lastResult: row.last_result,
-  };
+/** A message that is not sent any more keeps the time of its last attempt in the column. */
+function readDelivery(row: Row): WebhookDelivery {
+  const delivery = deliveries.read(row);
+  return delivery.status === "waiting" ? delivery : { ...delivery, nextAt: null };
 }

@@ -57,7 +57,7 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     name: "a job of an expired key says that its key is usable",
     file: CLAIM,
-    find: "\n      AND (expires_at IS NULL OR expires_at > ${row.now})",
+    find: '\n      AND (expires_at IS NULL OR expires_at > ${row["now"]})',
     replace: "",
     tests: jobs,
   },
@@ -184,8 +184,8 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     name: "a poll sees the jobs of every organization",
     file: FIND,
-    find: "row?.organization_id === organizationId ?",
-    replace: "row && organizationId ?",
+    find: "job?.organizationId === organizationId ?",
+    replace: "job && organizationId ?",
     tests: batches,
   },
   {

@@ -127,8 +127,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "a new period begins with what was spent in the last",
     file: LOCKED,
-    find: "spent: periodStart > startedAt ? 0n : row.spent",
-    replace: "spent: row.spent",
+    find: "spent: periodStart > stored.periodStart ? 0n : stored.spent",
+    replace: "spent: stored.spent",
     tests: money,
   },
   {
@@ -360,7 +360,7 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "a budget's period is shown by the process's clock",
     file: "src/storage/stores/budgets.ts",
-    find: "const readAt = Number(row.now);",
+    find: 'const readAt = Number(row["read_at"]);',
     replace: "const readAt = Date.now();",
     tests: money,
   },
@@ -395,8 +395,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "alerts compare a budget in a period that is over",
     file: "src/storage/stores/alert-facts.ts",
-    find: "...row }, now)",
-    replace: "...row }, 0)",
+    find: "inRunningPeriod(budget, now)",
+    replace: "inRunningPeriod(budget, 0)",
     tests: ["test/contracts/alerts.test.ts"],
   },
   {
