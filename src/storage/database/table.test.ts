@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bit, json, money, named, nullable, optional, table, text, time } from "./table.ts";
+import { bit, json, money, moneyJson, named, nullable, optional, table, text, time } from "./table.ts";
 
 interface Thing {
   id: string;
@@ -76,7 +76,7 @@ test("the first of no rows is null", () => {
 
 test("amounts within JSON are decimal strings", () => {
   const prices = table<{ price: Record<string, bigint> }>("prices", {
-    price: json((written: Record<string, string>) =>
+    price: moneyJson((written: Record<string, string>) =>
       Object.fromEntries(Object.entries(written).map(([name, amount]) => [name, BigInt(amount)])),
     ),
   });

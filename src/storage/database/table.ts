@@ -103,12 +103,17 @@ export function bit(): Column<boolean> {
 }
 
 /**
- * JSON in which amounts of money are decimal strings. Only this program writes it, so its shape is trusted; `revive`
- * makes the value of what JSON cannot hold.
+ * JSON, whose shape is trusted because only this program writes it; `revive` makes a value of what JSON gives back.
+ * Amounts of money do not fit in it.
  */
 export function json<Value, Written = Value>(revive?: (written: Written) => Value): Column<Value> {
   const read = (stored: Stored) => JSON.parse(String(stored));
-  return { read: revive ? (stored) => revive(read(stored)) : read, write: toColumn };
+  return { read: revive ? (stored) => revive(read(stored)) : read, write: (value) => JSON.stringify(value) };
+}
+
+/** The same where amounts of money are within: as decimal strings. Takes five times as long to write. */
+export function moneyJson<Value, Written = Value>(revive?: (written: Written) => Value): Column<Value> {
+  return { ...json(revive), write: toColumn };
 }
 
 /** A column that may hold null. */

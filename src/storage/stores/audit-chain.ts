@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AuditFault, AuditRecord, AuditVerification } from "../../admin/ports.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { bigInteger, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
+import { bigInteger, moneyJson, named, nullable, table, text, time, type Row } from "../database/table.ts";
 
 export const audit = table<AuditRecord>("audit", {
   revision: bigInteger(),
@@ -12,8 +12,8 @@ export const audit = table<AuditRecord>("audit", {
   action: text(),
   subject: text(),
   organizationId: nullable(text()),
-  before: named("before_change", nullable(json())),
-  after: named("after_change", nullable(json())),
+  before: named("before_change", nullable(moneyJson())),
+  after: named("after_change", nullable(moneyJson())),
 });
 
 /** Columns that a row's hash covers, in the order in which it does. */

@@ -3,14 +3,14 @@ import type { Nanos } from "../../lib/money.ts";
 import { padded } from "../budgets/locked-budgets.ts";
 import { makeChange } from "./change.ts";
 import type { Database } from "../database/sql.ts";
-import { json, nullable, table, text, time, type Row } from "../database/table.ts";
+import { moneyJson, nullable, table, text, time, type Row } from "../database/table.ts";
 
 const prices = table<PriceRecord>("prices", {
   id: text(),
   organizationId: nullable(text()),
   model: text(),
   currency: text(),
-  price: json(readPrice),
+  price: moneyJson(readPrice),
   effectiveFrom: time(),
   effectiveUntil: nullable(time()),
   createdAt: time(),
