@@ -5,7 +5,7 @@ import { exportList } from "../src/admin/exports.ts";
 import { verifyLedger } from "../src/admin/ledger-upkeep.ts";
 import type { AdminContext, OperationContext } from "../src/admin/context.ts";
 import { migrate, openDatabase, type Database } from "../src/storage/index.ts";
-import { storesOn } from "../src/storage/stores/stores.ts";
+import { storesOn } from "../src/storage/tables/stores.ts";
 import { listLedger } from "../test/support/admin-calls.ts";
 import { adminContext } from "../test/support/admin-context.ts";
 import { findPostgres, startPostgres } from "../test/support/postgres.ts";

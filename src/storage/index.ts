@@ -19,21 +19,21 @@ import { withReadingThreads } from "./readings/readings.ts";
 import type { Report } from "./report.ts";
 import type { Configured } from "./snapshot/directory.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
-import { countRefused } from "./stores/journal-verification.ts";
-import { journalMarks } from "./stores/journal-marks.ts";
-import { openLinkSecrets } from "./stores/link-secrets.ts";
-import { openStores, type Stores } from "./stores/stores.ts";
-import { readVerification } from "./stores/verification.ts";
+import { countRefused } from "./tables/journal-verification.ts";
+import { journalMarks } from "./tables/journal-marks.ts";
+import { openLinkSecrets } from "./tables/link-secrets.ts";
+import { openStores, type Stores } from "./tables/stores.ts";
+import { readVerification } from "./tables/verification.ts";
 
-export { openStores, type Stores } from "./stores/stores.ts";
-export { configurationStore } from "./stores/configuration.ts";
+export { openStores, type Stores } from "./tables/stores.ts";
+export { configurationStore } from "./tables/configuration.ts";
 export { migrate } from "./database/migrate.ts";
 export { openDatabase } from "./database/open.ts";
 export type { Database } from "./database/sql.ts";
 export type { LeaseStore } from "./budgets/leases.ts";
 export type { Configured } from "./snapshot/directory.ts";
 export type { FileJournal } from "./journal/journal.ts";
-export type { LedgerStore } from "./stores/ledger.ts";
+export type { LedgerStore } from "./tables/ledger.ts";
 export type { LiveSnapshot } from "./snapshot/snapshot.ts";
 
 /** Everything a serving process needs of storage, running. */

@@ -12,7 +12,7 @@ import { BudgetLeases, type Hold } from "../../src/gateway/metering/budget-lease
 import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import type { BudgetStore } from "../../src/gateway/metering/stores.ts";
 import { Billing } from "../../src/gateway/metering/billing.ts";
-import { openStores, type Stores } from "../../src/storage/stores/stores.ts";
+import { openStores, type Stores } from "../../src/storage/tables/stores.ts";
 import { reportExact } from "../support/figure.ts";
 
 const BY = { actor: "test" };

@@ -9,7 +9,7 @@ import type { Ejection } from "../../src/gateway/routing/ejection.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 import {
   addWebhook,

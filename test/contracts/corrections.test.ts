@@ -5,7 +5,7 @@ import type { AdminContext } from "../../src/admin/context.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import type { Integer } from "../../src/storage/database/columns.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { correctPrice, refund } from "../support/admin-calls.ts";
 import { adminContext, NOW, refusal } from "../support/admin-context.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";

@@ -5,7 +5,7 @@ import type { JobStore, NewJob } from "../../src/jobs/ports.ts";
 import { jobStore } from "../../src/storage/jobs/index.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aJob } from "../support/jobs.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";

@@ -18,7 +18,7 @@ import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { createRecovery } from "../../src/storage/journal/recovery.ts";
 import { listSegments, segmentPath } from "../../src/storage/journal/segments.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
-import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
+import { journalMarks } from "../../src/storage/tables/journal-marks.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, anEntry, BY, temporaryFolder } from "./storage-harness.ts";
 

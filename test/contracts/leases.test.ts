@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BudgetLeases } from "../../src/gateway/metering/budget-leases.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, anEntry, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";
 
 const PRICE = 7n;

@@ -10,7 +10,7 @@ import { keptSegments } from "../../src/storage/journal/kept-segments.ts";
 import { openThreadWriter } from "../../src/storage/journal/ledger-writer.ts";
 import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
-import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
+import { journalMarks } from "../../src/storage/tables/journal-marks.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
 const THREAD = join(import.meta.dir, "../../src/storage/journal/ledger-writer-thread.ts");

@@ -3,7 +3,7 @@ import type { MemberRecord, MemberStore } from "../../src/admin/member-ports.ts"
 import type { AdminStore } from "../../src/admin/ports.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn } from "../../src/storage/stores/stores.ts";
+import { storesOn } from "../../src/storage/tables/stores.ts";
 import { BY, onEachDatabase } from "./storage-harness.ts";
 
 /* What the database keeps of who administers, with a second handle where processes work at the same time. */

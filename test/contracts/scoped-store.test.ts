@@ -4,7 +4,7 @@ import type { AdminStore } from "../../src/admin/ports.ts";
 import type { Access } from "../../src/admin/roles.ts";
 import { scopedStore } from "../../src/admin/scoped-store.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aMember, anAlert, aPrice, aSession, aToken, aWebhook, fill } from "../support/full-store.ts";
 import { aBudget, aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { anOrganization, BY, onEachDatabase } from "./storage-harness.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import type { ClaimedJob, JobStore, NewJob } from "../../src/jobs/ports.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { until } from "../support/gateway.ts";

@@ -10,12 +10,12 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { openStorage, openStores, type Storage } from "../../src/storage/index.ts";
 import { adoptFolders } from "../../src/storage/journal/journal-folder.ts";
 import { openJournal } from "../../src/storage/journal/journal.ts";
-import type { LedgerStore } from "../../src/storage/stores/ledger.ts";
+import type { LedgerStore } from "../../src/storage/tables/ledger.ts";
 import { directWriter } from "../../src/storage/journal/posting.ts";
 import { KEPT, keptSegments } from "../../src/storage/journal/kept-segments.ts";
 import { listSegments, replay, segmentFiles } from "../../src/storage/journal/segments.ts";
 import { startShipper } from "../../src/storage/journal/shipper.ts";
-import { journalMarks } from "../../src/storage/stores/journal-marks.ts";
+import { journalMarks } from "../../src/storage/tables/journal-marks.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 

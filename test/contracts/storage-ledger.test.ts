@@ -3,7 +3,7 @@ import type { AdminContext, OperationContext } from "../../src/admin/context.ts"
 import { exportList } from "../../src/admin/exports.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { listLedger } from "../support/admin-calls.ts";
 import { adminContext, refusal } from "../support/admin-context.ts";
 import { aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";

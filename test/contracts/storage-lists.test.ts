@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { KEY_STATES } from "../../src/admin/ports.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 const NOW = Date.now();

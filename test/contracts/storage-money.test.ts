@@ -8,7 +8,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { leaseStore, LEASES_A_TRANSACTION } from "../../src/storage/budgets/leases.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { createBudget } from "../support/admin-calls.ts";
 import { adminContext } from "../support/admin-context.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabaseAndPooler } from "./storage-harness.ts";

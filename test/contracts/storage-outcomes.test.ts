@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { onEachDatabase } from "./storage-harness.ts";
 
 /* Outcomes of requests with an idempotency key, as several processes share them. */

@@ -10,7 +10,7 @@ import { READERS } from "../../src/storage/readings/readers.ts";
 import { withReadingThreads } from "../../src/storage/readings/readings.ts";
 import { openDatabase } from "../../src/storage/database/open.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
-import { openStores } from "../../src/storage/stores/stores.ts";
+import { openStores } from "../../src/storage/tables/stores.ts";
 import { anEntry, anOrganization, BY, temporaryFolder } from "./storage-harness.ts";
 
 const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { RequestFilter, RequestRecord } from "../../src/admin/usage-ports.ts";
 import type { TrafficCount } from "../../src/domain/traffic.ts";
-import { openStores, type Stores } from "../../src/storage/stores/stores.ts";
+import { openStores, type Stores } from "../../src/storage/tables/stores.ts";
 import { anEntry, onEachDatabase } from "./storage-harness.ts";
 
 const START = Date.UTC(2026, 4, 15, 10);

@@ -9,7 +9,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { openSnapshot, type LiveSnapshot } from "../../src/storage/snapshot/snapshot.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anOrganization, BY, hashOf, onEachDatabase } from "./storage-harness.ts";
 
 const channel: Channel = { id: "known", provider: "sandbox", settings: {} };

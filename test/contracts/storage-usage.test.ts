@@ -4,8 +4,8 @@ import { newCorrection } from "../../src/admin/ledger.ts";
 import type { SpendingSum, UsageSum } from "../../src/admin/usage-ports.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { TOKEN_CATEGORIES, type Usage } from "../../src/domain/usage.ts";
-import { writeEntryRow } from "../../src/storage/stores/ledger-row.ts";
-import { openStores, type Stores } from "../../src/storage/stores/stores.ts";
+import { writeEntryRow } from "../../src/storage/tables/ledger-row.ts";
+import { openStores, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
 const HOUR_MS = 60 * 60_000;

@@ -3,9 +3,9 @@ import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import type { PriceRecord } from "../../src/admin/ports.ts";
 import { readLine, RecordLines } from "../../src/storage/journal/record-line.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
-import { openLinkSecrets } from "../../src/storage/stores/link-secrets.ts";
+import { openLinkSecrets } from "../../src/storage/tables/link-secrets.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 /** None of them ever goes or gets another name. */

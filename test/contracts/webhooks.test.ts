@@ -7,7 +7,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { createSafeFetch } from "../../src/lib/safe-fetch.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
-import { storesOn, type Stores } from "../../src/storage/stores/stores.ts";
+import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { addWebhook, listDeliveries } from "../support/admin-calls.ts";
 import { aJob, CANCELLATION, completion, FAILURE } from "../support/jobs.ts";
 import { aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";

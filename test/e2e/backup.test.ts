@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newMasterKey } from "../../src/lib/seal.ts";
 import { dumpPostgres } from "../../src/storage/backup/postgres-backup.ts";
-import { openStores } from "../../src/storage/stores/stores.ts";
+import { openStores } from "../../src/storage/tables/stores.ts";
 import { signIn } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";

@@ -1,6 +1,6 @@
 import type { MemberRecord } from "../../src/admin/member-ports.ts";
 import type { AdminStore } from "../../src/admin/ports.ts";
-import type { Stores } from "../../src/storage/stores/stores.ts";
+import type { Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anEntry, anOrganization, BY } from "../contracts/storage-harness.ts";
 
 /** One of everything, whose ids end with the organization's. */

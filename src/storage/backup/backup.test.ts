@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pack } from "tar-stream";
-import { openStores } from "../stores/stores.ts";
+import { openStores } from "../tables/stores.ts";
 import { migrate, MIGRATIONS } from "../database/migrate.ts";
 import { openDatabase } from "../database/open.ts";
 import { listFiles, packFolder, unpackFolder } from "./archive.ts";

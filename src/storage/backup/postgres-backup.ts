@@ -3,7 +3,7 @@ import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
 import { openDatabase } from "../database/open.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { verifyLedger } from "../stores/verification.ts";
+import { verifyLedger } from "../tables/verification.ts";
 
 /**
  * Dumps one state of a database that may be in use, by `pg_dump`, and reads the dump back. Throws an `Error` when it lacks

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStores } from "../stores/stores.ts";
+import { openStores } from "../tables/stores.ts";
 import { replaceSqlite, verifySqlite } from "./sqlite-backup.ts";
 
 const PAGE_BYTES = 4096;

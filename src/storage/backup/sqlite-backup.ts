@@ -4,7 +4,7 @@ import { migrate } from "../database/migrate.ts";
 import { openDatabase } from "../database/open.ts";
 import { isLocked } from "../database/unavailable.ts";
 import { createPrivateFile } from "../private-files.ts";
-import { verifyLedger } from "../stores/verification.ts";
+import { verifyLedger } from "../tables/verification.ts";
 import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
 
 /** What SQLite may have beside a database. */

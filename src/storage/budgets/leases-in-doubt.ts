@@ -2,7 +2,7 @@ import type { Actor } from "../../admin/ports.ts";
 import type { LeaseInDoubt } from "../../admin/budget-ports.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { money, named, table, text, time, type Row } from "../database/table.ts";
-import { makeChange } from "../stores/change.ts";
+import { makeChange } from "../tables/change.ts";
 import { LEASES_A_TRANSACTION } from "./leases.ts";
 import {
   lockBudgets,

@@ -1,8 +1,8 @@
 import { workerData } from "node:worker_threads";
 import { openDatabase } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
-import { journalMarks } from "../stores/journal-marks.ts";
-import { ledgerStore } from "../stores/ledger.ts";
+import { journalMarks } from "../tables/journal-marks.ts";
+import { ledgerStore } from "../tables/ledger.ts";
 import { doCalls, reportAbove, reportDamageAbove } from "../thread/do-calls.ts";
 import type { WriterCall, WriterSetup } from "./ledger-writer.ts";
 import { directWriter } from "./posting.ts";

@@ -1,7 +1,7 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Report } from "../report.ts";
-import type { JournalMarks } from "../stores/journal-marks.ts";
+import type { JournalMarks } from "../tables/journal-marks.ts";
 import type { FileJournal } from "./journal.ts";
 import type { KeptSegments } from "./kept-segments.ts";
 import { postAll, type LedgerWriter } from "./posting.ts";

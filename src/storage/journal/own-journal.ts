@@ -1,7 +1,7 @@
 import { systemClock } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import type { LeaseStore } from "../budgets/leases.ts";
-import type { JournalMarks } from "../stores/journal-marks.ts";
+import type { JournalMarks } from "../tables/journal-marks.ts";
 import { createFolder, type JournalFolder } from "./journal-folder.ts";
 import { openJournal, type FileJournal } from "./journal.ts";
 import { listSegments } from "./segments.ts";

@@ -2,9 +2,9 @@ import { appendFileSync } from "node:fs";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { toColumn } from "../database/columns.ts";
 import type { Report } from "../report.ts";
-import type { LedgerStore } from "../stores/ledger.ts";
+import type { LedgerStore } from "../tables/ledger.ts";
 import { isRefusal } from "../database/unavailable.ts";
-import type { JournalMarks } from "../stores/journal-marks.ts";
+import type { JournalMarks } from "../tables/journal-marks.ts";
 import { readEntries, RecordLines } from "./record-line.ts";
 
 /** Name of the file, in the folder of all journals, that keeps entries the database refuses for good. */

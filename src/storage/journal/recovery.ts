@@ -5,7 +5,7 @@ import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import type { LeaseStore } from "../budgets/leases.ts";
 import type { Report } from "../report.ts";
-import type { JournalMarks } from "../stores/journal-marks.ts";
+import type { JournalMarks } from "../tables/journal-marks.ts";
 import { adoptFolders, type JournalFolder } from "./journal-folder.ts";
 import type { KeptSegment, KeptSegments } from "./kept-segments.ts";
 import { WENT_BACK } from "./lost-charges.ts";

@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { openDatabase } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
-import { storesOn } from "../stores/stores.ts";
+import { storesOn } from "../tables/stores.ts";
 import { doCalls, reportDamageAbove } from "../thread/do-calls.ts";
 import type { Reading, ReadingSetup } from "./readings.ts";
 

@@ -1,9 +1,9 @@
 import type { ChangeKind, KeyRecord } from "../../admin/ports.ts";
 import { firstOf } from "../database/columns.ts";
 import type { BudgetScope, Stored } from "./directory.ts";
-import { keys } from "../stores/keys.ts";
-import { organizationStore } from "../stores/organizations.ts";
-import { priceStore } from "../stores/prices.ts";
+import { keys } from "../tables/keys.ts";
+import { organizationStore } from "../tables/organizations.ts";
+import { priceStore } from "../tables/prices.ts";
 import type { Database } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { outageReport, type OutageReport, type Report } from "../report.ts";
 import { keyFactory } from "./api-keys.ts";
-import { currentRevision } from "../stores/change.ts";
+import { currentRevision } from "../tables/change.ts";
 import { budgetsByKey, buildDirectory, type Configured, type Stored } from "./directory.ts";
 import { keyCache } from "./key-cache.ts";
 import { snapshotSource, type SnapshotSource } from "./snapshot-source.ts";

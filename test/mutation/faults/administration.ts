@@ -116,7 +116,7 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   },
   {
     name: "a mail goes to members of any organization",
-    file: "src/storage/stores/alert-watch.ts",
+    file: "src/storage/tables/alert-watch.ts",
     find: "organizationId: nullable(text()),",
     replace: "organizationId: { read: () => null, write: () => null },",
     tests: ["test/contracts/alerts.test.ts"],

@@ -12,7 +12,7 @@ const FOLDER = "src/storage/journal/journal-folder.ts";
 const OWN = "src/storage/journal/own-journal.ts";
 const LOST = "src/storage/journal/lost-charges.ts";
 const KEPT = "src/storage/journal/kept-segments.ts";
-const MARKS = "src/storage/stores/journal-marks.ts";
+const MARKS = "src/storage/tables/journal-marks.ts";
 const WRITER = "src/storage/journal/ledger-writer.ts";
 
 const shipper = ["src/storage/journal/shipper.test.ts"];

@@ -31,7 +31,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "a renewal prolongs nothing",
-    file: "src/storage/stores/outcomes.ts",
+    file: "src/storage/tables/outcomes.ts",
     find: "expires_at = ${storeTime(kind, sql)} + ${CLAIM_MS}\n          WHERE",
     replace: "expires_at = expires_at\n          WHERE",
     tests: ["test/contracts/storage-outcomes.test.ts"],

@@ -1,18 +1,18 @@
 import type { Fault } from "../fault.ts";
 
-const LEDGER = "src/storage/stores/ledger.ts";
-const CORRECTIONS = "src/storage/stores/corrections.ts";
-const VERIFICATION = "src/storage/stores/verification.ts";
+const LEDGER = "src/storage/tables/ledger.ts";
+const CORRECTIONS = "src/storage/tables/corrections.ts";
+const VERIFICATION = "src/storage/tables/verification.ts";
 const SEQUENCE = "src/storage/database/ledger-sequence.ts";
-const JOURNALS = "src/storage/stores/journal-verification.ts";
-const ARCHIVE = "src/storage/stores/ledger-archive.ts";
+const JOURNALS = "src/storage/tables/journal-verification.ts";
+const ARCHIVE = "src/storage/tables/ledger-archive.ts";
 const LOCKED = "src/storage/budgets/locked-budgets.ts";
 const TAKE = "src/storage/budgets/take.ts";
 const LEASES = "src/storage/budgets/leases.ts";
 const DOUBT = "src/storage/budgets/leases-in-doubt.ts";
 const PERIOD = "src/domain/budget-period.ts";
 const CONNECT = "src/storage/database/postgres-connect.ts";
-const OUTCOMES = "src/storage/stores/outcomes.ts";
+const OUTCOMES = "src/storage/tables/outcomes.ts";
 
 const money = ["test/contracts/storage-money.test.ts"];
 const leases = ["test/contracts/leases.test.ts"];
@@ -359,7 +359,7 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "a budget's period is shown by the process's clock",
-    file: "src/storage/stores/budgets.ts",
+    file: "src/storage/tables/budgets.ts",
     find: 'const readAt = Number(row["read_at"]);',
     replace: "const readAt = Date.now();",
     tests: money,
@@ -394,7 +394,7 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "alerts compare a budget in a period that is over",
-    file: "src/storage/stores/alert-facts.ts",
+    file: "src/storage/tables/alert-facts.ts",
     find: "inRunningPeriod(budget, now)",
     replace: "inRunningPeriod(budget, 0)",
     tests: ["test/contracts/alerts.test.ts"],
@@ -408,7 +408,7 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "the verification reckons a booking's period by its entry's time",
-    file: "src/storage/stores/verification.ts",
+    file: "src/storage/tables/verification.ts",
     find: " AND ledger_bookings.period_start IS NULL`;",
     replace: "`;",
     tests: upkeep,
@@ -478,7 +478,7 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "a process keeps its lease of a removed budget",
-    file: "src/storage/stores/budgets.ts",
+    file: "src/storage/tables/budgets.ts",
     find: "        await sql`DELETE FROM leases WHERE budget = ${id}`;\n",
     replace: "",
     tests: money,
