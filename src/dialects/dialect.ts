@@ -119,6 +119,8 @@ export interface TextStream {
    * once, before the usage is settled.
    */
   end(): Uint8Array;
+  /** The beginning of the content so far, joined: a secret may be spread over several events. */
+  readonly text: string;
   /** What is billed for the reply so far. */
   usage(): TokenUsage;
   /** An error inside the stream, in place of its normal ending. */

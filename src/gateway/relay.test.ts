@@ -69,7 +69,6 @@ function start(chunks: readonly Uint8Array<ArrayBuffer>[], options: StartOptions
     idleMs: options.idleMs ?? 30,
     isDetachable: options.isDetachable ?? false,
     isKept: false,
-    content: null,
     refine: () => null,
     settling: () => options.settling,
     checkpoint: () => {

@@ -1,5 +1,4 @@
 import type { TextStream } from "../dialects/dialect.ts";
-import type { RequestContent } from "../domain/request-content.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
 import type { ByteReader } from "../lib/byte-stream.ts";
@@ -31,8 +30,6 @@ export interface Relay {
   refine(): Promise<void> | null;
   /** Called about every two seconds while the stream runs. */
   checkpoint(): void;
-  /** Notes what is sent; null where nobody keeps it. */
-  content: RequestContent | null;
   /** Called exactly once, before the ending goes out. Returns an error event to send in its place, or null. */
   end(how: StreamEnd): Uint8Array | null;
   /** Called after `end`: the ending goes out once this has resolved; absent when there is nothing to wait for. */
@@ -89,7 +86,7 @@ class RunningRelay {
 
   async run(client: Client): Promise<void> {
     if (this.#client || this.#hasEnded) return client.close();
-    const { reader, stream, content, call, isDetachable } = this.#relay;
+    const { reader, stream, call, isDetachable } = this.#relay;
     this.#client = client;
     // The runtime cancels the body now. A detachable call obeys another signal than the client's.
     if (!isDetachable) call.leaveClient();
@@ -98,7 +95,6 @@ class RunningRelay {
     try {
       for (;;) {
         this.#waitingSince = null;
-        content?.add(output);
         if (output.length > 0 && this.#hasReader) {
           const taken = client.write(output);
           void client.flush();

@@ -86,7 +86,7 @@ export function relayStream(
 ): RelayedStream {
   const { reply, target, call, release } = committed;
   const running = { admitted, target, stream: reply.stream, release, estimator };
-  const { principal, signal, isOutcomeKept, facts } = admitted.context;
+  const { principal, signal, isOutcomeKept } = admitted.context;
   const isDetachable = principal.organization.settings.callerGone === "drain";
   const { promise: ended, resolve } = Promise.withResolvers<GatewayError | ClientDisconnected | null>();
   const body = relay({
@@ -100,7 +100,6 @@ export function relayStream(
     idleMs: timeouts.idleMs,
     isDetachable,
     isKept: isDetachable && isOutcomeKept,
-    content: facts.content,
     ...settling(running, resolve),
   });
   return { body, ended };
@@ -139,6 +138,7 @@ function settle({ admitted, target, stream, release }: RunningStream, how: Strea
   const flags: LedgerFlag[] = how.kind === "complete" ? [] : ["partial"];
   if (how.isClientDisconnected) flags.push("caller_gone");
   release();
+  admitted.context.facts.content?.keepReply(stream.text);
   try {
     admitted.settle({ target, usage: stream.usage(), flags });
     return how.kind === "cut" && !how.isClientDisconnected ? asGatewayError(how.error) : null;

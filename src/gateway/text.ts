@@ -58,7 +58,7 @@ export async function handleText(
     return { kind: "stream", ...relayed, rate: admitted.rate, coveredTokens };
   }
   committed.release();
-  context.facts.content?.add(reply.text);
+  context.facts.content?.keepReply(reply.text);
   admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
   await yieldAfter(reply.text);
   return { kind: "whole", text: reply.text, rate: admitted.rate, coveredTokens };

@@ -1,7 +1,6 @@
 import type { PromptRecord } from "../admin/prompt-ports.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { redactPersonal } from "./redaction.ts";
-import { streamedText } from "./streamed-text.ts";
 
 /** Most that wait for the database; more are not kept. */
 const MAX_WAITING = 500;
@@ -31,7 +30,7 @@ function recordOf({ id, at, organizationId, keyId, model, content }: RequestEven
       keyId,
       model,
       prompt: redactPersonal(content.prompt),
-      reply: redactPersonal(streamedText(content.reply)),
+      reply: redactPersonal(content.reply),
       expiresAt: at + content.days * DAY_MS,
     },
   ];

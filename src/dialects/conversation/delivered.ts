@@ -62,6 +62,11 @@ export class Delivered {
     }
   }
 
+  /** The beginning of what was delivered. */
+  get text(): string {
+    return this.#meter.delivered.text;
+  }
+
   /** What is billed so far. `isComplete`: nothing is missing of the reply. */
   usage(isComplete: boolean): TokenUsage {
     return this.#meter.usage(isComplete);

@@ -48,6 +48,10 @@ export class TranslatedStream implements TextStream {
     return Buffer.from(output + this.#writer.end(this.usage()));
   }
 
+  get text(): string {
+    return this.#delivered.text;
+  }
+
   usage(): TokenUsage {
     return this.#delivered.usage(!this.#frames.hasFailed && this.#reader.isComplete);
   }

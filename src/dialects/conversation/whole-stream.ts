@@ -36,6 +36,10 @@ export class WholeStream implements TextStream {
     return Buffer.from(this.#writer.end(this.usage()));
   }
 
+  get text(): string {
+    return this.#delivered.text;
+  }
+
   usage(): TokenUsage {
     return this.#delivered.usage(this.isDone);
   }

@@ -67,6 +67,10 @@ export class ForwardedStream implements TextStream {
     return Buffer.concat([...output, ...this.#forwarder.end()]);
   }
 
+  get text(): string {
+    return this.#meter.delivered.text;
+  }
+
   usage(): TokenUsage {
     return this.#meter.usage(this.#isComplete);
   }
