@@ -11,6 +11,11 @@ const EXHAUSTION = "src/gateway/metering/exhaustion-cache.ts";
 const billing = ["src/gateway/metering/billing.test.ts"];
 const entry = ["src/gateway/metering/entry.test.ts"];
 const policy = ["src/gateway/metering/usage-policy.test.ts"];
+const METER = "src/dialects/stream-meter.ts";
+const streams = [
+  ...["chat", "messages", "responses"].map((dialect) => `src/dialects/${dialect}/stream.test.ts`),
+  "src/dialects/native/text/stream.test.ts",
+];
 const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
 const leases = ["src/gateway/metering/budget-leases.test.ts", "src/gateway/metering/lease-table.test.ts"];
 const estimate = ["src/gateway/metering/estimate.test.ts"];
@@ -609,5 +614,47 @@ export const METERING_FAULTS: readonly Fault[] = [
     find: "    detachable.release();\n",
     replace: "",
     tests: ["src/gateway/images.test.ts"],
+  },
+  {
+    name: "a report that content followed is final",
+    file: METER,
+    find: "const isFinal = isComplete && this.#reportedEighths === delivered.eighths;",
+    replace: "const isFinal = isComplete;",
+    tests: streams,
+  },
+  {
+    name: "a report of a stream that was cut is final",
+    file: METER,
+    find: "const isFinal = isComplete && ",
+    replace: "const isFinal = ",
+    tests: streams,
+  },
+  {
+    name: "a report of nothing replaces a usable one",
+    file: METER,
+    find: "(this.#report && !report.hasInput && !report.hasOutput)",
+    replace: "(false as boolean)",
+    tests: streams,
+  },
+  {
+    name: "content that came whole is not billed where its pieces were fewer",
+    file: METER,
+    find: "this.whole.eighths > this.pieces.eighths",
+    replace: "(false as boolean)",
+    tests: streams,
+  },
+  {
+    name: "another vendor takes over after content",
+    file: "src/dialects/sse/forwarded-stream.ts",
+    find: "if (meter.delivered.eighths > eighths) meter.hasContent = true;",
+    replace: "",
+    tests: streams,
+  },
+  {
+    name: "a stream ends without content",
+    file: "src/dialects/sse/forwarded-stream.ts",
+    find: "if (this.#forwarder.isDone && !meter.hasContent)",
+    replace: "if (false as boolean)",
+    tests: streams,
   },
 ];
