@@ -2,7 +2,7 @@ import type { ReplyEvent } from "../conversation/reply.ts";
 import type { ToolCall } from "../conversation/request.ts";
 import { isObject } from "../../lib/json.ts";
 import { CallNumbers } from "./call-numbers.ts";
-import { newCallId, readCall } from "./tool-calls.ts";
+import { newCallId, readCall } from "./tools.ts";
 
 interface OpenCall {
   id: string;

@@ -11,7 +11,7 @@ import {
   secondsNow,
 } from "./required-fields.ts";
 import { newReplyId } from "./reply-id.ts";
-import { readCall } from "./tool-calls.ts";
+import { readCall } from "./tools.ts";
 import { neutralFrame } from "../sse/vendor-words.ts";
 
 /** The frame of a chunk for the caller. */

@@ -1,13 +1,13 @@
 import type { TextDialect } from "../dialect.ts";
 import { KEEP_ALIVE_FRAME } from "../sse/vendor-words.ts";
-import { forVendor } from "./for-vendor.ts";
+import { forVendor } from "./forward.ts";
 import { parseReply } from "./parse-reply.ts";
-import { readConversation } from "./read-conversation.ts";
-import { ChatReplyReader } from "./read-stream.ts";
+import { readConversation } from "./read-request.ts";
+import { ChatReplyReader } from "./read-reply.ts";
 import { readReply } from "./reply.ts";
 import { readRequest, type ChatRequest } from "./request.ts";
 import { openStream } from "./stream.ts";
-import { writeConversation } from "./write-conversation.ts";
+import { writeConversation } from "./write-request.ts";
 import { writeReply } from "./write-reply.ts";
 import { ChatReplyWriter } from "./write-stream.ts";
 

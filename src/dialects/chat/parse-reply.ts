@@ -1,7 +1,7 @@
 import { collectReply, type Reply, type ReplyEvent } from "../conversation/reply.ts";
 import type { VendorReply } from "../dialect.ts";
 import { parseCompletion } from "./event.ts";
-import { ChatReplyReader } from "./read-stream.ts";
+import { ChatReplyReader } from "./read-reply.ts";
 
 /**
  * Parses a vendor's whole reply, which is read as the only chunk of a stream. Throws an `UpstreamError` when it is no

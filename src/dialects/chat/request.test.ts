@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { VendorTerms } from "../dialect.ts";
-import { forVendor } from "./for-vendor.ts";
+import { forVendor } from "./forward.ts";
 import { readRequest } from "./request.ts";
 
 function terms(upstreamModel: string): VendorTerms {

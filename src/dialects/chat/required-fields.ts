@@ -5,7 +5,7 @@ import { contentText } from "./content-text.ts";
 import { readFinish, writeFinish } from "./finish-reason.ts";
 import { readReasoning } from "./reasoning.ts";
 import { newReplyId } from "./reply-id.ts";
-import { newCallId, readCall } from "./tool-calls.ts";
+import { newCallId, readCall } from "./tools.ts";
 
 /*
  * What OpenAI's published types require of a reply and other vendors leave out, or write in a way of their own. Typed

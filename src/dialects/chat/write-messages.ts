@@ -12,7 +12,7 @@ import type {
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTraits } from "../dialect.ts";
 import { writeDetails, type ReasoningDetail } from "./reasoning.ts";
-import { writeCall } from "./tool-calls.ts";
+import { writeCall } from "./tools.ts";
 
 type Message = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,7 @@ import { writeFinish } from "./finish-reason.ts";
 import { writeDetails } from "./reasoning.ts";
 import { newReplyId } from "./reply-id.ts";
 import type { ChatPayload } from "./request.ts";
-import { writeCall } from "./tool-calls.ts";
+import { writeCall } from "./tools.ts";
 import { writeUsage } from "./usage.ts";
 
 /** Writes a whole reply as a chat completion under the model's public name, with what is billed. */

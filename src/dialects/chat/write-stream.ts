@@ -6,7 +6,7 @@ import { writeError } from "./error.ts";
 import { writeFinish } from "./finish-reason.ts";
 import { writeDetails } from "./reasoning.ts";
 import type { ChatPayload } from "./request.ts";
-import { writeCall } from "./tool-calls.ts";
+import { writeCall } from "./tools.ts";
 import { writeUsage } from "./usage.ts";
 import { replyHead } from "./write-reply.ts";
 

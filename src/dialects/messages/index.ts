@@ -1,13 +1,13 @@
 import type { TextDialect } from "../dialect.ts";
 import { PING_FRAME } from "./event-frame.ts";
 import { parseReply } from "./parse-reply.ts";
-import { readConversation } from "./read-conversation.ts";
-import { MessagesReader } from "./reply-reader.ts";
+import { readConversation } from "./read-request.ts";
+import { MessagesReader } from "./read-reply.ts";
 import { MessagesWriter } from "./reply-writer.ts";
-import { readReply } from "./reply.ts";
+import { readReply } from "./forward.ts";
 import { forVendor, withRaw, type MessagesRequest } from "./request.ts";
 import { openStream } from "./stream.ts";
-import { writeConversation } from "./write-conversation.ts";
+import { writeConversation } from "./write-request.ts";
 import { writeReply } from "./write-reply.ts";
 
 export { writeError } from "./error.ts";

@@ -3,7 +3,7 @@ import type { AssistantPart } from "../conversation/request.ts";
 import type { VendorReply } from "../dialect.ts";
 import { rawInputs } from "./raw-inputs.ts";
 import { readAssistantParts } from "./read-blocks.ts";
-import { parseMessage } from "./reply.ts";
+import { parseMessage } from "./forward.ts";
 import { readFinish } from "./reply-parts.ts";
 import { readUsage, useOf } from "./usage.ts";
 

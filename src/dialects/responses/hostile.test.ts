@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { responses } from "./index.ts";
-import { readReply } from "./reply.ts";
+import { readReply } from "./forward.ts";
 import { openStream } from "./stream.ts";
 
 /* Whatever a vendor sends, its reader gives events or an error of the vendor, and never another error. */

@@ -1,12 +1,12 @@
 import type { TextDialect } from "../dialect.ts";
 import { KEEP_ALIVE_FRAME } from "../sse/vendor-words.ts";
-import { readConversation } from "./read-conversation.ts";
-import { readReply } from "./reply.ts";
-import { parseReply, ResponsesReader } from "./reply-reader.ts";
-import { ResponsesWriter, writeReply } from "./reply-writer.ts";
+import { readConversation } from "./read-request.ts";
+import { readReply } from "./forward.ts";
+import { parseReply, ResponsesReader } from "./read-reply.ts";
+import { ResponsesWriter, writeReply } from "./write-reply.ts";
 import { forVendor, readRequest, type ResponsesRequest } from "./request.ts";
 import { openStream } from "./stream.ts";
-import { writeConversation } from "./write-conversation.ts";
+import { writeConversation } from "./write-request.ts";
 
 export { writeError } from "./error.ts";
 export { readRequest, type ResponsesPayload, type ResponsesRequest } from "./request.ts";

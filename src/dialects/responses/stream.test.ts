@@ -4,7 +4,7 @@ import { readEvents } from "../../../test/support/responses-schema.ts";
 import { observingPolicy, policyFor } from "../../../test/support/usage-policy.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { readReply } from "./reply.ts";
+import { readReply } from "./forward.ts";
 import { openStream } from "./stream.ts";
 
 const RUNNING = {

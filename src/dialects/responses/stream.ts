@@ -12,7 +12,7 @@ import { commentsOf, neutralFrame } from "../sse/vendor-words.ts";
 import { StreamMeter } from "../stream-meter.ts";
 import { addItem } from "./content.ts";
 import { failureFrames } from "./failure-frames.ts";
-import { isOutput, publicResponse } from "./reply.ts";
+import { isOutput, publicResponse } from "./forward.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 

@@ -1,10 +1,10 @@
 import type { Fault } from "../fault.ts";
 
 const EDITOR = "src/dialects/chat/chunk-editor.ts";
-const READER = ["src/dialects/chat/read-stream.test.ts"];
+const READER = ["src/dialects/chat/read-reply.test.ts"];
 const STREAM = ["src/dialects/chat/stream.test.ts", "src/dialects/chat/chunk-editor.test.ts"];
 const LAWS = ["src/dialects/chat/translation.test.ts"];
-const WRITER = ["src/dialects/chat/write-conversation.test.ts"];
+const WRITER = ["src/dialects/chat/write-request.test.ts"];
 const VENDORS = ["src/providers/openai-compatible/errors.test.ts"];
 
 /** What chat streams, translations of chat and compatible vendors promise. */
@@ -49,7 +49,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
     file: "src/dialects/chat/required-fields.ts",
     find: 'if (message["refusal"] === undefined) edits["refusal"] = always(null);',
     replace: "void 0;",
-    tests: ["src/dialects/chat/reply.test.ts"],
+    tests: ["src/dialects/chat/forward.test.ts"],
   },
   {
     name: "calls that share an index are one",
@@ -119,7 +119,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
     file: "src/dialects/chat/call-deltas.ts",
     find: "areWhole ? this.#calls.length : this",
     replace: "this",
-    tests: ["src/dialects/chat/read-stream.test.ts"],
+    tests: ["src/dialects/chat/read-reply.test.ts"],
   },
   {
     name: "a link to a document is sent as its data",

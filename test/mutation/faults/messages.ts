@@ -3,8 +3,8 @@ import type { Fault } from "../fault.ts";
 const FOLDER = "src/dialects/messages";
 const request = [`${FOLDER}/request.test.ts`];
 const stream = [`${FOLDER}/stream.test.ts`];
-const writer = [`${FOLDER}/reply-writer.test.ts`];
-const vendor = [`${FOLDER}/write-conversation.test.ts`];
+const writer = [`${FOLDER}/write-reply.test.ts`];
+const vendor = [`${FOLDER}/write-request.test.ts`];
 const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
 const adapter = ["test/contracts/anthropic.test.ts"];
 
@@ -26,10 +26,10 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   },
   {
     name: "fields that another protocol does not have are dropped in silence",
-    file: `${FOLDER}/read-conversation.ts`,
+    file: `${FOLDER}/read-request.ts`,
     find: "refuseOthers(body, KNOWN, NEUTRAL);",
     replace: "",
-    tests: [`${FOLDER}/read-conversation.test.ts`],
+    tests: [`${FOLDER}/read-request.test.ts`],
   },
   {
     name: "searches that a stream has delivered cost nothing where the vendor does not count them",
@@ -131,10 +131,10 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   },
   {
     name: "what was written to the cache is billed and not shown where only its split is reported",
-    file: `${FOLDER}/reply.ts`,
+    file: `${FOLDER}/forward.ts`,
     find: '!isCorrected(usage) && showsBilled(body["usage"], usage)',
     replace: "!isCorrected(usage) && showsBilled !== null",
-    tests: [`${FOLDER}/reply.test.ts`],
+    tests: [`${FOLDER}/forward.test.ts`],
   },
   {
     name: "a stream that goes on after its ending does not tell what it costs",
@@ -183,7 +183,7 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
     file: `${FOLDER}/error.ts`,
     find: 'if (kind === "access") return { error: { type: code, message } };',
     replace: "",
-    tests: [`${FOLDER}/reply.test.ts`],
+    tests: [`${FOLDER}/forward.test.ts`],
   },
   {
     name: "an empty balance at the vendor is told as the caller's fault",

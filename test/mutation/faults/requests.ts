@@ -180,7 +180,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "the vendor gets no maximum where the budget is short",
-    file: "src/dialects/chat/for-vendor.ts",
+    file: "src/dialects/chat/forward.ts",
     find: "coveredTokens === null",
     replace: "true",
     tests: chat,

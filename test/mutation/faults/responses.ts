@@ -4,8 +4,8 @@ const FOLDER = "src/dialects/responses";
 const unit = [
   `${FOLDER}/request.test.ts`,
   `${FOLDER}/stream.test.ts`,
-  `${FOLDER}/reply-writer.test.ts`,
-  `${FOLDER}/reply-reader.test.ts`,
+  `${FOLDER}/write-reply.test.ts`,
+  `${FOLDER}/read-reply.test.ts`,
   `${FOLDER}/translation.test.ts`,
 ];
 const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
@@ -50,7 +50,7 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
   },
   {
     name: "a response says that it was stored",
-    file: `${FOLDER}/reply.ts`,
+    file: `${FOLDER}/forward.ts`,
     find: `store: (old) => (old === "true" ? "false" : undefined),`,
     replace: "",
     tests: unit,
@@ -85,7 +85,7 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
   },
   {
     name: "the signature of a call is lost",
-    file: `${FOLDER}/reply-writer.ts`,
+    file: `${FOLDER}/write-reply.ts`,
     find: "const signed = event.signature ? ",
     replace: "const signed = event.signature && false ? ",
     tests: unit,
@@ -99,14 +99,14 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
   },
   {
     name: "a schema is strict although its caller did not say so",
-    file: `${FOLDER}/write-conversation.ts`,
+    file: `${FOLDER}/write-request.ts`,
     find: "strict: strict ?? false",
     replace: "strict: strict ?? true",
     tests: unit,
   },
   {
     name: "a vendor is sent a maximum that it refuses",
-    file: `${FOLDER}/write-conversation.ts`,
+    file: `${FOLDER}/write-request.ts`,
     find: "Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, model.maxOutputTokens))",
     replace: "Math.min(wanted, model.maxOutputTokens)",
     tests: [...unit, ...vendor],

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { AssistantPart, Conversation, FilePart } from "../conversation/request.ts";
 import type { VendorTerms, VendorTraits } from "../dialect.ts";
-import { readConversation } from "./read-conversation.ts";
+import { readConversation } from "./read-request.ts";
 import { readRequest } from "./request.ts";
-import { writeConversation } from "./write-conversation.ts";
+import { writeConversation } from "./write-request.ts";
 
 const ASK = { model: "m", messages: [{ role: "user", content: "hi" }] };
 

@@ -10,7 +10,7 @@ import {
 import { openSignature } from "../conversation/signature.ts";
 import type { VendorReply } from "../dialect.ts";
 import { newItemId } from "./output-items.ts";
-import { parseResponse } from "./reply.ts";
+import { parseResponse } from "./forward.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";

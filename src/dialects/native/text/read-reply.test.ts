@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { UpstreamError } from "../../../domain/upstream-error.ts";
 import { collectReply, type Reply } from "../../conversation/reply.ts";
 import { native, readRequest } from "./index.ts";
-import { NativeReader } from "./reader.ts";
+import { NativeReader } from "./read-reply.ts";
 
 const payload = readRequest(Buffer.from('{"contents":[{"parts":[{"text":"hi"}]}]}'), {
   model: "m",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ReplyEvent } from "../conversation/reply.ts";
-import { readConversation } from "./read-conversation.ts";
+import { readConversation } from "./read-request.ts";
 import { readRequest } from "./request.ts";
 import { ChatReplyWriter } from "./write-stream.ts";
 
