@@ -1,5 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { describe, expect, test } from "bun:test";
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, sumTokens, type UsageReport } from "../domain/usage.ts";
 import { readUsage as readChat } from "./chat/usage.ts";
 import { readUsage as readEmbeddings } from "./embeddings/reply.ts";

@@ -151,7 +151,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H8",
     edits: [
       {
-        file: "src/dialects/chat/fields.ts",
+        file: "src/dialects/chat/request.ts",
         find: "  refuseCaseVariants(body, BODY_NAMES);",
         replace: "  void [body, BODY_NAMES];",
       },

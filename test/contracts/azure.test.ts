@@ -1,6 +1,6 @@
 import { textOf } from "../support/bytes.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { readReply } from "../../src/dialects/chat/reply.ts";
+import { readReply } from "../../src/dialects/chat/forward.ts";
 import { openStream } from "../../src/dialects/chat/stream.ts";
 import { policyFor } from "../support/usage-policy.ts";
 import { azure } from "../../src/providers/azure/index.ts";

@@ -1,7 +1,7 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { editMembers, removeMember, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject, scanArray, splice } from "../../lib/json.ts";
-import { CallNumbers } from "./call-numbers.ts";
+import { CallNumbers, readCall } from "./tools.ts";
 import {
   editsOfArguments,
   editsOfCall,
@@ -9,9 +9,8 @@ import {
   editsOfChunkChoice,
   editsOfContent,
   secondsNow,
+  newReplyId,
 } from "./required-fields.ts";
-import { newReplyId } from "./reply-id.ts";
-import { readCall } from "./tools.ts";
 import { neutralFrame } from "../sse/vendor-words.ts";
 
 /** The frame of a chunk for the caller. */

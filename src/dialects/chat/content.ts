@@ -62,3 +62,12 @@ function addMedia(sized: SizedText, { audio, images }: Record<string, unknown>):
   addText(sized, audio["transcript"]);
   if (typeof audio["data"] === "string") sized.addTokens(audio["data"].length / AUDIO_CHARACTERS_PER_TOKEN);
 }
+
+/** The text of a content, which may be parts (Mistral). */
+export function contentText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: unknown) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
+}

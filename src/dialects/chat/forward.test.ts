@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 import { chatReply } from "../../../test/support/published/chat.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { readReply } from "./reply.ts";
+import { readReply } from "./forward.ts";
 
 const USAGE = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
 

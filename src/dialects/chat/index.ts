@@ -1,15 +1,12 @@
 import type { TextDialect } from "../dialect.ts";
 import { KEEP_ALIVE_FRAME } from "../sse/vendor-words.ts";
-import { forVendor } from "./forward.ts";
-import { parseReply } from "./parse-reply.ts";
+import { forVendor, readReply } from "./forward.ts";
+import { parseReply, ChatReplyReader } from "./read-reply.ts";
 import { readConversation } from "./read-request.ts";
-import { ChatReplyReader } from "./read-reply.ts";
-import { readReply } from "./reply.ts";
 import { readRequest, type ChatRequest } from "./request.ts";
 import { openStream } from "./stream.ts";
+import { writeReply, ChatReplyWriter } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
-import { writeReply } from "./write-reply.ts";
-import { ChatReplyWriter } from "./write-stream.ts";
 
 export { writeError } from "./error.ts";
 export { readRequest, type ChatPayload, type ChatRequest } from "./request.ts";

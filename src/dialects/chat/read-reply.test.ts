@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { collectReply, type Reply } from "../conversation/reply.ts";
-import { parseReply } from "./parse-reply.ts";
-import { ChatReplyReader } from "./read-reply.ts";
+import { parseReply, ChatReplyReader } from "./read-reply.ts";
 
 const choice = (delta: object, finish: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason: finish }],

@@ -1,14 +1,19 @@
 import { isObject } from "../../lib/json.ts";
-import type { Finish, ReplyEvent, ReplyReader } from "../conversation/reply.ts";
-import type { ReasoningPart } from "../conversation/request.ts";
-import { CallDeltas } from "./call-deltas.ts";
-import { contentText } from "./content-text.ts";
-import { errorOf, firstChoice, inStreamError, usageOf } from "./event.ts";
-import { readFinish } from "./finish-reason.ts";
-import { readReasoning } from "./reasoning.ts";
-import { ThinkTags } from "./think-tags.ts";
-import { readUsage } from "./usage.ts";
+import {
+  type Finish,
+  type ReplyEvent,
+  type ReplyReader,
+  collectReply,
+  type Reply,
+} from "../conversation/reply.ts";
+import type { ReasoningPart, ToolCall } from "../conversation/request.ts";
+import type { VendorReply } from "../dialect.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
+import { contentText } from "./content.ts";
+import { errorOf, firstChoice, inStreamError, usageOf, readFinish, parseCompletion } from "./event.ts";
+import { readReasoning } from "./reasoning.ts";
+import { CallNumbers, newCallId, readCall } from "./tools.ts";
+import { readUsage } from "./usage.ts";
 
 /** Reads a vendor's chunks. The reply is complete with a `finish_reason` or `[DONE]`, whichever the vendor sends. */
 export class ChatReplyReader implements ReplyReader {
@@ -93,4 +98,150 @@ export class ChatReplyReader implements ReplyReader {
     yield* this.#calls.end();
     if (finish) yield { type: "finish", finish };
   }
+}
+
+/**
+ * Parses a vendor's whole reply, which is read as the only chunk of a stream. Throws an `UpstreamError` when it is no
+ * chat completion.
+ */
+export function parseReply(reply: VendorReply): Reply {
+  return collectReply(readWhole(parseCompletion(reply)));
+}
+
+function* readWhole(body: Record<string, unknown>): Generator<ReplyEvent> {
+  const reader = new ChatReplyReader();
+  yield* reader.readEvent(body);
+  yield* reader.read("[DONE]");
+}
+
+interface OpenCall {
+  id: string;
+  /** As it was announced, which waits for the name. */
+  kind: ToolCall["kind"] | null;
+  /** Arguments that came before the name. */
+  waiting: string;
+  hasArguments: boolean;
+}
+
+/**
+ * Reads the calls of a stream. Each is announced once, with its name; an id is made where the vendor gives none, or one
+ * that another call has.
+ */
+class CallDeltas {
+  readonly #numbers = new CallNumbers();
+  readonly #calls: OpenCall[] = [];
+  readonly #ids = new Set<string>();
+
+  get hasCalls(): boolean {
+    return this.#calls.length > 0;
+  }
+
+  /** `areWhole`: each is a call of its own, whatever its id and index are. */
+  *read(deltas: readonly unknown[], { areWhole }: { areWhole: boolean }): Generator<ReplyEvent> {
+    for (const delta of deltas) {
+      const part = readCall(delta);
+      if (!part || !isObject(delta)) continue;
+      const call = areWhole ? this.#calls.length : this.#numbers.of(part, delta["index"]);
+      const open = (this.#calls[call] ??= { id: "", kind: null, waiting: "", hasArguments: false });
+      yield* this.#add(call, open, part);
+    }
+  }
+
+  /** A function without parameters may have been called without arguments; other protocols want an object. */
+  *end(): Generator<ReplyEvent> {
+    for (const [call, { kind, hasArguments }] of this.#calls.entries())
+      if (kind === "function" && !hasArguments) yield { type: "arguments", call, text: "{}" };
+  }
+
+  *#add(call: number, open: OpenCall, part: ToolCall): Generator<ReplyEvent> {
+    const { name, kind, signature } = part;
+    if (open.id === "" && !this.#ids.has(part.id)) {
+      open.id = part.id;
+      this.#ids.add(part.id);
+    }
+    open.waiting += part.arguments;
+    if (open.kind === null) {
+      if (name === "") return;
+      open.kind = kind;
+      yield { type: "call", call, id: open.id || newCallId(), name, kind, ...(signature && { signature }) };
+    }
+    if (open.waiting === "") return;
+    open.hasArguments = true;
+    yield { type: "arguments", call, text: open.waiting };
+    open.waiting = "";
+  }
+}
+
+/** A piece of text, and whether it is reasoning. */
+interface Piece {
+  type: "text" | "reasoning";
+  text: string;
+}
+
+const OPEN = "<think>";
+const CLOSE = "</think>";
+
+/**
+ * Takes reasoning out of text where a server leaves it there, between tags at the very start (MiniMax without
+ * `reasoning_split`, servers of open models without a reasoning parser). The tags may be cut anywhere.
+ */
+class ThinkTags {
+  #state: "start" | "thinking" | "answer" = "start";
+  /** White space at the very start, which is looked at once. */
+  #space = "";
+  /** What may be the start of a tag. */
+  #held = "";
+
+  *read(text: string): Generator<Piece> {
+    if (this.#state === "start") this.#begin(text);
+    else this.#held += text;
+    if (this.#state === "thinking") yield* this.#think();
+    if (this.#state === "answer") yield* this.#take("text", this.#held.length);
+  }
+
+  /** The text has ended. */
+  *end(): Generator<Piece> {
+    this.#held = this.#space + this.#held;
+    this.#space = "";
+    yield* this.#take(this.#state === "thinking" ? "reasoning" : "text", this.#held.length);
+  }
+
+  #begin(text: string): void {
+    const begun = this.#held + (this.#held === "" ? text.trimStart() : text);
+    if (this.#held === "") this.#space += text.slice(0, text.length - begun.length);
+    this.#held = begun;
+    if (begun.startsWith(OPEN)) {
+      this.#state = "thinking";
+      this.#held = begun.slice(OPEN.length).trimStart();
+      this.#space = "";
+    } else if (!OPEN.startsWith(begun)) {
+      this.#state = "answer";
+      this.#held = this.#space + begun;
+      this.#space = "";
+    }
+  }
+
+  *#think(): Generator<Piece> {
+    const close = this.#held.indexOf(CLOSE);
+    if (close < 0) {
+      yield* this.#take("reasoning", this.#held.length - tagStartLength(this.#held));
+      return;
+    }
+    yield* this.#take("reasoning", close);
+    this.#held = this.#held.slice(CLOSE.length).trimStart();
+    this.#state = "answer";
+  }
+
+  *#take(type: Piece["type"], length: number): Generator<Piece> {
+    const text = this.#held.slice(0, length);
+    this.#held = this.#held.slice(length);
+    if (text !== "") yield { type, text };
+  }
+}
+
+/** How many characters at the end may be the start of the closing tag. */
+function tagStartLength(text: string): number {
+  for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length -= 1)
+    if (CLOSE.startsWith(text.slice(-length))) return length;
+  return 0;
 }

@@ -1,10 +1,9 @@
-import { isObject } from "../../lib/json.ts";
 import { editItems, editMembers, type MemberEdit } from "../../lib/json-edit.ts";
+import { isObject } from "../../lib/json.ts";
 import type { ToolCall } from "../conversation/request.ts";
-import { contentText } from "./content-text.ts";
-import { readFinish, writeFinish } from "./finish-reason.ts";
+import { contentText } from "./content.ts";
+import { readFinish, writeFinish } from "./event.ts";
 import { readReasoning } from "./reasoning.ts";
-import { newReplyId } from "./reply-id.ts";
 import { newCallId, readCall } from "./tools.ts";
 
 /*
@@ -153,4 +152,9 @@ function always(value: string | number | null): MemberEdit {
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** The id of a reply whose vendor gave none, or one in the form of another protocol. */
+export function newReplyId(): string {
+  return `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`;
 }

@@ -11,11 +11,9 @@ import { commentsOf } from "../sse/vendor-words.ts";
 import { StreamMeter } from "../stream-meter.ts";
 import { ChunkEditor } from "./chunk-editor.ts";
 import { addContent, isTextDelta } from "./content.ts";
-import { correctedUsage } from "./corrected-usage.ts";
+import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 import { writeError } from "./error.ts";
-import { errorOf, firstChoice, inStreamError, usageOf } from "./event.ts";
-import { refuseFailure } from "./finish-reason.ts";
-import { readUsage, showsBilled } from "./usage.ts";
+import { errorOf, firstChoice, inStreamError, usageOf, refuseFailure } from "./event.ts";
 
 /** Members that hold streamed text. */
 const TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { correctedUsage } from "./corrected-usage.ts";
+import { correctedUsage, readUsage, writeUsage } from "./usage.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
-import { readReply } from "./reply.ts";
+import { readReply } from "./forward.ts";
 import { openStream } from "./stream.ts";
-import { readUsage, writeUsage } from "./usage.ts";
 
 const tokensOf = (usage: object) => readUsage(usage)?.tokens;
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ReplyEvent } from "../conversation/reply.ts";
 import { readConversation } from "./read-request.ts";
 import { readRequest } from "./request.ts";
-import { ChatReplyWriter } from "./write-stream.ts";
+import { ChatReplyWriter } from "./write-reply.ts";
 
 const ASK = { model: "public-model", messages: [{ role: "user", content: "hi" }] };
 const USAGE = { unit: "token", tokens: { input: 3, output: 2 }, source: "upstream" } as const;

@@ -1,10 +1,12 @@
+import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
-import type { Reply } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/request.ts";
-import { writeFinish } from "./finish-reason.ts";
+import type { Reply, Finish, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
+import type { AssistantPart, ReasoningPart, ToolCall } from "../conversation/request.ts";
+import { writeError } from "./error.ts";
+import { writeFinish } from "./event.ts";
 import { writeDetails } from "./reasoning.ts";
-import { newReplyId } from "./reply-id.ts";
 import type { ChatPayload } from "./request.ts";
+import { newReplyId } from "./required-fields.ts";
 import { writeCall } from "./tools.ts";
 import { writeUsage } from "./usage.ts";
 
@@ -24,11 +26,7 @@ export function writeReply(reply: Reply, { parsed }: ChatPayload, usage: TokenUs
 }
 
 /** What every object of a reply begins with. Ids of other protocols give way to one in chat's own form. */
-export function replyHead(
-  id: string | null,
-  object: "chat.completion" | "chat.completion.chunk",
-  model: string,
-) {
+function replyHead(id: string | null, object: "chat.completion" | "chat.completion.chunk", model: string) {
   return {
     id: id?.startsWith("chatcmpl-") ? id : newReplyId(),
     object,
@@ -55,4 +53,114 @@ function writeMessage(parts: readonly AssistantPart[]): object {
 
 function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "reasoning"): string {
   return parts.map((part) => (part.type === type ? part.text : "")).join("");
+}
+
+/**
+ * Writes a stream of chunks: the role first, under one id, then the pieces; at the end the reason, one usage chunk
+ * without choices, and `[DONE]`. What a client must send back of reasoning comes whole, once the reasoning is over: of a
+ * field that OpenAI does not know, its clients keep the last value (openai 6, `ChatCompletionStream`).
+ */
+export class ChatReplyWriter implements ReplyWriter {
+  readonly #model: string;
+  #head: ReturnType<typeof replyHead> | null = null;
+  #finish: Finish = { reason: "stop", stopSequence: null };
+  /** Pieces of reasoning that are to be sent whole. */
+  #reasoning: ReasoningPart[] = [];
+  /** How many have been. */
+  #pieces = 0;
+  readonly #kinds = new Map<number, ToolCall["kind"]>();
+
+  constructor({ parsed }: ChatPayload) {
+    this.#model = parsed.model;
+  }
+
+  write(event: ReplyEvent): string {
+    switch (event.type) {
+      case "start":
+        return this.#begin(event.id);
+      case "text":
+        return this.#endReasoning() + this.#delta({ content: event.text });
+      case "refusal":
+        return this.#endReasoning() + this.#delta({ refusal: event.text });
+      case "reasoning":
+        this.#openReasoning().text += event.text;
+        return this.#delta({ reasoning_content: event.text });
+      case "signature":
+        if (event.isRedacted) this.#reasoning.push({ ...event, type: "reasoning", text: "" });
+        else this.#openReasoning().signature = event.signature;
+        return "";
+      case "call":
+      case "arguments":
+        return this.#endReasoning() + this.#delta({ tool_calls: [this.#call(event)] });
+      case "finish":
+        this.#finish = event.finish;
+        return "";
+      case "use":
+      case "usage":
+        return "";
+    }
+  }
+
+  end(usage: TokenUsage): string {
+    const start = this.#begin(null) + this.#endReasoning();
+    const last = this.#chunk({ choices: [choiceOf({}, writeFinish(this.#finish))] });
+    const counts = this.#chunk({ choices: [], usage: writeUsage(usage) });
+    return `${start}${last}${counts}data: [DONE]\n\n`;
+  }
+
+  fail(error: GatewayError): string {
+    return frame(writeError(error));
+  }
+
+  /** The piece of reasoning that has no signature yet. */
+  #openReasoning(): ReasoningPart {
+    const last = this.#reasoning.at(-1);
+    if (last && !last.signature) return last;
+    const piece: ReasoningPart = { type: "reasoning", text: "", signature: null };
+    this.#reasoning.push(piece);
+    return piece;
+  }
+
+  #endReasoning(): string {
+    if (this.#reasoning.length === 0) return "";
+    const details = this.#reasoning.flatMap((piece, index) => writeDetails(piece, this.#pieces + index));
+    this.#pieces += this.#reasoning.length;
+    this.#reasoning = [];
+    return details.length > 0 ? this.#delta({ reasoning_details: details }) : "";
+  }
+
+  #call(event: Extract<ReplyEvent, { type: "call" | "arguments" }>): object {
+    const { call: index } = event;
+    if (event.type === "call") {
+      this.#kinds.set(index, event.kind);
+      return { index, ...writeCall({ ...event, type: "tool_call", arguments: "" }) };
+    }
+    const isCustom = this.#kinds.get(index) === "custom";
+    return isCustom
+      ? { index, custom: { input: event.text } }
+      : { index, function: { arguments: event.text } };
+  }
+
+  #delta(delta: object): string {
+    return this.#begin(null) + this.#chunk({ choices: [choiceOf(delta, null)] });
+  }
+
+  /** The chunk with the role; empty once it has been written. */
+  #begin(id: string | null): string {
+    if (this.#head) return "";
+    this.#head = replyHead(id, "chat.completion.chunk", this.#model);
+    return this.#chunk({ choices: [choiceOf({ role: "assistant", content: "" }, null)] });
+  }
+
+  #chunk(body: object): string {
+    return frame({ ...this.#head, ...body });
+  }
+}
+
+function choiceOf(delta: object, reason: string | null): object {
+  return { index: 0, delta, logprobs: null, finish_reason: reason };
+}
+
+function frame(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
 }

@@ -1,5 +1,5 @@
-import { effortOf } from "../conversation/reasoning.ts";
 import { customNames } from "../conversation/custom-tools.ts";
+import { effortOf } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms, VendorTraits } from "../dialect.ts";

@@ -1,6 +1,6 @@
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readReply } from "../../dialects/chat/reply.ts";
+import { describe, expect, test } from "bun:test";
+import { readReply } from "../../dialects/chat/forward.ts";
 import { openStream } from "../../dialects/chat/stream.ts";
 import { charge } from "../../domain/charge.ts";
 import type { TokenPrice } from "../../domain/price.ts";

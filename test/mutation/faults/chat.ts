@@ -53,21 +53,21 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "calls that share an index are one",
-    file: "src/dialects/chat/call-numbers.ts",
+    file: "src/dialects/chat/tools.ts",
     find: 'known !== "" && id !== known',
     replace: "false",
     tests: [...READER, ...STREAM],
   },
   {
     name: "a cut tag of reasoning is text",
-    file: "src/dialects/chat/think-tags.ts",
+    file: "src/dialects/chat/read-reply.ts",
     find: "length - tagStartLength(this.#held)",
     replace: "length",
     tests: READER,
   },
   {
     name: "a vendor that gave up has answered",
-    file: "src/dialects/chat/finish-reason.ts",
+    file: "src/dialects/chat/event.ts",
     find: 'if (typeof reason === "string" && FAILURES.has(reason))',
     replace: 'if (reason === "never")',
     tests: READER,
@@ -102,7 +102,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "a stream sends reasoning that a client must return in pieces",
-    file: "src/dialects/chat/write-stream.ts",
+    file: "src/dialects/chat/write-reply.ts",
     find: "return this.#delta({ reasoning_content: event.text });",
     replace: "return this.#endReasoning() + this.#delta({ reasoning_content: event.text });",
     tests: ["test/e2e/messages-vendor.test.ts"],
@@ -116,7 +116,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "two calls of a whole reply with one id become one",
-    file: "src/dialects/chat/call-deltas.ts",
+    file: "src/dialects/chat/read-reply.ts",
     find: "areWhole ? this.#calls.length : this",
     replace: "this",
     tests: ["src/dialects/chat/read-reply.test.ts"],
