@@ -1,40 +1,39 @@
 import type { Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
+import { addOperation } from "./operation-command.ts";
 import { readCount } from "./options.ts";
 
 /** `audit list|verify` */
 export function addAuditCommands(program: Command, cli: CommandContext): void {
   const audit = program.command("audit").description("who changed what, and when");
-  audit
-    .command("list")
-    .description("list changes, newest first")
-    .option("--subject <id>", "of this organization, key, price, budget, charge or model only")
-    .option("--limit <n>", "most changes", readCount, 50)
-    .option("--json", "print JSON")
-    .action(async ({ json, ...filter }: { subject?: string; limit: number; json?: boolean }) => {
-      const { data } = await cli.run("audit.list", filter);
-      cli.print(json, data, data.map(toRow));
-    });
-  audit
-    .command("verify")
-    .description("check the chain of hashes over all changes; fails when a row was changed or removed")
-    .option("--head <hash>", "a head that an earlier run printed, which must still be in the chain")
-    .option("--json", "print JSON")
-    .action(async ({ head, json }: { head?: string; json?: boolean }) => {
-      const verification = await cli.run("audit.verify", { head });
-      const { rows, faults, faultCount } = verification;
-      if (json) cli.print(true, verification, []);
-      else {
-        if (faultCount > 0)
-          cli.print(
-            false,
-            null,
-            faults.map(({ revision, fault }) => ({ revision: String(revision ?? "end"), fault })),
-          );
-        cli.printLine(`Checked ${rows} rows. Head: ${verification.head ?? "none"}`);
-      }
-      if (faultCount > 0) throw new Error(`the audit has ${faultCount} fault${faultCount === 1 ? "" : "s"}`);
-    });
+  addOperation(audit, cli, ["list", "audit.list"], {
+    description: "list changes, newest first",
+    fields: {
+      subject: {
+        flags: "--subject <id>",
+        text: "of this organization, key, price, budget, charge or model only",
+      },
+      limit: { flags: "--limit <n>", text: "most changes", read: readCount, default: 50 },
+    },
+    rows: ({ data }) => data.map(toRow),
+    json: ({ data }) => data,
+  });
+  addOperation(audit, cli, ["verify", "audit.verify"], {
+    description: "check the chain of hashes over all changes; fails when a row was changed or removed",
+    fields: {
+      head: {
+        flags: "--head <hash>",
+        text: "a head that an earlier run printed, which must still be in the chain",
+      },
+    },
+    rows: ({ faults }) =>
+      faults.length === 0
+        ? null
+        : faults.map(({ revision, fault }) => ({ revision: String(revision ?? "end"), fault })),
+    line: ({ rows, head }) => `Checked ${rows} rows. Head: ${head ?? "none"}`,
+    failure: ({ faultCount }) =>
+      faultCount === 0 ? null : `the audit has ${faultCount} fault${faultCount === 1 ? "" : "s"}`,
+  });
 }
 
 type AuditView = Output<"audit.list">["data"][number];

@@ -1,123 +1,98 @@
 import { InvalidArgumentError, type Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
-import { readCount } from "./options.ts";
+import { addList, addOperation, type FieldOptions } from "./operation-command.ts";
+import { readCount, UNSET } from "./options.ts";
 import { readSecret, readSource, SOURCES } from "./secret-source.ts";
+
+const ID = { flags: "<id>", text: "the channel's id" };
 
 /** `channels list|add|set|remove|test|reseal` */
 export function addChannelCommands(program: Command, cli: CommandContext): void {
   const channels = program.command("channels").description("ways to vendors");
-  channels
-    .command("list")
-    .description("list the channels of the file, the environment, the database and the catalogue")
-    .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }) => {
-      const { data: all } = await cli.run("channels.list", {});
-      cli.print(json, all, all.map(toRow));
-    });
-  addAddCommand(channels, cli);
-  addSetCommand(channels, cli);
-  channels
-    .command("remove")
-    .description("remove a channel of the database")
-    .argument("<id>", "the channel's id")
-    .option("--force", "even if routes name it")
-    .action(async (id: string, { force }: { force?: boolean }) => {
-      await cli.run("channels.remove", { id, force });
-      cli.printLine(`Channel ${id} is removed.`);
-    });
-  channels
-    .command("test")
-    .description("call the vendor once to prove a channel's address and credential")
-    .argument("<id>", "the channel's id")
-    .option("--json", "print JSON")
-    .action(async (id: string, { json }: { json?: boolean }) => {
-      const result = await cli.run("channels.test", { id });
-      if (json) cli.print(true, result, []);
-      else cli.printLine(`${result.ok ? "ok" : "failed"} (${result.ms} ms): ${result.message}`);
-      if (!result.ok) throw new Error(`the channel "${id}" has failed its test`);
-    });
-  channels
-    .command("reseal")
-    .description(
-      "encrypt stored credentials and secrets of TOTP with the present master key, after it was changed",
-    )
-    .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }) => {
-      const result = await cli.run("configuration.reseal", {});
-      const failed = result.failed.map(({ kind, id, field }) => `${kind} ${id}: ${field}`);
-      if (json) cli.print(true, result, []);
-      else cli.printLine(`Sealed ${result.resealed} secrets anew.`);
-      if (failed.length > 0)
-        throw new Error(
-          `no key opens ${failed.join(", ")}: set the earlier master key as GATEWAY_MASTER_KEY_PREVIOUS and run it again, or set the secrets anew`,
-        );
-    });
-}
-
-interface ChannelOptions {
-  baseUrl?: string;
-  credential?: string;
-  region?: string;
-  setting?: Record<string, unknown>;
-  maxConcurrent?: number;
-  ownServer?: boolean;
-  json?: boolean;
-}
-
-function addAddCommand(channels: Command, cli: CommandContext): void {
-  const command = channels
-    .command("add")
-    .description("add a channel to the database, its credential encrypted")
-    .argument("<provider>", "name of the provider")
-    .option("--id <id>", "its id, by default that of the provider's shipped channel");
-  addChannelOptions(command).action(
-    async (provider: string, { id, ...options }: ChannelOptions & { id?: string }) => {
-      if (id === undefined) await requireNone(provider, cli);
-      const fields = await readChannelOptions(options, cli);
-      const added = await cli.run("channels.create", {
-        provider,
-        ...(id !== undefined && { id }),
-        ...fields,
-      });
-      cli.print(options.json, added, [toRow(added)]);
+  addList(channels, cli, ["list", "channels.list"], {
+    description: "list the channels of the file, the environment, the database and the catalogue",
+    row: toRow,
+  });
+  addOperation(channels, cli, ["add", "channels.create"], {
+    description: "add a channel to the database, its credential encrypted",
+    fields: {
+      provider: { flags: "<provider>", text: "name of the provider" },
+      id: { flags: "--id <id>", text: "its id, by default that of the provider's shipped channel" },
+      ...CHANNEL_FIELDS,
     },
-  );
-}
-
-function addSetCommand(channels: Command, cli: CommandContext): void {
-  const command = channels
-    .command("set")
-    .description("change a channel of the database; what is not named stays as it is")
-    .argument("<id>", "the channel's id");
-  addChannelOptions(command).action(async (id: string, options: ChannelOptions) => {
-    const fields = await readChannelOptions(options, cli);
-    if (Object.keys(fields).length === 0)
-      throw new Error("name what to change, such as --credential env:NAME");
-    const changed = await cli.run("channels.update", { id, ...fields });
-    cli.print(options.json, changed, [toRow(changed)]);
+    async input(given) {
+      if (given.id === undefined) await requireNone(given.provider, cli);
+      return await withCredential(given, cli);
+    },
+    rows: (channel) => [toRow(channel)],
+  });
+  addOperation(channels, cli, ["set", "channels.update"], {
+    description: "change a channel of the database; what is not named stays as it is",
+    fields: { id: ID, ...CHANNEL_FIELDS },
+    async input(given) {
+      if (Object.keys(given).length === 1)
+        throw new Error("name what to change, such as --credential env:NAME");
+      return await withCredential(given, cli);
+    },
+    rows: (channel) => [toRow(channel)],
+  });
+  addOperation(channels, cli, ["remove", "channels.remove"], {
+    description: "remove a channel of the database",
+    fields: { id: ID, force: { flags: "--force", text: "even if routes name it" } },
+    line: (_, { id }) => `Channel ${id} is removed.`,
+  });
+  addOperation(channels, cli, ["test", "channels.test"], {
+    description: "call the vendor once to prove a channel's address and credential",
+    fields: { id: ID },
+    json: (result) => result,
+    line: ({ ok, ms, message }) => `${ok ? "ok" : "failed"} (${ms} ms): ${message}`,
+    failure: ({ ok }, { id }) => (ok ? null : `the channel "${id}" has failed its test`),
+  });
+  addOperation(channels, cli, ["reseal", "configuration.reseal"], {
+    description:
+      "encrypt stored credentials and secrets of TOTP with the present master key, after it was changed",
+    json: (result) => result,
+    line: ({ resealed }) => `Sealed ${resealed} secrets anew.`,
+    failure({ failed }) {
+      const names = failed.map(({ kind, id, field }) => `${kind} ${id}: ${field}`);
+      return names.length === 0
+        ? null
+        : `no key opens ${names.join(", ")}: set the earlier master key as GATEWAY_MASTER_KEY_PREVIOUS and run it again, or set the secrets anew`;
+    },
   });
 }
 
-function addChannelOptions(command: Command): Command {
-  return command
-    .option("--base-url <address>", "address of the vendor, by default the provider's own")
-    .option("--credential <source>", `where to read the credential from: ${SOURCES}, or none`, (source) =>
-      source === "none" ? source : readSource(source),
-    )
-    .option("--region <name>", "region of the vendor")
-    .option("--setting <name=value>", "setting of the provider (repeatable)", readSetting)
-    .option("--max-concurrent <n>", "maximum number of concurrent calls from one process", readCount)
-    .option("--own-server", "it is a server of your own")
-    .option("--json", "print JSON");
-}
+const CHANNEL_FIELDS = {
+  baseUrl: {
+    flags: "--base-url <address>",
+    text: "address of the vendor, by default the provider's own",
+  },
+  credential: {
+    flags: "--credential <source>",
+    text: `where to read the credential from: ${SOURCES}, or none`,
+    read: (source) => (source === "none" ? UNSET : readSource(source)),
+  },
+  region: { flags: "--region <name>", text: "region of the vendor" },
+  settings: {
+    flags: "--setting <name=value>",
+    text: "setting of the provider (repeatable)",
+    read: readSetting,
+  },
+  maxConcurrent: {
+    flags: "--max-concurrent <n>",
+    text: "maximum number of concurrent calls from one process",
+    read: readCount,
+  },
+  isOwnServer: { flags: "--own-server", text: "it is a server of your own" },
+} satisfies FieldOptions<"channels.create" | "channels.update">;
 
-/** The fields that the options name. */
-async function readChannelOptions(options: ChannelOptions, cli: CommandContext) {
-  const { baseUrl, region, setting: settings, maxConcurrent, ownServer: isOwnServer } = options;
-  const { credential: source } = options;
-  const credential = source && (source === "none" ? null : await readSecret(source, cli.context.env));
-  const given = { baseUrl, region, settings, maxConcurrent, isOwnServer, credential };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+/** With the secret in place of its source. */
+async function withCredential<Given extends { credential?: string | null }>(
+  given: Given,
+  { context }: CommandContext,
+): Promise<Given> {
+  const { credential: source } = given;
+  return source ? { ...given, credential: await readSecret(source, context.env) } : given;
 }
 
 /**

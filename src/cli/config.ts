@@ -1,5 +1,7 @@
 import type { Command } from "commander";
+import type { LoadedSettings } from "../config/index.ts";
 import type { CommandContext, Output } from "./context.ts";
+import { addOperation } from "./operation-command.ts";
 import { readInputFile } from "./options.ts";
 
 /** `config export|import` */
@@ -14,23 +16,24 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
       const { yaml } = await cli.run("configuration.export", {});
       await cli.write(yaml);
     });
-  config
-    .command("import")
-    .description("make the database declare what a document says, all of it or nothing")
-    .argument("<file>", "the document, - for the standard input")
-    .option("--dry-run", "only show what would change")
-    .option("--json", "print JSON")
-    .action(async (file: string, { dryRun, json }: { dryRun?: boolean; json?: boolean }) => {
-      const yaml = await readInputFile(file);
-      const result = await cli.run("configuration.import", { yaml, isDryRun: dryRun });
-      if (json) return cli.print(true, result, []);
-      cli.print(false, null, result.changes.map(toRow));
-      for (const { kind, id, secret } of result.secrets)
-        cli.printLine(
+  addOperation(config, cli, ["import", "configuration.import"], {
+    description: "make the database declare what a document says, all of it or nothing",
+    fields: {
+      yaml: { flags: "<file>", text: "the document, - for the standard input" },
+      isDryRun: { flags: "--dry-run", text: "only show what would change" },
+    },
+    input: async (given) => ({ ...given, yaml: await readInputFile(given.yaml) }),
+    rows: ({ changes }) => changes.map(toRow),
+    json: (result) => result,
+    line({ isApplied, secrets }) {
+      const lines = secrets.map(
+        ({ kind, id, secret }) =>
           `The ${kind === "key" ? "secret of the key" : "password of the member"} ${id}, shown only now: ${secret}`,
-        );
-      if (dryRun) cli.printLine("Nothing was changed.");
-    });
+      );
+      if (!isApplied) lines.push("Nothing was changed.");
+      return lines.length === 0 ? null : lines.join("\n");
+    },
+  });
 }
 
 type Change = Output<"configuration.import">["changes"][number];
@@ -39,4 +42,37 @@ function toRow({ kind, id, action, before, after }: Change) {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const changed = [...names].filter((name) => !Bun.deepEquals(before?.[name], after?.[name]));
   return { action, kind, id, fields: action === "update" ? changed.join(", ") : "" };
+}
+
+/** `check`: the effective settings and where each came from, with warnings. Fails with every problem. */
+export function addCheckCommand(program: Command, cli: CommandContext): void {
+  program
+    .command("check")
+    .description("show the effective settings and the origin of each")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }) => {
+      cli.requireLocal();
+      const declared = await cli.loadSettings();
+      const { rows, warnings } = await withStored(declared, cli);
+      const table = rows.map(({ path, value, origin, from }) => ({
+        setting: path,
+        value,
+        origin: from === null ? origin : `${origin} ${from}`,
+      }));
+      cli.print(json, rows, table);
+      cli.warn(warnings);
+    });
+}
+
+/** The settings with what the database declares; without it and with a warning where the database cannot be read. */
+async function withStored(declared: LoadedSettings, cli: CommandContext): Promise<LoadedSettings> {
+  const { context, loadSettings } = cli;
+  try {
+    const stored = await context.readStoredEntries(declared.settings);
+    return stored.length === 0 ? declared : await loadSettings(stored);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `cannot be read (${reason}): its channels and models are left out`;
+    return { ...declared, warnings: [...declared.warnings, { path: "the database", message }] };
+  }
 }

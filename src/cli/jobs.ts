@@ -1,49 +1,54 @@
 import type { Command } from "commander";
 import { JOB_STATUSES } from "../domain/job.ts";
 import type { CommandContext, Output } from "./context.ts";
+import { addOperation } from "./operation-command.ts";
 import { readCount, readWord } from "./options.ts";
+
+const ID = { flags: "<id>", text: "the job's id" };
 
 /** `jobs list|show|cancel` */
 export function addJobCommands(program: Command, cli: CommandContext): void {
   const jobs = program.command("jobs").description("pictures that are made in the background");
-  jobs
-    .command("list")
-    .description("list jobs, newest first")
-    .option("--org <id>", "of this organization only")
-    .option("--key <id>", "of this key only")
-    .option("--status <status>", `in this state only: ${JOB_STATUSES.join(", ")}`, readWord(...JOB_STATUSES))
-    .option("--limit <n>", "most jobs", readCount, 50)
-    .option("--json", "print JSON")
-    .action(async ({ org, key, status, limit, json }: ListOptions) => {
-      const filter = { organizationId: org, keyId: key, ...(status !== undefined && { status }) };
-      const { data } = await cli.run("jobs.list", { ...filter, limit });
-      cli.print(json, data, data.map(toRow));
-    });
-  jobs
-    .command("show")
-    .description("show one job")
-    .argument("<id>", "the job's id")
-    .option("--json", "print JSON")
-    .action(async (id: string, { json }: { json?: boolean }) => {
-      const job = await cli.run("jobs.get", { id });
-      cli.print(json, job, [toRow(job)]);
-    });
-  jobs
-    .command("cancel")
-    .description("cancel a job: at once while it waits, as far as possible while it runs; needs --url")
-    .argument("<id>", "the job's id")
-    .action(async (id: string) => {
-      const { status } = await cli.run("jobs.cancel", { id });
-      cli.printLine(status === "cancelled" ? `Job ${id} is cancelled.` : `Job ${id} is being cancelled.`);
-    });
+  addOperation(jobs, cli, ["list", "jobs.list"], {
+    description: "list jobs, newest first",
+    fields: {
+      organizationId: { flags: "--org <id>", text: "of this organization only" },
+      keyId: { flags: "--key <id>", text: "of this key only" },
+      status: {
+        flags: "--status <status>",
+        text: `in this state only: ${JOB_STATUSES.join(", ")}`,
+        read: readWord(...JOB_STATUSES),
+      },
+      limit: { flags: "--limit <n>", text: "most jobs", read: readCount, default: 50 },
+    },
+    rows: ({ data }) => data.map(toRow),
+    json: ({ data }) => data,
+  });
+  addOperation(jobs, cli, ["show", "jobs.get"], {
+    description: "show one job",
+    fields: { id: ID },
+    rows: (job) => [toRow(job)],
+  });
+  addOperation(jobs, cli, ["cancel", "jobs.cancel"], {
+    description: "cancel a job: at once while it waits, as far as possible while it runs; needs --url",
+    fields: { id: ID },
+    line: ({ status }, { id }) =>
+      status === "cancelled" ? `Job ${id} is cancelled.` : `Job ${id} is being cancelled.`,
+  });
 }
 
-interface ListOptions {
-  org?: string;
-  key?: string;
-  status?: string;
-  limit: number;
-  json?: boolean;
+/** `links rotate`: links to the pictures that jobs and requests have made. */
+export function addLinkCommands(program: Command, cli: CommandContext): void {
+  const links = program.command("links").description("links to results");
+  addOperation(links, cli, ["rotate", "links.rotate"], {
+    description: "sign links with a new secret; links made before stay valid until they expire",
+    fields: { isImmediate: { flags: "--now", text: "make links made before invalid at once" } },
+    json: ({ kept }) => ({ rotated: true, older_links_valid: kept > 0 }),
+    line: ({ kept }) =>
+      kept > 0
+        ? "New links have a new secret. Older links stay valid until they expire."
+        : "New links have a new secret. Older links are not valid any more.",
+  });
 }
 
 function toRow(job: Output<"jobs.get">) {

@@ -1,143 +1,108 @@
 import type { Command } from "commander";
-import type { CommandContext, Input, Output } from "./context.ts";
-import {
-  collect,
-  limitText,
-  readDuration,
-  readLimit,
-  readScope,
-  readTime,
-  readTimeOrNever,
-  UNSET,
-} from "./options.ts";
+import type { CommandContext, Output } from "./context.ts";
+import { addList, addOperation } from "./operation-command.ts";
+import { limitText, readAddress, readDuration, collectOrAll, readScope, readTimeOrNever } from "./options.ts";
 
-/** `keys create|list|set|rotate|disable|enable|delete` */
+const ID = { flags: "<id>", text: "the key's id, as listed" };
+
+/** `keys create|set|rotate|list|disable|enable|delete` */
 export function addKeyCommands(program: Command, cli: CommandContext): void {
   const keys = program.command("keys").description("gateway keys");
-  addCreateCommand(keys, cli);
-  addSetCommand(keys, cli);
-  addRotateCommand(keys, cli);
-  keys
-    .command("list")
-    .description("list keys")
-    .option("--org <id>", "of this organization only")
-    .option("--json", "print JSON")
-    .action(async ({ org, json }: { org?: string; json?: boolean }) => {
-      const keysFound = await cli.list("keys.list", { organizationId: org });
-      cli.print(json, keysFound, keysFound.map(toRow));
-    });
-  addStateCommand(keys, cli, { name: "disable", description: "stop a key from being accepted" });
-  addStateCommand(keys, cli, { name: "enable", description: "accept a disabled key again" });
-  keys
-    .command("delete")
-    .description("delete a key for good; the ledger and the audit keep its id")
-    .argument("<id>", "the key's id, as listed")
-    .action(async (id: string) => {
-      await cli.run("keys.remove", { id });
-      cli.printLine(`Key ${id} is deleted.`);
-    });
-}
-
-function addCreateCommand(keys: Command, cli: CommandContext): void {
-  keys
-    .command("create")
-    .description("create a key and show its secret, this once")
-    .requiredOption("--name <name>", "what it is for")
-    .option("--org <id>", "organization", "default")
-    .option("--scope <scope>", "ai:image, ai:llm or ai:* (repeatable; all when absent)", readScope)
-    .option("--model <id>", "model it may call (repeatable; all of its organization when absent)", collect)
-    .option("--address <cidr>", "address or network it may be used from (repeatable)", collect)
-    .option("--limit <name=value>", "own limit, for example images_per_minute=10 (repeatable)", readLimit)
-    .option("--expires <time>", "ISO date or time at which it ends", readTime)
-    .option("--json", "print JSON")
-    .action(async ({ org, expires, json, name, ...options }: CreateOptions) => {
-      const { secret, key } = await cli.run("keys.create", {
-        ...toFields(options),
-        name,
-        organizationId: org,
-        expiresAt: expires,
-      });
-      if (json) return cli.print(true, { secret, key }, []);
-      cli.printLine(`Key ${key.id} is created. Its secret is shown only now:\n\n  ${secret}\n`);
-    });
-}
-
-function addSetCommand(keys: Command, cli: CommandContext): void {
-  keys
-    .command("set")
-    .description("change a key; what is not named stays")
-    .argument("<id>", "the key's id, as listed")
-    .option("--name <name>", "what it is for")
-    .option("--scope <scope>", "ai:image, ai:llm or ai:* (repeatable)", readScope)
-    .option("--model <id>", 'model it may call (repeatable), or "*" for all of its organization', collect)
-    .option("--address <cidr>", "address or network it may be used from (repeatable), or any", collect)
-    .option("--limit <name=value>", "limit: a number, none or default (repeatable)", readLimit)
-    .option("--expires <time|never>", "ISO date or time at which it ends", readTimeOrNever)
-    .option("--json", "print JSON")
-    .action(async (id: string, { expires, json, ...options }: SetOptions) => {
-      const expiresAt = expires === UNSET ? null : expires;
-      const key = await cli.run("keys.update", { id, ...toFields(options), expiresAt });
-      cli.print(json, key, [toRow(key)]);
-    });
-}
-
-function addRotateCommand(keys: Command, cli: CommandContext): void {
-  keys
-    .command("rotate")
-    .description("give a key another secret and show it, this once")
-    .argument("<id>", "the key's id, as listed")
-    .option("--overlap <time>", "how long the old secret is accepted: 30m, 24h, 7d or 0", readDuration, 0)
-    .option("--json", "print JSON")
-    .action(async (id: string, { overlap, json }: { overlap: number; json?: boolean }) => {
-      const { secret, key } = await cli.run("keys.rotate", { id, overlapMs: overlap });
-      if (json) return cli.print(true, { secret, key }, []);
-      const until = new Date(Date.now() + overlap).toISOString();
+  addOperation(keys, cli, ["create", "keys.create"], {
+    description: "create a key and show its secret, this once",
+    fields: {
+      name: { flags: "--name <name>", text: "what it is for" },
+      organizationId: { flags: "--org <id>", text: "organization", default: "default" },
+      scopes: {
+        flags: "--scope <scope>",
+        text: "ai:image, ai:llm or ai:* (repeatable; all when absent)",
+        read: readScope,
+      },
+      models: {
+        flags: "--model <id>",
+        text: "model it may call (repeatable; all of its organization when absent)",
+        read: collectOrAll,
+      },
+      addresses: {
+        flags: "--address <cidr>",
+        text: "address or network it may be used from (repeatable)",
+        read: readAddress,
+      },
+      limits: {
+        flags: "--limit <name=value>",
+        text: "own limit, for example images_per_minute=10 (repeatable)",
+      },
+      expiresAt: { flags: "--expires <time>", text: "ISO date or time at which it ends" },
+    },
+    json: (created) => created,
+    line: ({ secret, key }) => `Key ${key.id} is created. Its secret is shown only now:\n\n  ${secret}\n`,
+  });
+  addOperation(keys, cli, ["set", "keys.update"], {
+    description: "change a key; what is not named stays",
+    fields: {
+      id: ID,
+      name: { flags: "--name <name>", text: "what it is for" },
+      scopes: { flags: "--scope <scope>", text: "ai:image, ai:llm or ai:* (repeatable)", read: readScope },
+      models: {
+        flags: "--model <id>",
+        text: 'model it may call (repeatable), or "*" for all of its organization',
+        read: collectOrAll,
+      },
+      addresses: {
+        flags: "--address <cidr>",
+        text: "address or network it may be used from (repeatable), or any",
+        read: readAddress,
+      },
+      limits: { flags: "--limit <name=value>", text: "limit: a number, none or default (repeatable)" },
+      expiresAt: {
+        flags: "--expires <time|never>",
+        text: "ISO date or time at which it ends",
+        read: readTimeOrNever,
+      },
+    },
+    rows: (key) => [toRow(key)],
+  });
+  addOperation(keys, cli, ["rotate", "keys.rotate"], {
+    description: "give a key another secret and show it, this once",
+    fields: {
+      id: ID,
+      overlapMs: {
+        flags: "--overlap <time>",
+        text: "how long the old secret is accepted: 30m, 24h, 7d or 0",
+        default: 0,
+        read: readDuration,
+      },
+    },
+    json: (rotated) => rotated,
+    line({ secret, key }, { overlapMs }) {
+      const until = new Date(Date.now() + overlapMs).toISOString();
       const old =
-        overlap === 0 ? "The old one is refused from now on" : `The old one is accepted until ${until}`;
-      cli.printLine(`${old}. The new secret of ${key.id} is shown only now:\n\n  ${secret}\n`);
-    });
-}
-
-function addStateCommand(
-  keys: Command,
-  cli: CommandContext,
-  { name, description }: { name: "disable" | "enable"; description: string },
-): void {
-  keys
-    .command(name)
-    .description(description)
-    .argument("<id>", "the key's id, as listed")
-    .action(async (id: string) => {
-      const key = await cli.run("keys.update", { id, isDisabled: name === "disable" });
-      cli.printLine(`Key ${key.id} (${key.name}) is ${name}d.`);
-    });
-}
-
-interface FieldOptions {
-  name?: string;
-  scope?: string[];
-  model?: string[];
-  address?: string[];
-  limit?: Input<"keys.create">["limits"];
-}
-
-interface CreateOptions extends FieldOptions {
-  org: string;
-  name: string;
-  expires?: number;
-  json?: boolean;
-}
-
-interface SetOptions extends FieldOptions {
-  expires?: number | typeof UNSET;
-  json?: boolean;
-}
-
-function toFields({ name, scope, model, address, limit: limits }: FieldOptions) {
-  const scopes = scope as Input<"keys.create">["scopes"];
-  const models = model?.includes("*") ? ("*" as const) : model;
-  const addresses = address?.includes("any") ? null : address;
-  return { name, scopes, models, addresses, limits };
+        overlapMs === 0 ? "The old one is refused from now on" : `The old one is accepted until ${until}`;
+      return `${old}. The new secret of ${key.id} is shown only now:\n\n  ${secret}\n`;
+    },
+  });
+  addList(keys, cli, ["list", "keys.list"], {
+    description: "list keys",
+    fields: { organizationId: { flags: "--org <id>", text: "of this organization only" } },
+    row: toRow,
+  });
+  addOperation(keys, cli, ["disable", "keys.update"], {
+    description: "stop a key from being accepted",
+    fields: { id: ID },
+    input: (given) => ({ ...given, isDisabled: true }),
+    line: ({ id, name }) => `Key ${id} (${name}) is disabled.`,
+  });
+  addOperation(keys, cli, ["enable", "keys.update"], {
+    description: "accept a disabled key again",
+    fields: { id: ID },
+    input: (given) => ({ ...given, isDisabled: false }),
+    line: ({ id, name }) => `Key ${id} (${name}) is enabled.`,
+  });
+  addOperation(keys, cli, ["delete", "keys.remove"], {
+    description: "delete a key for good; the ledger and the audit keep its id",
+    fields: { id: ID },
+    line: (_, { id }) => `Key ${id} is deleted.`,
+  });
 }
 
 function toRow(key: Output<"keys.get">) {

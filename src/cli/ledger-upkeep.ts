@@ -5,20 +5,17 @@ import { readInput } from "../admin/input.ts";
 import { archiveLedger, archiveSchema } from "../admin/ledger-upkeep.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext, Output } from "./context.ts";
+import { addOperation } from "./operation-command.ts";
 
 /** `ledger verify|archive` */
 export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
-  ledger
-    .command("verify")
-    .description("compare the ledger with budgets, leases and this machine's journals; fails on a difference")
-    .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }) => {
-      const verification = await cli.run("ledger.verify", {});
-      const { differences, differenceCount } = verification;
-      if (json || differenceCount > 0) cli.print(json, verification, differences.map(toRow));
-      if (!json) cli.printLine(summary(verification));
-      if (differenceCount > 0) throw new Error(`the ledger has ${countText(differenceCount)}`);
-    });
+  addOperation(ledger, cli, ["verify", "ledger.verify"], {
+    description: "compare the ledger with budgets, leases and this machine's journals; fails on a difference",
+    rows: ({ differenceCount, differences }) => (differenceCount > 0 ? differences.map(toRow) : null),
+    line: summary,
+    failure: ({ differenceCount }) =>
+      differenceCount > 0 ? `the ledger has ${countText(differenceCount)}` : null,
+  });
   ledger
     .command("archive")
     .description("move months that are over to files, each verified before anything is removed")

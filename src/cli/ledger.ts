@@ -2,86 +2,75 @@ import type { Command } from "commander";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { addUpkeepCommands } from "./ledger-upkeep.ts";
-import { readCount, readSequence, readTime, readWord } from "./options.ts";
+import { addFields, addOperation, type FieldOptions } from "./operation-command.ts";
+import { readCount, readSequence, readWord } from "./options.ts";
 
-/** `ledger list|export|show|refund|verify|archive` */
+const ID = { flags: "<id>", text: "the charge's id, as listed" };
+
+/** `ledger list|export|verify|archive|show|refund` */
 export function addLedgerCommands(program: Command, cli: CommandContext): void {
   const ledger = program.command("ledger").description("what was charged, and corrections of it");
-  addFilterOptions(ledger.command("list").description("list entries, newest first"))
-    .option("--limit <n>", "most entries", readCount, 50)
-    .option("--cursor <id>", "go on below this entry, the last of the page before")
-    .option("--json", "print JSON")
-    .action(async ({ json, limit, cursor, ...options }: ListOptions) => {
-      const page = { ...toFilter(options), limit, cursor };
-      const { data, next } = await cli.run("ledger.list", page);
-      cli.print(json, data, data.map(toRow));
-      if (!json && next !== null) cli.printLine(`More entries follow: repeat with --cursor ${next}`);
-    });
-  addFilterOptions(ledger.command("export").description("write all entries to standard output, newest first"))
-    .option("--after <sequence>", "only what was posted after it, in the order of posting", readSequence)
+  addOperation(ledger, cli, ["list", "ledger.list"], {
+    description: "list entries, newest first",
+    fields: {
+      ...FILTER,
+      limit: { flags: "--limit <n>", text: "most entries", read: readCount, default: 50 },
+      cursor: { flags: "--cursor <id>", text: "go on below this entry, the last of the page before" },
+    },
+    rows: ({ data }) => data.map(toRow),
+    json: ({ data }) => data,
+    line: ({ next }) => (next === null ? null : `More entries follow: repeat with --cursor ${next}`),
+  });
+  addExportCommand(ledger, cli);
+  addUpkeepCommands(ledger, cli);
+  addOperation(ledger, cli, ["show", "ledger.get"], {
+    description: "show a charge with its refunds and adjustments",
+    fields: { id: ID },
+    rows: ({ charge, corrections }) => [charge, ...corrections].map(toRow),
+    json: ({ charge, corrections, net }) => ({ charge, corrections, net }),
+    line: details,
+  });
+  addOperation(ledger, cli, ["refund", "ledger.refund"], {
+    description: "refund a charge, or part of it",
+    fields: {
+      id: ID,
+      reason: { flags: "--reason <text>", text: "why; kept in the audit" },
+      amount: {
+        flags: "--amount <decimal>",
+        text: "how much, for example 0.04; all that is left when absent",
+      },
+    },
+    rows: (entry) => [toRow(entry)],
+  });
+}
+
+const FILTER: FieldOptions<"ledger.list"> = {
+  organizationId: { flags: "--org <id>", text: "of this organization only" },
+  keyId: { flags: "--key <id>", text: "of this key only" },
+  model: { flags: "--model <id>", text: "of this model only" },
+  requestId: { flags: "--request <id>", text: "of the request with this X-Request-Id only" },
+  from: { flags: "--from <time>", text: "ISO date or time of the first" },
+  to: { flags: "--to <time>", text: "ISO date or time before which the last was made" },
+};
+
+function addExportCommand(ledger: Command, cli: CommandContext): void {
+  const command = ledger.command("export").description("write all entries to standard output, newest first");
+  const read = addFields(command, "ledger.list", {
+    ...FILTER,
+    after: {
+      flags: "--after <sequence>",
+      text: "only what was posted after it, in the order of posting",
+      read: readSequence,
+    },
+  });
+  command
     .option("--format <csv|jsonl>", "a table, or one JSON object a line", readWord("csv", "jsonl"), "csv")
-    .action(async ({ format, after, ...options }: FilterOptions & { format: string; after?: number }) => {
-      const filter = {
-        ...toFilter(options),
-        ...(after !== undefined && { after }),
-        format: format === "csv" ? ("csv" as const) : ("json" as const),
-      };
+    .action(async ({ format }: { format: string }) => {
+      const filter = { ...read(), format: format === "csv" ? ("csv" as const) : ("json" as const) };
       await cli.connect(async (administration) => {
         for await (const piece of await administration.export("ledger", filter)) await cli.write(piece);
       });
     });
-  addUpkeepCommands(ledger, cli);
-  ledger
-    .command("show")
-    .description("show a charge with its refunds and adjustments")
-    .argument("<id>", "the charge's id, as listed")
-    .option("--json", "print JSON")
-    .action(async (id: string, { json }: { json?: boolean }) => {
-      const view = await cli.run("ledger.get", { id });
-      const { charge, corrections, net } = view;
-      cli.print(json, { charge, corrections, net }, [charge, ...corrections].map(toRow));
-      if (!json) cli.printLine(details(view));
-    });
-  ledger
-    .command("refund")
-    .description("refund a charge, or part of it")
-    .argument("<id>", "the charge's id, as listed")
-    .requiredOption("--reason <text>", "why; kept in the audit")
-    .option("--amount <decimal>", "how much, for example 0.04; all that is left when absent")
-    .option("--json", "print JSON")
-    .action(async (id: string, { json, ...input }: { amount?: string; reason: string; json?: boolean }) => {
-      const entry = await cli.run("ledger.refund", { id, ...input });
-      cli.print(json, entry, [toRow(entry)]);
-    });
-}
-
-interface FilterOptions {
-  org?: string;
-  key?: string;
-  model?: string;
-  request?: string;
-  from?: number;
-  to?: number;
-}
-
-interface ListOptions extends FilterOptions {
-  limit: number;
-  cursor?: string;
-  json?: boolean;
-}
-
-function addFilterOptions(command: Command): Command {
-  return command
-    .option("--org <id>", "of this organization only")
-    .option("--key <id>", "of this key only")
-    .option("--model <id>", "of this model only")
-    .option("--request <id>", "of the request with this X-Request-Id only")
-    .option("--from <time>", "ISO date or time of the first", readTime)
-    .option("--to <time>", "ISO date or time before which the last was made", readTime);
-}
-
-function toFilter({ org, key, request, model, from, to }: FilterOptions) {
-  return { organizationId: org, keyId: key, requestId: request, model, from, to };
 }
 
 type EntryView = Output<"ledger.refund">;

@@ -12,6 +12,11 @@ export function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value];
 }
 
+/** The same, or `*` for all. */
+export function collectOrAll(value: string, earlier: string[] | "*" = []): string[] | "*" {
+  return value === "*" || earlier === "*" ? "*" : [...earlier, value];
+}
+
 /** One of some words. */
 export function readWord(...words: readonly string[]): (value: string) => string {
   return (value) => {
@@ -27,6 +32,16 @@ export function readName(value: string): string {
   throw new InvalidArgumentError("It must have 1 to 100 characters.");
 }
 
+/** Collects addresses; `any` takes the restriction back. */
+export function readAddress(value: string, earlier: string[] | typeof UNSET = []): string[] | typeof UNSET {
+  return value === "any" || earlier === UNSET ? UNSET : [...earlier, value];
+}
+
+/** The id of a channel, or `next`. */
+export function readChannelOrNext(value: string): string | typeof UNSET {
+  return value === "next" ? UNSET : value;
+}
+
 /** Collects scopes. */
 export function readScope(value: string, earlier: string[] = []): string[] {
   return [...earlier, readWord("ai:image", "ai:llm", "ai:*")(value)];
@@ -38,11 +53,11 @@ export function readSwitch(value: string): boolean {
 }
 
 /** What takes a setting back. The command-line library turns a null into an empty text, so it needs a word. */
-export const UNSET = "unset";
+export const UNSET = Symbol("unset");
 
 /** `on`, `off` and `unset`. */
 export function readThreeState(value: string): boolean | typeof UNSET {
-  return readWord("on", "off", UNSET)(value) === UNSET ? UNSET : value === "on";
+  return readWord("on", "off", "unset")(value) === "unset" ? UNSET : value === "on";
 }
 
 /** Seconds as milliseconds, or `off`. */
@@ -97,6 +112,12 @@ export function readDuration(value: string): number {
 }
 
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** A number of tokens from 1. */
+export function readTokenCount(value: string): number {
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("It must be a whole number of tokens from 1.");
+}
 
 /** A whole number from 1. */
 export function readCount(value: string): number {

@@ -1,148 +1,118 @@
 import type { Command } from "commander";
-import type { CommandContext, Input, Output } from "./context.ts";
+import type { CommandContext, Output } from "./context.ts";
+import { addList, addOperation } from "./operation-command.ts";
 import {
   limitText,
-  readLimit,
+  readChannelOrNext,
   readDaysOrOff,
   readHoursOrDefault,
+  collectOrAll,
   readSecondsOrOff,
-  readSwitch,
   readThreeState,
-  readWord,
-  UNSET,
 } from "./options.ts";
 
-/** `orgs create|list|show|enable-model|disable-model|set` */
+const ID = { flags: "<id>", text: "organization" };
+
+/** `orgs list|show|enable-model|disable-model|create|set` */
 export function addOrganizationCommands(program: Command, cli: CommandContext): void {
   const organizations = program
     .command("orgs")
     .description("organizations, their models, settings and limits");
-  addReadingCommands(organizations, cli);
-  addModelCommands(organizations, cli);
-  organizations
-    .command("create")
-    .description("create an organization that may call every model")
-    .requiredOption("--name <name>", "its name")
-    .option("--id <id>", "its id; made up when absent")
-    .option("--currency <code>", "ISO 4217 code of its bills", "USD")
-    .option("--json", "print JSON")
-    .action(async ({ json, ...fields }: { json?: boolean; name: string; id?: string; currency: string }) => {
-      const organization = await cli.run("organizations.create", fields);
-      if (json) return cli.print(true, organization, []);
-      cli.printLine(`Organization ${organization.id} is created.`);
-    });
-  organizations
-    .command("set")
-    .description("change settings and limits; what is not named stays")
-    .argument("<id>", "organization")
-    .option("--name <name>", "its name")
-    .option("--disabled <on|off>", "whether its keys are refused", readSwitch)
-    .option("--force-image-urls <on|off|unset>", "Force image responses to use URLs", readThreeState)
-    .option("--native-image-urls <on|off>", "images of the native protocol as links", readSwitch)
-    .option("--fallback-after <seconds|off>", "Cancel on timeout and use fallback", readSecondsOrOff)
-    .option("--fallback-channel <id|next>", "channel of that fallback; next is the route's next target")
-    .option("--prompt-log-days <days|off>", "how long prompts and replies are kept to be read", readDaysOrOff)
-    .option("--link-hours <hours|default>", "how long links to its pictures are valid", readHoursOrDefault)
-    .option(
-      "--caller-gone <abort|drain>",
-      "what becomes of a call whose caller hangs up",
-      readWord("abort", "drain"),
-    )
-    .option("--fail-over-refusals <on|off>", "try the next target after a content refusal", readSwitch)
-    .option("--limit <name=value>", "limit: a number, none or default (repeatable)", readLimit)
-    .option("--json", "print JSON")
-    .action(async (id: string, options: SetOptions) => {
-      const organization = await cli.run("organizations.update", {
-        id,
-        name: options.name,
-        isDisabled: options.disabled,
-        limits: options.limit,
-        settings: toSettings(options),
-      });
-      cli.print(options.json, organization, toFacts(organization));
-    });
+  addList(organizations, cli, ["list", "organizations.list"], {
+    description: "list organizations",
+    row: toRow,
+  });
+  addOperation(organizations, cli, ["show", "organizations.get"], {
+    description: "show everything about an organization",
+    fields: { id: ID },
+    rows: toFacts,
+  });
+  addOperation(organizations, cli, ["enable-model", "organizations.enableModels"], {
+    description: "let an organization call models",
+    fields: {
+      id: ID,
+      models: { flags: "<models...>", text: 'model ids, or "*" for all', read: collectOrAll },
+    },
+    line: mayCall,
+  });
+  addOperation(organizations, cli, ["disable-model", "organizations.disableModels"], {
+    description: "stop an organization from calling models",
+    fields: { id: ID, models: { flags: "<models...>", text: "model ids" } },
+    line: mayCall,
+  });
+  addOperation(organizations, cli, ["create", "organizations.create"], {
+    description: "create an organization that may call every model",
+    fields: {
+      name: { flags: "--name <name>", text: "its name" },
+      id: { flags: "--id <id>", text: "its id; made up when absent" },
+      currency: { flags: "--currency <code>", text: "ISO 4217 code of its bills" },
+    },
+    json: (organization) => organization,
+    line: ({ id }) => `Organization ${id} is created.`,
+  });
+  addSetCommand(organizations, cli);
+}
+
+function addSetCommand(organizations: Command, cli: CommandContext): void {
+  addOperation(organizations, cli, ["set", "organizations.update"], {
+    description: "change settings and limits; what is not named stays",
+    fields: {
+      id: ID,
+      name: { flags: "--name <name>", text: "its name" },
+      isDisabled: { flags: "--disabled <on|off>", text: "whether its keys are refused" },
+      "settings.forceImageUrls": {
+        flags: "--force-image-urls <on|off|unset>",
+        text: "Force image responses to use URLs",
+        read: readThreeState,
+      },
+      "settings.nativeImageUrls": {
+        flags: "--native-image-urls <on|off>",
+        text: "images of the native protocol as links",
+      },
+      "settings.fallbackAfterMs": {
+        flags: "--fallback-after <seconds|off>",
+        text: "Cancel on timeout and use fallback",
+        read: readSecondsOrOff,
+      },
+      "settings.fallbackChannel": {
+        flags: "--fallback-channel <id|next>",
+        text: "channel of that fallback; next is the route's next target",
+        read: readChannelOrNext,
+      },
+      "settings.promptLogDays": {
+        flags: "--prompt-log-days <days|off>",
+        text: "how long prompts and replies are kept to be read",
+        read: readDaysOrOff,
+      },
+      "settings.linkHours": {
+        flags: "--link-hours <hours|default>",
+        text: "how long links to its pictures are valid",
+        read: readHoursOrDefault,
+      },
+      "settings.callerGone": {
+        flags: "--caller-gone <abort|drain>",
+        text: "what becomes of a call whose caller hangs up",
+      },
+      "settings.failOverRefusals": {
+        flags: "--fail-over-refusals <on|off>",
+        text: "try the next target after a content refusal",
+      },
+      limits: { flags: "--limit <name=value>", text: "limit: a number, none or default (repeatable)" },
+    },
+    rows: toFacts,
+  });
 }
 
 type OrganizationView = Output<"organizations.get">;
 
-interface SetOptions {
-  name?: string;
-  disabled?: boolean;
-  forceImageUrls?: boolean | typeof UNSET;
-  nativeImageUrls?: boolean;
-  fallbackAfter?: number | typeof UNSET;
-  fallbackChannel?: string;
-  linkHours?: number | typeof UNSET;
-  callerGone?: string;
-  failOverRefusals?: boolean;
-  promptLogDays?: number | typeof UNSET;
-  limit?: Input<"organizations.update">["limits"];
-  json?: boolean;
-}
-
-function addReadingCommands(organizations: Command, cli: CommandContext): void {
-  organizations
-    .command("list")
-    .description("list organizations")
-    .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }) => {
-      const found = await cli.list("organizations.list", {});
-      cli.print(json, found, found.map(toRow));
-    });
-  organizations
-    .command("show")
-    .description("show everything about an organization")
-    .argument("<id>", "organization")
-    .option("--json", "print JSON")
-    .action(async (id: string, { json }: { json?: boolean }) => {
-      const organization = await cli.run("organizations.get", { id });
-      cli.print(json, organization, toFacts(organization));
-    });
-}
-
-function addModelCommands(organizations: Command, cli: CommandContext): void {
-  organizations
-    .command("enable-model")
-    .description("let an organization call models")
-    .argument("<id>", "organization")
-    .argument("<models...>", 'model ids, or "*" for all')
-    .action(async (id: string, models: string[]) => {
-      const enabled = models.includes("*") ? ("*" as const) : models;
-      printModels(cli, await cli.run("organizations.enableModels", { id, models: enabled }));
-    });
-  organizations
-    .command("disable-model")
-    .description("stop an organization from calling models")
-    .argument("<id>", "organization")
-    .argument("<models...>", "model ids")
-    .action(async (id: string, models: string[]) => {
-      printModels(cli, await cli.run("organizations.disableModels", { id, models }));
-    });
-}
-
-function printModels(cli: CommandContext, { id, models }: OrganizationView): void {
-  cli.printLine(`Organization ${id} may call ${modelsText(models)}.`);
+function mayCall({ id, models }: OrganizationView): string {
+  return `Organization ${id} may call ${modelsText(models)}.`;
 }
 
 function modelsText(models: OrganizationView["models"]): string {
   if (models === "*") return "every model";
   if (!Array.isArray(models)) return `every model but ${models.except.join(", ")}`;
   return models.join(", ") || "no model";
-}
-
-function toSettings(options: SetOptions): Input<"organizations.update">["settings"] {
-  const settings = {
-    forceImageUrls: options.forceImageUrls,
-    nativeImageUrls: options.nativeImageUrls,
-    fallbackAfterMs: options.fallbackAfter,
-    fallbackChannel: options.fallbackChannel === "next" ? UNSET : options.fallbackChannel,
-    linkHours: options.linkHours,
-    callerGone: options.callerGone,
-    failOverRefusals: options.failOverRefusals,
-    promptLogDays: options.promptLogDays,
-  };
-  const named = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(named.map(([name, value]) => [name, value === UNSET ? null : value]));
 }
 
 function toRow(organization: OrganizationView) {
@@ -168,7 +138,7 @@ function toFacts(organization: OrganizationView) {
     disabled: switchWord(organization.isDisabled),
     models: modelsText(models),
     "own routes": Object.keys(routes).join(" ") || "none",
-    "force-image-urls": settings.forceImageUrls === null ? UNSET : switchWord(settings.forceImageUrls),
+    "force-image-urls": settings.forceImageUrls === null ? "unset" : switchWord(settings.forceImageUrls),
     "native-image-urls": switchWord(settings.nativeImageUrls),
     "fallback-after": settings.fallbackAfterMs === null ? "off" : String(settings.fallbackAfterMs / 1000),
     "fallback-channel": settings.fallbackChannel ?? "next",

@@ -1,75 +1,43 @@
 import type { Command } from "commander";
-import type { CommandContext, Input, Output } from "./context.ts";
-import {
-  LONG_ABOVE_OPTION,
-  LONG_OPTION,
-  longContextOf,
-  readTokenCount,
-  type LongOptions,
-} from "./long-context.ts";
-import { readImagePrice, readTime, readTokenPrice, readUsePrice } from "./options.ts";
+import type { CommandContext, Output } from "./context.ts";
+import { addFields } from "./operation-command.ts";
+import { amountFields, withLongAmounts } from "./price-fields.ts";
 
 /** `prices correct`: shows what would change; `--apply` changes it. */
 export function addCorrectCommand(prices: Command, cli: CommandContext): void {
-  prices
+  const command = prices
     .command("correct")
-    .description("rate past charges anew and book the differences; only shows them without --apply")
-    .argument("<model>", "model id")
-    .requiredOption("--from <time>", "ISO date or time of the first charge", readTime)
-    .requiredOption("--reason <text>", "why; kept in the audit")
-    .option(
-      "--to <time>",
-      "ISO date or time before which the last charge was made; now when absent",
-      readTime,
-    )
-    .option("--org <id>", "charges of this organization; those by a default price when absent")
-    .option("--image <tier:quality=amount>", "corrected price of one image (repeatable)", readImagePrice)
-    .option("--tokens <category=amount>", "corrected price of a million tokens (repeatable)", readTokenPrice)
-    .option("--use <feature=amount>", "price of one use of a feature (repeatable)", readUsePrice)
-    .option("--long <category=amount>", LONG_OPTION, readTokenPrice)
-    .option("--long-above <tokens>", LONG_ABOVE_OPTION, readTokenCount)
-    .option("--currency <code>", "ISO 4217 code")
+    .description("rate past charges anew and book the differences; only shows them without --apply");
+  const read = addFields(command, "priceCorrections.apply", {
+    model: { flags: "<model>", text: "model id" },
+    from: { flags: "--from <time>", text: "ISO date or time of the first charge" },
+    reason: { flags: "--reason <text>", text: "why; kept in the audit" },
+    to: {
+      flags: "--to <time>",
+      text: "ISO date or time before which the last charge was made; now when absent",
+    },
+    organizationId: {
+      flags: "--org <id>",
+      text: "charges of this organization; those by a default price when absent",
+    },
+    ...amountFields({
+      image: "corrected price of one image (repeatable)",
+      tokens: "corrected price of a million tokens (repeatable)",
+    }),
+  });
+  command
     .option("--apply", "book the differences")
     .option("--json", "print JSON")
-    .action(async (model: string, options: CorrectOptions) => {
-      const { apply, json } = options;
+    .action(async () => {
+      const { apply, json } = command.opts<{ apply?: boolean; json?: boolean }>();
       const name = apply ? "priceCorrections.apply" : "priceCorrections.preview";
-      const correction = await cli.run(name, toInput(model, options));
+      const correction = await cli.run(name, withLongAmounts(read()));
       cli.print(json, correction, toRows(correction));
       if (!json) cli.printLine(summary(correction));
     });
 }
 
-type CorrectionInput = Input<"priceCorrections.apply">;
 type Correction = Output<"priceCorrections.apply">;
-
-interface CorrectOptions extends LongOptions {
-  from: number;
-  reason: string;
-  to?: number;
-  org?: string;
-  image?: CorrectionInput["perImage"];
-  tokens?: CorrectionInput["perMillion"];
-  use?: CorrectionInput["perUse"];
-  currency?: string;
-  apply?: boolean;
-  json?: boolean;
-}
-
-function toInput(model: string, options: CorrectOptions): CorrectionInput {
-  const {
-    org: organizationId,
-    image: perImage,
-    tokens: perMillion,
-    use: perUse,
-    currency,
-    from,
-    to,
-    reason,
-  } = options;
-  const longContext = longContextOf(options);
-  return { model, organizationId, perImage, perMillion, longContext, perUse, currency, from, to, reason };
-}
 
 function toRows({ currency, organizations }: Correction) {
   return organizations.map(({ id, adjusted, difference }) => ({

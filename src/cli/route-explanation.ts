@@ -1,33 +1,27 @@
 import type { Command } from "commander";
 import { formatPath } from "../lib/schema-problems.ts";
 import type { CommandContext, Output } from "./context.ts";
+import { addFields } from "./operation-command.ts";
 
 /** `routes explain`: a dry run of access, price and routing. */
 export function addExplainCommand(routes: Command, cli: CommandContext): void {
-  routes
+  const command = routes
     .command("explain")
-    .description("show which channel would serve a request, and why; sends nothing")
-    .requiredOption("--model <id>", "model the request names")
-    .option("--org, --organization <id>", "organization", "default")
-    .option("--key <id>", "as if called with this key")
-    .option("--json", "print JSON")
-    .action(async ({ organization, model, key, json }: ExplainOptions) => {
-      const explanation = await cli.run("routes.explain", {
-        organizationId: organization,
-        model,
-        keyId: key,
-      });
-      const routeFrom = explanation.source === "organization" ? "database" : await configuredIn(cli, model);
-      cli.print(json, { ...toView(explanation), routeFrom }, toRows(explanation));
-      if (!json) cli.printLine(summary(explanation, routeFrom));
-    });
-}
-
-interface ExplainOptions {
-  organization: string;
-  model: string;
-  key?: string;
-  json?: boolean;
+    .description("show which channel would serve a request, and why; sends nothing");
+  const read = addFields(command, "routes.explain", {
+    model: { flags: "--model <id>", text: "model the request names" },
+    organizationId: { flags: "--org, --organization <id>", text: "organization", default: "default" },
+    keyId: { flags: "--key <id>", text: "as if called with this key" },
+  });
+  command.option("--json", "print JSON").action(async () => {
+    const { json } = command.opts<{ json?: boolean }>();
+    const input = read();
+    const explanation = await cli.run("routes.explain", input);
+    const routeFrom =
+      explanation.source === "organization" ? "database" : await configuredIn(cli, input.model);
+    cli.print(json, { ...toView(explanation), routeFrom }, toRows(explanation));
+    if (!json) cli.printLine(summary(explanation, routeFrom));
+  });
 }
 
 type Explanation = Output<"routes.explain">;

@@ -1,60 +1,59 @@
 import type { Command } from "commander";
-import type { CommandContext, Input, Output } from "./context.ts";
-import { readTarget, readWord } from "./options.ts";
+import type { CommandContext, Output } from "./context.ts";
+import { addFields, addList } from "./operation-command.ts";
+import { readTarget } from "./options.ts";
 import { addExplainCommand } from "./route-explanation.ts";
+
+const ORGANIZATION = { flags: "--org <id>", text: "organization", default: "default" };
 
 /** `routes set|show|explain` */
 export function addRouteCommands(program: Command, cli: CommandContext): void {
   const routes = program.command("routes").description("where an organization's requests go");
-  routes
-    .command("set")
-    .description("give an organization its own route for a model")
-    .argument("<model>", "model id")
-    .option("--org <id>", "organization", "default")
-    .option(
-      "--strategy <ordered|weighted>",
-      "in order, or by weight with the rest as fallbacks",
-      readWord("ordered", "weighted"),
-      "ordered",
-    )
-    .option("--target <channel/upstream[=weight]>", "target to call (repeatable, in order)", readTarget)
+  addSetCommand(routes, cli);
+  addList(routes, cli, ["show", "routes.list"], {
+    description: "show the routes in force, of one model or of all",
+    fields: { model: { flags: "[model]", text: "model id" }, organizationId: ORGANIZATION },
+    row: toRow,
+    json: (effective) => effective.map(toView),
+  });
+  addExplainCommand(routes, cli);
+}
+
+function addSetCommand(routes: Command, cli: CommandContext): void {
+  const command = routes.command("set").description("give an organization its own route for a model");
+  const read = addFields(command, "routes.set", {
+    model: { flags: "<model>", text: "model id" },
+    organizationId: ORGANIZATION,
+    strategy: {
+      flags: "--strategy <ordered|weighted>",
+      text: "in order, or by weight with the rest as fallbacks",
+    },
+    targets: {
+      flags: "--target <channel/upstream[=weight]>",
+      text: "target to call (repeatable, in order)",
+      isRequired: false,
+      read: readTarget,
+    },
+  });
+  command
     .option("--reset", "go back to the configured route")
     .option("--json", "print JSON")
-    .action(async (model: string, options: SetOptions, command: Command) => {
-      const { org: organizationId, strategy, target: targets, reset, json } = options;
-      if ((reset === true) === (targets !== undefined))
+    .action(async () => {
+      const { organizationId, model, ...route } = read();
+      const { reset, json } = command.opts<{ reset?: boolean; json?: boolean }>();
+      if ((reset === true) === (route.targets !== undefined))
         command.error("error: name either --target or --reset", { exitCode: 2 });
+      const named = { organizationId, model };
       const effective = await cli.connect(async ({ run }) => {
-        const named = { organizationId, model };
-        if (targets === undefined) await run("routes.remove", named);
-        else await run("routes.set", { ...named, strategy: strategy as Strategy, targets });
+        if (reset) await run("routes.remove", named);
+        else await run("routes.set", { ...named, ...route });
         return (await run("routes.list", named)).data;
       });
       cli.print(json, effective.map(toView), effective.map(toRow));
     });
-  routes
-    .command("show")
-    .description("show the routes in force, of one model or of all")
-    .argument("[model]", "model id")
-    .option("--org <id>", "organization", "default")
-    .option("--json", "print JSON")
-    .action(async (model: string | undefined, { org, json }: { org: string; json?: boolean }) => {
-      const effective = await cli.list("routes.list", { organizationId: org, model });
-      cli.print(json, effective.map(toView), effective.map(toRow));
-    });
-  addExplainCommand(routes, cli);
 }
 
 type RouteView = Output<"routes.set">;
-type Strategy = Input<"routes.set">["strategy"];
-
-interface SetOptions {
-  org: string;
-  strategy: string;
-  target?: Input<"routes.set">["targets"];
-  reset?: boolean;
-  json?: boolean;
-}
 
 function toView({ version: _version, ...route }: RouteView): object {
   return route;

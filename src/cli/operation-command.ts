@@ -1,0 +1,195 @@
+import { Option, type Command } from "commander";
+import { z, type ZodType } from "zod";
+import { limitsSchema, queryTimeSchema, timeSchema } from "../admin/input.ts";
+import { operations, type OperationName } from "../admin/operations.ts";
+import type { Input, ListItem, ListName, Output } from "./administration.ts";
+import type { CommandContext } from "./context.ts";
+import { collect, readLimit, readSwitch, readTime, readWord, UNSET } from "./options.ts";
+import type { Row } from "./table.ts";
+
+/** The option or argument that gives one field of an operation. */
+interface FieldOption {
+  /** `--org <id>`, or `<id>` for an argument. */
+  flags: string;
+  text: string;
+  /** Of the command line alone; a default of the schema needs none. */
+  default?: string | number;
+  /** Whether the command needs it; by default where the schema does. */
+  isRequired?: boolean;
+  /** Reads the text; by default as the field's schema says. `UNSET` stands for null. */
+  read?(text: string, earlier?: unknown): unknown;
+  choices?: readonly string[];
+}
+
+/** Options and arguments by the field that each gives, in the order of the help; `settings.linkHours` is a field of a field. */
+export type FieldOptions<Name extends OperationName> = {
+  readonly [Field in FieldPath<Input<Name>>]?: FieldOption;
+};
+
+type FieldPath<Fields> = {
+  [Field in keyof Fields & string]: Field | `${Field}.${keyof NonNullable<Fields[Field]> & string}`;
+}[keyof Fields & string];
+
+/** A command that runs one operation. */
+export interface OperationCommand<Name extends OperationName, Result = Output<Name>> {
+  description: string;
+  fields?: FieldOptions<Name>;
+  /** Options that are no fields, with their texts; `input` gets what was given. */
+  options?: Readonly<Record<string, string>>;
+  /** Makes the operation's input of the fields and the other options that were given. */
+  input?: (
+    given: Input<Name>,
+    options: Readonly<Record<string, unknown>>,
+  ) => Input<Name> | Promise<Input<Name>>;
+  /** The table; null for none. */
+  rows?: (result: Result) => readonly Row[] | null;
+  /** The value of `--json`. A command without it and without `rows` has no such option. */
+  json?: (result: Result) => unknown;
+  /** What is printed for people, after the table where there is one; null for nothing. */
+  line?: (result: Result, given: Input<Name>) => string | null;
+  /** Why the command ends with 1 though the operation has run. */
+  failure?: (result: Result, given: Input<Name>) => string | null;
+}
+
+/** Adds a command that runs an operation and prints its result. */
+export function addOperation<Name extends OperationName>(
+  parent: Command,
+  cli: CommandContext,
+  [commandName, name]: readonly [command: string, operation: Name],
+  declared: OperationCommand<Name>,
+): void {
+  add(parent, commandName, name, declared, cli, (input) => cli.run(name, input));
+}
+
+/** Adds a command that prints a table of all items of a list. */
+export function addList<Name extends ListName>(
+  parent: Command,
+  cli: CommandContext,
+  [commandName, name]: readonly [command: string, operation: Name],
+  { row, ...declared }: Pick<OperationCommand<Name>, "description" | "fields"> & ListColumns<Name>,
+): void {
+  const rows = (items: ListItem<Name>[]) => items.map(row);
+  add(parent, commandName, name, { ...declared, rows }, cli, (input) => cli.list(name, input));
+}
+
+interface ListColumns<Name extends ListName> {
+  /** One line of the table, by its headings. */
+  row: (item: ListItem<Name>) => Row;
+  json?: (items: ListItem<Name>[]) => unknown;
+}
+
+function add<Name extends OperationName, Result>(
+  parent: Command,
+  commandName: string,
+  name: Name,
+  declared: OperationCommand<Name, Result>,
+  cli: CommandContext,
+  run: (input: Input<Name>) => Promise<Result>,
+): void {
+  const { description, fields = {}, rows, json, line, failure } = declared;
+  const command = parent.command(commandName).description(description);
+  const read = addFields(command, name, fields);
+  for (const [flags, text] of Object.entries(declared.options ?? {})) command.option(flags, text);
+  if (rows || json) command.option("--json", "print JSON");
+  command.action(async () => {
+    const given = read();
+    const result = await run((await declared.input?.(given, command.opts())) ?? given);
+    const isJson = command.opts<{ json?: boolean }>().json;
+    const table = rows?.(result) ?? null;
+    if (isJson || table) cli.print(isJson, json ? json(result) : result, table ?? []);
+    const text = isJson ? null : (line?.(result, given) ?? null);
+    if (text !== null) cli.printLine(text);
+    const problem = failure?.(result, given) ?? null;
+    if (problem !== null) throw new Error(problem);
+  });
+}
+
+/** Adds the options and arguments of an operation's fields. Returns what reads the input of them in an action. */
+export function addFields<Name extends OperationName>(
+  command: Command,
+  name: Name,
+  fields: FieldOptions<Name>,
+): () => Input<Name> {
+  const values: (readonly [path: string, value: () => unknown])[] = [];
+  const entries: [path: string, field: FieldOption][] = Object.entries(fields);
+  for (const [path, field] of entries) {
+    const located = fieldAt(operations[name].input, path);
+    if (field.flags.startsWith("-")) {
+      const option = optionOf(field, located);
+      command.addOption(option);
+      values.push([path, () => command.getOptionValue(option.attributeName())]);
+    } else {
+      const position = command.registeredArguments.length;
+      command.argument(field.flags, field.text, field.read ?? readerOf(located.schema));
+      values.push([path, () => command.processedArgs[position]]);
+    }
+  }
+  return () => {
+    const input: Record<string, unknown> = {};
+    for (const [path, valueOf] of values) {
+      const value = valueOf();
+      if (value !== undefined) setAt(input, path.split("."), value === UNSET ? null : value);
+    }
+    // The operation checks it by its schema.
+    return input as Input<Name>;
+  };
+}
+
+function optionOf(
+  { flags, text, read, choices, ...field }: FieldOption,
+  { schema, isNeeded }: Located,
+): Option {
+  const option = new Option(flags, text);
+  const parser = read ?? readerOf(schema);
+  if (choices) option.choices(choices);
+  else if (parser) option.argParser(parser);
+  if (field.isRequired ?? (isNeeded && field.default === undefined)) option.makeOptionMandatory();
+  if (field.default !== undefined) option.default(field.default);
+  else if (!read && schema instanceof z.ZodDefault && typeof schema.def.defaultValue === "string")
+    option.default(schema.def.defaultValue);
+  return option;
+}
+
+/** Reads the text of a field as its schema says; undefined takes it as it is. */
+function readerOf(wrapped: ZodType): FieldOption["read"] {
+  const schema = withoutWrappers(wrapped);
+  if (schema === limitsSchema) return readLimit;
+  if (schema === timeSchema || schema === queryTimeSchema) return readTime;
+  if (schema instanceof z.ZodEnum) return readWord(...schema.options.map(String));
+  if (schema instanceof z.ZodBoolean) return readSwitch;
+  return schema instanceof z.ZodArray ? collect : undefined;
+}
+
+interface Located {
+  schema: ZodType;
+  isNeeded: boolean;
+}
+
+function fieldAt(root: ZodType, path: string): Located {
+  let schema = root;
+  let isNeeded = true;
+  for (const part of path.split(".")) {
+    const object = withoutWrappers(schema);
+    const field = object instanceof z.ZodObject ? object.shape[part] : undefined;
+    if (!field) throw new Error(`the operation has no field "${path}"`);
+    schema = field;
+    isNeeded &&= !field.safeParse(undefined).success;
+  }
+  return { schema, isNeeded };
+}
+
+/** The schema of a value that is there and not null. */
+function withoutWrappers(schema: ZodType): ZodType {
+  const isWrapper =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;
+  return isWrapper ? withoutWrappers(schema.unwrap() as ZodType) : schema;
+}
+
+function setAt(target: Record<string, unknown>, [name = "", ...below]: string[], value: unknown): void {
+  if (below.length === 0) target[name] = value;
+  else {
+    const part: Record<string, unknown> = { ...Object(target[name]) };
+    setAt(part, below, value);
+    target[name] = part;
+  }
+}
