@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
-import { readCount } from "./options.ts";
 
 /** `audit list|verify` */
 export function addAuditCommands(program: Command, cli: CommandContext): void {
@@ -9,11 +8,8 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
   addOperation(audit, cli, ["list", "audit.list"], {
     description: "list changes, newest first",
     fields: {
-      subject: {
-        flags: "--subject <id>",
-        text: "of this organization, key, price, budget, charge or model only",
-      },
-      limit: { flags: "--limit <n>", text: "most changes", read: readCount, default: 50 },
+      subject: "--subject <id>  of this organization, key, price, budget, charge or model only",
+      limit: { usage: "--limit <n>  most changes", default: 50 },
     },
     rows: ({ data }) => data.map(toRow),
     json: ({ data }) => data,
@@ -21,10 +17,7 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
   addOperation(audit, cli, ["verify", "audit.verify"], {
     description: "check the chain of hashes over all changes; fails when a row was changed or removed",
     fields: {
-      head: {
-        flags: "--head <hash>",
-        text: "a head that an earlier run printed, which must still be in the chain",
-      },
+      head: "--head <hash>  a head that an earlier run printed, which must still be in the chain",
     },
     rows: ({ faults }) =>
       faults.length === 0

@@ -3,7 +3,7 @@ import { formatNanos, parseNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 
-const ID = { flags: "<id>", text: "the budget's id, as listed" };
+const ID = "<id>  the budget's id, as listed";
 
 /** `budgets create|list|set|remove|in-doubt|write-off` */
 export function addBudgetCommands(program: Command, cli: CommandContext): void {
@@ -11,23 +11,23 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
   addOperation(budgets, cli, ["create", "budgets.create"], {
     description: "limit what an organization, or one of its keys, may spend",
     fields: {
-      amount: { flags: "--amount <decimal>", text: "in the organization's currency, for example 100.00" },
-      organizationId: { flags: "--org <id>", text: "organization", default: "default" },
-      keyId: { flags: "--key <id>", text: "of this key only" },
-      period: { flags: "--period <total|day|month>", text: "how often it starts anew, in UTC" },
+      amount: "--amount <decimal>  in the organization's currency, for example 100.00",
+      organizationId: { usage: "--org <id>  organization", default: "default" },
+      keyId: "--key <id>  of this key only",
+      period: "--period <total|day|month>  how often it starts anew, in UTC",
     },
     rows: (budget) => [toRow(budget)],
   });
   addList(budgets, cli, ["list", "budgets.list"], {
     description: "list budgets, what is left of them, and how much of that processes hold for requests",
-    fields: { organizationId: { flags: "--org <id>", text: "of this organization only" } },
+    fields: { organizationId: "--org <id>  of this organization only" },
     row: toRow,
   });
   addOperation(budgets, cli, ["set", "budgets.update"], {
     description: "change the amount; what was spent stays spent",
     fields: {
       id: ID,
-      amount: { flags: "--amount <decimal>", text: "new amount, for example 100.00", isRequired: true },
+      amount: { usage: "--amount <decimal>  new amount, for example 100.00", isRequired: true },
     },
     rows: (budget) => [toRow(budget)],
   });
@@ -43,7 +43,7 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
   });
   addOperation(budgets, cli, ["write-off", "leases.writeOff"], {
     description: "return what such a process holds; only when its journal is lost",
-    fields: { processId: { flags: "<process>", text: "the process's id, as listed by in-doubt" } },
+    fields: { processId: "<process>  the process's id, as listed by in-doubt" },
     rows: ({ data }) => data.map(toLeaseRow),
     json: ({ data }) => data.map(toLeaseRow),
   });

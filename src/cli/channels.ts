@@ -1,10 +1,10 @@
-import { InvalidArgumentError, type Command } from "commander";
+import type { Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
 import { addList, addOperation, type FieldOptions } from "./operation-command.ts";
-import { readCount, UNSET } from "./options.ts";
+import { UNSET } from "./options.ts";
 import { readSecret, readSource, SOURCES } from "./secret-source.ts";
 
-const ID = { flags: "<id>", text: "the channel's id" };
+const ID = "<id>  the channel's id";
 
 /** `channels list|add|set|remove|test|reseal` */
 export function addChannelCommands(program: Command, cli: CommandContext): void {
@@ -16,8 +16,8 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
   addOperation(channels, cli, ["add", "channels.create"], {
     description: "add a channel to the database, its credential encrypted",
     fields: {
-      provider: { flags: "<provider>", text: "name of the provider" },
-      id: { flags: "--id <id>", text: "its id, by default that of the provider's shipped channel" },
+      provider: "<provider>  name of the provider",
+      id: "--id <id>  its id, by default that of the provider's shipped channel",
       ...CHANNEL_FIELDS,
     },
     async input(given) {
@@ -38,7 +38,7 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
   });
   addOperation(channels, cli, ["remove", "channels.remove"], {
     description: "remove a channel of the database",
-    fields: { id: ID, force: { flags: "--force", text: "even if routes name it" } },
+    fields: { id: ID, force: "--force  even if routes name it" },
     line: (_, { id }) => `Channel ${id} is removed.`,
   });
   addOperation(channels, cli, ["test", "channels.test"], {
@@ -63,27 +63,15 @@ export function addChannelCommands(program: Command, cli: CommandContext): void 
 }
 
 const CHANNEL_FIELDS = {
-  baseUrl: {
-    flags: "--base-url <address>",
-    text: "address of the vendor, by default the provider's own",
-  },
+  baseUrl: "--base-url <address>  address of the vendor, by default the provider's own",
   credential: {
-    flags: "--credential <source>",
-    text: `where to read the credential from: ${SOURCES}, or none`,
+    usage: `--credential <source>  where to read the credential from: ${SOURCES}, or none`,
     read: (source) => (source === "none" ? UNSET : readSource(source)),
   },
-  region: { flags: "--region <name>", text: "region of the vendor" },
-  settings: {
-    flags: "--setting <name=value>",
-    text: "setting of the provider (repeatable)",
-    read: readSetting,
-  },
-  maxConcurrent: {
-    flags: "--max-concurrent <n>",
-    text: "maximum number of concurrent calls from one process",
-    read: readCount,
-  },
-  isOwnServer: { flags: "--own-server", text: "it is a server of your own" },
+  region: "--region <name>  region of the vendor",
+  settings: "--setting <name=value>  setting of the provider (repeatable)",
+  maxConcurrent: "--max-concurrent <n>  maximum number of concurrent calls from one process",
+  isOwnServer: "--own-server  it is a server of your own",
 } satisfies FieldOptions<"channels.create" | "channels.update">;
 
 /** With the secret in place of its source. */
@@ -106,21 +94,6 @@ async function requireNone(provider: string, cli: CommandContext): Promise<void>
   throw new Error(
     `the channel "${known.id}" exists: change it by \`channels set ${known.id}\`, or add another by --id`,
   );
-}
-
-/** Collects `fan_out=true`; what is JSON is read as such. */
-function readSetting(value: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
-  const [, name = "", text = ""] = /^([A-Za-z][\w]*)=(.*)$/s.exec(value) ?? [];
-  if (name === "") throw new InvalidArgumentError("It must be name=value, such as fan_out=true.");
-  return { ...earlier, [name]: parsed(text) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function toRow({

@@ -19,8 +19,8 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
   addOperation(config, cli, ["import", "configuration.import"], {
     description: "make the database declare what a document says, all of it or nothing",
     fields: {
-      yaml: { flags: "<file>", text: "the document, - for the standard input" },
-      isDryRun: { flags: "--dry-run", text: "only show what would change" },
+      yaml: "<file>  the document, - for the standard input",
+      isDryRun: "--dry-run  only show what would change",
     },
     input: async (given) => ({ ...given, yaml: await readInputFile(given.yaml) }),
     rows: ({ changes }) => changes.map(toRow),

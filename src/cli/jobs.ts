@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { JOB_STATUSES } from "../domain/job.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
-import { readCount, readWord } from "./options.ts";
+import { readWord } from "./options.ts";
 
-const ID = { flags: "<id>", text: "the job's id" };
+const ID = "<id>  the job's id";
 
 /** `jobs list|show|cancel` */
 export function addJobCommands(program: Command, cli: CommandContext): void {
@@ -12,14 +12,13 @@ export function addJobCommands(program: Command, cli: CommandContext): void {
   addOperation(jobs, cli, ["list", "jobs.list"], {
     description: "list jobs, newest first",
     fields: {
-      organizationId: { flags: "--org <id>", text: "of this organization only" },
-      keyId: { flags: "--key <id>", text: "of this key only" },
+      organizationId: "--org <id>  of this organization only",
+      keyId: "--key <id>  of this key only",
       status: {
-        flags: "--status <status>",
-        text: `in this state only: ${JOB_STATUSES.join(", ")}`,
+        usage: `--status <status>  in this state only: ${JOB_STATUSES.join(", ")}`,
         read: readWord(...JOB_STATUSES),
       },
-      limit: { flags: "--limit <n>", text: "most jobs", read: readCount, default: 50 },
+      limit: { usage: "--limit <n>  most jobs", default: 50 },
     },
     rows: ({ data }) => data.map(toRow),
     json: ({ data }) => data,
@@ -42,7 +41,7 @@ export function addLinkCommands(program: Command, cli: CommandContext): void {
   const links = program.command("links").description("links to results");
   addOperation(links, cli, ["rotate", "links.rotate"], {
     description: "sign links with a new secret; links made before stay valid until they expire",
-    fields: { isImmediate: { flags: "--now", text: "make links made before invalid at once" } },
+    fields: { isImmediate: "--now  make links made before invalid at once" },
     json: ({ kept }) => ({ rotated: true, older_links_valid: kept > 0 }),
     line: ({ kept }) =>
       kept > 0

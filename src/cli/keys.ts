@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
-import { limitText, readAddress, readDuration, collectOrAll, readScope, readTimeOrNever } from "./options.ts";
+import { limitText, readTimeOrNever } from "./options.ts";
 
-const ID = { flags: "<id>", text: "the key's id, as listed" };
+const ID = "<id>  the key's id, as listed";
 
 /** `keys create|set|rotate|list|disable|enable|delete` */
 export function addKeyCommands(program: Command, cli: CommandContext): void {
@@ -11,28 +11,13 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
   addOperation(keys, cli, ["create", "keys.create"], {
     description: "create a key and show its secret, this once",
     fields: {
-      name: { flags: "--name <name>", text: "what it is for" },
-      organizationId: { flags: "--org <id>", text: "organization", default: "default" },
-      scopes: {
-        flags: "--scope <scope>",
-        text: "ai:image, ai:llm or ai:* (repeatable; all when absent)",
-        read: readScope,
-      },
-      models: {
-        flags: "--model <id>",
-        text: "model it may call (repeatable; all of its organization when absent)",
-        read: collectOrAll,
-      },
-      addresses: {
-        flags: "--address <cidr>",
-        text: "address or network it may be used from (repeatable)",
-        read: readAddress,
-      },
-      limits: {
-        flags: "--limit <name=value>",
-        text: "own limit, for example images_per_minute=10 (repeatable)",
-      },
-      expiresAt: { flags: "--expires <time>", text: "ISO date or time at which it ends" },
+      name: "--name <name>  what it is for",
+      organizationId: { usage: "--org <id>  organization", default: "default" },
+      scopes: "--scope <scope>  ai:image, ai:llm or ai:* (repeatable; all when absent)",
+      models: "--model <id>  model it may call (repeatable; all of its organization when absent)",
+      addresses: "--address <cidr>  address or network it may be used from (repeatable)",
+      limits: "--limit <name=value>  own limit, for example images_per_minute=10 (repeatable)",
+      expiresAt: "--expires <time>  ISO date or time at which it ends",
     },
     json: (created) => created,
     line: ({ secret, key }) => `Key ${key.id} is created. Its secret is shown only now:\n\n  ${secret}\n`,
@@ -41,22 +26,13 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
     description: "change a key; what is not named stays",
     fields: {
       id: ID,
-      name: { flags: "--name <name>", text: "what it is for" },
-      scopes: { flags: "--scope <scope>", text: "ai:image, ai:llm or ai:* (repeatable)", read: readScope },
-      models: {
-        flags: "--model <id>",
-        text: 'model it may call (repeatable), or "*" for all of its organization',
-        read: collectOrAll,
-      },
-      addresses: {
-        flags: "--address <cidr>",
-        text: "address or network it may be used from (repeatable), or any",
-        read: readAddress,
-      },
-      limits: { flags: "--limit <name=value>", text: "limit: a number, none or default (repeatable)" },
+      name: "--name <name>  what it is for",
+      scopes: "--scope <scope>  ai:image, ai:llm or ai:* (repeatable)",
+      models: '--model <id>  model it may call (repeatable), or "*" for all of its organization',
+      addresses: "--address <cidr>  address or network it may be used from (repeatable), or any",
+      limits: "--limit <name=value>  limit: a number, none or default (repeatable)",
       expiresAt: {
-        flags: "--expires <time|never>",
-        text: "ISO date or time at which it ends",
+        usage: "--expires <time|never>  ISO date or time at which it ends",
         read: readTimeOrNever,
       },
     },
@@ -67,10 +43,8 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
     fields: {
       id: ID,
       overlapMs: {
-        flags: "--overlap <time>",
-        text: "how long the old secret is accepted: 30m, 24h, 7d or 0",
+        usage: "--overlap <time>  how long the old secret is accepted: 30m, 24h, 7d or 0",
         default: 0,
-        read: readDuration,
       },
     },
     json: (rotated) => rotated,
@@ -81,9 +55,13 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
       return `${old}. The new secret of ${key.id} is shown only now:\n\n  ${secret}\n`;
     },
   });
+  addUseCommands(keys, cli);
+}
+
+function addUseCommands(keys: Command, cli: CommandContext): void {
   addList(keys, cli, ["list", "keys.list"], {
     description: "list keys",
-    fields: { organizationId: { flags: "--org <id>", text: "of this organization only" } },
+    fields: { organizationId: "--org <id>  of this organization only" },
     row: toRow,
   });
   addOperation(keys, cli, ["disable", "keys.update"], {

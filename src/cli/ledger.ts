@@ -3,9 +3,9 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { addUpkeepCommands } from "./ledger-upkeep.ts";
 import { addFields, addOperation, type FieldOptions } from "./operation-command.ts";
-import { readCount, readSequence, readWord } from "./options.ts";
+import { readWord } from "./options.ts";
 
-const ID = { flags: "<id>", text: "the charge's id, as listed" };
+const ID = "<id>  the charge's id, as listed";
 
 /** `ledger list|export|verify|archive|show|refund` */
 export function addLedgerCommands(program: Command, cli: CommandContext): void {
@@ -14,8 +14,8 @@ export function addLedgerCommands(program: Command, cli: CommandContext): void {
     description: "list entries, newest first",
     fields: {
       ...FILTER,
-      limit: { flags: "--limit <n>", text: "most entries", read: readCount, default: 50 },
-      cursor: { flags: "--cursor <id>", text: "go on below this entry, the last of the page before" },
+      limit: { usage: "--limit <n>  most entries", default: 50 },
+      cursor: "--cursor <id>  go on below this entry, the last of the page before",
     },
     rows: ({ data }) => data.map(toRow),
     json: ({ data }) => data,
@@ -34,34 +34,27 @@ export function addLedgerCommands(program: Command, cli: CommandContext): void {
     description: "refund a charge, or part of it",
     fields: {
       id: ID,
-      reason: { flags: "--reason <text>", text: "why; kept in the audit" },
-      amount: {
-        flags: "--amount <decimal>",
-        text: "how much, for example 0.04; all that is left when absent",
-      },
+      reason: "--reason <text>  why; kept in the audit",
+      amount: "--amount <decimal>  how much, for example 0.04; all that is left when absent",
     },
     rows: (entry) => [toRow(entry)],
   });
 }
 
 const FILTER: FieldOptions<"ledger.list"> = {
-  organizationId: { flags: "--org <id>", text: "of this organization only" },
-  keyId: { flags: "--key <id>", text: "of this key only" },
-  model: { flags: "--model <id>", text: "of this model only" },
-  requestId: { flags: "--request <id>", text: "of the request with this X-Request-Id only" },
-  from: { flags: "--from <time>", text: "ISO date or time of the first" },
-  to: { flags: "--to <time>", text: "ISO date or time before which the last was made" },
+  organizationId: "--org <id>  of this organization only",
+  keyId: "--key <id>  of this key only",
+  model: "--model <id>  of this model only",
+  requestId: "--request <id>  of the request with this X-Request-Id only",
+  from: "--from <time>  ISO date or time of the first",
+  to: "--to <time>  ISO date or time before which the last was made",
 };
 
 function addExportCommand(ledger: Command, cli: CommandContext): void {
   const command = ledger.command("export").description("write all entries to standard output, newest first");
   const read = addFields(command, "ledger.list", {
     ...FILTER,
-    after: {
-      flags: "--after <sequence>",
-      text: "only what was posted after it, in the order of posting",
-      read: readSequence,
-    },
+    after: "--after <sequence>  only what was posted after it, in the order of posting",
   });
   command
     .option("--format <csv|jsonl>", "a table, or one JSON object a line", readWord("csv", "jsonl"), "csv")

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { ROLES } from "../admin/roles.ts";
 import type { CommandContext } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
-import { collect, collectOrAll } from "./options.ts";
+import { collect } from "./options.ts";
 
-const MEMBER = { flags: "<member>", text: "the member's id or name" };
+const MEMBER = "<member>  the member's id or name";
 
 /** `members create|set|list|reset-password|sign-out|remove` */
 export function addMemberCommands(program: Command, cli: CommandContext): void {
@@ -43,21 +43,17 @@ export function addMemberCommands(program: Command, cli: CommandContext): void {
   });
 }
 
-const ROLE = { flags: "--role <role>", text: "what the member may do", choices: ROLES };
-const EMAIL = {
-  flags: "--email <address>",
-  text: "by which an identity provider's account is recognized",
-};
+const ROLE = { usage: "--role <role>  what the member may do", choices: ROLES };
+const EMAIL = "--email <address>  by which an identity provider's account is recognized";
 
 function addCreateCommand(members: Command, cli: CommandContext): void {
   addOperation(members, cli, ["create", "members.create"], {
     description: "create a member and show its first password, this once",
     fields: {
-      name: { flags: "--name <name>", text: "what the member signs in with" },
+      name: "--name <name>  what the member signs in with",
       role: ROLE,
       organizations: {
-        flags: "--org <id>",
-        text: "organization (repeatable; all when absent)",
+        usage: "--org <id>  organization (repeatable; all when absent)",
         isRequired: false,
         read: collect,
       },
@@ -81,11 +77,7 @@ function addSetCommand(members: Command, cli: CommandContext): void {
     fields: {
       id: MEMBER,
       role: ROLE,
-      organizations: {
-        flags: "--org <id>",
-        text: "organization (repeatable); * is all",
-        read: collectOrAll,
-      },
+      organizations: "--org <id>  organization (repeatable); * is all",
       email: EMAIL,
     },
     options: {

@@ -4,19 +4,21 @@ import { limitsSchema, queryTimeSchema, timeSchema } from "../admin/input.ts";
 import { operations, type OperationName } from "../admin/operations.ts";
 import type { Input, ListItem, ListName, Output } from "./administration.ts";
 import type { CommandContext } from "./context.ts";
-import { collect, readLimit, readSwitch, readTime, readWord, UNSET } from "./options.ts";
+import { collect, FIELD_READERS, readLimit, readSwitch, readTime, readWord, UNSET } from "./options.ts";
 import type { Row } from "./table.ts";
 
-/** The option or argument that gives one field of an operation. */
-interface FieldOption {
-  /** `--org <id>`, or `<id>` for an argument. */
-  flags: string;
-  text: string;
+/**
+ * The option or argument that gives one field of an operation, as the help has it: flags, or an argument such as `<id>`,
+ * then two spaces and the text.
+ */
+type FieldOption = string | ({ usage: string } & FieldDetails);
+
+interface FieldDetails {
   /** Of the command line alone; a default of the schema needs none. */
   default?: string | number;
   /** Whether the command needs it; by default where the schema does. */
   isRequired?: boolean;
-  /** Reads the text; by default as the field's schema says. `UNSET` stands for null. */
+  /** Reads the text; by default as the field's name or else its schema says. `UNSET` stands for null. */
   read?(text: string, earlier?: unknown): unknown;
   choices?: readonly string[];
 }
@@ -113,14 +115,16 @@ export function addFields<Name extends OperationName>(
   const values: (readonly [path: string, value: () => unknown])[] = [];
   const entries: [path: string, field: FieldOption][] = Object.entries(fields);
   for (const [path, field] of entries) {
+    const { usage, ...details } = typeof field === "string" ? { usage: field } : field;
+    const [flags = "", text] = usage.split(/ {2}(.*)/s);
     const located = fieldAt(operations[name].input, path);
-    if (field.flags.startsWith("-")) {
-      const option = optionOf(field, located);
+    if (flags.startsWith("-")) {
+      const option = withDetails(new Option(flags, text), details, located);
       command.addOption(option);
       values.push([path, () => command.getOptionValue(option.attributeName())]);
     } else {
       const position = command.registeredArguments.length;
-      command.argument(field.flags, field.text, field.read ?? readerOf(located.schema));
+      command.argument(flags, text ?? "", details.read ?? readerOf(located));
       values.push([path, () => command.processedArgs[position]]);
     }
   }
@@ -135,23 +139,24 @@ export function addFields<Name extends OperationName>(
   };
 }
 
-function optionOf(
-  { flags, text, read, choices, ...field }: FieldOption,
-  { schema, isNeeded }: Located,
-): Option {
-  const option = new Option(flags, text);
-  const parser = read ?? readerOf(schema);
+function withDetails(option: Option, { read, choices, ...details }: FieldDetails, located: Located): Option {
+  const { schema, isNeeded } = located;
+  const parser = read ?? readerOf(located);
+  // The schema's default may not be a word of the option.
+  const isWorded = read !== undefined || located.name in FIELD_READERS;
   if (choices) option.choices(choices);
   else if (parser) option.argParser(parser);
-  if (field.isRequired ?? (isNeeded && field.default === undefined)) option.makeOptionMandatory();
-  if (field.default !== undefined) option.default(field.default);
-  else if (!read && schema instanceof z.ZodDefault && typeof schema.def.defaultValue === "string")
+  if (details.isRequired ?? (isNeeded && details.default === undefined)) option.makeOptionMandatory();
+  if (details.default !== undefined) option.default(details.default);
+  else if (schema instanceof z.ZodDefault && typeof schema.def.defaultValue === "string" && !isWorded)
     option.default(schema.def.defaultValue);
   return option;
 }
 
 /** Reads the text of a field as its schema says; undefined takes it as it is. */
-function readerOf(wrapped: ZodType): FieldOption["read"] {
+function readerOf({ name, schema: wrapped }: Located): FieldDetails["read"] {
+  const own = FIELD_READERS[name];
+  if (own) return own;
   const schema = withoutWrappers(wrapped);
   if (schema === limitsSchema) return readLimit;
   if (schema === timeSchema || schema === queryTimeSchema) return readTime;
@@ -161,21 +166,21 @@ function readerOf(wrapped: ZodType): FieldOption["read"] {
 }
 
 interface Located {
+  name: string;
   schema: ZodType;
   isNeeded: boolean;
 }
 
 function fieldAt(root: ZodType, path: string): Located {
-  let schema = root;
-  let isNeeded = true;
+  let [name, schema, isNeeded] = ["", root, true];
   for (const part of path.split(".")) {
     const object = withoutWrappers(schema);
     const field = object instanceof z.ZodObject ? object.shape[part] : undefined;
     if (!field) throw new Error(`the operation has no field "${path}"`);
-    schema = field;
+    [name, schema] = [part, field];
     isNeeded &&= !field.safeParse(undefined).success;
   }
-  return { schema, isNeeded };
+  return { name, schema, isNeeded };
 }
 
 /** The schema of a value that is there and not null. */

@@ -201,6 +201,43 @@ function splitPair(value: string, example: string): [string, string] {
   return [value.slice(0, at), value.slice(at + 1)];
 }
 
+/** Collects `fan_out=true`; what is JSON is read as such. */
+export function readSetting(value: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
+  const [, name = "", text = ""] = /^([A-Za-z][\w]*)=(.*)$/s.exec(value) ?? [];
+  if (name === "") throw new InvalidArgumentError("It must be name=value, such as fan_out=true.");
+  return { ...earlier, [name]: jsonOrText(text) };
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Readers of fields, by their names, whose words at the command line are not those of their schemas. */
+export const FIELD_READERS: Readonly<Record<string, (text: string, earlier?: never) => unknown>> = {
+  scopes: readScope,
+  models: collectOrAll,
+  addresses: readAddress,
+  overlapMs: readDuration,
+  forceImageUrls: readThreeState,
+  fallbackAfterMs: readSecondsOrOff,
+  fallbackChannel: readChannelOrNext,
+  promptLogDays: readDaysOrOff,
+  linkHours: readHoursOrDefault,
+  perImage: readImagePrice,
+  perMillion: readTokenPrice,
+  perUse: readUsePrice,
+  above: readTokenCount,
+  targets: readTarget,
+  settings: readSetting,
+  maxConcurrent: readCount,
+  limit: readCount,
+  after: readSequence,
+};
+
 /** The text of a file that an argument names; `-` is the standard input. */
 export async function readInputFile(name: string): Promise<string> {
   try {

@@ -1,17 +1,9 @@
 import type { Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
-import {
-  limitText,
-  readChannelOrNext,
-  readDaysOrOff,
-  readHoursOrDefault,
-  collectOrAll,
-  readSecondsOrOff,
-  readThreeState,
-} from "./options.ts";
+import { collect, limitText } from "./options.ts";
 
-const ID = { flags: "<id>", text: "organization" };
+const ID = "<id>  organization";
 
 /** `orgs list|show|enable-model|disable-model|create|set` */
 export function addOrganizationCommands(program: Command, cli: CommandContext): void {
@@ -31,21 +23,21 @@ export function addOrganizationCommands(program: Command, cli: CommandContext): 
     description: "let an organization call models",
     fields: {
       id: ID,
-      models: { flags: "<models...>", text: 'model ids, or "*" for all', read: collectOrAll },
+      models: '<models...>  model ids, or "*" for all',
     },
     line: mayCall,
   });
   addOperation(organizations, cli, ["disable-model", "organizations.disableModels"], {
     description: "stop an organization from calling models",
-    fields: { id: ID, models: { flags: "<models...>", text: "model ids" } },
+    fields: { id: ID, models: { usage: "<models...>  model ids", read: collect } },
     line: mayCall,
   });
   addOperation(organizations, cli, ["create", "organizations.create"], {
     description: "create an organization that may call every model",
     fields: {
-      name: { flags: "--name <name>", text: "its name" },
-      id: { flags: "--id <id>", text: "its id; made up when absent" },
-      currency: { flags: "--currency <code>", text: "ISO 4217 code of its bills" },
+      name: "--name <name>  its name",
+      id: "--id <id>  its id; made up when absent",
+      currency: "--currency <code>  ISO 4217 code of its bills",
     },
     json: (organization) => organization,
     line: ({ id }) => `Organization ${id} is created.`,
@@ -58,46 +50,20 @@ function addSetCommand(organizations: Command, cli: CommandContext): void {
     description: "change settings and limits; what is not named stays",
     fields: {
       id: ID,
-      name: { flags: "--name <name>", text: "its name" },
-      isDisabled: { flags: "--disabled <on|off>", text: "whether its keys are refused" },
-      "settings.forceImageUrls": {
-        flags: "--force-image-urls <on|off|unset>",
-        text: "Force image responses to use URLs",
-        read: readThreeState,
-      },
-      "settings.nativeImageUrls": {
-        flags: "--native-image-urls <on|off>",
-        text: "images of the native protocol as links",
-      },
-      "settings.fallbackAfterMs": {
-        flags: "--fallback-after <seconds|off>",
-        text: "Cancel on timeout and use fallback",
-        read: readSecondsOrOff,
-      },
-      "settings.fallbackChannel": {
-        flags: "--fallback-channel <id|next>",
-        text: "channel of that fallback; next is the route's next target",
-        read: readChannelOrNext,
-      },
-      "settings.promptLogDays": {
-        flags: "--prompt-log-days <days|off>",
-        text: "how long prompts and replies are kept to be read",
-        read: readDaysOrOff,
-      },
-      "settings.linkHours": {
-        flags: "--link-hours <hours|default>",
-        text: "how long links to its pictures are valid",
-        read: readHoursOrDefault,
-      },
-      "settings.callerGone": {
-        flags: "--caller-gone <abort|drain>",
-        text: "what becomes of a call whose caller hangs up",
-      },
-      "settings.failOverRefusals": {
-        flags: "--fail-over-refusals <on|off>",
-        text: "try the next target after a content refusal",
-      },
-      limits: { flags: "--limit <name=value>", text: "limit: a number, none or default (repeatable)" },
+      name: "--name <name>  its name",
+      isDisabled: "--disabled <on|off>  whether its keys are refused",
+      "settings.forceImageUrls": "--force-image-urls <on|off|unset>  Force image responses to use URLs",
+      "settings.nativeImageUrls": "--native-image-urls <on|off>  images of the native protocol as links",
+      "settings.fallbackAfterMs": "--fallback-after <seconds|off>  Cancel on timeout and use fallback",
+      "settings.fallbackChannel":
+        "--fallback-channel <id|next>  channel of that fallback; next is the route's next target",
+      "settings.promptLogDays":
+        "--prompt-log-days <days|off>  how long prompts and replies are kept to be read",
+      "settings.linkHours": "--link-hours <hours|default>  how long links to its pictures are valid",
+      "settings.callerGone": "--caller-gone <abort|drain>  what becomes of a call whose caller hangs up",
+      "settings.failOverRefusals":
+        "--fail-over-refusals <on|off>  try the next target after a content refusal",
+      limits: "--limit <name=value>  limit: a number, none or default (repeatable)",
     },
     rows: toFacts,
   });

@@ -9,17 +9,11 @@ export function addCorrectCommand(prices: Command, cli: CommandContext): void {
     .command("correct")
     .description("rate past charges anew and book the differences; only shows them without --apply");
   const read = addFields(command, "priceCorrections.apply", {
-    model: { flags: "<model>", text: "model id" },
-    from: { flags: "--from <time>", text: "ISO date or time of the first charge" },
-    reason: { flags: "--reason <text>", text: "why; kept in the audit" },
-    to: {
-      flags: "--to <time>",
-      text: "ISO date or time before which the last charge was made; now when absent",
-    },
-    organizationId: {
-      flags: "--org <id>",
-      text: "charges of this organization; those by a default price when absent",
-    },
+    model: "<model>  model id",
+    from: "--from <time>  ISO date or time of the first charge",
+    reason: "--reason <text>  why; kept in the audit",
+    to: "--to <time>  ISO date or time before which the last charge was made; now when absent",
+    organizationId: "--org <id>  charges of this organization; those by a default price when absent",
     ...amountFields({
       image: "corrected price of one image (repeatable)",
       tokens: "corrected price of a million tokens (repeatable)",

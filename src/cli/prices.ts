@@ -13,8 +13,8 @@ export function addPriceCommands(program: Command, cli: CommandContext): void {
   addList(prices, cli, ["list", "prices.list"], {
     description: "list price rows, those of the configuration included",
     fields: {
-      organizationId: { flags: "--org <id>", text: "rows of this organization only" },
-      model: { flags: "--model <id>", text: "rows of this model only" },
+      organizationId: "--org <id>  rows of this organization only",
+      model: "--model <id>  rows of this model only",
     },
     row: toRow,
   });
@@ -25,23 +25,14 @@ function addChangeCommands(prices: Command, cli: CommandContext): void {
   addOperation(prices, cli, ["set", "prices.create"], {
     description: "add a price row; what it names takes over from earlier rows",
     fields: {
-      model: { flags: "<model>", text: "model id" },
-      organizationId: {
-        flags: "--org <id>",
-        text: "for this organization only; the default of all when absent",
-      },
+      model: "<model>  model id",
+      organizationId: "--org <id>  for this organization only; the default of all when absent",
       ...amountFields({
         image: "price of one image, for example 1K:high=0.04 (repeatable)",
         tokens: "price of a million tokens, for example input=0.10 (repeatable)",
       }),
-      effectiveFrom: {
-        flags: "--from <time>",
-        text: "ISO date or time from which it holds; now when absent",
-      },
-      isForced: {
-        flags: "--force",
-        text: "even if the model still has no price for an organization that may call it",
-      },
+      effectiveFrom: "--from <time>  ISO date or time from which it holds; now when absent",
+      isForced: "--force  even if the model still has no price for an organization that may call it",
     },
     input: withLongAmounts,
     ...changePrinted,
@@ -49,12 +40,9 @@ function addChangeCommands(prices: Command, cli: CommandContext): void {
   addOperation(prices, cli, ["remove", "prices.end"], {
     description: "end a price row; its cells fall back to earlier rows, defaults or the configuration",
     fields: {
-      id: { flags: "<id>", text: "id of the row, as prices list shows it" },
-      effectiveUntil: {
-        flags: "--from <time>",
-        text: "ISO date or time from which it no longer holds; now when absent",
-      },
-      isForced: { flags: "--force", text: "even if a model that can be called loses a price" },
+      id: "<id>  id of the row, as prices list shows it",
+      effectiveUntil: "--from <time>  ISO date or time from which it no longer holds; now when absent",
+      isForced: "--force  even if a model that can be called loses a price",
     },
     ...changePrinted,
   });

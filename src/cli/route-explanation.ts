@@ -9,9 +9,9 @@ export function addExplainCommand(routes: Command, cli: CommandContext): void {
     .command("explain")
     .description("show which channel would serve a request, and why; sends nothing");
   const read = addFields(command, "routes.explain", {
-    model: { flags: "--model <id>", text: "model the request names" },
-    organizationId: { flags: "--org, --organization <id>", text: "organization", default: "default" },
-    keyId: { flags: "--key <id>", text: "as if called with this key" },
+    model: "--model <id>  model the request names",
+    organizationId: { usage: "--org, --organization <id>  organization", default: "default" },
+    keyId: "--key <id>  as if called with this key",
   });
   command.option("--json", "print JSON").action(async () => {
     const { json } = command.opts<{ json?: boolean }>();

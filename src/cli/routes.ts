@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
 import { addFields, addList } from "./operation-command.ts";
-import { readTarget } from "./options.ts";
 import { addExplainCommand } from "./route-explanation.ts";
 
-const ORGANIZATION = { flags: "--org <id>", text: "organization", default: "default" };
+const ORGANIZATION = { usage: "--org <id>  organization", default: "default" };
 
 /** `routes set|show|explain` */
 export function addRouteCommands(program: Command, cli: CommandContext): void {
@@ -12,7 +11,7 @@ export function addRouteCommands(program: Command, cli: CommandContext): void {
   addSetCommand(routes, cli);
   addList(routes, cli, ["show", "routes.list"], {
     description: "show the routes in force, of one model or of all",
-    fields: { model: { flags: "[model]", text: "model id" }, organizationId: ORGANIZATION },
+    fields: { model: "[model]  model id", organizationId: ORGANIZATION },
     row: toRow,
     json: (effective) => effective.map(toView),
   });
@@ -22,17 +21,12 @@ export function addRouteCommands(program: Command, cli: CommandContext): void {
 function addSetCommand(routes: Command, cli: CommandContext): void {
   const command = routes.command("set").description("give an organization its own route for a model");
   const read = addFields(command, "routes.set", {
-    model: { flags: "<model>", text: "model id" },
+    model: "<model>  model id",
     organizationId: ORGANIZATION,
-    strategy: {
-      flags: "--strategy <ordered|weighted>",
-      text: "in order, or by weight with the rest as fallbacks",
-    },
+    strategy: "--strategy <ordered|weighted>  in order, or by weight with the rest as fallbacks",
     targets: {
-      flags: "--target <channel/upstream[=weight]>",
-      text: "target to call (repeatable, in order)",
+      usage: "--target <channel/upstream[=weight]>  target to call (repeatable, in order)",
       isRequired: false,
-      read: readTarget,
     },
   });
   command

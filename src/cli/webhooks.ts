@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
-import { readDuration } from "./options.ts";
 
 const MAX_LISTED = 100;
-const ID = { flags: "<id>", text: "the endpoint's id, as listed" };
+const ID = "<id>  the endpoint's id, as listed";
 
 /** `webhooks add|list|remove|rotate|deliveries|redeliver` */
 export function addWebhookCommands(program: Command, cli: CommandContext): void {
@@ -12,11 +11,8 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
   addOperation(webhooks, cli, ["add", "webhooks.create"], {
     description: "tell an address of every end of a job, and show the secret that signs, this once",
     fields: {
-      url: {
-        flags: "[address]",
-        text: "public https address; without it, sign for the `webhook_url` of jobs",
-      },
-      organizationId: { flags: "--org <id>", text: "organization", default: "default" },
+      url: "[address]  public https address; without it, sign for the `webhook_url` of jobs",
+      organizationId: { usage: "--org <id>  organization", default: "default" },
     },
     json: ({ webhook, secret }) => ({ endpoint: webhook, secret }),
     line: ({ webhook, secret }) =>
@@ -24,7 +20,7 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
   });
   addList(webhooks, cli, ["list", "webhooks.list"], {
     description: "list endpoints",
-    fields: { organizationId: { flags: "--org <id>", text: "of this organization only" } },
+    fields: { organizationId: "--org <id>  of this organization only" },
     row: ({ id, organizationId, url, createdAt }) => ({
       id,
       organization: organizationId,
@@ -41,11 +37,7 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
     description: "give an endpoint another secret and show it, this once",
     fields: {
       id: ID,
-      overlapMs: {
-        flags: "--overlap <time>",
-        text: "how long the old secret signs, too: 30m, 24h (the default), 7d or 0",
-        read: readDuration,
-      },
+      overlapMs: "--overlap <time>  how long the old secret signs, too: 30m, 24h (the default), 7d or 0",
     },
     json: (rotated) => rotated,
     line: ({ secret }, { id }) => `The new secret of ${id} is shown only now:\n\n  ${secret}\n`,
@@ -53,7 +45,7 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
   addOperation(webhooks, cli, ["deliveries", "deliveries.list"], {
     description: `list the last ${MAX_LISTED} messages and what became of them`,
     fields: {
-      organizationId: { flags: "--org <id>", text: "of this organization only" },
+      organizationId: "--org <id>  of this organization only",
     },
     options: { "--failed": "only those that were given up" },
     input: (given, { failed }) => ({
@@ -66,7 +58,7 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
   });
   addOperation(webhooks, cli, ["redeliver", "deliveries.redeliver"], {
     description: "send a message again",
-    fields: { id: { flags: "<id>", text: "the message's id, as listed by deliveries" } },
+    fields: { id: "<id>  the message's id, as listed by deliveries" },
     line: (_, { id }) => `${id} is sent again.`,
   });
 }
