@@ -1,17 +1,21 @@
 import {
+  Outlet,
   createRootRoute,
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Outlet,
   redirect,
   retainSearchParams,
+  type ErrorComponentProps,
   type RouteComponent,
 } from "@tanstack/react-router";
-import { NotFoundPage, ProblemPage } from "./shell/problem-page.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { queryClient, sessionQuery } from "./api/queries.ts";
 import { parseSearch, renderSearch, type Search } from "./address.ts";
+import { useTranslation } from "react-i18next";
+import { FailedState } from "./ui/page/failed-state.tsx";
+import { ButtonLink } from "./ui/text/link.tsx";
+import { Page } from "./ui/page/page.tsx";
 
 const root = createRootRoute({
   component: Outlet,
@@ -105,4 +109,25 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
   }
+}
+
+/** In place of a page that could not be shown; the navigation stays. */
+function ProblemPage({ error, reset }: ErrorComponentProps) {
+  const { t } = useTranslation();
+  return (
+    <Page title={t("problem.title")}>
+      <FailedState error={error} onRetry={reset} />
+    </Page>
+  );
+}
+
+function NotFoundPage() {
+  const { t } = useTranslation();
+  return (
+    <Page title={t("notFound.title")}>
+      <div>
+        <ButtonLink to="/">{t("nav.overview")}</ButtonLink>
+      </div>
+    </Page>
+  );
 }

@@ -1,18 +1,52 @@
 import { useTranslation } from "react-i18next";
-import { IMAGE_PAGES, MODEL_PAGES, MONEY_PAGES, SETTING_PAGES, useReadable } from "./area-pages.ts";
+import { useCan } from "../api/session.ts";
 import { RouteTabs } from "../ui/page/route-tabs.tsx";
 
-const AREAS = {
-  images: { label: "nav.images", pages: IMAGE_PAGES },
-  models: { label: "nav.models", pages: MODEL_PAGES },
-  money: { label: "nav.money", pages: MONEY_PAGES },
-  settings: { label: "nav.settings", pages: SETTING_PAGES },
+/** The pages of the areas that have several. `needs` is the role that reads one, where not every role does. */
+const AREA_PAGES = {
+  images: [
+    { to: "/images", label: "tab.controls" },
+    { to: "/images/gallery", label: "tab.gallery" },
+  ],
+  models: [
+    { to: "/models", label: "tab.models" },
+    { to: "/models/providers", label: "tab.providers", needs: ["viewer", "installation"] },
+    { to: "/models/prices", label: "tab.prices" },
+  ],
+  money: [
+    { to: "/money", label: "tab.budgets" },
+    { to: "/money/ledger", label: "tab.ledger" },
+  ],
+  settings: [
+    { to: "/settings", label: "tab.organizations" },
+    { to: "/settings/members", label: "tab.members", needs: ["admin", "organization"] },
+    { to: "/settings/webhooks", label: "tab.webhooks" },
+    { to: "/settings/alerts", label: "tab.alerts" },
+    { to: "/settings/audit", label: "tab.audit" },
+    { to: "/settings/configuration", label: "tab.configuration", needs: ["admin", "installation"] },
+    { to: "/settings/account", label: "account" },
+  ],
 } as const;
 
+type Area = keyof typeof AREA_PAGES;
+type AreaPage = (typeof AREA_PAGES)[Area][number];
+
 /** The tabs of an area, for `Page`. */
-export function AreaTabs({ area }: { area: keyof typeof AREAS }) {
+export function AreaTabs({ area }: { area: Area }) {
   const { t } = useTranslation();
-  const { label, pages } = AREAS[area];
-  const tabs = useReadable<(typeof pages)[number]>(pages).map(({ to, label }) => ({ to, label: t(label) }));
-  return <RouteTabs label={t(label)} tabs={tabs} />;
+  const tabs = useAreaPages()(area).map(({ to, label }) => ({ to, label: t(label) }));
+  return <RouteTabs label={t(`nav.${area}`)} tabs={tabs} />;
+}
+
+/** Returns a function that gives the pages of an area which the signed-in member may read. */
+export function useAreaPages(): (area: Area) => AreaPage[] {
+  const can = useCan();
+  return (area) => {
+    const pages: readonly AreaPage[] = AREA_PAGES[area];
+    return pages.filter((page) => {
+      if (!("needs" in page)) return true;
+      const [role, reach] = page.needs;
+      return can(role, reach);
+    });
+  };
 }

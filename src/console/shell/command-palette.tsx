@@ -1,4 +1,4 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, type LinkProps } from "@tanstack/react-router";
 import { Boxes, KeyRound, ScrollText, Search, type LucideIcon } from "lucide-react";
 import { useState, type KeyboardEvent } from "react";
 import { Autocomplete, useFilter } from "react-aria-components/Autocomplete";
@@ -9,7 +9,8 @@ import { Modal, ModalOverlay } from "react-aria-components/Modal";
 import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import { useKeyOptions, useModelOptions } from "../api/options.ts";
-import { usePages } from "./pages.ts";
+import { AREAS } from "./navigation.tsx";
+import { useAreaPages } from "./area-tabs.tsx";
 
 interface Entry {
   id: string;
@@ -141,4 +142,26 @@ function useEntries(typed: string): Entry[] {
   );
   if (matching.length === 0 && REQUEST_ID.test(typed)) return [request];
   return matching.slice(0, MAX_ENTRIES);
+}
+
+const DIVIDED_AREAS = ["models", "images", "money", "settings"] as const;
+
+interface PageLink {
+  to: NonNullable<LinkProps["to"]>;
+  label: string;
+  icon: LucideIcon;
+}
+
+/** Every page that has an address of its own, by its name. */
+function usePages(): PageLink[] {
+  const { t } = useTranslation();
+  const pagesOf = useAreaPages();
+  const areas: PageLink[] = AREAS.map(({ to, label, icon }) => ({ to, label: t(label), icon }));
+  const others = DIVIDED_AREAS.flatMap((area) => {
+    const icon = areas.find(({ to }) => to === `/${area}`)?.icon ?? AREAS[0].icon;
+    // The area itself leads to its first page.
+    const [, ...pages] = pagesOf(area);
+    return pages.map(({ to, label }) => ({ to, label: t(label), icon }));
+  });
+  return [...areas, ...others];
 }

@@ -5,10 +5,14 @@ import { Details } from "../../ui/text/details.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useSession } from "../../api/session.ts";
-import { PasswordCard } from "./password-card.tsx";
 import { SessionsCard } from "./sessions-card.tsx";
 import { TokensCard } from "./tokens-card.tsx";
 import { TotpCard } from "./totp-card.tsx";
+import { useForm } from "react-hook-form";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { useActing } from "../../api/queries.ts";
 
 /** One's own account: password, second factor, sessions, tokens for programs. */
 export default function AccountPage() {
@@ -38,5 +42,39 @@ export default function AccountPage() {
       </div>
       <TokensCard />
     </Page>
+  );
+}
+
+const EMPTY = { current: "", next: "" };
+
+function PasswordCard() {
+  const { t } = useTranslation("account");
+  const form = useForm({ defaultValues: EMPTY });
+  const change = useActing("password.change", ["sessions"]);
+  const submit = async (values: typeof EMPTY) => {
+    await change.mutateAsync(values);
+    form.reset(EMPTY);
+    showToast(t("password.changed"));
+  };
+  return (
+    <Card title={t("password")} about={t("password.about")}>
+      <Form form={form} onSubmit={submit} submitLabel={t("password.submit")}>
+        <TextField
+          name="current"
+          label={t("password.current")}
+          type="password"
+          autoComplete="current-password"
+          isRequired
+        />
+        <TextField
+          name="next"
+          label={t("password.next")}
+          help={t("password.help")}
+          type="password"
+          autoComplete="new-password"
+          isRequired
+        />
+      </Form>
+    </Card>
   );
 }

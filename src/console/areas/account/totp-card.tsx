@@ -11,7 +11,7 @@ import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
 import { useActing } from "../../api/queries.ts";
 import { useSession } from "../../api/session.ts";
-import { QrCode } from "./qr-code.tsx";
+import { encode } from "uqr";
 
 type Shown = "nothing" | "turningOff" | Output<"totp.begin">;
 
@@ -89,5 +89,24 @@ function Secret({ secret, uri }: Output<"totp.begin">) {
         {secret.match(/.{1,4}/g)?.join(" ")}
       </code>
     </div>
+  );
+}
+
+/** A text as a QR code; dark on light in both themes, as cameras expect. */
+function QrCode({ text, label }: { text: string; label: string }) {
+  const { data, size } = encode(text, { ecc: "M", border: 3 });
+  const path = data
+    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : "")))
+    .join("");
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${size} ${size}`}
+      shapeRendering="crispEdges"
+      className="size-48 rounded-lg bg-white text-black"
+    >
+      <path d={path} fill="currentColor" />
+    </svg>
   );
 }

@@ -13,10 +13,10 @@ import { useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { AlertActs } from "./alert-actions.tsx";
 import { AlertDialog } from "./alert-dialog.tsx";
-import { useAlertWords } from "./alert-words.ts";
 import { AlertEvents } from "./events.tsx";
 import { MailTest } from "./mail-test.tsx";
 import type { Alert } from "./views.ts";
+import { formatShare } from "../../ui/text/format.ts";
 
 export default function AlertsPage() {
   // The texts of money are those of a dialog, which must not wait for them.
@@ -85,4 +85,25 @@ function useColumns(): Column<Alert>[] {
     },
     { id: "acts", header: "", isNumber: true, cell: (view) => <AlertActs view={view} /> },
   ];
+}
+
+/** What a rule says, in words. */
+function useAlertWords() {
+  const { t } = useTranslation("alerts");
+  const share = (percent: number) => formatShare(percent / 100);
+  return {
+    when(settings: Alert["settings"]): string {
+      if (settings.kind === "budget")
+        return t("when.budget", { percents: settings.percents.map(share).join(", ") });
+      if (settings.kind === "ejection") return t("when.ejection", { seconds: settings.seconds });
+      return t("when.error_rate", { percent: share(settings.percent), minutes: settings.minutes });
+    },
+    notified({ emails, usesWebhooks }: Alert): string {
+      const ways = [
+        ...(emails.length > 0 ? [t("notified.mails", { count: emails.length })] : []),
+        ...(usesWebhooks ? [t("notified.webhooks")] : []),
+      ];
+      return ways.length === 0 ? t("notified.nobody") : ways.join(", ");
+    },
+  };
 }

@@ -13,10 +13,15 @@ import { differences } from "../../ui/table/difference.ts";
 import { useList } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
-import { AuditEntryDialog } from "./audit-entry-dialog.tsx";
 import { KINDS, useAuditWords } from "./audit-words.ts";
 import { AuditVerification } from "./audit-verification.tsx";
-import type { AuditEntry } from "../organizations/views.ts";
+import type { Output } from "../../api/call.ts";
+import { Details } from "../../ui/text/details.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { Id } from "../../ui/text/id.tsx";
+import { DifferenceTable } from "../../ui/table/difference-table.tsx";
+
+type AuditEntry = Output<"audit.list">["data"][number];
 
 /** Who changed what, and how; the filters and the entry that is open stand in the address. */
 export default function AuditPage() {
@@ -119,4 +124,26 @@ function useColumns(): Column<AuditEntry>[] {
     },
     { id: "source", header: t("audit.source"), cell: ({ source }) => source, isOptional: true },
   ];
+}
+
+/** One change with what it has changed. */
+function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
+  const { t } = useTranslation("settings");
+  const words = useAuditWords();
+  const { at, actor, source, action, kind, subject, before, after } = entry;
+  return (
+    <Dialog title={`${words.action(action)} · ${words.kind(kind)}`} size="l" isOpen onClose={onClose}>
+      <div className="flex flex-col gap-5 pb-4">
+        <Details
+          entries={[
+            [t("audit.at"), <Time key="at" at={at} isAbsolute />],
+            [t("audit.actor"), actor],
+            [t("audit.source"), source],
+            [t("audit.subject"), <Id key="subject" value={subject} />],
+          ]}
+        />
+        <DifferenceTable before={before} after={after} />
+      </div>
+    </Dialog>
+  );
 }

@@ -15,7 +15,9 @@ import { useList } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
 import { ImportDialog } from "./import-dialog.tsx";
-import type { Setting } from "../organizations/views.ts";
+import type { Output } from "../../api/call.ts";
+
+type Setting = Output<"settings.list">["data"][number];
 
 const ORIGINS = ["environment", "file", "database", "default"] as const;
 

@@ -11,7 +11,6 @@ import type { Output } from "../../api/call.ts";
 import { useChannelOptions } from "../../api/options.ts";
 import { useActing } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import { toSettings, toValues, type ControlValues } from "./control-values.ts";
 import { DeliveryTable } from "./delivery-table.tsx";
 
 /** How one organization's pictures are delivered, and what happens when a vendor is slow or a caller leaves. */
@@ -140,4 +139,43 @@ function CallerCard({ isReadOnly }: PartProps) {
       </div>
     </Card>
   );
+}
+
+type Organization = Output<"organizations.get">;
+type Settings = Organization["settings"];
+
+/** What the form holds. Fields that are sent as they are have the paths of the interface, where its errors point. */
+interface ControlValues {
+  settings: Pick<
+    Settings,
+    "forceImageUrls" | "nativeImageUrls" | "linkHours" | "callerGone" | "failOverRefusals"
+  > & {
+    /** Empty for the route's next target. */
+    fallbackChannel: string;
+  };
+  cancelsOnTimeout: boolean;
+  fallbackSeconds: number | null;
+}
+
+const MS = 1_000;
+
+function toValues({ settings }: Organization): ControlValues {
+  const { fallbackAfterMs, fallbackChannel, promptLogDays: _others, ...rest } = settings;
+  return {
+    settings: { ...rest, fallbackChannel: fallbackChannel ?? "" },
+    cancelsOnTimeout: fallbackAfterMs !== null,
+    fallbackSeconds: fallbackAfterMs === null ? null : fallbackAfterMs / MS,
+  };
+}
+
+function toSettings({
+  settings,
+  cancelsOnTimeout,
+  fallbackSeconds,
+}: ControlValues): Omit<Settings, "promptLogDays"> {
+  return {
+    ...settings,
+    fallbackChannel: settings.fallbackChannel === "" ? null : settings.fallbackChannel,
+    fallbackAfterMs: cancelsOnTimeout && fallbackSeconds !== null ? Math.round(fallbackSeconds * MS) : null,
+  };
 }

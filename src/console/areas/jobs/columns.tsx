@@ -5,11 +5,10 @@ import type { Column } from "../../ui/table/data-table.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { useNow } from "../../ui/text/clock.ts";
+import { Time, useNow } from "../../ui/text/time.tsx";
 import { formatDuration } from "../../ui/text/format.ts";
 import { useKeyOptions } from "../../api/options.ts";
-import { durationOf, isLive, STATES, type JobRow } from "./states.ts";
+import { STATES, durationOf, isLive, type JobRow } from "./states.ts";
 
 interface Choice {
   /** Ids of jobs. */

@@ -11,7 +11,7 @@ import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { ReadingState } from "../../ui/page/reading-state.tsx";
 import { ApiError, type Output } from "../../api/call.ts";
-import { useNow } from "../../ui/text/clock.ts";
+import { useNow } from "../../ui/text/time.tsx";
 import { useLive } from "../../api/events.ts";
 import { formatDuration } from "../../ui/text/format.ts";
 import { useKeyOptions } from "../../api/options.ts";
@@ -20,10 +20,10 @@ import { useCan } from "../../api/session.ts";
 import { CancelJobs } from "./cancel-jobs.tsx";
 import { JobStatus } from "./columns.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { JobCost } from "./job-cost.tsx";
 import { Outputs } from "./outputs.tsx";
-import { durationOf, isLive } from "./states.ts";
-import { Timeline } from "./timeline.tsx";
+import { durationOf, isLive, type JobRow } from "./states.ts";
+import { Timeline, useJobRequest } from "./timeline.tsx";
+import { CostLines } from "../requests/cost-lines.tsx";
 
 type Job = Output<"jobs.get">;
 
@@ -112,6 +112,24 @@ function JobDetail({ job }: { job: Job }) {
           <Deliveries job={job} />
         </Card>
       </div>
+    </div>
+  );
+}
+
+/** What a job was charged, line by line; nothing before it has completed. */
+function JobCost({ job }: { job: JobRow }) {
+  const { t } = useTranslation("jobs");
+  const { data } = useJobRequest(job);
+  if (job.endedAt === null) return <p className="text-muted">{t("detail.cost.waiting")}</p>;
+  if (!data) return <p className="text-muted">{t("detail.cost.none")}</p>;
+  return (
+    <div className="flex flex-col gap-3">
+      <CostLines detail={data} />
+      <p>
+        <TextLink to="/requests/$id" params={{ id: data.request.id }}>
+          {t("detail.request")}
+        </TextLink>
+      </p>
     </div>
   );
 }

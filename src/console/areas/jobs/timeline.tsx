@@ -3,8 +3,9 @@ import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { formatDuration } from "../../ui/text/format.ts";
 import { Attempts } from "../requests/attempts.tsx";
-import { useJobRequest } from "./job-request.ts";
 import { STATES, type JobRow } from "./states.ts";
+import { useQuery } from "@tanstack/react-query";
+import { reading } from "../../api/queries.ts";
 
 /** What happened to a job, one below the other: submission, first vendor call, each call, and how it ended. */
 export function Timeline({ job }: { job: JobRow }) {
@@ -58,4 +59,9 @@ function Moment({ at }: { at: string }) {
       <Time at={at} isAbsolute />
     </span>
   );
+}
+
+/** The request behind a job that has ended, with its vendor calls and cost; a job's id is that of its ledger entry. */
+export function useJobRequest({ id, endedAt }: Pick<JobRow, "id" | "endedAt">) {
+  return useQuery({ ...reading("requests.get", { id }), enabled: endedAt !== null });
 }

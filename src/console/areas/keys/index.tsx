@@ -11,12 +11,13 @@ import { Page } from "../../ui/page/page.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Output } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useOrganizationOptions } from "../../api/options.ts";
+import { useCurrency, useOrganizationOptions } from "../../api/options.ts";
 import { useList } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
-import { BudgetCell } from "./budget-cell.tsx";
 import { KeyState, useKeyWords } from "./key-view.tsx";
+import { BudgetBar } from "../../ui/chart/budget-bar.tsx";
+import { SpentOf } from "../../ui/text/money.tsx";
 
 type ListedKey = Output<"keys.list">["data"][number];
 type State = "active" | "disabled" | "expired";
@@ -129,4 +130,23 @@ function useColumns(): Column<ListedKey>[] {
       isOptional: true,
     },
   ];
+}
+
+/** The tightest budget of a key in a table's cell; nothing where it has none. */
+function BudgetCell({ view }: { view: Output<"keys.list">["data"][number] }) {
+  const currency = useCurrency(view.organizationId);
+  const budget = view.budgets.toSorted((one, other) => shareOf(other) - shareOf(one))[0];
+  if (!budget || currency === undefined) return null;
+  return (
+    <span className="flex w-40 flex-col gap-1">
+      <span className="text-xs">
+        <SpentOf {...budget} currency={currency} />
+      </span>
+      <BudgetBar budget={{ ...budget, held: "0", currency }} />
+    </span>
+  );
+}
+
+function shareOf({ spent, amount }: { spent: string; amount: string }): number {
+  return Number(amount) > 0 ? Number(spent) / Number(amount) : 1;
 }

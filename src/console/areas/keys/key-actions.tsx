@@ -5,13 +5,15 @@ import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { call } from "../../api/call.ts";
+import { call, type Output } from "../../api/call.ts";
 import { queryClient, useActing, useReading } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import { EditKeyDialog } from "./edit-key-dialog.tsx";
 import type { Key } from "./key-view.tsx";
-import { RotateKeyDialog } from "./rotate-key-dialog.tsx";
-import { useLastDay } from "./last-day.ts";
+import { useForm } from "react-hook-form";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { KeyFields, NameField, toInput, valuesOf } from "./key-fields.tsx";
+import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
+import { NewSecret } from "./new-secret.tsx";
 
 type Act = "edit" | "rotate" | "disable" | "remove";
 
@@ -112,4 +114,67 @@ function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
       }}
     />
   );
+}
+
+interface EditKeyDialogProps {
+  view: Key;
+  isOpen: boolean;
+  onClose(): void;
+}
+
+/** Changes a key; what was changed by somebody else in the meantime is not overwritten. */
+function EditKeyDialog({ view, isOpen, onClose }: EditKeyDialogProps) {
+  const { t } = useTranslation("keys");
+  const form = useForm({ values: valuesOf(view) });
+  const update = useActing("keys.update", ["keys"]);
+  return (
+    <FormDialog
+      title={t("edit.title")}
+      form={form}
+      isOpen={isOpen}
+      onClose={onClose}
+      submitLabel={t("form.save")}
+      onSubmit={async (values) => {
+        await update.mutateAsync({ id: view.id, version: view.version, ...toInput(values) });
+        showToast(t("save.done"));
+      }}
+    >
+      <NameField />
+      <KeyFields />
+    </FormDialog>
+  );
+}
+
+/** Gives a key another secret; the present one stays valid for a time. */
+function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean; onClose(): void }) {
+  const { t } = useTranslation("keys");
+  const rotate = useActing("keys.rotate", ["keys"]);
+  const [made, setMade] = useState<Output<"keys.rotate"> | null>(null);
+  return (
+    <>
+      <RotateDialog
+        texts={{
+          title: t("rotate.title"),
+          what: t("rotate.what"),
+          overlap: t("rotate.overlap"),
+          none: t("rotate.overlap.none"),
+          submit: t("rotate.submit"),
+        }}
+        maxDays={30}
+        isOpen={isOpen}
+        onClose={onClose}
+        onRotate={async (overlapMs) => setMade(await rotate.mutateAsync({ id: view.id, overlapMs }))}
+      />
+      {made && <NewSecret made={made} onClose={() => setMade(null)} />}
+    </>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+/** How many requests a key made within the last 24 hours; undefined while that is not known. */
+function useLastDay(keyId: string): number | undefined {
+  const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
+  const usage = useReading("usage.list", { groupBy: "key", interval: "hour", keyId, from });
+  return usage.data?.totals.requests;
 }

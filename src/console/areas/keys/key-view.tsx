@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { Status } from "../../ui/text/status.tsx";
 import type { Output } from "../../api/call.ts";
-import { useNow } from "../../ui/text/clock.ts";
+import { useNow } from "../../ui/text/time.tsx";
 
 /** A key as it is read alone; in lists it has more. */
 export type Key = Output<"keys.get">;

@@ -8,11 +8,17 @@ import { TextLink } from "../../ui/text/link.tsx";
 import { useReading } from "../../api/queries.ts";
 import { keySnippets } from "./snippets.ts";
 import { KeyActs } from "./key-actions.tsx";
-import { KeyBounds } from "./key-bounds.tsx";
-import { KeyBudgets } from "./key-budgets.tsx";
 import { KeyUsage } from "./key-usage.tsx";
-import { KeyState, type Key } from "./key-view.tsx";
-import { useSampleModel } from "./sample-model.ts";
+import { KeyState, useKeyWords, type Key } from "./key-view.tsx";
+import { useSampleModel } from "./new-secret.tsx";
+import { Details } from "../../ui/text/details.tsx";
+import { Id } from "../../ui/text/id.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { formatCount } from "../../ui/text/format.ts";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { BudgetBar } from "../../ui/chart/budget-bar.tsx";
+import { SpentOf } from "../../ui/text/money.tsx";
+import { useCan } from "../../api/session.ts";
 
 export default function KeyPage() {
   const { t } = useTranslation("keys");
@@ -65,6 +71,78 @@ function CallWithIt({ view }: { view: Key }) {
   return (
     <Card title={t("call.title")} about={t("call.hint", { secret })}>
       <CodeSnippet label={t("call.title")} snippets={keySnippets(secret, kind, model)} />
+    </Card>
+  );
+}
+
+type LimitName = keyof Key["limits"];
+
+/** What a key may do. */
+function KeyBounds({ view }: { view: Key }) {
+  const { t } = useTranslation(["keys", "shell"]);
+  const words = useKeyWords();
+  const organization = useOrganizationOptions().find(({ id }) => id === view.organizationId);
+  const limits = Object.entries(view.limits).map(([name, own]): [string, string] => [
+    t(`shell:limit.${name as LimitName}`),
+    own === null ? t("limits.unlimited") : formatCount(own),
+  ]);
+  return (
+    <Card title={t("detail.bounds")}>
+      <Details
+        entries={[
+          [t("column.prefix"), <code className="font-mono text-xs">{view.prefix}…</code>],
+          [t("detail.id"), <Id value={view.id} />],
+          [t("column.organization"), organization?.label ?? view.organizationId],
+          [t("column.scopes"), words.scopes(view.scopes)],
+          [t("column.models"), view.models === "*" ? t("models.all") : view.models.join(", ")],
+          [
+            t("form.addresses"),
+            view.addresses === null ? t("detail.addresses.any") : view.addresses.join(", "),
+          ],
+          ...limits,
+          [t("column.expires"), view.expiresAt === null ? t("never") : <Time at={view.expiresAt} />],
+          [t("column.created"), <Time at={view.createdAt} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** The budgets of a key alone; those of its organization hold as well. */
+function KeyBudgets({ view }: { view: Key }) {
+  const { t } = useTranslation(["keys", "money"]);
+  const can = useCan();
+  const budgets = useReading("budgets.list", { organizationId: view.organizationId, keyId: view.id });
+  return (
+    <Card
+      title={t("column.budget")}
+      actions={
+        can("billing") && (
+          <TextLink to="/money" search={{ new: "budget", organization: view.organizationId, key: view.id }}>
+            {t("detail.budget.add")}
+          </TextLink>
+        )
+      }
+    >
+      <ReadingState query={budgets}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p className="text-muted">{t("detail.budget.none")}</p>
+          ) : (
+            <ul className="flex flex-col gap-4">
+              {data.map((budget) => (
+                <li key={budget.id} className="flex flex-col gap-2">
+                  <p className="flex flex-wrap justify-between gap-2">
+                    <SpentOf {...budget} />
+                    <span className="text-muted">{t(`money:period.${budget.period}`)}</span>
+                  </p>
+                  <BudgetBar budget={budget} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </ReadingState>
     </Card>
   );
 }

@@ -3,9 +3,8 @@ import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
-import { OrganizationField } from "../../ui/forms/resource-fields.tsx";
+import { OrganizationField, SelectField } from "../../ui/forms/select-field.tsx";
 import { MoneyField } from "../../ui/forms/money-field.tsx";
-import { SelectField } from "../../ui/forms/select-field.tsx";
 import { Form } from "../../ui/forms/form.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { showProblem } from "../../ui/overlay/toast.ts";
@@ -14,7 +13,7 @@ import { requireAmount } from "../../ui/text/amount.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useCurrency } from "../../api/options.ts";
 import { useActing } from "../../api/queries.ts";
-import { KeyFields, NameField, NEW_KEY, toInput, type KeyValues } from "./key-fields.tsx";
+import { KeyFields, NEW_KEY, NameField, toInput, type KeyValues } from "./key-fields.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
 interface NewKeyValues extends KeyValues {

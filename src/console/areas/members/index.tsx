@@ -14,7 +14,7 @@ import { useList } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
 import { MemberActs } from "./member-actions.tsx";
 import { MemberDialog } from "./member-dialog.tsx";
-import type { Member } from "../organizations/views.ts";
+import type { Member } from "./member-dialog.tsx";
 
 export default function MembersPage() {
   const { t } = useTranslation(["settings", "shell"]);

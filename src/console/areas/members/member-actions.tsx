@@ -7,7 +7,7 @@ import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { useActing } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
 import { MemberDialog } from "./member-dialog.tsx";
-import type { Member } from "../organizations/views.ts";
+import type { Member } from "./member-dialog.tsx";
 
 const ACTS = ["disable", "reset", "signOut", "totpOff", "remove"] as const;
 type Act = (typeof ACTS)[number];

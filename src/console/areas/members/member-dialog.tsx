@@ -8,7 +8,10 @@ import { showToast } from "../../ui/overlay/toast.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useActing } from "../../api/queries.ts";
 import { useSession } from "../../api/session.ts";
-import type { Member } from "../organizations/views.ts";
+import type { Output } from "../../api/call.ts";
+
+/** As the gateway returns it. */
+export type Member = Output<"members.list">["data"][number];
 
 interface MemberValues {
   name: string;

@@ -1,8 +1,8 @@
 import { useTranslation } from "react-i18next";
 import type { Column } from "../../ui/table/data-table.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
-import { stateOf, ModelStatus, type ModelRow, type ModelSet } from "./model-state.tsx";
-import { ShortPrice } from "./short-price.tsx";
+import { ModelStatus, stateOf, type ModelRow, type ModelSet } from "./model-state.tsx";
+import { formatMoney } from "../../ui/text/format.ts";
 
 /** The columns of the list; `enabled` are the models of the organization that is looked at. */
 export function useModelColumns(enabled: ModelSet): readonly Column<ModelRow>[] {
@@ -56,5 +56,30 @@ function Targets({ targets }: { targets: ModelRow["route"]["targets"] }) {
         <span className="text-muted"> {t("targets.more", { count: targets.length - 1 })}</span>
       )}
     </>
+  );
+}
+
+/** A model's default price in a few words: input and output, or the least of a picture. */
+function ShortPrice({ price }: { price: ModelRow["price"] }) {
+  const { t } = useTranslation("models");
+  if (!price) return <span className="text-muted">{t("price.none")}</span>;
+  const { currency, perMillion, perImage } = price;
+  if (perMillion) {
+    const shown = (amount: string | undefined) =>
+      amount === undefined ? "–" : formatMoney(amount, currency);
+    const input = shown(perMillion["input"]);
+    const output = perMillion["output"];
+    return output === undefined || Number(output) === 0
+      ? t("price.perMillionIn", { input })
+      : t("price.perMillion", { input, output: shown(output) });
+  }
+  const least = leastOf(Object.values(perImage ?? {}).flatMap((amounts) => Object.values(amounts)));
+  return least === null ? t("price.none") : t("price.perImage", { amount: formatMoney(least, currency) });
+}
+
+function leastOf(amounts: readonly string[]): string | null {
+  return amounts.reduce<string | null>(
+    (least, amount) => (least === null || Number(amount) < Number(least) ? amount : least),
+    null,
   );
 }

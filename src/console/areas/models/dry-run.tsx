@@ -11,7 +11,7 @@ import { formatDuration, formatShare } from "../../ui/text/format.ts";
 import { useKeyOptions } from "../../api/options.ts";
 import { reading } from "../../api/queries.ts";
 import { PlainSelect } from "./plain-select.tsx";
-import { suppose, type SupposedTarget } from "./suppose.ts";
+import { simulateRoute, type SimulatedTarget } from "./route-draft.ts";
 
 type Explanation = Output<"routes.explain">;
 type Target = Explanation["targets"][number];
@@ -22,7 +22,7 @@ const REASONS = {
   limited: "reason.limited",
 } as const;
 
-/** What a request for a model would meet now, by the gateway's own rules; nothing is sent. */
+/** Shows which targets a request for a model would call now, by the gateway's own rules; nothing is sent. */
 export function DryRun({ model, organizationId }: { model: string; organizationId: string }) {
   const { t } = useTranslation("models");
   const [keyId, setKeyId] = useState<string | null>(null);
@@ -49,7 +49,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
   const { t } = useTranslation("models");
   const { refusal, price, strategy, missingChannel } = explanation;
   const [down, setDown] = useState<ReadonlySet<string>>(new Set());
-  const targets = suppose(
+  const targets = simulateRoute(
     explanation.targets.map((target) => ({ ...target, isEjected: target.ejection !== null })),
     strategy,
     down,
@@ -99,7 +99,7 @@ function Verdict({
   targets,
   strategy,
 }: {
-  targets: readonly SupposedTarget<Target & { isEjected: boolean }>[];
+  targets: readonly SimulatedTarget<Target & { isEjected: boolean }>[];
   strategy: Explanation["strategy"];
 }) {
   const { t } = useTranslation("models");
@@ -119,7 +119,7 @@ function TargetLine({
   isAssumed,
   onToggle,
 }: {
-  target: SupposedTarget<Target & { isEjected: boolean }>;
+  target: SimulatedTarget<Target & { isEjected: boolean }>;
   isAssumed: boolean;
   onToggle(isDown: boolean): void;
 }) {

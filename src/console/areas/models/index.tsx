@@ -16,7 +16,7 @@ import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
 import { AddModel } from "./add-model.tsx";
 import { useModelColumns } from "./columns.tsx";
-import { useEnabledModels } from "./enabled-models.ts";
+import { useEnabledModels } from "./model-state.tsx";
 
 const TYPES = ["chat", "messages", "embedding", "image"] as const;
 const FILTERS = ["search", "type", "state"] as const;

@@ -1,7 +1,9 @@
 import { useTranslation } from "react-i18next";
 import { Details } from "../../ui/text/details.tsx";
-import { useEnabledModels } from "./enabled-models.ts";
-import { stateOf, ModelStatus, type ModelRow } from "./model-state.tsx";
+import { ModelStatus, stateOf, useEnabledModels, type ModelRow } from "./model-state.tsx";
+import { formatCount } from "../../ui/text/format.ts";
+import { Money } from "../../ui/text/money.tsx";
+import { CATEGORIES } from "../prices/cells.ts";
 
 /** Whether a model can be called and why not, where it comes from, and on which endpoints. */
 export function ModelFacts({ model }: { model: ModelRow }) {
@@ -39,5 +41,78 @@ export function ModelFacts({ model }: { model: ModelRow }) {
         ],
       ]}
     />
+  );
+}
+
+/** What a model can do. */
+export function Capabilities({ model: { image, text, embedding } }: { model: ModelRow }) {
+  const { t } = useTranslation("models");
+  const { t: shell } = useTranslation();
+  const listed = (items: readonly string[]) => (items.length === 0 ? null : items.join(", "));
+  if (image)
+    return (
+      <Details
+        entries={[
+          [t("cap.tiers"), listed(image.tiers)],
+          [t("cap.ratios"), listed(image.ratios)],
+          [t("cap.qualities"), listed(image.qualities)],
+          [t("cap.formats"), listed(image.formats)],
+          [t("cap.backgrounds"), listed(image.backgrounds)],
+          [t("cap.maxReferences"), formatCount(image.maxReferences)],
+          [t("cap.maxImages"), formatCount(image.maxImages)],
+          [t("cap.masks"), shell(image.hasMasks ? "yes" : "no")],
+          [t("cap.family"), image.family],
+        ]}
+      />
+    );
+  if (text)
+    return (
+      <Details
+        entries={[
+          [t("cap.input"), listed(text.modalities.input)],
+          [t("cap.output"), listed(text.modalities.output)],
+          [t("cap.maxOutputTokens"), t("cap.tokens", { shown: formatCount(text.maxOutputTokens) })],
+          [t("cap.tools"), shell(text.hasTools ? "yes" : "no")],
+          [t("cap.reasoning"), text.reasoning],
+          [t("cap.features"), listed(text.allowedFeatures ?? [])],
+        ]}
+      />
+    );
+  return <Details entries={[[t("cap.dimensions"), embedding && formatCount(embedding.dimensions)]]} />;
+}
+
+const NAMES = Object.values(CATEGORIES);
+
+/** A model's default price in force, cell by cell. */
+export function Prices({ price }: { price: ModelRow["price"] }) {
+  const { t } = useTranslation("models");
+  const { t: money } = useTranslation("money");
+  const titleOf = (part: string) => {
+    const category = NAMES.find((name) => name === part);
+    return category ? money(`token.${category}`) : part;
+  };
+  if (!price) return <p className="text-muted">{t("why.no_price")}</p>;
+  const { currency, perMillion, perImage } = price;
+  const cells = perMillion
+    ? Object.entries(perMillion).map(([name, amount]) => [titleOf(name), amount] as const)
+    : Object.entries(perImage ?? {}).flatMap(([tier, amounts]) =>
+        Object.entries(amounts).map(
+          ([quality, amount]) => [`${tier} ${quality === "*" ? "" : quality}`, amount] as const,
+        ),
+      );
+  return (
+    <>
+      <dl className="grid grid-cols-[1fr_auto] gap-x-6 gap-y-1.5">
+        {cells.map(([name, amount]) => (
+          <div key={name} className="contents">
+            <dt className="text-muted">{name}</dt>
+            <dd className="text-right">
+              <Money amount={amount} currency={currency} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p className="mt-3 text-xs text-muted">{t(perMillion ? "price.unit.tokens" : "price.unit.image")}</p>
+    </>
   );
 }

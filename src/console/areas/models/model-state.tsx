@@ -1,6 +1,9 @@
 import { useTranslation } from "react-i18next";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import type { Output } from "../../api/call.ts";
+import { useQuery } from "@tanstack/react-query";
+import { useOrganization } from "../../api/organization.ts";
+import { reading } from "../../api/queries.ts";
 
 export type ModelRow = Output<"models.list">["data"][number];
 export type ModelSet = Output<"organizations.get">["models"];
@@ -46,4 +49,11 @@ export function withModel(models: ModelSet, id: string, isWanted: boolean): Mode
 export function ModelStatus({ state }: { state: ModelState }) {
   const { t } = useTranslation("models");
   return <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>;
+}
+
+/** The models of the organization that is looked at; all where none is. */
+export function useEnabledModels(): ModelSet {
+  const { id } = useOrganization();
+  const query = useQuery({ ...reading("organizations.get", { id: id ?? "" }), enabled: id !== null });
+  return (id === null ? undefined : query.data?.models) ?? "*";
 }

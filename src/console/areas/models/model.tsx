@@ -13,17 +13,13 @@ import { useOrganization } from "../../api/organization.ts";
 import { useReading } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
-import { Capabilities } from "./capabilities.tsx";
-import { DefaultRoute } from "./default-route.tsx";
+import { Capabilities, ModelFacts, Prices } from "./model-facts.tsx";
+import { DefaultRoute, OrganizationRoute, RouteSkeleton } from "./routes.tsx";
 import { DryRun } from "./dry-run.tsx";
 import { ModelAccess } from "./model-access.tsx";
 import { ModelActs } from "./model-actions.tsx";
-import { ModelFacts } from "./model-facts.tsx";
 import type { ModelRow } from "./model-state.tsx";
-import { OrganizationRoute } from "./organization-route.tsx";
-import { RouteSkeleton } from "./route-skeleton.tsx";
 import { PlainSelect } from "./plain-select.tsx";
-import { Prices } from "./prices.tsx";
 
 /** One model: what it can do, what it costs, who may call it, and where its requests go. */
 export default function ModelPage() {

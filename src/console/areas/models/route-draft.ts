@@ -20,31 +20,45 @@ export function targetName({
   return `${channel}/${upstreamModel}`;
 }
 
-/** The list with some of its targets, by name, moved before or after another one. */
-export function reordered(
-  targets: readonly DraftTarget[],
-  names: ReadonlySet<string>,
-  { to, position }: { to: string; position: "before" | "after" },
-): DraftTarget[] {
-  const moved = targets.filter((target) => names.has(targetName(target)));
-  const rest = targets.filter((target) => !names.has(targetName(target)));
-  const found = rest.findIndex((target) => targetName(target) === to);
-  if (found < 0) return [...targets];
-  return rest.toSpliced(position === "before" ? found : found + 1, 0, ...moved);
-}
-
-/** The list with one target a step up (-1) or down (1). */
-export function stepped(targets: readonly DraftTarget[], index: number, step: -1 | 1): DraftTarget[] {
-  const target = targets[index];
-  const other = targets[index + step];
-  if (!target || !other) return [...targets];
-  return targets.with(index, other).with(index + step, target);
-}
-
 /** Part of the requests that call each target first while all of them work, from 0 to 1. */
 export function sharesOf({ strategy, targets }: RouteDraft): number[] {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);
   return targets.map(({ weight }, index) =>
     strategy === "weighted" ? weight / Math.max(1, total) : Number(index === 0),
   );
+}
+
+/** The members of a dry run's target that decide about its calls. */
+interface RouteTarget {
+  /** `channel/upstream-model`. */
+  name: string;
+  weight: number;
+  /** Whether it is out of service now. */
+  isEjected: boolean;
+}
+
+/** A target, and its part of the requests while some targets are down. */
+export type SimulatedTarget<Target> = Target & {
+  isDown: boolean;
+  /** Part of the requests that call it first, from 0 to 1. */
+  share: number;
+};
+
+/**
+ * Returns a route's targets in the order of calls, as if those in `down` were ejected. The rules are those of the
+ * gateway's own dry run: in order, the first that works; by weight, shares among those that work.
+ */
+export function simulateRoute<Target extends RouteTarget>(
+  targets: readonly Target[],
+  strategy: "ordered" | "weighted",
+  down: ReadonlySet<string>,
+): SimulatedTarget<Target>[] {
+  const isDown = ({ name, isEjected }: Target) => isEjected || down.has(name);
+  const working = targets.filter((target) => !isDown(target));
+  const total = working.reduce((sum, { weight }) => sum + weight, 0);
+  const shareOf = (target: Target): number => {
+    if (isDown(target)) return 0;
+    return strategy === "weighted" ? target.weight / total : Number(target === working[0]);
+  };
+  return targets.map((target) => ({ ...target, isDown: isDown(target), share: shareOf(target) }));
 }

@@ -1,13 +1,22 @@
 import { RotateCcw } from "lucide-react";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { FormProvider, useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
 import { Form } from "../../ui/forms/form.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 import { AddKnownTarget, AddTarget } from "./add-target.tsx";
 import type { DraftTarget, RouteDraft } from "./route-draft.ts";
 import { TargetsField } from "./targets-field.tsx";
+
+/** The question before a route is taken away in favour of the one behind it. */
+interface RouteReset {
+  title: string;
+  consequences: string;
+  onReset(): Promise<unknown>;
+}
 
 /** Writes a route. Without `onSave` it is only shown. */
 export function RouteForm({
@@ -15,7 +24,7 @@ export function RouteForm({
   origin,
   known,
   onSave,
-  onReset,
+  reset,
 }: {
   route: RouteDraft;
   /** Where it comes from, in a sentence. */
@@ -23,23 +32,25 @@ export function RouteForm({
   /** The only targets that may be added; any where it is absent. */
   known?: readonly DraftTarget[];
   onSave?: (route: RouteDraft) => Promise<unknown>;
-  onReset?: () => void;
+  reset?: RouteReset;
 }) {
   const { t } = useTranslation("models");
   const form = useForm<RouteDraft>({ values: route });
   const { isDirty } = form.formState;
+  const save =
+    onSave &&
+    (async (draft: RouteDraft) => {
+      await onSave(draft);
+      showToast(t("route.saved"));
+    });
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-3">
         <p className="min-w-0 flex-1 text-muted">{origin}</p>
-        {onReset && (
-          <Button icon={RotateCcw} onPress={onReset}>
-            {t("route.reset")}
-          </Button>
-        )}
+        {reset && <ResetButton {...reset} />}
       </div>
-      {onSave ? (
-        <Form form={form} submitLabel={t("route.save")} onSubmit={onSave}>
+      {save ? (
+        <Form form={form} submitLabel={t("route.save")} onSubmit={save}>
           <Fields isEditable />
           {known ? <AddKnownTarget known={known} /> : <AddTarget />}
           {isDirty && <p className="text-warn">{t("route.unsaved")}</p>}
@@ -50,6 +61,30 @@ export function RouteForm({
         </FormProvider>
       )}
     </div>
+  );
+}
+
+function ResetButton({ title, consequences, onReset }: RouteReset) {
+  const { t } = useTranslation("models");
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button icon={RotateCcw} onPress={() => setAsking(true)}>
+        {t("route.reset")}
+      </Button>
+      <ConfirmDialog
+        title={title}
+        consequences={consequences}
+        confirmLabel={t("route.reset")}
+        isDangerous={false}
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={async () => {
+          await onReset();
+          showToast(t("route.wasReset"));
+        }}
+      />
+    </>
   );
 }
 

@@ -10,14 +10,8 @@ import { IconButton } from "../../ui/forms/button.tsx";
 import { INPUT } from "../../ui/forms/field-class.ts";
 import { messageOf } from "../../ui/forms/field-frame.tsx";
 import { formatShare } from "../../ui/text/format.ts";
-import {
-  reordered,
-  sharesOf,
-  stepped,
-  targetName,
-  type DraftTarget,
-  type RouteDraft,
-} from "./route-draft.ts";
+import { moved, reordered } from "../../ui/forms/order.ts";
+import { sharesOf, targetName, type DraftTarget, type RouteDraft } from "./route-draft.ts";
 
 const MAX_WEIGHT = 1_000_000;
 
@@ -81,7 +75,12 @@ function useReordering(
     onReorder: ({ keys, target: { key, dropPosition } }) => {
       if (dropPosition !== "on")
         onChange(
-          reordered(targets, new Set([...keys].map(String)), { to: String(key), position: dropPosition }),
+          reordered(
+            targets,
+            new Set([...keys].map(String)),
+            { to: String(key), position: dropPosition },
+            targetName,
+          ),
         );
     },
     renderDropIndicator: (target) => (
@@ -123,13 +122,13 @@ function Acts({
         icon={ArrowUp}
         label={t("route.up", { target: name })}
         isDisabled={index === 0}
-        onPress={() => onChange(stepped(targets, index, -1))}
+        onPress={() => onChange(moved(targets, index, -1))}
       />
       <IconButton
         icon={ArrowDown}
         label={t("route.down", { target: name })}
         isDisabled={index === targets.length - 1}
-        onPress={() => onChange(stepped(targets, index, 1))}
+        onPress={() => onChange(moved(targets, index, 1))}
       />
       <IconButton
         icon={Trash2}

@@ -7,12 +7,17 @@ import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { subtract } from "../../ui/text/amount.ts";
+import { requireAmount, subtract } from "../../ui/text/amount.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useCan } from "../../api/session.ts";
-import { ChangeBudgetDialog } from "./change-budget-dialog.tsx";
-import { RemoveBudgetDialog } from "./remove-budget-dialog.tsx";
 import type { Budget } from "./views.ts";
+import { useForm } from "react-hook-form";
+import { MoneyField } from "../../ui/forms/money-field.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { formatMoney } from "../../ui/text/format.ts";
+import { useActing } from "../../api/queries.ts";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
 /** One budget: what it is for, what of it is gone, and whether it will last. */
 export function BudgetRow({ budget, all }: { budget: Budget; all: readonly Budget[] }) {
@@ -111,5 +116,75 @@ function BudgetActs({ budget, all }: { budget: Budget; all: readonly Budget[] })
       <ChangeBudgetDialog budget={budget} isOpen={act === "change"} onClose={close} />
       <RemoveBudgetDialog budget={budget} all={all} isOpen={act === "remove"} onClose={close} />
     </>
+  );
+}
+
+interface ChangeBudgetDialogProps {
+  budget: Budget;
+  isOpen: boolean;
+  onClose(): void;
+}
+
+function ChangeBudgetDialog({ budget, isOpen, onClose }: ChangeBudgetDialogProps) {
+  const { t } = useTranslation("money");
+  const { id, amount, spent, currency, version } = budget;
+  const form = useForm({ values: { amount } });
+  const update = useActing("budgets.update", ["budgets", "keys", "overview"]);
+  return (
+    <FormDialog
+      title={t("budget.change.title")}
+      form={form}
+      size="s"
+      isOpen={isOpen}
+      onClose={onClose}
+      onSubmit={async (values) => {
+        requireAmount(values.amount, "amount", t("budget.form.amount.wrong"));
+        await update.mutateAsync({ id, version, amount: values.amount });
+        showToast(t("budget.changed"));
+      }}
+    >
+      <p className="text-muted">{t("budget.change.what", { spent: formatMoney(spent, currency) })}</p>
+      <MoneyField
+        name="amount"
+        label={t("budget.form.amount")}
+        help={t("budget.form.amount.help", { currency })}
+        currency={currency}
+        isRequired
+      />
+    </FormDialog>
+  );
+}
+
+interface RemoveBudgetDialogProps {
+  budget: Budget;
+  all: readonly Budget[];
+  isOpen: boolean;
+  onClose(): void;
+}
+
+/** Asks before a hard stop is lifted, with what it still leaves and what else holds. */
+function RemoveBudgetDialog({ budget, all, isOpen, onClose }: RemoveBudgetDialogProps) {
+  const { t } = useTranslation("money");
+  const remove = useActing("budgets.remove", ["budgets", "keys", "overview"]);
+  const { id, amount, spent, currency, organizationId } = budget;
+  const others = all.filter((other) => other.organizationId === organizationId && other.id !== id);
+  const left = formatMoney(subtract(amount, spent), currency);
+  return (
+    <ConfirmDialog
+      title={t("budget.remove.title")}
+      consequences={
+        <>
+          <p>{t("budget.remove.what", { left, amount: formatMoney(amount, currency) })}</p>
+          <p className="mt-2 text-text">{t("budget.remove.others", { count: others.length })}</p>
+        </>
+      }
+      confirmLabel={t("budget.remove")}
+      isOpen={isOpen}
+      onClose={onClose}
+      onConfirm={async () => {
+        await remove.mutateAsync({ id });
+        showToast(t("budget.removed"));
+      }}
+    />
   );
 }

@@ -6,12 +6,14 @@ import { DataTable, type Column } from "../../ui/table/data-table.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { formatCount } from "../../ui/text/format.ts";
-import { LIMITS } from "../../ui/forms/limits.ts";
+import { LIMITS, LimitsField, toLimits } from "../../ui/forms/limits-field.tsx";
 import { useOrganization } from "../../api/organization.ts";
-import { useList, useReading } from "../../api/queries.ts";
+import { useActing, useList, useReading } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import { LimitsDialog } from "./limits-dialog.tsx";
 import type { Limits, LimitsOwner } from "./views.ts";
+import { useForm } from "react-hook-form";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 
 type LimitName = keyof Limits;
 
@@ -121,5 +123,28 @@ function LimitCell({ owner: { id, limits, defaults }, name }: { owner: LimitsOwn
     </span>
   ) : (
     <span className="text-muted">{text}</span>
+  );
+}
+
+function LimitsDialog({ owner, onClose }: { owner: LimitsOwner; onClose(): void }) {
+  const { t } = useTranslation("money");
+  const { kind, name, version, limits, defaults } = owner;
+  const form = useForm({ values: { limits } });
+  const updateOrganization = useActing("organizations.update", ["organizations"]);
+  const updateKey = useActing("keys.update", ["keys"]);
+  return (
+    <FormDialog
+      title={t("limits.edit.title", { name })}
+      form={form}
+      isOpen
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const change = { id: owner.id ?? "", version, limits: toLimits(values.limits) };
+        await (kind === "key" ? updateKey.mutateAsync(change) : updateOrganization.mutateAsync(change));
+        showToast(t("limits.saved"));
+      }}
+    >
+      <LimitsField name="limits" defaults={defaults} />
+    </FormDialog>
   );
 }

@@ -1,8 +1,7 @@
 import { useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { OrganizationField } from "../../ui/forms/resource-fields.tsx";
+import { OrganizationField, SelectField } from "../../ui/forms/select-field.tsx";
 import { MoneyField } from "../../ui/forms/money-field.tsx";
-import { SelectField } from "../../ui/forms/select-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { requireAmount } from "../../ui/text/amount.ts";

@@ -15,7 +15,7 @@ import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
 import { OrganizationActs } from "./organization-actions.tsx";
 import { OrganizationDialog } from "./organization-dialog.tsx";
-import type { Organization } from "./views.ts";
+import type { Organization } from "./organization-dialog.tsx";
 
 export default function OrganizationsPage() {
   const { t } = useTranslation(["settings", "shell"]);

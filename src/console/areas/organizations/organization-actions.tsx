@@ -7,7 +7,7 @@ import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { useActing, useReading } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { OrganizationDialog } from "./organization-dialog.tsx";
-import type { Organization } from "./views.ts";
+import type { Organization } from "./organization-dialog.tsx";
 
 /** What may be done with an organization. */
 export function OrganizationActs({ view }: { view: Organization }) {

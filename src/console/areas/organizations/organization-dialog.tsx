@@ -1,16 +1,17 @@
 import { useForm, useWatch, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { SelectField } from "../../ui/forms/select-field.tsx";
-import { LimitsField } from "../../ui/forms/limits-field.tsx";
+import { ModelsField, SelectField } from "../../ui/forms/select-field.tsx";
+import { LimitsField, toLimits, type OwnLimits } from "../../ui/forms/limits-field.tsx";
 import { NumberField } from "../../ui/forms/number-field.tsx";
-import { ModelsField } from "../../ui/forms/resource-fields.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { toLimits, type OwnLimits } from "../../ui/forms/limits.ts";
 import { useActing, useReading } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import type { Organization } from "./views.ts";
+import type { Output } from "../../api/call.ts";
+
+/** As the gateway returns it. */
+export type Organization = Output<"organizations.get">;
 
 interface OrganizationValues {
   name: string;

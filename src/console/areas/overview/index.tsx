@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useCallback } from "react";
+import { Suspense, lazy, useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import { Page } from "../../ui/page/page.tsx";
 import { RangePicker } from "../../ui/filters/range-picker.tsx";
@@ -13,14 +13,13 @@ import { useRange } from "../../ui/filters/range.ts";
 import { useFilters } from "../../address.ts";
 import { BudgetCard } from "./budget-card.tsx";
 import { ChannelCard } from "./channel-card.tsx";
-import { Checklist } from "./checklist.tsx";
-import { Degraded } from "./degraded.tsx";
-import { OverviewSkeleton } from "./overview-skeleton.tsx";
+import { CHECKLIST_HEIGHT, Checklist, useHasChecklist } from "./checklist.tsx";
 import type { Overview } from "./overview.ts";
-import { SpendCard } from "./spend-card.tsx";
+import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
 import { TopCard } from "./top-card.tsx";
 import { Totals } from "./totals.tsx";
-import { LatencyCard, RequestsCard } from "./traffic-cards.tsx";
+import { TriangleAlert } from "lucide-react";
+import { Time } from "../../ui/text/time.tsx";
 
 const FilterSelect = lazy(async () => ({
   default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,
@@ -102,4 +101,49 @@ function Health({ overview: { degraded, channels } }: { overview: Overview }) {
     return <Status level="bad">{t("health.degraded", { count: degraded.length })}</Status>;
   if (ejected > 0) return <Status level="warn">{t("health.ejected", { count: ejected })}</Status>;
   return <Status level="good">{t("health.good")}</Status>;
+}
+
+/** Parts that do not work as they should, with since when. */
+function Degraded({ parts }: { parts: Overview["degraded"] }) {
+  const { t } = useTranslation("overview");
+  if (parts.length === 0) return null;
+  return (
+    <section aria-label={t("degraded")} className="rounded-lg border border-line bg-warn-soft px-4 py-3">
+      <ul className="flex flex-col gap-2">
+        {parts.map(({ part, since, message }) => (
+          <li key={part} className="flex items-start gap-3">
+            <TriangleAlert size={16} aria-hidden className="mt-0.5 shrink-0 text-warn" />
+            <span className="min-w-0 flex-1">
+              <span className="font-medium">{part}</span> <span className="text-muted">{message}</span>
+            </span>
+            {since !== null && (
+              <span className="text-muted">
+                {t("since")} <Time at={since} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The page's layout before anything is known. */
+function OverviewSkeleton() {
+  const hasChecklist = useHasChecklist();
+  return (
+    <div className="flex flex-col gap-4">
+      {hasChecklist && <Skeleton className={CHECKLIST_HEIGHT} />}
+      <div className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-6">
+        {["a", "b", "c", "d", "e", "f"].map((tile) => (
+          <Skeleton key={tile} className="h-24 w-full" />
+        ))}
+      </div>
+      <Skeleton className="h-88 w-full" />
+      <div className="grid gap-4 lg:grid-cols-2">
+        <Skeleton className="h-88 w-full" />
+        <Skeleton className="h-88 w-full" />
+      </div>
+    </div>
+  );
 }

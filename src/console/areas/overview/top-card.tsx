@@ -1,5 +1,4 @@
 import { useTranslation } from "react-i18next";
-import { BarList } from "../../ui/chart/bar-list.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
@@ -8,6 +7,8 @@ import { formatShare, formatShortCount } from "../../ui/text/format.ts";
 import { useFilters } from "../../address.ts";
 import type { Overview } from "./overview.ts";
 import { NoTraffic } from "./traffic-cards.tsx";
+import type { ReactNode } from "react";
+import { seriesColour } from "../../ui/chart/series-colours.ts";
 
 const GROUPS = ["models", "keys", "organizations", "channels"] as const;
 type Group = (typeof GROUPS)[number];
@@ -68,5 +69,39 @@ function ShareLink({ group, share: { id, name } }: { group: Group; share: Share 
     <TextLink to="/requests" search={filter}>
       {name}
     </TextLink>
+  );
+}
+
+interface Bar {
+  /** Decides the colour. */
+  name: string;
+  label: ReactNode;
+  /** Between 0 and 1. */
+  share: number;
+  value: ReactNode;
+  detail?: ReactNode;
+}
+
+/** Things compared by one number, the largest first. */
+function BarList({ bars }: { bars: readonly Bar[] }) {
+  const largest = Math.max(...bars.map(({ share }) => share), Number.MIN_VALUE);
+  return (
+    <ul className="flex flex-col gap-3">
+      {bars.map(({ name, label, share, value, detail }) => (
+        <li key={name} className="flex flex-col gap-1">
+          <div className="flex items-baseline gap-3">
+            <span className="min-w-0 flex-1 truncate">{label}</span>
+            {detail !== undefined && <span className="text-xs whitespace-nowrap text-muted">{detail}</span>}
+            <span className="font-medium whitespace-nowrap">{value}</span>
+          </div>
+          <div aria-hidden className="h-1.5 overflow-hidden rounded-full bg-sunken">
+            <div
+              className="h-full min-w-0.5 rounded-full"
+              style={{ width: `${(share / largest) * 100}%`, background: seriesColour(name) }}
+            />
+          </div>
+        </li>
+      ))}
+    </ul>
   );
 }

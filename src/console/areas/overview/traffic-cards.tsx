@@ -1,11 +1,12 @@
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { ButtonLink } from "../../ui/text/link.tsx";
-import { formatDuration, formatShortCount } from "../../ui/text/format.ts";
+import { formatDuration, formatShortCount, formatShortMoney } from "../../ui/text/format.ts";
 import type { Overview } from "./overview.ts";
+import { REST_COLOUR } from "../../ui/chart/series-colours.ts";
 
 const GOOD = "oklch(0.62 0.13 255)";
 const BAD = "oklch(0.6 0.19 25)";
@@ -67,5 +68,35 @@ export function NoTraffic() {
     <EmptyState action={<ButtonLink to="/playground">{t("noTraffic.act")}</ButtonLink>}>
       {t("noTraffic")}
     </EmptyState>
+  );
+}
+
+/** The operation's name for the models that are summed up. */
+const OTHER = "other";
+
+/** What was spent over time, by model. */
+export function SpendCard({ overview }: { overview: Overview }) {
+  const { t } = useTranslation("overview");
+  const { currency, series, spend, totals } = overview;
+  const times = useMemo(() => series.map(({ at }) => at), [series]);
+  const models = useMemo(
+    () =>
+      spend.map(({ id, amounts }) => ({
+        name: id,
+        label: id === OTHER ? t("other") : id,
+        values: amounts.map(Number),
+        ...(id === OTHER && { colour: REST_COLOUR }),
+      })),
+    [spend, t],
+  );
+  const format = useCallback((value: number) => formatShortMoney(String(value), currency), [currency]);
+  return (
+    <Card title={t("spend.byModel")}>
+      {totals.requests === 0 ? (
+        <NoTraffic />
+      ) : (
+        <Chart label={t("spend.byModel")} kind="area" times={times} series={models} format={format} />
+      )}
+    </Card>
   );
 }

@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { Progress } from "../../ui/chart/progress.tsx";
-import { SpentOf } from "../../ui/text/spent-of.tsx";
+import { SpentOf } from "../../ui/text/money.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { formatCount } from "../../ui/text/format.ts";
 import type { OwnBudget, OwnLimit } from "./own-usage.ts";

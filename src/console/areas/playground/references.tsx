@@ -8,7 +8,7 @@ import { IconButton } from "../../ui/forms/button.tsx";
 import type { Reference } from "./image-call.ts";
 import { MaskDialog } from "./mask-dialog.tsx";
 import { useObjectUrl } from "./object-url.ts";
-import { moved, reordered } from "./reference-order.ts";
+import { moved, reordered } from "../../ui/forms/order.ts";
 import { ReferenceSource } from "./reference-source.tsx";
 
 interface ReferencesProps {
@@ -33,7 +33,14 @@ export function References(props: ReferencesProps) {
     ),
     getItems: (keys) => [...keys].map((key) => ({ "text/plain": String(key) })),
     onReorder: ({ keys, target }) =>
-      onChange(reordered(references, [...keys].map(String), String(target.key), target.dropPosition)),
+      onChange(
+        reordered(
+          references,
+          new Set([...keys].map(String)),
+          { to: String(target.key), position: target.dropPosition },
+          ({ id }) => id,
+        ),
+      ),
   });
   const add = (added: readonly Reference[]) => onChange([...references, ...added]);
   return (

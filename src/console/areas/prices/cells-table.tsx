@@ -2,8 +2,7 @@ import { useTranslation } from "react-i18next";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { useCellText } from "./cell-text.ts";
-import { imageCell, qualitiesOf, type Cell, type ModelPrices } from "./cells.ts";
+import { imageCell, qualitiesOf, useCellText, type Cell, type ModelPrices } from "./cells.ts";
 
 const HEAD = "border-b border-line py-2 pr-4 text-left text-xs font-medium text-muted";
 const CELL = "border-b border-line py-2 pr-4 align-top";

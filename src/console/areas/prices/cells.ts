@@ -1,4 +1,6 @@
 import type { Output } from "../../api/call.ts";
+import { useTranslation } from "react-i18next";
+import { formatCount } from "../../ui/text/format.ts";
 
 /** What one model costs now. */
 export type ModelPrices = Output<"prices.table">["data"][number];
@@ -57,4 +59,17 @@ export function readCellName(cell: string): CellName {
   const [name = "", above] = cell.split(" above ");
   const category = CATEGORIES[name as keyof typeof CATEGORIES];
   return { kind: "token", category, above: above === undefined ? null : Number(above) };
+}
+
+/** The name of a cell in words. */
+export function useCellText(): (cell: string) => string {
+  const { t } = useTranslation(["prices", "money"]);
+  const qualityOf = (quality: string) => (quality === "*" ? t("quality.any") : quality);
+  return (cell) => {
+    const name = readCellName(cell);
+    if (name.kind === "image") return `${name.tier} · ${qualityOf(name.quality)}`;
+    if (name.kind === "use") return t("use", { feature: name.feature });
+    const category = t(`money:token.${name.category}`);
+    return name.above === null ? category : t("above", { category, count: formatCount(name.above) });
+  };
 }

@@ -2,7 +2,7 @@ import { ArrowRight } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { Money } from "../../ui/text/money.tsx";
 import type { Output } from "../../api/call.ts";
-import { useCellText } from "./cell-text.ts";
+import { useCellText } from "./cells.ts";
 
 type ComparedCell = Output<"prices.preview">["cells"][number];
 

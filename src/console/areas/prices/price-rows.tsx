@@ -5,15 +5,15 @@ import { Card } from "../../ui/page/card.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { ReadingState } from "../../ui/page/reading-state.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { useNow } from "../../ui/text/clock.ts";
+import { Time, useNow } from "../../ui/text/time.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useReading } from "../../api/queries.ts";
+import { useActing, useReading } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
-import { useCellText } from "./cell-text.ts";
-import { CATEGORIES, type PriceRow } from "./cells.ts";
-import { EndPriceDialog } from "./end-price-dialog.tsx";
+import { CATEGORIES, useCellText, type PriceRow } from "./cells.ts";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { ApiError } from "../../api/call.ts";
 
 const MOST = 1000;
 
@@ -142,4 +142,29 @@ function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRow): [st
     ...tokens(longContext?.perMillion, ` above ${longContext?.above}`),
     ...Object.entries(perUse ?? {}).map(([feature, amount]): [string, string] => [`${feature} use`, amount]),
   ];
+}
+
+/** Ends a row. Where models would lose their price the gateway says which; only then it can be forced. */
+function EndPriceDialog({ row, onClose }: { row: PriceRow; onClose(): void }) {
+  const { t } = useTranslation("prices");
+  const [isRefused, setRefused] = useState(false);
+  const end = useActing("prices.end", ["prices", "models", "overview"]);
+  return (
+    <ConfirmDialog
+      title={t("end.title")}
+      consequences={t("end.what")}
+      confirmLabel={t(isRefused ? "end.force" : "row.end")}
+      isOpen
+      onClose={onClose}
+      onConfirm={async () => {
+        try {
+          await end.mutateAsync({ id: row.id ?? "", isForced: isRefused });
+        } catch (error) {
+          if (error instanceof ApiError && error.status === 409) setRefused(true);
+          throw error;
+        }
+        showToast(t("end.done"));
+      }}
+    />
+  );
 }

@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useForm } from "react-hook-form";
+import { useForm, useFormContext, useWatch } from "react-hook-form";
 import { useFilter } from "react-aria-components/Autocomplete";
 import { Input } from "react-aria-components/Input";
 import { SearchField } from "react-aria-components/SearchField";
@@ -17,8 +17,14 @@ import { showToast } from "../../ui/overlay/toast.ts";
 import { useActing, useReading } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { ChannelFields } from "./channel-form.tsx";
-import { creationOf, newValues, type ChannelValues, type Provider } from "./channel-values.ts";
-import { ShippedChannels } from "./shipped-channels.tsx";
+import {
+  creationOf,
+  fieldsOf,
+  newValues,
+  writtenSettings,
+  type ChannelValues,
+  type Provider,
+} from "./channel-values.ts";
 import { TestConnection } from "./test-connection.tsx";
 
 /** Connects a vendor: first whose, then with what. The provider chosen stands in the address. */
@@ -115,5 +121,42 @@ function AddForm({ provider }: { provider: Provider }) {
         </Form>
       </div>
     </Card>
+  );
+}
+
+/** The names under which a new channel serves shipped models; choosing one fills in what belongs to it. */
+function ShippedChannels({ provider }: { provider: Provider }) {
+  const { t } = useTranslation("providers");
+  const { setValue } = useFormContext<ChannelValues>();
+  const current = useWatch<ChannelValues, "id">({ name: "id" });
+  const { shippedChannels } = provider;
+  if (shippedChannels.every(({ models }) => models === 0)) return null;
+  const choose = ({ id, baseUrl, settings }: (typeof shippedChannels)[number]) => {
+    const options = { shouldDirty: true } as const;
+    setValue("id", id, options);
+    setValue("baseUrl", baseUrl === provider.defaultBaseUrl ? "" : (baseUrl ?? ""), options);
+    setValue("settings", writtenSettings(fieldsOf(provider), settings), options);
+  };
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-2 font-medium">{t("form.shipped")}</legend>
+      <div className="flex flex-wrap gap-2">
+        {shippedChannels.map((channel) => (
+          <button
+            key={channel.id}
+            type="button"
+            disabled={channel.isTaken}
+            aria-pressed={current === channel.id}
+            onClick={() => choose(channel)}
+            className="rounded-md border border-line-strong px-3 py-1.5 text-left hover:bg-hover disabled:opacity-60 aria-pressed:border-accent aria-pressed:bg-accent-soft"
+          >
+            <span className="font-mono text-xs">{channel.id}</span>{" "}
+            <span className="text-muted">
+              {channel.isTaken ? t("form.taken") : t("form.provider.models", { count: channel.models })}
+            </span>
+          </button>
+        ))}
+      </div>
+    </fieldset>
   );
 }

@@ -24,3 +24,14 @@ export function ChannelHealth({ channel: { health, isUsable, problems } }: { cha
     </span>
   );
 }
+
+/** Whether there is a credential, and its end where that may be shown. */
+export function CredentialState({
+  channel: { hasCredential, credentialEnd },
+}: {
+  channel: Pick<Channel, "hasCredential" | "credentialEnd">;
+}) {
+  const { t } = useTranslation("providers");
+  if (!hasCredential) return <span className="text-muted">{t("credential.none")}</span>;
+  return credentialEnd === null ? t("credential.hidden") : t("credential.set", { end: credentialEnd });
+}

@@ -11,9 +11,8 @@ import { Page } from "../../ui/page/page.tsx";
 import { useLive } from "../../api/events.ts";
 import { useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import { ChannelHealth } from "./channel-health.tsx";
+import { ChannelHealth, CredentialState } from "./channel-health.tsx";
 import type { Channel } from "./channel-values.ts";
-import { CredentialState } from "./credential-state.tsx";
 
 /** The channels to vendors, wherever they are declared, with how they are now. */
 export default function ProvidersPage() {

@@ -1,4 +1,4 @@
-import { useParams } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { Details } from "../../ui/text/details.tsx";
@@ -9,15 +9,17 @@ import { ReadingState } from "../../ui/page/reading-state.tsx";
 import { ApiError, type Output } from "../../api/call.ts";
 import { useLive } from "../../api/events.ts";
 import { formatCount, formatDuration } from "../../ui/text/format.ts";
-import { useReading } from "../../api/queries.ts";
+import { useActing, useReading } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-
-import { ChannelHealth } from "./channel-health.tsx";
-import { ChannelUses } from "./channel-uses.tsx";
-import { CredentialState } from "./credential-state.tsx";
+import { ChannelHealth, CredentialState } from "./channel-health.tsx";
+import { ChannelUses, RemovalConsequences } from "./channel-uses.tsx";
 import { EditChannel } from "./edit-channel.tsx";
-import { RemoveChannel } from "./remove-channel.tsx";
 import { TestConnection } from "./test-connection.tsx";
+import { Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../ui/forms/button.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 
 type Channel = Output<"channels.get">;
 
@@ -116,5 +118,35 @@ function Pairs({ pairs }: { pairs: Readonly<Record<string, unknown>> }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Removes a channel, after saying what loses it. */
+function RemoveChannel({ channel }: { channel: Output<"channels.get"> }) {
+  const { t } = useTranslation("providers");
+  const navigate = useNavigate();
+  const { id, hasCredential, uses } = channel;
+  const [isAsking, setAsking] = useState(false);
+  const remove = useActing("channels.remove", ["channels", "models", "routes", "providers"]);
+  const removeNow = async () => {
+    await remove.mutateAsync({ id, force: true });
+    showToast(t("remove.done"));
+    await navigate({ to: "/models/providers" });
+  };
+  return (
+    <>
+      <Button icon={Trash2} onPress={() => setAsking(true)}>
+        {t("remove")}
+      </Button>
+      <ConfirmDialog
+        title={t("remove.title", { id })}
+        consequences={<RemovalConsequences uses={uses} hasCredential={hasCredential} />}
+        confirmLabel={t("remove")}
+        name={id}
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={removeNow}
+      />
+    </>
   );
 }

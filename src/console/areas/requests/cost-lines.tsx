@@ -4,7 +4,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Output } from "../../api/call.ts";
 import { formatCount } from "../../ui/text/format.ts";
-import { useLineName } from "./line-name.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../../domain/usage.ts";
 
 type Detail = Output<"requests.get">;
 type Line = NonNullable<Detail["cost"]>["lines"][number];
@@ -134,4 +134,18 @@ function PriceRows({ lines }: { lines: readonly Line[] }) {
       ))}
     </p>
   );
+}
+
+/** Names a line of a cost: a token category, pictures of a size and quality, or a feature. */
+function useLineName(): (line: { what: string; detail: string | null }) => string {
+  const { t } = useTranslation(["requests", "money"]);
+  return ({ what, detail }) => {
+    const category = TOKEN_CATEGORIES.find((each) => TOKEN_CATEGORY_NAMES[each] === what);
+    if (category) {
+      const name = t(`money:token.${category}`);
+      return detail === "long_context" ? `${name}, ${t("token.long")}` : name;
+    }
+    const name = what === "image" ? t("image.line") : what;
+    return detail === null ? name : `${name}, ${detail.replace(":", " ")}`;
+  };
 }

@@ -20,7 +20,8 @@ import { useList } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { useRequestColumns } from "./columns.tsx";
 import { NewRequests } from "./new-requests.tsx";
-import { FILTERS, useRequestFilter } from "./filter.ts";
+import type { Input as OperationInput } from "../../api/call.ts";
+import { useSteadyRange } from "../../ui/filters/range.ts";
 
 /** Every recorded request, newest first, by filters that stand in the address. */
 export default function RequestsPage() {
@@ -118,4 +119,26 @@ function NoRequests() {
       {t("empty.filtered")}
     </EmptyState>
   );
+}
+
+/** The filters of the list beside organization and range, as they are named in the address. */
+const FILTERS = ["status", "model", "keyId", "channel", "code"] as const;
+
+const CLASSES = ["2xx", "4xx", "5xx"] as const;
+
+/** What the address asks the list for. */
+function useRequestFilter(): OperationInput<"requests.list"> {
+  const { filters } = useFilters();
+  const { id } = useOrganization();
+  const { status, model, keyId, channel, code } = filters;
+  const statusClass = CLASSES.find((each) => each === status);
+  return {
+    ...(id !== null && { organizationId: id }),
+    ...(statusClass && { statusClass }),
+    ...(model && { model }),
+    ...(keyId && { keyId }),
+    ...(channel && { channel }),
+    ...(code && { code }),
+    ...useSteadyRange("24h"),
+  };
 }

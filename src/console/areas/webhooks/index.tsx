@@ -15,7 +15,7 @@ import { useCan } from "../../api/session.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { NewWebhookDialog } from "./new-webhook-dialog.tsx";
 import { WebhookActs } from "./webhook-actions.tsx";
-import type { Endpoint } from "../organizations/views.ts";
+import type { Endpoint } from "./webhook-actions.tsx";
 
 export default function WebhooksPage() {
   const { t } = useTranslation(["settings", "shell"]);

@@ -1,15 +1,16 @@
 import { RefreshCw, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
-import { OverlapField, DEFAULT_OVERLAP } from "../../ui/forms/overlap-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { useActing } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import type { Endpoint } from "../organizations/views.ts";
+import type { Output } from "../../api/call.ts";
+
+/** As the gateway returns it. */
+export type Endpoint = Output<"webhooks.list">["data"][number];
 
 interface WebhookActsProps {
   view: Endpoint;
@@ -21,6 +22,7 @@ export function WebhookActs({ view, onSecret }: WebhookActsProps) {
   const { t } = useTranslation("settings");
   const can = useCan();
   const [act, setAct] = useState<"rotate" | "remove" | null>(null);
+  const rotate = useActing("webhooks.rotate", ["webhooks"]);
   const remove = useActing("webhooks.remove", ["webhooks", "deliveries"]);
   if (!can("admin")) return null;
   const url = view.url ?? t("webhook.url.jobs");
@@ -38,7 +40,23 @@ export function WebhookActs({ view, onSecret }: WebhookActsProps) {
           },
         ]}
       />
-      <RotateDialog view={view} onSecret={onSecret} isOpen={act === "rotate"} onClose={() => setAct(null)} />
+      <RotateDialog
+        texts={{
+          title: t("webhook.rotate.title"),
+          what: t("webhook.rotate.what"),
+          overlap: t("webhook.rotate.overlap"),
+          none: t("webhook.rotate.overlap.none"),
+          submit: t("webhook.rotate"),
+        }}
+        maxDays={7}
+        isOpen={act === "rotate"}
+        onClose={() => setAct(null)}
+        onRotate={async (overlapMs) => {
+          const { secret } = await rotate.mutateAsync({ id: view.id, overlapMs });
+          showToast(t("webhook.rotated"));
+          onSecret(secret);
+        }}
+      />
       <ConfirmDialog
         title={t("webhook.remove.title")}
         consequences={<span className="break-words">{t("webhook.remove.what", { url })}</span>}
@@ -51,39 +69,5 @@ export function WebhookActs({ view, onSecret }: WebhookActsProps) {
         }}
       />
     </>
-  );
-}
-
-function RotateDialog({
-  view,
-  onSecret,
-  isOpen,
-  onClose,
-}: WebhookActsProps & { isOpen: boolean; onClose(): void }) {
-  const { t } = useTranslation("settings");
-  const form = useForm({ defaultValues: { overlap: DEFAULT_OVERLAP } });
-  const rotate = useActing("webhooks.rotate", ["webhooks"]);
-  return (
-    <FormDialog
-      title={t("webhook.rotate.title")}
-      form={form}
-      size="s"
-      isOpen={isOpen}
-      onClose={onClose}
-      submitLabel={t("webhook.rotate")}
-      onSubmit={async ({ overlap }) => {
-        const { secret } = await rotate.mutateAsync({ id: view.id, overlapMs: Number(overlap) });
-        showToast(t("webhook.rotated"));
-        onSecret(secret);
-      }}
-    >
-      <p className="text-muted">{t("webhook.rotate.what")}</p>
-      <OverlapField
-        name="overlap"
-        label={t("webhook.rotate.overlap")}
-        mostDays={7}
-        none={t("webhook.rotate.overlap.none")}
-      />
-    </FormDialog>
   );
 }

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { useNow } from "../text/clock.ts";
+import { useNow } from "../text/time.tsx";
 import { useFilters } from "../../address.ts";
 
 export const RANGES = ["1h", "24h", "7d", "30d", "month"] as const;

@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
-import type { ReactNode } from "react";
+import type { ReactElement, ReactNode } from "react";
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from "react-aria-components/Button";
-import { Tooltip } from "../overlay/tooltip.tsx";
+import { Tooltip as AriaTooltip, TooltipTrigger } from "react-aria-components/Tooltip";
 
 export type ButtonKind = "primary" | "plain" | "quiet" | "danger";
 
@@ -51,5 +51,20 @@ export function IconButton({
         <Icon size={16} aria-hidden />
       </AriaButton>
     </Tooltip>
+  );
+}
+
+/** A short text beside something that can have the focus, on hover and focus. */
+function Tooltip({ text, children }: { text: string; children: ReactElement }) {
+  return (
+    <TooltipTrigger delay={400} closeDelay={0}>
+      {children}
+      <AriaTooltip
+        offset={6}
+        className="max-w-72 animate-appear rounded-md bg-text px-2 py-1 text-xs text-ground"
+      >
+        {text}
+      </AriaTooltip>
+    </TooltipTrigger>
   );
 }

@@ -1,9 +1,9 @@
 import { useTranslation } from "react-i18next";
 import { Input } from "react-aria-components/Input";
 import { TextField } from "react-aria-components/TextField";
-import { LIMITS } from "./limits.ts";
 import { INPUT } from "./field-class.ts";
-import { useField, FieldFrame } from "./field-frame.tsx";
+import { FieldFrame, useField } from "./field-frame.tsx";
+import type { Input as OperationInput, Output } from "../../api/call.ts";
 
 /**
  * Limits by name below `name`: a number, null for unlimited, or undefined for the default. An empty field is the
@@ -60,4 +60,26 @@ function parse(text: string): number | null | undefined {
   if (/[∞*-]/.test(text)) return null;
   const digits = text.replace(/\D/g, "");
   return digits === "" ? undefined : Number(digits);
+}
+
+/** Limits as the gateway returns them: a number, null for unlimited, absent for the default. */
+export type OwnLimits = Output<"limits.defaults">["key"];
+
+/** In the order in which they are shown. */
+export const LIMITS = [
+  "requestsPerMinute",
+  "tokensPerMinute",
+  "imagesPerMinute",
+  "concurrentImages",
+  "queuedJobs",
+  "runningJobs",
+] as const satisfies readonly (keyof OwnLimits)[];
+
+/** Limits of a form as the gateway takes them: what is not there becomes the default again. */
+export function toLimits(limits: OwnLimits): NonNullable<OperationInput<"keys.update">["limits"]> {
+  const named = Object.entries(limits).map(([name, value]) => [
+    name,
+    value === undefined ? "default" : value,
+  ]);
+  return Object.fromEntries(named) as NonNullable<OperationInput<"keys.update">["limits"]>;
 }

@@ -2,7 +2,7 @@ import { ChevronDown } from "lucide-react";
 import { Button } from "react-aria-components/Button";
 import { Select, SelectValue } from "react-aria-components/Select";
 import { useTranslation } from "react-i18next";
-import type { Option } from "../../api/options.ts";
+import { useModelOptions, useOrganizationOptions, type Option } from "../../api/options.ts";
 import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { OptionsList } from "./options-list.tsx";
@@ -67,4 +67,14 @@ function SelectTrigger({ inputRef }: { inputRef: (element: HTMLButtonElement | n
       <ChevronDown size={14} aria-hidden className="shrink-0 text-muted" />
     </Button>
   );
+}
+
+/** The id of one organization. */
+export function OrganizationField(props: FieldProps) {
+  return <SelectField {...props} options={useOrganizationOptions()} />;
+}
+
+/** Ids of models. */
+export function ModelsField(props: FieldProps) {
+  return <MultiSelectField {...props} options={useModelOptions()} />;
 }

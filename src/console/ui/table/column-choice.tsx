@@ -2,8 +2,8 @@ import { Check, Columns3 } from "lucide-react";
 import { Menu, MenuItem, MenuTrigger } from "react-aria-components/Menu";
 import { Popover } from "react-aria-components/Popover";
 import { useTranslation } from "react-i18next";
-import type { ChoosableColumn } from "./visible-columns.ts";
 import { IconButton } from "../forms/button.tsx";
+import { useState } from "react";
 
 /** Chooses the columns of a table; the first always stays. */
 export function ColumnChoice({
@@ -49,4 +49,29 @@ export function ColumnChoice({
       </Popover>
     </MenuTrigger>
   );
+}
+
+interface ChoosableColumn {
+  id: string;
+  header: string;
+  isOptional?: boolean;
+}
+
+/** Which columns of a table are shown, as chosen in this browser. */
+export function useVisibleColumns(
+  table: string,
+  columns: readonly ChoosableColumn[],
+): [Record<string, boolean>, (visible: Record<string, boolean>) => void] {
+  const stored = `gateway.columns.${table}`;
+  const [chosen, setChosen] = useState<Record<string, boolean>>(() =>
+    JSON.parse(localStorage.getItem(stored) ?? "{}"),
+  );
+  const visible = Object.fromEntries(
+    columns.map(({ id, isOptional }) => [id, chosen[id] ?? isOptional !== true]),
+  );
+  const choose = (visible: Record<string, boolean>) => {
+    localStorage.setItem(stored, JSON.stringify(visible));
+    setChosen(visible);
+  };
+  return [visible, choose];
 }

@@ -11,8 +11,7 @@ import { useMemo, useRef, type ReactNode, type RefObject } from "react";
 import { useTranslation } from "react-i18next";
 import type { List } from "../../api/queries.ts";
 import { useTableKeys } from "./table-keys.ts";
-import { useVisibleColumns } from "./visible-columns.ts";
-import { ColumnChoice } from "./column-choice.tsx";
+import { ColumnChoice, useVisibleColumns } from "./column-choice.tsx";
 import { FailedState } from "../page/failed-state.tsx";
 import { Skeleton } from "../page/skeleton.tsx";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { moved, reordered } from "./reference-order.ts";
+import { moved, reordered } from "./order.ts";
 
 const items = ["a", "b", "c"].map((id) => ({ id }));
 const ids = (list: readonly { id: string }[]): string => list.map(({ id }) => id).join("");
@@ -19,6 +19,6 @@ test.each([
   [["a"], "c", "before", "bac"],
   [["c", "a"], "b", "before", "acb"],
   [["a"], "gone", "after", "abc"],
-] as const)("%o are put at %s, %s", (taken, target, position, expected) => {
-  expect(ids(reordered(items, taken, target, position))).toBe(expected);
+] as const)("%o are put at %s, %s", (taken, to, position, expected) => {
+  expect(ids(reordered(items, new Set(taken), { to, position }, ({ id }) => id))).toBe(expected);
 });

@@ -1,0 +1,87 @@
+import { useTranslation } from "react-i18next";
+import type { Output } from "../../api/call.ts";
+import { useActing, useReading } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
+import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { Skeleton } from "../../ui/page/skeleton.tsx";
+import type { ModelRow } from "./model-state.tsx";
+import { targetName, type RouteDraft } from "./route-draft.ts";
+import { RouteForm } from "./route-form.tsx";
+
+type Route = Output<"routes.list">["data"][number];
+
+interface OrganizationRouteProps {
+  model: string;
+  organization: { id: string; label: string };
+  /** The route in force without one of the organization's own. */
+  fallback: RouteDraft;
+}
+
+/** The route of one organization: the default until it is saved as its own, and again after a reset. */
+export function OrganizationRoute(props: OrganizationRouteProps) {
+  const { model, organization } = props;
+  const query = useReading("routes.list", { organizationId: organization.id, model });
+  return (
+    <ReadingState query={query} skeleton={<RouteSkeleton />}>
+      {({ data: [route] }) => (route ? <OwnRoute {...props} route={route} /> : null)}
+    </ReadingState>
+  );
+}
+
+/** As high as a route of one target, so that nothing below it moves. */
+export function RouteSkeleton() {
+  return <Skeleton className="h-108 w-full sm:h-88" />;
+}
+
+function OwnRoute({ model, organization, fallback, route }: OrganizationRouteProps & { route: Route }) {
+  const { t } = useTranslation("models");
+  const can = useCan();
+  const canChange = can("admin");
+  const set = useActing("routes.set", ["routes", "organizations", "models"]);
+  const remove = useActing("routes.remove", ["routes", "organizations", "models"]);
+  const { id: organizationId, label } = organization;
+  const isOwn = route.source === "organization";
+  const reset = {
+    title: t("route.reset.title", { organization: label }),
+    consequences: t("route.reset.targets", { targets: fallback.targets.map(targetName).join(", ") }),
+    onReset: () => remove.mutateAsync({ organizationId, model }),
+  };
+  return (
+    <RouteForm
+      route={{ strategy: route.strategy, targets: route.targets }}
+      origin={t(isOwn ? "route.source.organization" : "route.source.default")}
+      // An organization's own administrators choose among the targets that it has been given.
+      {...(!can("admin", "installation") && { known: [...fallback.targets, ...route.targets] })}
+      {...(canChange && {
+        onSave: (draft: RouteDraft) =>
+          set.mutateAsync({ organizationId, model, version: route.version, ...draft }),
+      })}
+      {...(canChange && isOwn && { reset })}
+    />
+  );
+}
+
+/** The route of every organization without one of its own. Of a model in the file it is only shown. */
+export function DefaultRoute({ model }: { model: ModelRow }) {
+  const { t } = useTranslation("models");
+  const can = useCan();
+  const { id, origin, route, version } = model;
+  const canChange = can("admin", "installation") && (origin === "database" || origin === "catalogue");
+  const update = useActing("models.update", ["models", "routes", "channels"]);
+  const change = (draft: RouteDraft | null) =>
+    update.mutateAsync({ id, route: draft, ...(version !== null && { version }) });
+  const source = origin === "file" || origin === "environment" ? "file" : route.isOwn ? "own" : "catalogue";
+  const reset = {
+    title: t("route.resetDefault.title", { model: id }),
+    consequences: t("route.resetDefault.text"),
+    onReset: () => change(null),
+  };
+  return (
+    <RouteForm
+      route={{ strategy: route.strategy, targets: route.targets }}
+      origin={t(`route.source.${source}`)}
+      {...(canChange && { onSave: change })}
+      {...(canChange && route.isOwn && model.isOverride && { reset })}
+    />
+  );
+}
