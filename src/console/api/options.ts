@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Input, Output } from "./call.ts";
-import { reading, type ListName } from "./queries.ts";
+import { operationQuery, type ListName } from "./queries.ts";
 import { useCan } from "./session.ts";
 
 /** Something that can be chosen from a list. */
@@ -26,7 +26,7 @@ export function useOrganizationOptions(): readonly Option[] {
 
 /** The currency of an organization that the member may see; undefined while that is not known. */
 export function useCurrency(organizationId: string | null): string | undefined {
-  const { data } = useQuery({ ...reading("organizations.list", ORGANIZATIONS), staleTime: STALE_MS });
+  const { data } = useQuery({ ...operationQuery("organizations.list", ORGANIZATIONS), staleTime: STALE_MS });
   return data?.data.find(({ id }) => id === organizationId)?.currency;
 }
 
@@ -39,7 +39,10 @@ export function useModelOptions(): readonly Option[] {
 export function useChannelOptions(): readonly Option[] {
   const canList = useCan()("viewer", "installation");
   const channels = useOptions("channels.list", {}, channelOption, canList);
-  const models = { ...reading("models.list", { isRoutable: true, limit: MAX_OPTIONS }), staleTime: STALE_MS };
+  const models = {
+    ...operationQuery("models.list", { isRoutable: true, limit: MAX_OPTIONS }),
+    staleTime: STALE_MS,
+  };
   const { data } = useQuery({ ...models, enabled: !canList });
   const named = useMemo(() => {
     const ids = data?.data.flatMap(({ route }) => route.targets.map(({ channel }) => channel));
@@ -80,6 +83,6 @@ function useOptions<Name extends ListName>(
   toOption: (item: Output<Name>["data"][number]) => Option,
   enabled = true,
 ): readonly Option[] {
-  const { data } = useQuery({ ...reading(name, input), staleTime: STALE_MS, enabled });
+  const { data } = useQuery({ ...operationQuery(name, input), staleTime: STALE_MS, enabled });
   return useMemo(() => data?.data.map(toOption) ?? NONE, [data, toOption]);
 }

@@ -29,16 +29,16 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** What an operation reads, for a component or a route's loader. */
-export function reading<Name extends OperationName>(name: Name, input: Input<Name>) {
+/** The query of an operation that reads, for a component or a route's loader. */
+export function operationQuery<Name extends OperationName>(name: Name, input: Input<Name>) {
   return queryOptions({
     queryKey: [name, input],
     queryFn: ({ signal }): Promise<Output<Name>> => call(name, input, signal),
   });
 }
 
-export function useReading<Name extends OperationName>(name: Name, input: Input<Name>) {
-  return useQuery(reading(name, input));
+export function useOperationQuery<Name extends OperationName>(name: Name, input: Input<Name>) {
+  return useQuery(operationQuery(name, input));
 }
 
 /** Operations that return a page of a list. */
@@ -87,8 +87,8 @@ export interface List<Row> {
   retry(): void;
 }
 
-/** An act that changes something; afterwards everything of the named kinds (`keys`, `budgets`) is read again. */
-export function useActing<Name extends OperationName>(name: Name, changes: readonly string[]) {
+/** Runs an operation that changes something; afterwards everything of the named kinds (`keys`, `budgets`) is read again. */
+export function useOperationMutation<Name extends OperationName>(name: Name, changes: readonly string[]) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (input: Input<Name>) => call(name, input),
@@ -102,4 +102,8 @@ export function useActing<Name extends OperationName>(name: Name, changes: reado
 /** Who is signed in. */
 export type Session = Output<"session.get">;
 
-export const sessionQuery = { ...reading("session.get", {}), staleTime: 60_000, retry: false } as const;
+export const sessionQuery = {
+  ...operationQuery("session.get", {}),
+  staleTime: 60_000,
+  retry: false,
+} as const;

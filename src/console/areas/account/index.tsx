@@ -12,7 +12,7 @@ import { useForm } from "react-hook-form";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { Form } from "../../ui/forms/form.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 
 /** One's own account: password, second factor, sessions, tokens for programs. */
 export default function AccountPage() {
@@ -50,7 +50,7 @@ const EMPTY = { current: "", next: "" };
 function PasswordCard() {
   const { t } = useTranslation("account");
   const form = useForm({ defaultValues: EMPTY });
-  const change = useActing("password.change", ["sessions"]);
+  const change = useOperationMutation("password.change", ["sessions"]);
   const submit = async (values: typeof EMPTY) => {
     await change.mutateAsync(values);
     form.reset(EMPTY);

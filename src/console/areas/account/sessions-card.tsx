@@ -3,19 +3,19 @@ import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { showProblem } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
-import { SESSION_ENDED, useActing, useReading } from "../../api/queries.ts";
+import { SESSION_ENDED, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 
 /** Where one is signed in. */
 export function SessionsCard() {
   const { t } = useTranslation("account");
   const [isAsking, setAsking] = useState(false);
-  const sessions = useReading("sessions.list", {});
-  const removeAll = useActing("sessions.removeAll", []);
+  const sessions = useOperationQuery("sessions.list", {});
+  const removeAll = useOperationMutation("sessions.removeAll", []);
   const count = sessions.data?.data.length ?? 0;
   const end = async () => {
     await removeAll.mutateAsync({});
@@ -26,7 +26,7 @@ export function SessionsCard() {
       title={t("sessions")}
       actions={<Button onPress={() => setAsking(true)}>{t("sessions.endAll")}</Button>}
     >
-      <ReadingState query={sessions}>
+      <QueryState query={sessions}>
         {({ data }) => (
           <ul className="divide-y divide-line">
             {data.map((session) => (
@@ -34,7 +34,7 @@ export function SessionsCard() {
             ))}
           </ul>
         )}
-      </ReadingState>
+      </QueryState>
       <ConfirmDialog
         title={t("sessions.endAll")}
         consequences={t("sessions.endAll.text", { count })}
@@ -49,7 +49,7 @@ export function SessionsCard() {
 
 function SessionRow({ session }: { session: Output<"sessions.list">["data"][number] }) {
   const { t } = useTranslation("account");
-  const remove = useActing("sessions.remove", ["sessions"]);
+  const remove = useOperationMutation("sessions.remove", ["sessions"]);
   const { id, isThis, address, agent, seenAt } = session;
   return (
     <li className="flex items-center gap-3 py-2.5">

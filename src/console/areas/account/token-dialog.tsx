@@ -7,7 +7,7 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { TimeField } from "../../ui/forms/time-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { useSession } from "../../api/session.ts";
 
 const DEFAULT_DAYS = 90;
@@ -27,7 +27,7 @@ export function TokenDialog({
   const { t: words } = useTranslation();
   const { role: own, organizations } = useSession();
   const options = useOrganizationOptions();
-  const create = useActing("tokens.create", ["tokens"]);
+  const create = useOperationMutation("tokens.create", ["tokens"]);
   const form = useForm({
     defaultValues: {
       name: "",

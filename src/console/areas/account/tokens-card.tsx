@@ -5,11 +5,11 @@ import { Button } from "../../ui/forms/button.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Output } from "../../api/call.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { TokenDialog } from "./token-dialog.tsx";
 
 type Token = Output<"tokens.list">["data"][number];
@@ -17,7 +17,7 @@ type Token = Output<"tokens.list">["data"][number];
 /** Tokens with which programs administer. */
 export function TokensCard() {
   const { t } = useTranslation("account");
-  const tokens = useReading("tokens.list", {});
+  const tokens = useOperationQuery("tokens.list", {});
   const [isCreating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const create = (
@@ -27,7 +27,7 @@ export function TokensCard() {
   );
   return (
     <Card title={t("tokens")} about={t("tokens.about")} actions={create}>
-      <ReadingState query={tokens}>
+      <QueryState query={tokens}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState>{t("tokens.none")}</EmptyState>
@@ -39,7 +39,7 @@ export function TokensCard() {
             </ul>
           )
         }
-      </ReadingState>
+      </QueryState>
       <TokenDialog isOpen={isCreating} onClose={() => setCreating(false)} onCreated={setSecret} />
       <SecretOnce
         title={t("tokens.created")}
@@ -55,7 +55,7 @@ function TokenRow({ token }: { token: Token }) {
   const { t } = useTranslation("account");
   const { t: words } = useTranslation();
   const [isAsking, setAsking] = useState(false);
-  const remove = useActing("tokens.remove", ["tokens"]);
+  const remove = useOperationMutation("tokens.remove", ["tokens"]);
   const { id, name, role, prefix, expiresAt, lastUsedAt } = token;
   return (
     <li className="flex items-center gap-3 py-2.5">

@@ -9,7 +9,7 @@ import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { useSession } from "../../api/session.ts";
 import { encode } from "uqr";
 
@@ -24,9 +24,9 @@ export function TotpCard() {
   const [shown, setShown] = useState<Shown>("nothing");
   const [recoveryCodes, setRecoveryCodes] = useState<string | null>(null);
   const form = useForm({ defaultValues: EMPTY });
-  const begin = useActing("totp.begin", []);
-  const confirm = useActing("totp.confirm", ["session"]);
-  const remove = useActing("totp.remove", ["session"]);
+  const begin = useOperationMutation("totp.begin", []);
+  const confirm = useOperationMutation("totp.confirm", ["session"]);
+  const remove = useOperationMutation("totp.remove", ["session"]);
   const turnOn = async (values: typeof EMPTY) => {
     const { recoveryCodes } = await confirm.mutateAsync(values);
     setRecoveryCodes(recoveryCodes.join("\n"));

@@ -4,18 +4,18 @@ import { useTranslation } from "react-i18next";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { AlertDialog } from "./alert-dialog.tsx";
 import type { Alert } from "./views.ts";
 
 /** What may be done with a rule. */
-export function AlertActs({ view }: { view: Alert }) {
+export function AlertActions({ view }: { view: Alert }) {
   const { t } = useTranslation("alerts");
   const can = useCan();
-  const [act, setAct] = useState<"edit" | "remove" | null>(null);
-  const update = useActing("alerts.update", ["alerts"]);
-  const remove = useActing("alerts.remove", ["alerts"]);
+  const [open, setOpen] = useState<"edit" | "remove" | null>(null);
+  const update = useOperationMutation("alerts.update", ["alerts"]);
+  const remove = useOperationMutation("alerts.remove", ["alerts"]);
   if (!can("admin")) return null;
   const toggle = () =>
     update.mutate(
@@ -25,24 +25,24 @@ export function AlertActs({ view }: { view: Alert }) {
   return (
     <>
       <ActionMenu
-        label={t("acts", { name: view.name })}
+        label={t("actions", { name: view.name })}
         actions={[
-          { label: t("edit"), icon: Pencil, onAction: () => setAct("edit") },
+          { label: t("edit"), icon: Pencil, onAction: () => setOpen("edit") },
           {
             label: t(view.isDisabled ? "enable" : "disable"),
             icon: view.isDisabled ? Undo2 : Ban,
             onAction: toggle,
           },
-          { label: t("remove"), icon: Trash2, isDangerous: true, onAction: () => setAct("remove") },
+          { label: t("remove"), icon: Trash2, isDangerous: true, onAction: () => setOpen("remove") },
         ]}
       />
-      {act === "edit" && <AlertDialog view={view} onClose={() => setAct(null)} />}
+      {open === "edit" && <AlertDialog view={view} onClose={() => setOpen(null)} />}
       <ConfirmDialog
         title={t("remove.title", { name: view.name })}
         consequences={t("remove.what")}
         confirmLabel={t("remove")}
-        isOpen={act === "remove"}
-        onClose={() => setAct(null)}
+        isOpen={open === "remove"}
+        onClose={() => setOpen(null)}
         onConfirm={async () => {
           await remove.mutateAsync({ id: view.id });
           showToast(t("removed"));

@@ -8,7 +8,7 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { KINDS, toSettings, valuesOf, type AlertValues } from "./alert-values.ts";
 import { RuleFields } from "./rule-fields.tsx";
 import type { Alert } from "./views.ts";
@@ -52,8 +52,8 @@ export function AlertDialog({ view, onClose }: { view: Alert | null; onClose(): 
 
 function useSaving(view: Alert | null) {
   const { t } = useTranslation("alerts");
-  const create = useActing("alerts.create", ["alerts"]);
-  const update = useActing("alerts.update", ["alerts"]);
+  const create = useOperationMutation("alerts.create", ["alerts"]);
+  const update = useOperationMutation("alerts.update", ["alerts"]);
   return async ({ organizationId, name, settings, emails, usesWebhooks }: AlertValues) => {
     const fields = { name, settings: toSettings(settings), emails, usesWebhooks };
     if (view) await update.mutateAsync({ id: view.id, version: view.version, ...fields });

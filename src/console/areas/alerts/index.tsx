@@ -11,7 +11,7 @@ import { useOrganization } from "../../api/organization.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import { AlertActs } from "./alert-actions.tsx";
+import { AlertActions } from "./alert-actions.tsx";
 import { AlertDialog } from "./alert-dialog.tsx";
 import { AlertEvents } from "./events.tsx";
 import { MailTest } from "./mail-test.tsx";
@@ -83,7 +83,7 @@ function useColumns(): Column<Alert>[] {
         <Status level={isDisabled ? "off" : "good"}>{t(isDisabled ? "disabled" : "active")}</Status>
       ),
     },
-    { id: "acts", header: "", isNumber: true, cell: (view) => <AlertActs view={view} /> },
+    { id: "actions", header: "", isNumber: true, cell: (view) => <AlertActions view={view} /> },
   ];
 }
 

@@ -3,7 +3,7 @@ import { LinesField } from "../../ui/forms/lines-field.tsx";
 import { NumberField } from "../../ui/forms/number-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
 import { formatMoney } from "../../ui/text/format.ts";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { ALL_BUDGETS, type AlertValues } from "./alert-values.ts";
 
 interface RuleFieldsProps {
@@ -43,7 +43,7 @@ export function RuleFields({ kind, organizationId }: RuleFieldsProps) {
 
 function BudgetFields({ organizationId }: Pick<RuleFieldsProps, "organizationId">) {
   const { t } = useTranslation(["alerts", "money"]);
-  const budgets = useReading("budgets.list", organizationId === null ? {} : { organizationId });
+  const budgets = useOperationQuery("budgets.list", organizationId === null ? {} : { organizationId });
   const options = (budgets.data?.data ?? [])
     .filter((budget) => budget.organizationId === organizationId)
     .map(({ id, keyId, keyName, amount, currency, period }) => ({

@@ -6,16 +6,16 @@ import { Button } from "../../ui/forms/button.tsx";
 import { Details } from "../../ui/text/details.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { Id } from "../../ui/text/id.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { formatCount } from "../../ui/text/format.ts";
-import { reading } from "../../api/queries.ts";
+import { operationQuery } from "../../api/queries.ts";
 
 /** Checks the chain of hashes over all changes. */
 export function AuditVerification() {
   const { t } = useTranslation("settings");
   const [isOpen, setOpen] = useState(false);
-  const report = useQuery({ ...reading("audit.verify", {}), enabled: isOpen, staleTime: 0 });
+  const report = useQuery({ ...operationQuery("audit.verify", {}), enabled: isOpen, staleTime: 0 });
   return (
     <>
       <Button icon={ShieldCheck} onPress={() => setOpen(true)}>
@@ -23,7 +23,7 @@ export function AuditVerification() {
       </Button>
       <Dialog title={t("audit.verify")} isOpen={isOpen} onClose={() => setOpen(false)}>
         <div className="pb-4">
-          <ReadingState query={report}>
+          <QueryState query={report}>
             {({ rows, head, faultCount, faults }) => (
               <div className="flex flex-col gap-3">
                 {faultCount === 0 ? (
@@ -44,7 +44,7 @@ export function AuditVerification() {
                 </ul>
               </div>
             )}
-          </ReadingState>
+          </QueryState>
         </div>
       </Dialog>
     </>

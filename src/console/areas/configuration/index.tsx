@@ -36,7 +36,7 @@ export default function ConfigurationPage() {
       title={t("shell:nav.settings")}
       about={t("configuration.intro")}
       tabs={<AreaTabs area="settings" />}
-      actions={<ConfigurationActs />}
+      actions={<ConfigurationActions />}
     >
       <DataTable
         id="settings"
@@ -60,7 +60,7 @@ export default function ConfigurationPage() {
   );
 }
 
-function ConfigurationActs() {
+function ConfigurationActions() {
   const { t } = useTranslation("settings");
   const can = useCan();
   const [isImporting, setImporting] = useState(false);

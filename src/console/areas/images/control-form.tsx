@@ -9,7 +9,7 @@ import { Form } from "../../ui/forms/form.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
 import { useChannelOptions } from "../../api/options.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { DeliveryTable } from "./delivery-table.tsx";
 
@@ -21,7 +21,7 @@ export function ControlForm({ organization }: { organization: Output<"organizati
     // An error that went away as its field is left would move the button away from under the pointer.
     reValidateMode: "onSubmit",
   });
-  const update = useActing("organizations.update", ["organizations", "audit"]);
+  const update = useOperationMutation("organizations.update", ["organizations", "audit"]);
   const isReadOnly = !useCan()("admin");
   const save = async (values: ControlValues) => {
     const { id, version } = organization;

@@ -42,7 +42,7 @@ export default function GalleryPage() {
   );
 }
 
-/** The card's picture is square; below it stands a line of facts and one of acts. */
+/** The card's picture is square; below it stands a line of facts and one of buttons. */
 const LEAST = new Size(152, 232);
 const MOST = new Size(300, 380);
 const SPACE = new Size(12, 12);

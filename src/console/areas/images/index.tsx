@@ -4,12 +4,12 @@ import { AreaTabs } from "../../shell/area-tabs.tsx";
 import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { ControlForm } from "./control-form.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 
 export default function ImageControlsPage() {
   const { t } = useTranslation("images");
@@ -36,9 +36,9 @@ export default function ImageControlsPage() {
 }
 
 function Controls({ id }: { id: string }) {
-  const organization = useReading("organizations.get", { id });
+  const organization = useOperationQuery("organizations.get", { id });
   return (
-    <ReadingState
+    <QueryState
       query={organization}
       skeleton={
         <div className="flex flex-col gap-5">
@@ -49,6 +49,6 @@ function Controls({ id }: { id: string }) {
       }
     >
       {(data) => <ControlForm key={`${data.id} ${data.version}`} organization={data} />}
-    </ReadingState>
+    </QueryState>
   );
 }

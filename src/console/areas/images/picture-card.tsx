@@ -35,7 +35,7 @@ export function PictureCard({ picture }: { picture: Picture }) {
         </span>
         <span className="truncate text-muted">{[size, format, formatBytes(bytes)].join(" · ")}</span>
       </div>
-      <Acts picture={picture} />
+      <Actions picture={picture} />
     </GridListItem>
   );
 }
@@ -64,7 +64,7 @@ function Picture({ url, name }: { url: string; name: string }) {
   );
 }
 
-function Acts({ picture: { url, ledgerId } }: { picture: Picture }) {
+function Actions({ picture: { url, ledgerId } }: { picture: Picture }) {
   const { t } = useTranslation("images");
   const navigate = useNavigate();
   const copy = async () => {

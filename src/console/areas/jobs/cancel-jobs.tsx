@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { ApiError } from "../../api/call.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import type { JobRow } from "./states.ts";
 
 const ENDED = 409;
@@ -20,7 +20,7 @@ export function CancelJobs({
   onDone?(): void;
 }) {
   const { t } = useTranslation("jobs");
-  const cancel = useActing("jobs.cancel", ["jobs"]);
+  const cancel = useOperationMutation("jobs.cancel", ["jobs"]);
   const waiting = jobs.filter(({ status }) => status === "pending").length;
   const running = jobs.length - waiting;
   const cancelAll = async () => {

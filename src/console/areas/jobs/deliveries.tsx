@@ -1,12 +1,12 @@
 import { RotateCw } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { isLive, type JobRow } from "./states.ts";
 
@@ -21,9 +21,9 @@ const LEVELS: Readonly<Record<Delivery["status"], StatusLevel>> = {
 /** The messages about a job's end, and what became of them. */
 export function Deliveries({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
-  const query = useReading("deliveries.list", { organizationId: job.organizationId, jobId: job.id });
+  const query = useOperationQuery("deliveries.list", { organizationId: job.organizationId, jobId: job.id });
   return (
-    <ReadingState query={query}>
+    <QueryState query={query}>
       {({ data }) =>
         data.length === 0 ? (
           <p className="text-muted">
@@ -37,7 +37,7 @@ export function Deliveries({ job }: { job: JobRow }) {
           </ul>
         )
       }
-    </ReadingState>
+    </QueryState>
   );
 }
 
@@ -45,7 +45,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
   const { t } = useTranslation("jobs");
   const canSend = useCan()("admin");
   const { id, event, url, status, attempts, lastResult, endedAt, createdAt } = delivery;
-  const redeliver = useActing("deliveries.redeliver", ["deliveries"]);
+  const redeliver = useOperationMutation("deliveries.redeliver", ["deliveries"]);
   const send = () =>
     redeliver.mutate({ id }, { onSuccess: () => showToast(t("detail.sentAgain")), onError: showProblem });
   return (

@@ -5,17 +5,16 @@ import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { Details } from "../../ui/text/details.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
-import { ApiError, type Output } from "../../api/call.ts";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import type { Output } from "../../api/call.ts";
 import { useNow } from "../../ui/text/time.tsx";
 import { useLive } from "../../api/events.ts";
 import { formatDuration } from "../../ui/text/format.ts";
 import { useKeyOptions } from "../../api/options.ts";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { CancelJobs } from "./cancel-jobs.tsx";
 import { JobStatus } from "./columns.tsx";
@@ -31,12 +30,11 @@ type Job = Output<"jobs.get">;
 export default function JobPage() {
   const { t } = useTranslation("jobs");
   const { id } = useParams({ from: "/signed-in/jobs/$id" });
-  const query = useReading("jobs.get", { id });
+  const query = useOperationQuery("jobs.get", { id });
   useLive("jobs");
   const canCancel = useCan()("admin");
   const [isAsking, setAsking] = useState(false);
   const job = query.data;
-  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
   return (
     <Page
       title={t("detail.title")}
@@ -52,13 +50,9 @@ export default function JobPage() {
         </>
       }
     >
-      {isUnknown ? (
-        <Card>
-          <EmptyState>{t("detail.none", { id })}</EmptyState>
-        </Card>
-      ) : (
-        <ReadingState query={query}>{(read) => <JobDetail job={read} />}</ReadingState>
-      )}
+      <QueryState query={query} missing={t("detail.none", { id })}>
+        {(read) => <JobDetail job={read} />}
+      </QueryState>
       {job && <CancelJobs jobs={[job]} isOpen={isAsking} onClose={() => setAsking(false)} />}
     </Page>
   );

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
-import { reading } from "../../api/queries.ts";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { operationQuery } from "../../api/queries.ts";
 import { isLive, type JobRow } from "./states.ts";
 
 /** A job's pictures while they are kept. */
@@ -21,7 +21,7 @@ function Pictures({ job: { id, organizationId, createdAt, endedAt, images } }: {
   const { t } = useTranslation("jobs");
   const lastMs = endedAt === null ? Infinity : Date.parse(endedAt) + MARGIN_MS;
   const query = useQuery({
-    ...reading("pictures.list", {
+    ...operationQuery("pictures.list", {
       organizationId,
       ledgerId: id,
       from: createdAt,
@@ -31,7 +31,7 @@ function Pictures({ job: { id, organizationId, createdAt, endedAt, images } }: {
       (state.data?.data.length ?? 0) < images && Date.now() < lastMs ? LOOK_AGAIN_MS : false,
   });
   return (
-    <ReadingState query={query}>
+    <QueryState query={query}>
       {({ data }) => (
         <ul className="flex flex-wrap gap-3">
           {data.map(({ id, url, width, height, format }, index) => (
@@ -53,6 +53,6 @@ function Pictures({ job: { id, organizationId, createdAt, endedAt, images } }: {
           ))}
         </ul>
       )}
-    </ReadingState>
+    </QueryState>
   );
 }

@@ -5,7 +5,7 @@ import { formatDuration } from "../../ui/text/format.ts";
 import { Attempts } from "../requests/attempts.tsx";
 import { STATES, type JobRow } from "./states.ts";
 import { useQuery } from "@tanstack/react-query";
-import { reading } from "../../api/queries.ts";
+import { operationQuery } from "../../api/queries.ts";
 
 /** What happened to a job, one below the other: submission, first vendor call, each call, and how it ended. */
 export function Timeline({ job }: { job: JobRow }) {
@@ -63,5 +63,5 @@ function Moment({ at }: { at: string }) {
 
 /** The request behind a job that has ended, with its vendor calls and cost; a job's id is that of its ledger entry. */
 export function useJobRequest({ id, endedAt }: Pick<JobRow, "id" | "endedAt">) {
-  return useQuery({ ...reading("requests.get", { id }), enabled: endedAt !== null });
+  return useQuery({ ...operationQuery("requests.get", { id }), enabled: endedAt !== null });
 }

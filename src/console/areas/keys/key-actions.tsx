@@ -6,7 +6,7 @@ import { Button } from "../../ui/forms/button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { call, type Output } from "../../api/call.ts";
-import { queryClient, useActing, useReading } from "../../api/queries.ts";
+import { queryClient, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import type { Key } from "./key-view.tsx";
 import { useForm } from "react-hook-form";
@@ -15,15 +15,13 @@ import { KeyFields, NameField, toInput, valuesOf } from "./key-fields.tsx";
 import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
-type Act = "edit" | "rotate" | "disable" | "remove";
-
 /** What may be done with a key. */
-export function KeyActs({ view }: { view: Key }) {
+export function KeyActions({ view }: { view: Key }) {
   const { t } = useTranslation("keys");
   const can = useCan();
-  const [act, setAct] = useState<Act | null>(null);
-  const close = () => setAct(null);
-  const enable = useActing("keys.update", ["keys"]);
+  const [open, setOpen] = useState<"edit" | "rotate" | "disable" | "remove" | null>(null);
+  const close = () => setOpen(null);
+  const enable = useOperationMutation("keys.update", ["keys"]);
   if (!can("admin")) return null;
   const start = () =>
     enable.mutate(
@@ -32,10 +30,10 @@ export function KeyActs({ view }: { view: Key }) {
     );
   return (
     <>
-      <Button icon={Pencil} onPress={() => setAct("edit")}>
+      <Button icon={Pencil} onPress={() => setOpen("edit")}>
         {t("edit")}
       </Button>
-      <Button icon={RefreshCw} onPress={() => setAct("rotate")}>
+      <Button icon={RefreshCw} onPress={() => setOpen("rotate")}>
         {t("rotate")}
       </Button>
       {view.isDisabled ? (
@@ -43,24 +41,24 @@ export function KeyActs({ view }: { view: Key }) {
           {t("enable")}
         </Button>
       ) : (
-        <Button icon={Ban} onPress={() => setAct("disable")}>
+        <Button icon={Ban} onPress={() => setOpen("disable")}>
           {t("disable")}
         </Button>
       )}
-      <Button icon={Trash2} onPress={() => setAct("remove")}>
+      <Button icon={Trash2} onPress={() => setOpen("remove")}>
         {t("remove")}
       </Button>
-      <EditKeyDialog view={view} isOpen={act === "edit"} onClose={close} />
-      <RotateKeyDialog view={view} isOpen={act === "rotate"} onClose={close} />
-      {act === "disable" && <DisableDialog view={view} onClose={close} />}
-      {act === "remove" && <RemoveDialog view={view} onClose={close} />}
+      <EditKeyDialog view={view} isOpen={open === "edit"} onClose={close} />
+      <RotateKeyDialog view={view} isOpen={open === "rotate"} onClose={close} />
+      {open === "disable" && <DisableDialog view={view} onClose={close} />}
+      {open === "remove" && <RemoveDialog view={view} onClose={close} />}
     </>
   );
 }
 
 function DisableDialog({ view, onClose }: { view: Key; onClose(): void }) {
   const { t } = useTranslation("keys");
-  const update = useActing("keys.update", ["keys"]);
+  const update = useOperationMutation("keys.update", ["keys"]);
   const used = useLastDay(view.id);
   return (
     <ConfirmDialog
@@ -86,7 +84,7 @@ function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
   const { t } = useTranslation("keys");
   const navigate = useNavigate();
   const used = useLastDay(view.id);
-  const budgets = useReading("budgets.list", { organizationId: view.organizationId, keyId: view.id });
+  const budgets = useOperationQuery("budgets.list", { organizationId: view.organizationId, keyId: view.id });
   return (
     <ConfirmDialog
       isOpen
@@ -126,7 +124,7 @@ interface EditKeyDialogProps {
 function EditKeyDialog({ view, isOpen, onClose }: EditKeyDialogProps) {
   const { t } = useTranslation("keys");
   const form = useForm({ values: valuesOf(view) });
-  const update = useActing("keys.update", ["keys"]);
+  const update = useOperationMutation("keys.update", ["keys"]);
   return (
     <FormDialog
       title={t("edit.title")}
@@ -148,7 +146,7 @@ function EditKeyDialog({ view, isOpen, onClose }: EditKeyDialogProps) {
 /** Gives a key another secret; the present one stays valid for a time. */
 function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean; onClose(): void }) {
   const { t } = useTranslation("keys");
-  const rotate = useActing("keys.rotate", ["keys"]);
+  const rotate = useOperationMutation("keys.rotate", ["keys"]);
   const [made, setMade] = useState<Output<"keys.rotate"> | null>(null);
   return (
     <>
@@ -175,6 +173,6 @@ const DAY_MS = 86_400_000;
 /** How many requests a key made within the last 24 hours; undefined while that is not known. */
 function useLastDay(keyId: string): number | undefined {
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
-  const usage = useReading("usage.list", { groupBy: "key", interval: "hour", keyId, from });
+  const usage = useOperationQuery("usage.list", { groupBy: "key", interval: "hour", keyId, from });
   return usage.data?.totals.requests;
 }

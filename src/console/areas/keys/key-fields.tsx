@@ -9,7 +9,7 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { TimeField } from "../../ui/forms/time-field.tsx";
 import type { Input } from "../../api/call.ts";
 import { useModelOptions } from "../../api/options.ts";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import type { Key } from "./key-view.tsx";
 
 const EXPIRY_DAYS = ["30", "90", "365"] as const;
@@ -123,6 +123,6 @@ function ExpiryFields() {
 }
 
 function KeyLimits() {
-  const defaults = useReading("limits.defaults", {});
+  const defaults = useOperationQuery("limits.defaults", {});
   return <LimitsField name="limits" defaults={defaults.data?.key ?? {}} />;
 }

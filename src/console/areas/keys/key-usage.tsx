@@ -3,11 +3,11 @@ import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
 import type { Output } from "../../api/call.ts";
 import { formatMoney, formatShortCount } from "../../ui/text/format.ts";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -18,10 +18,10 @@ type Usage = Output<"usage.list">;
 export function KeyUsage({ id }: { id: string }) {
   const { t } = useTranslation("keys");
   const [from] = useState(() => new Date(Date.now() - DAYS * DAY_MS).toISOString());
-  const usage = useReading("usage.list", { groupBy: "model", interval: "day", keyId: id, from });
+  const usage = useOperationQuery("usage.list", { groupBy: "model", interval: "day", keyId: id, from });
   return (
     <Card title={t("detail.usage")}>
-      <ReadingState query={usage} skeleton={<Skeleton className="h-80 w-full" />}>
+      <QueryState query={usage} skeleton={<Skeleton className="h-80 w-full" />}>
         {(data) =>
           data.totals.requests === 0 ? (
             <p className="py-6 text-muted">{t("detail.usage.empty")}</p>
@@ -29,7 +29,7 @@ export function KeyUsage({ id }: { id: string }) {
             <UsageView usage={data} />
           )
         }
-      </ReadingState>
+      </QueryState>
     </Card>
   );
 }

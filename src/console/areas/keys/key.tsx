@@ -3,11 +3,11 @@ import { useTranslation } from "react-i18next";
 import { CodeSnippet } from "../../ui/text/code-snippet.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { keySnippets } from "./snippets.ts";
-import { KeyActs } from "./key-actions.tsx";
+import { KeyActions } from "./key-actions.tsx";
 import { KeyUsage } from "./key-usage.tsx";
 import { KeyState, useKeyWords, type Key } from "./key-view.tsx";
 import { useSampleModel } from "./new-secret.tsx";
@@ -23,15 +23,15 @@ import { useCan } from "../../api/session.ts";
 export default function KeyPage() {
   const { t } = useTranslation("keys");
   const { id = "" } = useParams({ strict: false });
-  const key = useReading("keys.get", { id });
+  const key = useOperationQuery("keys.get", { id });
   return (
     <Page
       title={key.data?.name ?? t("title")}
       about={key.data && <KeyState view={key.data} />}
-      actions={key.data && <KeyActs view={key.data} />}
+      actions={key.data && <KeyActions view={key.data} />}
       back={{ to: "/keys", label: t("title") }}
     >
-      <ReadingState query={key}>{(view) => <KeyParts view={view} />}</ReadingState>
+      <QueryState query={key}>{(view) => <KeyParts view={view} />}</QueryState>
     </Page>
   );
 }
@@ -112,7 +112,7 @@ function KeyBounds({ view }: { view: Key }) {
 function KeyBudgets({ view }: { view: Key }) {
   const { t } = useTranslation(["keys", "money"]);
   const can = useCan();
-  const budgets = useReading("budgets.list", { organizationId: view.organizationId, keyId: view.id });
+  const budgets = useOperationQuery("budgets.list", { organizationId: view.organizationId, keyId: view.id });
   return (
     <Card
       title={t("column.budget")}
@@ -124,7 +124,7 @@ function KeyBudgets({ view }: { view: Key }) {
         )
       }
     >
-      <ReadingState query={budgets}>
+      <QueryState query={budgets}>
         {({ data }) =>
           data.length === 0 ? (
             <p className="text-muted">{t("detail.budget.none")}</p>
@@ -142,7 +142,7 @@ function KeyBudgets({ view }: { view: Key }) {
             </ul>
           )
         }
-      </ReadingState>
+      </QueryState>
     </Card>
   );
 }

@@ -12,7 +12,7 @@ import type { Output } from "../../api/call.ts";
 import { requireAmount } from "../../ui/text/amount.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useCurrency } from "../../api/options.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { KeyFields, NEW_KEY, NameField, toInput, type KeyValues } from "./key-fields.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
@@ -69,8 +69,8 @@ export default function NewKeyPage() {
 /** Creates the key and then its budget; without the budget the key is there all the same. */
 function useCreation() {
   const { t } = useTranslation("keys");
-  const createKey = useActing("keys.create", ["keys"]);
-  const createBudget = useActing("budgets.create", ["budgets", "keys", "overview"]);
+  const createKey = useOperationMutation("keys.create", ["keys"]);
+  const createBudget = useOperationMutation("budgets.create", ["budgets", "keys", "overview"]);
   return async ({ organizationId, amount, period, ...values }: NewKeyValues) => {
     if (amount !== "") requireAmount(amount, "amount", t("form.amount.wrong"));
     const made = await createKey.mutateAsync({ organizationId: organizationId ?? "", ...toInput(values) });

@@ -12,7 +12,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useList } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
-import { MemberActs } from "./member-actions.tsx";
+import { MemberActions } from "./member-actions.tsx";
 import { MemberDialog } from "./member-dialog.tsx";
 import type { Member } from "./member-dialog.tsx";
 
@@ -101,10 +101,10 @@ function useColumns(onPassword: (password: string) => void): Column<Member>[] {
       ),
     },
     {
-      id: "acts",
+      id: "actions",
       header: "",
       isNumber: true,
-      cell: (view) => <MemberActs view={view} onPassword={onPassword} />,
+      cell: (view) => <MemberActions view={view} onPassword={onPassword} />,
     },
   ];
 }

@@ -4,26 +4,27 @@ import { useTranslation } from "react-i18next";
 import { ActionMenu, type Action } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
 import { MemberDialog } from "./member-dialog.tsx";
 import type { Member } from "./member-dialog.tsx";
 
-const ACTS = ["disable", "reset", "signOut", "totpOff", "remove"] as const;
-type Act = (typeof ACTS)[number];
+const CONFIRMED = ["disable", "reset", "signOut", "totpOff", "remove"] as const;
+/** The actions that are asked about first. */
+type ConfirmedAction = (typeof CONFIRMED)[number];
 
-interface MemberActsProps {
+interface MemberActionsProps {
   view: Member;
   onPassword(password: string): void;
 }
 
 /** What an owner may do with a member. */
-export function MemberActs({ view, onPassword }: MemberActsProps) {
+export function MemberActions({ view, onPassword }: MemberActionsProps) {
   const { t } = useTranslation("settings");
   const can = useCan();
   const session = useSession();
-  const [act, setAct] = useState<Act | "edit" | null>(null);
-  const update = useActing("members.update", ["members"]);
+  const [open, setOpen] = useState<ConfirmedAction | "edit" | null>(null);
+  const update = useOperationMutation("members.update", ["members"]);
   if (!can("owner")) return null;
   const isOther = view.id !== session.id;
   const enable = () =>
@@ -31,16 +32,16 @@ export function MemberActs({ view, onPassword }: MemberActsProps) {
       { id: view.id, isDisabled: false },
       { onSuccess: () => showToast(t("member.enabled.done")), onError: showProblem },
     );
-  const dangerous = (name: Act, icon: Action["icon"]): Action => ({
+  const dangerous = (name: ConfirmedAction, icon: Action["icon"]): Action => ({
     label: t(`member.${name}`),
     ...(icon && { icon }),
     isDangerous: true,
-    onAction: () => setAct(name),
+    onAction: () => setOpen(name),
   });
   const actions: Action[] = [
-    { label: t("member.edit"), icon: Pencil, onAction: () => setAct("edit") },
-    ...(isOther ? [{ label: t("member.reset"), icon: KeyRound, onAction: () => setAct("reset") }] : []),
-    { label: t("member.signOut"), icon: LogOut, onAction: () => setAct("signOut") },
+    { label: t("member.edit"), icon: Pencil, onAction: () => setOpen("edit") },
+    ...(isOther ? [{ label: t("member.reset"), icon: KeyRound, onAction: () => setOpen("reset") }] : []),
+    { label: t("member.signOut"), icon: LogOut, onAction: () => setOpen("signOut") },
     ...(view.isTotpOn ? [dangerous("totpOff", ShieldOff)] : []),
     ...(view.isDisabled ? [{ label: t("member.enable"), icon: Undo2, onAction: enable }] : []),
     ...(!view.isDisabled && isOther ? [dangerous("disable", Ban)] : []),
@@ -48,47 +49,52 @@ export function MemberActs({ view, onPassword }: MemberActsProps) {
   ];
   return (
     <>
-      <ActionMenu label={t("acts", { name: view.name })} actions={actions} />
+      <ActionMenu label={t("actions", { name: view.name })} actions={actions} />
       <MemberDialog
         view={view}
-        isOpen={act === "edit"}
-        onClose={() => setAct(null)}
+        isOpen={open === "edit"}
+        onClose={() => setOpen(null)}
         onPassword={onPassword}
       />
-      {act !== null && act !== "edit" && (
-        <ActDialog act={act} view={view} onClose={() => setAct(null)} onPassword={onPassword} />
+      {open !== null && open !== "edit" && (
+        <ActionDialog action={open} view={view} onClose={() => setOpen(null)} onPassword={onPassword} />
       )}
     </>
   );
 }
 
-function ActDialog({ act, view, onClose, onPassword }: MemberActsProps & { act: Act; onClose(): void }) {
+function ActionDialog({
+  action,
+  view,
+  onClose,
+  onPassword,
+}: MemberActionsProps & { action: ConfirmedAction; onClose(): void }) {
   const { t } = useTranslation("settings");
-  const run = useActs(view, onPassword);
+  const run = useMemberActions(view, onPassword);
   return (
     <ConfirmDialog
       isOpen
       onClose={onClose}
-      title={t(`member.${act}.title`, { name: view.name })}
-      consequences={t(`member.${act}.what`)}
-      confirmLabel={t(`member.${act}`)}
-      {...(act === "remove" && { name: view.name })}
+      title={t(`member.${action}.title`, { name: view.name })}
+      consequences={t(`member.${action}.what`)}
+      confirmLabel={t(`member.${action}`)}
+      {...(action === "remove" && { name: view.name })}
       onConfirm={async () => {
-        await run[act]();
-        showToast(t(`member.${act}.done`));
+        await run[action]();
+        showToast(t(`member.${action}.done`));
       }}
     />
   );
 }
 
-function useActs(
+function useMemberActions(
   { id }: Member,
   onPassword: (password: string) => void,
-): Record<Act, () => Promise<unknown>> {
-  const update = useActing("members.update", ["members"]);
-  const reset = useActing("members.resetPassword", ["members"]);
-  const signOut = useActing("members.signOut", ["members"]);
-  const remove = useActing("members.remove", ["members"]);
+): Record<ConfirmedAction, () => Promise<unknown>> {
+  const update = useOperationMutation("members.update", ["members"]);
+  const reset = useOperationMutation("members.resetPassword", ["members"]);
+  const signOut = useOperationMutation("members.signOut", ["members"]);
+  const remove = useOperationMutation("members.remove", ["members"]);
   return {
     disable: () => update.mutateAsync({ id, isDisabled: true }),
     totpOff: () => update.mutateAsync({ id, isTotpOn: false }),

@@ -6,7 +6,7 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { useSession } from "../../api/session.ts";
 import type { Output } from "../../api/call.ts";
 
@@ -85,8 +85,8 @@ function valuesOf(view: Member | null, own: "*" | string[]): MemberValues {
 
 function useSaving(view: Member | null, onPassword: (password: string) => void) {
   const { t } = useTranslation("settings");
-  const create = useActing("members.create", ["members"]);
-  const update = useActing("members.update", ["members", "session"]);
+  const create = useOperationMutation("members.create", ["members"]);
+  const update = useOperationMutation("members.update", ["members", "session"]);
   return async ({ name, email, role, organizations, password }: MemberValues) => {
     const fields = { email: email === "" ? null : email, role, organizations };
     if (view) {

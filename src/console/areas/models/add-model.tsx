@@ -9,7 +9,7 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { useChannelOptions } from "../../api/options.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { NEW_MODEL, newModel, type NewModelValues } from "./new-model.ts";
 
 const MAX_LISTED = 1000;
@@ -21,8 +21,8 @@ export function AddModel({ onClose }: { onClose(): void }) {
   const form = useForm<NewModelValues>({ defaultValues: NEW_MODEL });
   const type = form.watch("type");
   const channels = useChannelOptions();
-  const { data: images } = useReading("models.list", { type: "image", limit: MAX_LISTED });
-  const create = useActing("models.create", ["models", "routes"]);
+  const { data: images } = useOperationQuery("models.list", { type: "image", limit: MAX_LISTED });
+  const create = useOperationMutation("models.create", ["models", "routes"]);
   const submit = async (values: NewModelValues) => {
     const { id } = await create.mutateAsync(newModel(values, images?.data ?? []));
     showToast(t("form.saved"));

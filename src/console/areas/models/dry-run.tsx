@@ -4,12 +4,12 @@ import { Switch } from "react-aria-components/Switch";
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import type { Output } from "../../api/call.ts";
 import { formatDuration, formatShare } from "../../ui/text/format.ts";
 import { useKeyOptions } from "../../api/options.ts";
-import { reading } from "../../api/queries.ts";
+import { operationQuery } from "../../api/queries.ts";
 import { PlainSelect } from "./plain-select.tsx";
 import { simulateRoute, type SimulatedTarget } from "./route-draft.ts";
 
@@ -28,7 +28,9 @@ export function DryRun({ model, organizationId }: { model: string; organizationI
   const [keyId, setKeyId] = useState<string | null>(null);
   const keys = useKeyOptions(organizationId);
   const key = keys.some(({ id }) => id === keyId) ? keyId : null;
-  const query = useQuery(reading("routes.explain", { organizationId, model, ...(key && { keyId: key }) }));
+  const query = useQuery(
+    operationQuery("routes.explain", { organizationId, model, ...(key && { keyId: key }) }),
+  );
   return (
     <Card title={t("dry.title")} about={t("dry.about")}>
       <div className="flex flex-col gap-4">
@@ -39,7 +41,7 @@ export function DryRun({ model, organizationId }: { model: string; organizationI
           none={t("dry.key.any")}
           onChange={setKeyId}
         />
-        <ReadingState query={query}>{(explanation) => <Explained explanation={explanation} />}</ReadingState>
+        <QueryState query={query}>{(explanation) => <Explained explanation={explanation} />}</QueryState>
       </div>
     </Card>
   );

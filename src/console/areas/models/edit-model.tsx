@@ -4,7 +4,7 @@ import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { ApiError } from "../../api/call.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import type { ModelRow } from "./model-state.tsx";
 
 interface Values {
@@ -21,7 +21,7 @@ export function EditModel({ model, onClose }: { model: ModelRow; onClose(): void
   const form = useForm<Values>({
     defaultValues: { displayName, definition: JSON.stringify(declared, null, 2) },
   });
-  const update = useActing("models.update", ["models", "routes", "prices"]);
+  const update = useOperationMutation("models.update", ["models", "routes", "prices"]);
   const submit = async (values: Values) => {
     const definition = readDefinition(values.definition);
     const removed = Object.fromEntries(Object.keys(declared).map((name) => [name, null]));

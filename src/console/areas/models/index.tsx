@@ -91,7 +91,7 @@ function NoModels() {
   if (FILTERS.some((name) => filters[name] !== undefined))
     return <EmptyState icon={Boxes}>{t("empty.filtered")}</EmptyState>;
   return (
-    <EmptyState icon={Boxes} action={<ButtonLink to="/models/providers/add">{t("empty.act")}</ButtonLink>}>
+    <EmptyState icon={Boxes} action={<ButtonLink to="/models/providers/add">{t("empty.action")}</ButtonLink>}>
       {t("empty")}
     </EmptyState>
   );

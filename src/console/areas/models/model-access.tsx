@@ -8,7 +8,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
 import { useKeyOptions } from "../../api/options.ts";
-import { reading, useActing, useReading } from "../../api/queries.ts";
+import { operationQuery, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { isEnabled, withModel, type ModelRow } from "./model-state.tsx";
 
@@ -16,10 +16,10 @@ type Organization = Output<"organizations.list">["data"][number];
 
 const MAX_LISTED = 200;
 
-/** Whether each organization may call a model, and the act to change it. */
+/** Lists which organizations may call a model, each with a button that changes it. */
 export function ModelAccess({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
-  const { data } = useReading("organizations.list", { limit: MAX_LISTED });
+  const { data } = useOperationQuery("organizations.list", { limit: MAX_LISTED });
   return (
     <Card title={t("access.title")}>
       <ul className="flex flex-col divide-y divide-line">
@@ -35,7 +35,7 @@ function OrganizationAccess({ model, organization }: { model: string; organizati
   const { t } = useTranslation("models");
   const canChange = useCan()("admin", "installation");
   const [isAsking, setAsking] = useState(false);
-  const update = useActing("organizations.update", ["organizations", "models", "routes"]);
+  const update = useOperationMutation("organizations.update", ["organizations", "models", "routes"]);
   const { id, name, models, version } = organization;
   const isOn = isEnabled(models, model);
   const change = async (isWanted: boolean) => {
@@ -70,7 +70,9 @@ function OrganizationAccess({ model, organization }: { model: string; organizati
 function KeysAffected({ organizationId }: { organizationId: string }) {
   const { t } = useTranslation("models");
   const keys = useKeyOptions(organizationId);
-  const { data: jobs } = useQuery(reading("jobs.list", { organizationId, status: "pending,in_progress" }));
+  const { data: jobs } = useQuery(
+    operationQuery("jobs.list", { organizationId, status: "pending,in_progress" }),
+  );
   return (
     <>
       <p>{t("access.disable.keys", { count: keys.length })}</p>

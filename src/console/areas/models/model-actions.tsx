@@ -5,18 +5,18 @@ import { Pencil, Power, Trash2 } from "lucide-react";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { EditModel } from "./edit-model.tsx";
 import type { ModelRow } from "./model-state.tsx";
 
 /** What is done with a model as a whole, for all organizations. Those of the file are changed there. */
-export function ModelActs({ model }: { model: ModelRow }) {
+export function ModelActions({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const navigate = useNavigate();
   const [open, setOpen] = useState<"edit" | "disable" | "removal" | null>(null);
-  const update = useActing("models.update", ["models", "routes"]);
-  const remove = useActing("models.remove", ["models", "routes"]);
+  const update = useOperationMutation("models.update", ["models", "routes"]);
+  const remove = useOperationMutation("models.remove", ["models", "routes"]);
   const { id, origin, isDisabled, isOverride, version } = model;
   if (!useCan()("admin", "installation") || origin === "file" || origin === "environment") return null;
   const setDisabled = async (isWanted: boolean) => {

@@ -3,7 +3,7 @@ import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import type { Output } from "../../api/call.ts";
 import { useQuery } from "@tanstack/react-query";
 import { useOrganization } from "../../api/organization.ts";
-import { reading } from "../../api/queries.ts";
+import { operationQuery } from "../../api/queries.ts";
 
 export type ModelRow = Output<"models.list">["data"][number];
 export type ModelSet = Output<"organizations.get">["models"];
@@ -54,6 +54,6 @@ export function ModelStatus({ state }: { state: ModelState }) {
 /** The models of the organization that is looked at; all where none is. */
 export function useEnabledModels(): ModelSet {
   const { id } = useOrganization();
-  const query = useQuery({ ...reading("organizations.get", { id: id ?? "" }), enabled: id !== null });
+  const query = useQuery({ ...operationQuery("organizations.get", { id: id ?? "" }), enabled: id !== null });
   return (id === null ? undefined : query.data?.models) ?? "*";
 }

@@ -2,22 +2,20 @@ import { useTranslation } from "react-i18next";
 import { useState } from "react";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
 import { Card } from "../../ui/page/card.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { ButtonLink } from "../../ui/text/link.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
-import { ApiError } from "../../api/call.ts";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
 import { Capabilities, ModelFacts, Prices } from "./model-facts.tsx";
 import { DefaultRoute, OrganizationRoute, RouteSkeleton } from "./routes.tsx";
 import { DryRun } from "./dry-run.tsx";
 import { ModelAccess } from "./model-access.tsx";
-import { ModelActs } from "./model-actions.tsx";
+import { ModelActions } from "./model-actions.tsx";
 import type { ModelRow } from "./model-state.tsx";
 import { PlainSelect } from "./plain-select.tsx";
 
@@ -26,8 +24,7 @@ export default function ModelPage() {
   const { t } = useTranslation("models");
   const { filters } = useFilters();
   const id = filters["model"] ?? "";
-  const query = useReading("models.get", { id });
-  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
+  const query = useOperationQuery("models.get", { id });
   return (
     <Page
       title={query.data?.displayName ?? id}
@@ -35,18 +32,14 @@ export default function ModelPage() {
       tabs={<AreaTabs area="models" />}
       actions={
         <>
-          {query.data && <ModelActs model={query.data} />}
+          {query.data && <ModelActions model={query.data} />}
           <ButtonLink to="/models">{t("detail.all")}</ButtonLink>
         </>
       }
     >
-      {isUnknown ? (
-        <Card>
-          <EmptyState>{t("detail.none", { id })}</EmptyState>
-        </Card>
-      ) : (
-        <ReadingState query={query}>{(model) => <ModelDetail key={model.id} model={model} />}</ReadingState>
-      )}
+      <QueryState query={query} missing={t("detail.none", { id })}>
+        {(model) => <ModelDetail key={model.id} model={model} />}
+      </QueryState>
     </Page>
   );
 }
@@ -68,7 +61,7 @@ function ModelDetail({ model }: { model: ModelRow }) {
           actions={
             canPrice && (
               <ButtonLink kind="quiet" to="/models/prices" search={{ model: model.id }}>
-                {t("detail.prices.act")}
+                {t("detail.prices.action")}
               </ButtonLink>
             )
           }
@@ -134,7 +127,7 @@ function UnservedRoute({ model }: { model: ModelRow }) {
     <Card
       title={t("route.title")}
       about={t("route.unserved")}
-      actions={canConnect && <ButtonLink to="/models/providers/add">{t("route.unserved.act")}</ButtonLink>}
+      actions={canConnect && <ButtonLink to="/models/providers/add">{t("route.unserved.action")}</ButtonLink>}
     >
       <div className="flex flex-col gap-5">
         <DefaultRoute model={model} />

@@ -1,8 +1,8 @@
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
 import type { ModelRow } from "./model-state.tsx";
 import { targetName, type RouteDraft } from "./route-draft.ts";
@@ -20,11 +20,11 @@ interface OrganizationRouteProps {
 /** The route of one organization: the default until it is saved as its own, and again after a reset. */
 export function OrganizationRoute(props: OrganizationRouteProps) {
   const { model, organization } = props;
-  const query = useReading("routes.list", { organizationId: organization.id, model });
+  const query = useOperationQuery("routes.list", { organizationId: organization.id, model });
   return (
-    <ReadingState query={query} skeleton={<RouteSkeleton />}>
+    <QueryState query={query} skeleton={<RouteSkeleton />}>
       {({ data: [route] }) => (route ? <OwnRoute {...props} route={route} /> : null)}
-    </ReadingState>
+    </QueryState>
   );
 }
 
@@ -37,8 +37,8 @@ function OwnRoute({ model, organization, fallback, route }: OrganizationRoutePro
   const { t } = useTranslation("models");
   const can = useCan();
   const canChange = can("admin");
-  const set = useActing("routes.set", ["routes", "organizations", "models"]);
-  const remove = useActing("routes.remove", ["routes", "organizations", "models"]);
+  const set = useOperationMutation("routes.set", ["routes", "organizations", "models"]);
+  const remove = useOperationMutation("routes.remove", ["routes", "organizations", "models"]);
   const { id: organizationId, label } = organization;
   const isOwn = route.source === "organization";
   const reset = {
@@ -67,7 +67,7 @@ export function DefaultRoute({ model }: { model: ModelRow }) {
   const can = useCan();
   const { id, origin, route, version } = model;
   const canChange = can("admin", "installation") && (origin === "database" || origin === "catalogue");
-  const update = useActing("models.update", ["models", "routes", "channels"]);
+  const update = useOperationMutation("models.update", ["models", "routes", "channels"]);
   const change = (draft: RouteDraft | null) =>
     update.mutateAsync({ id, route: draft, ...(version !== null && { version }) });
   const source = origin === "file" || origin === "environment" ? "file" : route.isOwn ? "own" : "catalogue";

@@ -55,7 +55,7 @@ export function TargetsField({ isEditable }: { isEditable: boolean }) {
                 onChange={(weight) => field.onChange(targets.with(index, { ...target, weight }))}
               />
             )}
-            {isEditable && <Acts targets={targets} index={index} name={id} onChange={field.onChange} />}
+            {isEditable && <Actions targets={targets} index={index} name={id} onChange={field.onChange} />}
           </GridListItem>
         )}
       </GridList>
@@ -104,7 +104,7 @@ function Handle({ name }: { name: string }) {
 }
 
 /** A step up or down, and removal. */
-function Acts({
+function Actions({
   targets,
   index,
   name,

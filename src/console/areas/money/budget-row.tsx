@@ -16,7 +16,7 @@ import { MoneyField } from "../../ui/forms/money-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { formatMoney } from "../../ui/text/format.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
 /** One budget: what it is for, what of it is gone, and whether it will last. */
@@ -36,7 +36,7 @@ export function BudgetRow({ budget, all }: { budget: Budget; all: readonly Budge
             </>
           )}
         </span>
-        <BudgetActs budget={budget} all={all} />
+        <BudgetActions budget={budget} all={all} />
       </div>
       <BudgetBar budget={budget} />
       <Figures budget={budget} />
@@ -99,22 +99,22 @@ function Figures({ budget }: { budget: Budget }) {
   );
 }
 
-function BudgetActs({ budget, all }: { budget: Budget; all: readonly Budget[] }) {
+function BudgetActions({ budget, all }: { budget: Budget; all: readonly Budget[] }) {
   const { t } = useTranslation("money");
   const can = useCan();
-  const [act, setAct] = useState<"change" | "remove" | null>(null);
-  const close = () => setAct(null);
+  const [open, setOpen] = useState<"change" | "remove" | null>(null);
+  const close = () => setOpen(null);
   if (!can("billing")) return null;
   return (
     <>
       <ActionMenu
         actions={[
-          { label: t("budget.change"), icon: Pencil, onAction: () => setAct("change") },
-          { label: t("budget.remove"), icon: Trash2, isDangerous: true, onAction: () => setAct("remove") },
+          { label: t("budget.change"), icon: Pencil, onAction: () => setOpen("change") },
+          { label: t("budget.remove"), icon: Trash2, isDangerous: true, onAction: () => setOpen("remove") },
         ]}
       />
-      <ChangeBudgetDialog budget={budget} isOpen={act === "change"} onClose={close} />
-      <RemoveBudgetDialog budget={budget} all={all} isOpen={act === "remove"} onClose={close} />
+      <ChangeBudgetDialog budget={budget} isOpen={open === "change"} onClose={close} />
+      <RemoveBudgetDialog budget={budget} all={all} isOpen={open === "remove"} onClose={close} />
     </>
   );
 }
@@ -129,7 +129,7 @@ function ChangeBudgetDialog({ budget, isOpen, onClose }: ChangeBudgetDialogProps
   const { t } = useTranslation("money");
   const { id, amount, spent, currency, version } = budget;
   const form = useForm({ values: { amount } });
-  const update = useActing("budgets.update", ["budgets", "keys", "overview"]);
+  const update = useOperationMutation("budgets.update", ["budgets", "keys", "overview"]);
   return (
     <FormDialog
       title={t("budget.change.title")}
@@ -165,7 +165,7 @@ interface RemoveBudgetDialogProps {
 /** Asks before a hard stop is lifted, with what it still leaves and what else holds. */
 function RemoveBudgetDialog({ budget, all, isOpen, onClose }: RemoveBudgetDialogProps) {
   const { t } = useTranslation("money");
-  const remove = useActing("budgets.remove", ["budgets", "keys", "overview"]);
+  const remove = useOperationMutation("budgets.remove", ["budgets", "keys", "overview"]);
   const { id, amount, spent, currency, organizationId } = budget;
   const others = all.filter((other) => other.organizationId === organizationId && other.id !== id);
   const left = formatMoney(subtract(amount, spent), currency);

@@ -6,10 +6,10 @@ import { Details } from "../../ui/text/details.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { CostTable } from "../requests/cost-lines.tsx";
 import { EntryKind, UsageText, useNames } from "./ledger-columns.tsx";
@@ -21,7 +21,7 @@ export function EntryDialog({ id, onClose }: { id: string; onClose(): void }) {
   const { t } = useTranslation("money");
   const can = useCan();
   const [isRefunding, setRefunding] = useState(false);
-  const entry = useReading("ledger.get", { id });
+  const entry = useOperationQuery("ledger.get", { id });
   const isLeft = entry.data !== undefined && Number(entry.data.net) > 0;
   return (
     <>
@@ -35,9 +35,9 @@ export function EntryDialog({ id, onClose }: { id: string; onClose(): void }) {
           isLeft && <Button onPress={() => setRefunding(true)}>{t("refund")}</Button>
         }
       >
-        <ReadingState query={entry} skeleton={<Skeleton className="h-[28rem] w-full" />}>
+        <QueryState query={entry} skeleton={<Skeleton className="h-[28rem] w-full" />}>
           {(view) => <Parts view={view} />}
-        </ReadingState>
+        </QueryState>
       </Dialog>
       {entry.data && (
         <RefundDialog view={entry.data} isOpen={isRefunding} onClose={() => setRefunding(false)} />
@@ -83,11 +83,11 @@ function Parts({ view }: { view: Charge }) {
 /** What was used and what it cost, line by line where that is known. */
 function Usage({ charge }: Pick<Charge, "charge">) {
   const { t } = useTranslation("money");
-  const request = useReading("requests.get", { id: charge.id });
+  const request = useOperationQuery("requests.get", { id: charge.id });
   return (
     <section className="flex flex-col gap-2">
       <h3 className="font-semibold">{t("entry.usage")}</h3>
-      <ReadingState query={request} skeleton={<Skeleton className="h-24 w-full" />}>
+      <QueryState query={request} skeleton={<Skeleton className="h-24 w-full" />}>
         {({ cost }) =>
           cost === null ? (
             <p>
@@ -97,7 +97,7 @@ function Usage({ charge }: Pick<Charge, "charge">) {
             <CostTable cost={cost} charge={charge} />
           )
         }
-      </ReadingState>
+      </QueryState>
     </section>
   );
 }

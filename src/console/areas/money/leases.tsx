@@ -7,7 +7,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
 import { sum } from "../../ui/text/amount.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 
 type Lease = Output<"leases.list">["data"][number];
@@ -20,7 +20,7 @@ export function LeasesInDoubt() {
 
 function Leases() {
   const { t } = useTranslation("money");
-  const leases = useReading("leases.list", {});
+  const leases = useOperationQuery("leases.list", {});
   const byProcess = Map.groupBy(leases.data?.data ?? [], ({ processId }) => processId);
   if (byProcess.size === 0) return null;
   return (
@@ -38,7 +38,7 @@ function ProcessLeases({ process, held }: { process: string; held: readonly Leas
   const { t } = useTranslation("money");
   const can = useCan();
   const [isAsking, setAsking] = useState(false);
-  const writeOff = useActing("leases.writeOff", ["leases", "budgets", "overview"]);
+  const writeOff = useOperationMutation("leases.writeOff", ["leases", "budgets", "overview"]);
   const amount = sum(held.map((lease) => lease.amount));
   const since = held.map((lease) => lease.since).toSorted()[0] ?? "";
   return (

@@ -8,7 +8,7 @@ import { TextLink } from "../../ui/text/link.tsx";
 import { formatCount } from "../../ui/text/format.ts";
 import { LIMITS, LimitsField, toLimits } from "../../ui/forms/limits-field.tsx";
 import { useOrganization } from "../../api/organization.ts";
-import { useActing, useList, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useList, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import type { Limits, LimitsOwner } from "./views.ts";
 import { useForm } from "react-hook-form";
@@ -49,7 +49,7 @@ function useOwners() {
   const { t } = useTranslation("money");
   const { id } = useOrganization();
   const filter = id === null ? {} : { organizationId: id };
-  const defaults = useReading("limits.defaults", {});
+  const defaults = useOperationQuery("limits.defaults", {});
   const list = useList("organizations.list", { limit: 200 });
   const keys = useList("keys.list", { ...filter, limit: 1000 });
   if (!defaults.data || !list.rows) return { rows: undefined, list };
@@ -130,8 +130,8 @@ function LimitsDialog({ owner, onClose }: { owner: LimitsOwner; onClose(): void 
   const { t } = useTranslation("money");
   const { kind, name, version, limits, defaults } = owner;
   const form = useForm({ values: { limits } });
-  const updateOrganization = useActing("organizations.update", ["organizations"]);
-  const updateKey = useActing("keys.update", ["keys"]);
+  const updateOrganization = useOperationMutation("organizations.update", ["organizations"]);
+  const updateKey = useOperationMutation("keys.update", ["keys"]);
   return (
     <FormDialog
       title={t("limits.edit.title", { name })}

@@ -6,7 +6,7 @@ import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { requireAmount } from "../../ui/text/amount.ts";
 import { useKeyOptions } from "../../api/options.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 
 interface NewBudgetDialogProps {
   organizationId: string | null;
@@ -30,7 +30,7 @@ export function NewBudgetDialog({ organizationId, keyId, isOpen, onClose }: NewB
     },
   });
   const chosen = useWatch({ control: form.control, name: "organizationId" });
-  const create = useActing("budgets.create", ["budgets", "keys", "overview"]);
+  const create = useOperationMutation("budgets.create", ["budgets", "keys", "overview"]);
   return (
     <FormDialog
       title={t("budget.form.title")}
@@ -58,7 +58,7 @@ export function NewBudgetDialog({ organizationId, keyId, isOpen, onClose }: NewB
 function BoundFields({ organizationId }: { organizationId: string }) {
   const { t } = useTranslation("money");
   const keys = useKeyOptions(organizationId);
-  const organization = useReading("organizations.get", { id: organizationId });
+  const organization = useOperationQuery("organizations.get", { id: organizationId });
   const currency = organization.data?.currency ?? "";
   return (
     <>

@@ -6,7 +6,7 @@ import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { requireAmount, subtract } from "../../ui/text/amount.ts";
 import { formatMoney } from "../../ui/text/format.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import type { Charge } from "./views.ts";
 
 interface RefundDialogProps {
@@ -20,7 +20,13 @@ export function RefundDialog({ view: { charge, net }, isOpen, onClose }: RefundD
   const { t } = useTranslation("money");
   const { currency } = charge;
   const form = useForm({ defaultValues: { amount: "", reason: "" } });
-  const refund = useActing("ledger.refund", ["ledger", "requests", "budgets", "usage", "overview"]);
+  const refund = useOperationMutation("ledger.refund", [
+    "ledger",
+    "requests",
+    "budgets",
+    "usage",
+    "overview",
+  ]);
   return (
     <FormDialog
       title={t("refund.title")}

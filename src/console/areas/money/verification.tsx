@@ -4,12 +4,12 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Output } from "../../api/call.ts";
 import { formatCount } from "../../ui/text/format.ts";
-import { reading } from "../../api/queries.ts";
+import { operationQuery } from "../../api/queries.ts";
 
 type Report = Output<"ledger.verify">;
 
@@ -17,7 +17,7 @@ type Report = Output<"ledger.verify">;
 export function Verification() {
   const { t } = useTranslation("money");
   const [isOpen, setOpen] = useState(false);
-  const report = useQuery({ ...reading("ledger.verify", {}), enabled: isOpen, staleTime: 0 });
+  const report = useQuery({ ...operationQuery("ledger.verify", {}), enabled: isOpen, staleTime: 0 });
   return (
     <>
       <Button icon={ShieldCheck} onPress={() => setOpen(true)}>
@@ -25,9 +25,9 @@ export function Verification() {
       </Button>
       <Dialog title={t("ledger.verify.title")} isOpen={isOpen} onClose={() => setOpen(false)}>
         <div className="pb-4">
-          <ReadingState query={report} skeleton={<p className="text-muted">{t("ledger.verify.running")}</p>}>
+          <QueryState query={report} skeleton={<p className="text-muted">{t("ledger.verify.running")}</p>}>
             {(data) => <ReportView report={data} />}
-          </ReadingState>
+          </QueryState>
         </div>
       </Dialog>
     </>

@@ -13,7 +13,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { useList } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
-import { OrganizationActs } from "./organization-actions.tsx";
+import { OrganizationActions } from "./organization-actions.tsx";
 import { OrganizationDialog } from "./organization-dialog.tsx";
 import type { Organization } from "./organization-dialog.tsx";
 
@@ -77,6 +77,6 @@ function useColumns(): Column<Organization>[] {
     { id: "currency", header: t("organization.currency"), cell: ({ currency }) => currency },
     { id: "models", header: t("organization.models"), cell: modelsOf },
     { id: "created", header: t("organization.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { id: "acts", header: "", isNumber: true, cell: (view) => <OrganizationActs view={view} /> },
+    { id: "actions", header: "", isNumber: true, cell: (view) => <OrganizationActions view={view} /> },
   ];
 }

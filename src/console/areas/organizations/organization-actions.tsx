@@ -4,17 +4,17 @@ import { useTranslation } from "react-i18next";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { OrganizationDialog } from "./organization-dialog.tsx";
 import type { Organization } from "./organization-dialog.tsx";
 
 /** What may be done with an organization. */
-export function OrganizationActs({ view }: { view: Organization }) {
+export function OrganizationActions({ view }: { view: Organization }) {
   const { t } = useTranslation("settings");
   const can = useCan();
-  const [act, setAct] = useState<"edit" | "disable" | null>(null);
-  const update = useActing("organizations.update", ["organizations"]);
+  const [open, setOpen] = useState<"edit" | "disable" | null>(null);
+  const update = useOperationMutation("organizations.update", ["organizations"]);
   if (!can("admin")) return null;
   const enable = () =>
     update.mutate(
@@ -27,19 +27,19 @@ export function OrganizationActs({ view }: { view: Organization }) {
         label: t("organization.disable"),
         icon: Ban,
         isDangerous: true,
-        onAction: () => setAct("disable"),
+        onAction: () => setOpen("disable"),
       };
   return (
     <>
       <ActionMenu
-        label={t("acts", { name: view.name })}
+        label={t("actions", { name: view.name })}
         actions={[
-          { label: t("organization.edit"), icon: Pencil, onAction: () => setAct("edit") },
+          { label: t("organization.edit"), icon: Pencil, onAction: () => setOpen("edit") },
           ...(can("admin", "installation") ? [toggle] : []),
         ]}
       />
-      <OrganizationDialog view={view} isOpen={act === "edit"} onClose={() => setAct(null)} />
-      {act === "disable" && <DisableDialog view={view} onClose={() => setAct(null)} />}
+      <OrganizationDialog view={view} isOpen={open === "edit"} onClose={() => setOpen(null)} />
+      {open === "disable" && <DisableDialog view={view} onClose={() => setOpen(null)} />}
     </>
   );
 }
@@ -49,10 +49,10 @@ const MOST = 1000;
 
 function DisableDialog({ view, onClose }: { view: Organization; onClose(): void }) {
   const { t } = useTranslation("settings");
-  const update = useActing("organizations.update", ["organizations"]);
+  const update = useOperationMutation("organizations.update", ["organizations"]);
   const filter = { organizationId: view.id, limit: MOST };
-  const keys = useReading("keys.list", filter);
-  const jobs = useReading("jobs.list", { ...filter, status: "pending,in_progress" });
+  const keys = useOperationQuery("keys.list", filter);
+  const jobs = useOperationQuery("jobs.list", { ...filter, status: "pending,in_progress" });
   const countOf = (page: { data: unknown[]; next: string | null }) =>
     `${page.data.length}${page.next === null ? "" : "+"}`;
   return (

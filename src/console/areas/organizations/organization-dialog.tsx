@@ -6,7 +6,7 @@ import { NumberField } from "../../ui/forms/number-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import type { Output } from "../../api/call.ts";
 
@@ -36,7 +36,7 @@ export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialog
   const form = useForm<OrganizationValues>({ values: valuesOf(view) });
   const isGiver = useCan()("admin", "installation");
   const save = useSaving(view, isGiver);
-  const defaults = useReading("limits.defaults", {});
+  const defaults = useOperationQuery("limits.defaults", {});
   return (
     <FormDialog
       title={view ? t("organization.edit.title", { name: view.name }) : t("organization.create.title")}
@@ -116,8 +116,8 @@ function valuesOf(view: Organization | null): OrganizationValues {
 
 function useSaving(view: Organization | null, isGiver: boolean) {
   const { t } = useTranslation("settings");
-  const create = useActing("organizations.create", ["organizations"]);
-  const update = useActing("organizations.update", ["organizations"]);
+  const create = useOperationMutation("organizations.create", ["organizations"]);
+  const update = useOperationMutation("organizations.update", ["organizations"]);
   return async ({ name, id, currency, access, models, limits, settings }: OrganizationValues) => {
     const allowed = access === "all" ? ("*" as const) : access === "only" ? models : { except: models };
     const fields = { name, settings, ...(isGiver && { models: allowed, limits: toLimits(limits) }) };

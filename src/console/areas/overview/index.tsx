@@ -3,12 +3,12 @@ import { Suspense, lazy, useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import { Page } from "../../ui/page/page.tsx";
 import { RangePicker } from "../../ui/filters/range-picker.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { useEvents, type LiveEvent } from "../../api/events.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { reading } from "../../api/queries.ts";
+import { operationQuery } from "../../api/queries.ts";
 import { useRange } from "../../ui/filters/range.ts";
 import { useFilters } from "../../address.ts";
 import { BudgetCard } from "./budget-card.tsx";
@@ -49,7 +49,7 @@ export default function OverviewPage() {
         </>
       }
     >
-      <ReadingState query={query} skeleton={<OverviewSkeleton />}>
+      <QueryState query={query} skeleton={<OverviewSkeleton />}>
         {(overview) => (
           <div className="flex flex-col gap-4">
             <Checklist steps={overview.checklist} />
@@ -65,7 +65,7 @@ export default function OverviewPage() {
             <ChannelCard channels={overview.channels} />
           </div>
         )}
-      </ReadingState>
+      </QueryState>
     </Page>
   );
 }
@@ -75,7 +75,7 @@ function useOverview() {
   const { currency } = useFilters().filters;
   const { from, to } = useRange();
   const query = useQuery({
-    ...reading("overview.get", {
+    ...operationQuery("overview.get", {
       from,
       to,
       ...(organizationId !== null && { organizationId }),

@@ -65,7 +65,7 @@ export function LatencyCard({ overview: { series, totals } }: { overview: Overvi
 export function NoTraffic() {
   const { t } = useTranslation("overview");
   return (
-    <EmptyState action={<ButtonLink to="/playground">{t("noTraffic.act")}</ButtonLink>}>
+    <EmptyState action={<ButtonLink to="/playground">{t("noTraffic.action")}</ButtonLink>}>
       {t("noTraffic")}
     </EmptyState>
   );

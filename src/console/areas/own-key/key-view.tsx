@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { CodeSnippet } from "../../ui/text/code-snippet.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { formatCount, formatShortCount, formatShortMoney } from "../../ui/text/format.ts";
 import type { ListedModel, ListedPrice } from "../../api/public.ts";
@@ -24,7 +24,7 @@ export function KeyView({ secret }: { secret: string }) {
   const first = models.data?.data[0];
   return (
     <>
-      <ReadingState query={usage}>
+      <QueryState query={usage}>
         {(usage) => (
           <>
             <KeyHead usage={usage} />
@@ -34,11 +34,11 @@ export function KeyView({ secret }: { secret: string }) {
             <LastRequests requests={usage.requests} />
           </>
         )}
-      </ReadingState>
+      </QueryState>
       <Card title={t("models")} isFlush>
-        <ReadingState query={models}>
+        <QueryState query={models}>
           {({ data }) => <ModelPrices models={data} prices={prices.data?.data ?? []} />}
-        </ReadingState>
+        </QueryState>
       </Card>
       {first && (
         <CodeSnippet

@@ -5,11 +5,11 @@ import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { ButtonLink } from "../../ui/text/link.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { RouteTabs } from "../../ui/page/route-tabs.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { useOrganization } from "../../api/organization.ts";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
 import { usePlaygroundModels, type PlaygroundModel } from "./models.ts";
@@ -48,7 +48,7 @@ function KeyBench({
   const { t } = useTranslation("playground");
   const { filters, change } = useFilters();
   const { id: organizationId } = useOrganization();
-  const keys = useReading("keys.list", {
+  const keys = useOperationQuery("keys.list", {
     state: "active",
     limit: MAX_KEYS,
     ...(organizationId !== null && { organizationId }),
@@ -66,23 +66,23 @@ function KeyBench({
   );
   return (
     <Page {...frame} actions={choice}>
-      <ReadingState query={keys} skeleton={<BenchSkeleton />}>
+      <QueryState query={keys} skeleton={<BenchSkeleton />}>
         {() =>
           keyId === null ? (
-            <EmptyState icon={KeyRound} action={<ButtonLink to="/keys">{t("noKey.act")}</ButtonLink>}>
+            <EmptyState icon={KeyRound} action={<ButtonLink to="/keys">{t("noKey.action")}</ButtonLink>}>
               {t("noKey")}
             </EmptyState>
           ) : (
-            <ReadingState query={models} skeleton={<BenchSkeleton />}>
+            <QueryState query={models} skeleton={<BenchSkeleton />}>
               {(all) => {
                 const offered = all.filter((model) => isOfType(model, type));
                 if (offered.length > 0) return children(keyId, offered);
                 return <EmptyState icon={KeyRound}>{t("noModel")}</EmptyState>;
               }}
-            </ReadingState>
+            </QueryState>
           )
         }
-      </ReadingState>
+      </QueryState>
     </Page>
   );
 }

@@ -67,12 +67,12 @@ async function readAll(member: string): Promise<HistoryEntry[]> {
   }
 }
 
-async function change(member: string, act: (store: IDBObjectStore) => IDBRequest): Promise<void> {
+async function change(member: string, write: (store: IDBObjectStore) => IDBRequest): Promise<void> {
   const database = await open(member);
   try {
     const transaction = database.transaction(STORE, "readwrite");
     const store = transaction.objectStore(STORE);
-    await ended(act(store));
+    await ended(write(store));
     const keys = await ended<IDBValidKey[]>(store.index(BY_TIME).getAllKeys());
     for (const key of keys.slice(0, Math.max(0, keys.length - MOST))) store.delete(key);
     await new Promise<void>((resolve, reject) => {

@@ -9,7 +9,7 @@ import { showToast } from "../../ui/overlay/toast.ts";
 import { ApiError, type Input, type Output } from "../../api/call.ts";
 import { formatCount } from "../../ui/text/format.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { AmountFields } from "./amount-fields.tsx";
 import { emptyAmounts, toAmounts, withoutRowField, type AmountValues } from "./amounts.ts";
 import { usePricePreview } from "./preview.ts";
@@ -29,7 +29,13 @@ export function CorrectionDialog({ row, currency, organizationId, onClose }: Pri
   const form = useForm<CorrectionValues>({
     defaultValues: { ...emptyAmounts(row), from: null, to: null, reason: "" },
   });
-  const apply = useActing("priceCorrections.apply", ["ledger", "requests", "budgets", "usage", "overview"]);
+  const apply = useOperationMutation("priceCorrections.apply", [
+    "ledger",
+    "requests",
+    "budgets",
+    "usage",
+    "overview",
+  ]);
   const owner = { model: row.model, organizationId };
   return (
     <FormDialog

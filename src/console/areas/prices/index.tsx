@@ -11,7 +11,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Output } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { latestOf, type ModelPrices } from "./cells.ts";
 import { ModelPricePage } from "./model-price-page.tsx";
@@ -23,13 +23,13 @@ type PriceTable = Output<"prices.table">;
 export default function PricesPage() {
   const { filters } = useFilters();
   const { id } = useOrganization();
-  const table = useReading("prices.table", id === null ? {} : { organizationId: id });
+  const table = useOperationQuery("prices.table", id === null ? {} : { organizationId: id });
   const model = filters["model"];
   if (model !== undefined) return <ModelPricePage key={model} model={model} table={table} />;
   return <PriceTablePage table={table} />;
 }
 
-function PriceTablePage({ table }: { table: ReturnType<typeof useReading<"prices.table">> }) {
+function PriceTablePage({ table }: { table: ReturnType<typeof useOperationQuery<"prices.table">> }) {
   const { t } = useTranslation(["prices", "shell"]);
   const { filters, change } = useFilters();
   const rows = table.data && filtered(table.data, filters["search"], filters["show"]);

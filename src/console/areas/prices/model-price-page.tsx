@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import type { Output } from "../../api/call.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
@@ -32,9 +32,9 @@ export function ModelPricePage({ model, table }: ModelPricePageProps) {
       title={model}
       about={`${t("for")}: ${organization?.label ?? t("for.defaults")}`}
       back={{ to: "/models/prices", label: t("title") }}
-      actions={row && table.data && <PriceActs row={row} currency={table.data.currency} />}
+      actions={row && table.data && <PriceActions row={row} currency={table.data.currency} />}
     >
-      <ReadingState query={table}>
+      <QueryState query={table}>
         {({ currency }) =>
           row ? (
             <>
@@ -47,26 +47,26 @@ export function ModelPricePage({ model, table }: ModelPricePageProps) {
             <EmptyState>{t("empty.filtered")}</EmptyState>
           )
         }
-      </ReadingState>
+      </QueryState>
     </Page>
   );
 }
 
-function PriceActs({ row, currency }: { row: ModelPrices; currency: string }) {
+function PriceActions({ row, currency }: { row: ModelPrices; currency: string }) {
   const { t } = useTranslation("prices");
   const can = useCan();
   const { id } = useOrganization();
-  const [act, setAct] = useState<"add" | "correct" | null>(null);
+  const [open, setOpen] = useState<"add" | "correct" | null>(null);
   if (!can("billing", "installation")) return null;
-  const shared = { row, currency, organizationId: id, onClose: () => setAct(null) };
+  const shared = { row, currency, organizationId: id, onClose: () => setOpen(null) };
   return (
     <>
-      <Button onPress={() => setAct("correct")}>{t("correct")}</Button>
-      <Button kind="primary" onPress={() => setAct("add")}>
+      <Button onPress={() => setOpen("correct")}>{t("correct")}</Button>
+      <Button kind="primary" onPress={() => setOpen("add")}>
         {t("add")}
       </Button>
-      {act === "add" && <PriceDialog {...shared} />}
-      {act === "correct" && <CorrectionDialog {...shared} />}
+      {open === "add" && <PriceDialog {...shared} />}
+      {open === "correct" && <CorrectionDialog {...shared} />}
     </>
   );
 }

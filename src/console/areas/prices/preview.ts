@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Input, Output } from "../../api/call.ts";
-import { reading } from "../../api/queries.ts";
+import { operationQuery } from "../../api/queries.ts";
 
 type PreviewName = "prices.preview" | "priceCorrections.preview";
 
@@ -20,7 +20,7 @@ export function usePricePreview<Name extends PreviewName>(
   }, [text]);
   const wanted = settled === null ? ({} as Input<Name>) : (JSON.parse(settled) as Input<Name>);
   return useQuery({
-    ...reading(name, wanted),
+    ...operationQuery(name, wanted),
     enabled: settled !== null,
     retry: false,
     placeholderData: settled === null ? undefined : keepPreviousData,

@@ -6,7 +6,7 @@ import { TimeField } from "../../ui/forms/time-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { ApiError, type Input } from "../../api/call.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { AmountFields } from "./amount-fields.tsx";
 import { emptyAmounts, toAmounts, withoutRowField, type AmountValues } from "./amounts.ts";
 import type { ModelPrices } from "./cells.ts";
@@ -33,7 +33,7 @@ export function PriceDialog({ row, currency, organizationId, onClose }: PriceDia
   const form = useForm<PriceValues>({
     defaultValues: { ...emptyAmounts(row), when: "now", effectiveFrom: null, isForced: false },
   });
-  const create = useActing("prices.create", ["prices", "models", "overview"]);
+  const create = useOperationMutation("prices.create", ["prices", "models", "overview"]);
   const owner = { model: row.model, organizationId };
   return (
     <FormDialog

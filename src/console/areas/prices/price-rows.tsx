@@ -3,12 +3,12 @@ import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import { Time, useNow } from "../../ui/text/time.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
 import { CATEGORIES, useCellText, type PriceRow } from "./cells.ts";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
@@ -23,12 +23,12 @@ export function PriceRows({ model }: { model: string }) {
   const { id } = useOrganization();
   const isOfAll = useSession().organizations === "*";
   const own = isOfAll || id === null ? {} : { organizationId: id };
-  const rows = useReading("prices.list", { model, limit: MOST, ...own });
+  const rows = useOperationQuery("prices.list", { model, limit: MOST, ...own });
   const concerns = ({ organizationId }: PriceRow) =>
     organizationId === null || id === null || organizationId === id;
   return (
     <Card title={t("detail.rows")} about={t("detail.rows.help")}>
-      <ReadingState query={rows}>
+      <QueryState query={rows}>
         {({ data }) => {
           const shown = data.filter(concerns).toReversed();
           return shown.length === 0 ? (
@@ -41,7 +41,7 @@ export function PriceRows({ model }: { model: string }) {
             </ul>
           );
         }}
-      </ReadingState>
+      </QueryState>
     </Card>
   );
 }
@@ -148,7 +148,7 @@ function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRow): [st
 function EndPriceDialog({ row, onClose }: { row: PriceRow; onClose(): void }) {
   const { t } = useTranslation("prices");
   const [isRefused, setRefused] = useState(false);
-  const end = useActing("prices.end", ["prices", "models", "overview"]);
+  const end = useOperationMutation("prices.end", ["prices", "models", "overview"]);
   return (
     <ConfirmDialog
       title={t("end.title")}

@@ -12,9 +12,9 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { Form } from "../../ui/forms/form.tsx";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { ChannelFields } from "./channel-form.tsx";
 import {
@@ -31,15 +31,15 @@ import { TestConnection } from "./test-connection.tsx";
 export default function ProviderAddPage() {
   const { t } = useTranslation("providers");
   const { filters } = useFilters();
-  const query = useReading("providers.list", {});
+  const query = useOperationQuery("providers.list", {});
   return (
     <Page title={t("add")} actions={<ButtonLink to="/models/providers">{t("detail.all")}</ButtonLink>}>
-      <ReadingState query={query}>
+      <QueryState query={query}>
         {({ data }) => {
           const provider = data.find(({ name }) => name === filters["provider"]);
           return provider ? <AddForm key={provider.name} provider={provider} /> : <Choice providers={data} />;
         }}
-      </ReadingState>
+      </QueryState>
     </Page>
   );
 }
@@ -87,8 +87,14 @@ function AddForm({ provider }: { provider: Provider }) {
   const { t } = useTranslation("providers");
   const navigate = useNavigate();
   const form = useForm<ChannelValues>({ defaultValues: newValues(provider) });
-  const create = useActing("channels.create", ["channels", "models", "providers", "routes", "overview"]);
-  const channels = useReading("channels.list", {});
+  const create = useOperationMutation("channels.create", [
+    "channels",
+    "models",
+    "providers",
+    "routes",
+    "overview",
+  ]);
+  const channels = useOperationQuery("channels.list", {});
   const endsSandbox = channels.data?.data.some((channel) => channel.provider === "sandbox") === true;
   const submit = async (values: ChannelValues) => {
     const { id } = await create.mutateAsync(creationOf(values, provider));

@@ -12,7 +12,7 @@ export function ChannelUses({ uses: { models, organizationRoutes } }: { uses: Us
   if (models.length + organizationRoutes.length === 0)
     return (
       <p className="text-muted">
-        {t("routes.none")} <TextLink to="/models">{t("routes.none.act")}</TextLink>
+        {t("routes.none")} <TextLink to="/models">{t("routes.none.action")}</TextLink>
       </p>
     );
   return (

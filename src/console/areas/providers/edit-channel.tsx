@@ -2,9 +2,9 @@ import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { Form } from "../../ui/forms/form.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { ChannelFields } from "./channel-form.tsx";
 import {
   changeOf,
@@ -19,15 +19,15 @@ import { TestConnection } from "./test-connection.tsx";
 /** Changes a channel of the database; a change can be tested before it is saved. */
 export function EditChannel({ channel }: { channel: Channel }) {
   const { t } = useTranslation("providers");
-  const query = useReading("providers.list", {});
+  const query = useOperationQuery("providers.list", {});
   return (
     <Card title={t("edit")}>
-      <ReadingState query={query}>
+      <QueryState query={query}>
         {({ data }) => {
           const provider = data.find(({ name }) => name === channel.provider);
           return provider && <EditForm channel={channel} provider={provider} />;
         }}
-      </ReadingState>
+      </QueryState>
     </Card>
   );
 }
@@ -37,7 +37,7 @@ function EditForm({ channel, provider }: { channel: Channel; provider: Provider 
   const { id, version } = channel;
   const fields = fieldsOf(provider);
   const form = useForm<ChannelValues>({ values: valuesOf(channel, fields) });
-  const update = useActing("channels.update", ["channels", "models", "routes"]);
+  const update = useOperationMutation("channels.update", ["channels", "models", "routes"]);
   const submit = async (values: ChannelValues) => {
     const change = changeOf(values, channel, fields);
     await update.mutateAsync({ id, ...change, ...(version !== null && { version }) });

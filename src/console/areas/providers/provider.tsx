@@ -2,14 +2,13 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { Details } from "../../ui/text/details.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { ButtonLink } from "../../ui/text/link.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
-import { ApiError, type Output } from "../../api/call.ts";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import type { Output } from "../../api/call.ts";
 import { useLive } from "../../api/events.ts";
 import { formatCount, formatDuration } from "../../ui/text/format.ts";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { ChannelHealth, CredentialState } from "./channel-health.tsx";
 import { ChannelUses, RemovalConsequences } from "./channel-uses.tsx";
@@ -27,10 +26,9 @@ type Channel = Output<"channels.get">;
 export default function ProviderPage() {
   const { t } = useTranslation("providers");
   const { id } = useParams({ from: "/signed-in/models/providers/$id" });
-  const query = useReading("channels.get", { id });
+  const query = useOperationQuery("channels.get", { id });
   useLive("channels");
   const can = useCan();
-  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
   const canChange = can("admin", "installation") && query.data?.origin === "database";
   return (
     <Page
@@ -42,23 +40,17 @@ export default function ProviderPage() {
         </>
       }
     >
-      {isUnknown ? (
-        <Card>
-          <EmptyState>{t("detail.none", { id })}</EmptyState>
-        </Card>
-      ) : (
-        <ReadingState query={query}>
-          {(channel) => (
-            <>
-              <Summary channel={channel} />
-              {canChange && <EditChannel channel={channel} />}
-              <Card title={t("routes.title")}>
-                <ChannelUses uses={channel.uses} />
-              </Card>
-            </>
-          )}
-        </ReadingState>
-      )}
+      <QueryState query={query} missing={t("detail.none", { id })}>
+        {(channel) => (
+          <>
+            <Summary channel={channel} />
+            {canChange && <EditChannel channel={channel} />}
+            <Card title={t("routes.title")}>
+              <ChannelUses uses={channel.uses} />
+            </Card>
+          </>
+        )}
+      </QueryState>
     </Page>
   );
 }
@@ -127,7 +119,7 @@ function RemoveChannel({ channel }: { channel: Output<"channels.get"> }) {
   const navigate = useNavigate();
   const { id, hasCredential, uses } = channel;
   const [isAsking, setAsking] = useState(false);
-  const remove = useActing("channels.remove", ["channels", "models", "routes", "providers"]);
+  const remove = useOperationMutation("channels.remove", ["channels", "models", "routes", "providers"]);
   const removeNow = async () => {
     await remove.mutateAsync({ id, force: true });
     showToast(t("remove.done"));

@@ -5,14 +5,14 @@ import { Button } from "../../ui/forms/button.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import type { Input, Output } from "../../api/call.ts";
 import { formatDuration } from "../../ui/text/format.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 
 type Result = Output<"channels.test">;
 
 /** Calls the vendor once with what `read` gives, and says what came of it; nothing is stored. */
 export function TestConnection({ read }: { read(): Input<"channels.test"> }) {
   const { t } = useTranslation("providers");
-  const test = useActing("channels.test", []);
+  const test = useOperationMutation("channels.test", []);
   const [result, setResult] = useState<Pick<Result, "ok" | "message"> & { ms: number | null }>();
   const run = async () => {
     setResult(undefined);

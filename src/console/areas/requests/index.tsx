@@ -76,7 +76,7 @@ function FindRequest() {
         />
       </SearchField>
       <Button icon={Search} onPress={find}>
-        {t("find.act")}
+        {t("find.action")}
       </Button>
     </div>
   );
@@ -109,7 +109,7 @@ function NoRequests() {
   const { filters, change } = useFilters();
   if (!FILTERS.some((name) => filters[name] !== undefined))
     return (
-      <EmptyState icon={Waypoints} action={<ButtonLink to="/playground">{t("empty.act")}</ButtonLink>}>
+      <EmptyState icon={Waypoints} action={<ButtonLink to="/playground">{t("empty.action")}</ButtonLink>}>
         {t("empty")}
       </EmptyState>
     );

@@ -4,13 +4,13 @@ import { Button } from "../../ui/forms/button.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { Problem } from "../../ui/forms/form-problem.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { useActing, useReading } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 
 /** The prompt and the reply of a request whose organization keeps them. They are read when asked for, which is audited. */
 export function KeptPrompt({ id, organizationId }: { id: string; organizationId: string }) {
   const { t } = useTranslation("requests");
-  const organization = useReading("organizations.get", { id: organizationId });
-  const { data, error, isPending, mutate } = useActing("prompts.get", []);
+  const organization = useOperationQuery("organizations.get", { id: organizationId });
+  const { data, error, isPending, mutate } = useOperationMutation("prompts.get", []);
   if ((organization.data?.settings.promptLogDays ?? null) === null) return null;
   return (
     <Card title={t("prompt.title")} about={t("prompt.about")}>

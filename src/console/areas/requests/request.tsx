@@ -2,17 +2,16 @@ import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { Details } from "../../ui/text/details.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { ReadingState } from "../../ui/page/reading-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { ApiError, type Output } from "../../api/call.ts";
+import type { Output } from "../../api/call.ts";
 import { formatDuration } from "../../ui/text/format.ts";
-import { useReading } from "../../api/queries.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { Attempts } from "./attempts.tsx";
 import { UsageText } from "./columns.tsx";
 import { useCan } from "../../api/session.ts";
@@ -26,23 +25,23 @@ type Detail = Output<"requests.get">;
 export default function RequestPage() {
   const { t } = useTranslation("requests");
   const { id } = useParams({ from: "/signed-in/requests/$id" });
-  const query = useReading("requests.get", { id });
-  const isUnknown = query.error instanceof ApiError && query.error.status === 404;
+  const query = useOperationQuery("requests.get", { id });
   return (
     <Page
       title={t("detail.title")}
       about={<Id value={id} />}
       actions={<ButtonLink to="/requests">{t("detail.all")}</ButtonLink>}
     >
-      {isUnknown ? (
-        <Card>
-          <EmptyState>
+      <QueryState
+        query={query}
+        missing={
+          <>
             {t("find.none", { id })}. {t("find.none.help")}
-          </EmptyState>
-        </Card>
-      ) : (
-        <ReadingState query={query}>{(detail) => <RequestDetail detail={detail} />}</ReadingState>
-      )}
+          </>
+        }
+      >
+        {(detail) => <RequestDetail detail={detail} />}
+      </QueryState>
     </Page>
   );
 }

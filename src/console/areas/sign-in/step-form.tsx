@@ -2,7 +2,7 @@ import type { FormEvent, ReactNode } from "react";
 import { FormProvider, type FieldValues, type UseFormReturn } from "react-hook-form";
 import { Button } from "../../ui/forms/button.tsx";
 import { FormProblem } from "../../ui/forms/form-problem.tsx";
-import { submission } from "../../ui/forms/submission.ts";
+import { submitHandler } from "../../ui/forms/submit-handler.ts";
 
 /** A step of signing in: its fields and one button. */
 export function StepForm<Values extends FieldValues>({
@@ -18,7 +18,7 @@ export function StepForm<Values extends FieldValues>({
 }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void submission(form, onSubmit)();
+    void submitHandler(form, onSubmit)();
   };
   return (
     <FormProvider {...form}>

@@ -10,7 +10,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useActing, useList } from "../../api/queries.ts";
+import { useOperationMutation, useList } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
 
@@ -94,14 +94,14 @@ function useColumns(): Column<Delivery>[] {
       header: t("delivery.next"),
       cell: ({ nextAt }) => nextAt !== null && <Time at={nextAt} />,
     },
-    { id: "acts", header: "", isNumber: true, cell: (view) => <Redeliver view={view} /> },
+    { id: "actions", header: "", isNumber: true, cell: (view) => <Redeliver view={view} /> },
   ];
 }
 
 function Redeliver({ view }: { view: Delivery }) {
   const { t } = useTranslation("settings");
   const can = useCan();
-  const redeliver = useActing("deliveries.redeliver", ["deliveries"]);
+  const redeliver = useOperationMutation("deliveries.redeliver", ["deliveries"]);
   if (!can("admin")) return null;
   return (
     <IconButton

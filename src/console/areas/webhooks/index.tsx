@@ -14,7 +14,7 @@ import { useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { NewWebhookDialog } from "./new-webhook-dialog.tsx";
-import { WebhookActs } from "./webhook-actions.tsx";
+import { WebhookActions } from "./webhook-actions.tsx";
 import type { Endpoint } from "./webhook-actions.tsx";
 
 export default function WebhooksPage() {
@@ -77,10 +77,10 @@ function useColumns(onSecret: (secret: string) => void): Column<Endpoint>[] {
     },
     { id: "created", header: t("webhook.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      id: "acts",
+      id: "actions",
       header: "",
       isNumber: true,
-      cell: (view) => <WebhookActs view={view} onSecret={onSecret} />,
+      cell: (view) => <WebhookActions view={view} onSecret={onSecret} />,
     },
   ];
 }

@@ -6,7 +6,7 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 
 interface WebhookValues {
   organizationId: string | null;
@@ -26,7 +26,7 @@ export function NewWebhookDialog({ isOpen, onClose, onSecret }: NewWebhookDialog
   const { id } = useOrganization();
   const form = useForm<WebhookValues>({ values: { organizationId: id, kind: "all", url: "" } });
   const kind = useWatch({ control: form.control, name: "kind" });
-  const create = useActing("webhooks.create", ["webhooks"]);
+  const create = useOperationMutation("webhooks.create", ["webhooks"]);
   return (
     <FormDialog
       title={t("webhook.create.title")}

@@ -5,38 +5,38 @@ import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { useActing } from "../../api/queries.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import type { Output } from "../../api/call.ts";
 
 /** As the gateway returns it. */
 export type Endpoint = Output<"webhooks.list">["data"][number];
 
-interface WebhookActsProps {
+interface WebhookActionsProps {
   view: Endpoint;
   onSecret(secret: string): void;
 }
 
 /** What may be done with an endpoint. */
-export function WebhookActs({ view, onSecret }: WebhookActsProps) {
+export function WebhookActions({ view, onSecret }: WebhookActionsProps) {
   const { t } = useTranslation("settings");
   const can = useCan();
-  const [act, setAct] = useState<"rotate" | "remove" | null>(null);
-  const rotate = useActing("webhooks.rotate", ["webhooks"]);
-  const remove = useActing("webhooks.remove", ["webhooks", "deliveries"]);
+  const [open, setOpen] = useState<"rotate" | "remove" | null>(null);
+  const rotate = useOperationMutation("webhooks.rotate", ["webhooks"]);
+  const remove = useOperationMutation("webhooks.remove", ["webhooks", "deliveries"]);
   if (!can("admin")) return null;
   const url = view.url ?? t("webhook.url.jobs");
   return (
     <>
       <ActionMenu
-        label={t("acts", { name: url })}
+        label={t("actions", { name: url })}
         actions={[
-          { label: t("webhook.rotate"), icon: RefreshCw, onAction: () => setAct("rotate") },
+          { label: t("webhook.rotate"), icon: RefreshCw, onAction: () => setOpen("rotate") },
           {
             label: t("webhook.remove"),
             icon: Trash2,
             isDangerous: true,
-            onAction: () => setAct("remove"),
+            onAction: () => setOpen("remove"),
           },
         ]}
       />
@@ -49,8 +49,8 @@ export function WebhookActs({ view, onSecret }: WebhookActsProps) {
           submit: t("webhook.rotate"),
         }}
         maxDays={7}
-        isOpen={act === "rotate"}
-        onClose={() => setAct(null)}
+        isOpen={open === "rotate"}
+        onClose={() => setOpen(null)}
         onRotate={async (overlapMs) => {
           const { secret } = await rotate.mutateAsync({ id: view.id, overlapMs });
           showToast(t("webhook.rotated"));
@@ -61,8 +61,8 @@ export function WebhookActs({ view, onSecret }: WebhookActsProps) {
         title={t("webhook.remove.title")}
         consequences={<span className="break-words">{t("webhook.remove.what", { url })}</span>}
         confirmLabel={t("webhook.remove")}
-        isOpen={act === "remove"}
-        onClose={() => setAct(null)}
+        isOpen={open === "remove"}
+        onClose={() => setOpen(null)}
         onConfirm={async () => {
           await remove.mutateAsync({ id: view.id });
           showToast(t("webhook.removed"));

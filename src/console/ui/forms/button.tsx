@@ -21,7 +21,7 @@ const KINDS: Record<ButtonKind, string> = {
   danger: "bg-bad-solid text-white hover:opacity-90",
 };
 
-/** The look of a button, for links that are acts, too. */
+/** The look of a button, also for links that start an action. */
 export function buttonClass(kind: ButtonKind): string {
   return `${SHAPE} ${KINDS[kind]}`;
 }

@@ -1,7 +1,7 @@
 import { useId, useState, type FormEvent, type ReactNode } from "react";
 import { FormProvider, type FieldValues, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { submission } from "./submission.ts";
+import { submitHandler } from "./submit-handler.ts";
 import { Button } from "./button.tsx";
 import { Dialog, type DialogProps } from "../overlay/dialog.tsx";
 import { DiscardDialog } from "./discard-dialog.tsx";
@@ -37,7 +37,7 @@ export function FormDialog<Values extends FieldValues>({
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
-    if (await submission(form, onSubmit)()) close();
+    if (await submitHandler(form, onSubmit)()) close();
   };
   const leave = () => (isDirty ? setAsking(true) : close());
   return (

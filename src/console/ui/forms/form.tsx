@@ -2,7 +2,7 @@ import { useBlocker } from "@tanstack/react-router";
 import type { FormEvent, ReactNode } from "react";
 import { FormProvider, type FieldValues, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { submission } from "./submission.ts";
+import { submitHandler } from "./submit-handler.ts";
 import { Button } from "./button.tsx";
 import { DiscardDialog } from "./discard-dialog.tsx";
 import { FormProblem } from "./form-problem.tsx";
@@ -37,7 +37,7 @@ export function Form<Values extends FieldValues>({
   });
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (await submission(form, onSubmit)()) form.reset(form.getValues());
+    if (await submitHandler(form, onSubmit)()) form.reset(form.getValues());
   };
   return (
     <FormProvider {...form}>

@@ -10,9 +10,9 @@ import { Problem } from "../forms/form-problem.tsx";
 
 interface ConfirmDialogProps {
   title: string;
-  /** What will happen, in figures: '3 keys and 2 running jobs lose access'. */
+  /** The consequences in figures: '3 keys and 2 running jobs lose access'. */
   consequences: ReactNode;
-  /** The act in one word, such as Delete. */
+  /** The action in one word, such as Delete. */
   confirmLabel: string;
   /** Must be typed first, for what cannot be undone. */
   name?: string;
@@ -24,7 +24,7 @@ interface ConfirmDialogProps {
   onConfirm(): Promise<unknown>;
 }
 
-/** Asks before an act with consequences. */
+/** Asks before an action with consequences. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   return props.isOpen ? <OpenConfirmDialog {...props} /> : null;
 }

@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** Nothing here yet: one sentence and the one next act. */
+/** Shown in place of an empty list: one sentence and the one next action. */
 export function EmptyState({
   icon: Icon,
   children,

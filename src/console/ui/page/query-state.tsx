@@ -1,20 +1,33 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { ApiError } from "../../api/call.ts";
+import { Card } from "./card.tsx";
+import { EmptyState } from "./empty-state.tsx";
 import { FailedState } from "./failed-state.tsx";
 import { Skeleton } from "./skeleton.tsx";
 
-interface ReadingStateProps<Data> {
+const NOT_FOUND = 404;
+
+interface QueryStateProps<Data> {
   query: UseQueryResult<Data>;
   /** In the final layout. */
   skeleton?: ReactNode;
+  /** Shown in place of a thing that does not exist; without it, that is a failure like others. */
+  missing?: ReactNode;
   children(data: Data): ReactNode;
 }
 
-/** What a query has read; before that its skeleton, and what went wrong where it failed. */
-export function ReadingState<Data>({ query, skeleton, children }: ReadingStateProps<Data>) {
+/** Shows the data of a query; before that its skeleton, and the problem where it failed. */
+export function QueryState<Data>({ query, skeleton, missing, children }: QueryStateProps<Data>) {
   const { t } = useTranslation();
   if (query.data !== undefined) return <>{children(query.data)}</>;
+  if (missing !== undefined && query.error instanceof ApiError && query.error.status === NOT_FOUND)
+    return (
+      <Card>
+        <EmptyState>{missing}</EmptyState>
+      </Card>
+    );
   if (query.isError)
     return <FailedState error={query.error} at={query.errorUpdatedAt} onRetry={() => void query.refetch()} />;
   return (

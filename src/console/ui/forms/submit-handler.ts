@@ -1,14 +1,14 @@
 import type { FieldValues, Path, UseFormReturn } from "react-hook-form";
 import { ApiError } from "../../api/call.ts";
 
-/** Where a form keeps what belongs to no field of it. */
+/** The name under which a form keeps an error that belongs to no field. */
 const FORM_PROBLEM = "root.server";
 
 /**
- * The handler of a form's submission. What the gateway refuses is put beside the field that it names, and above the form
- * where it names none of this form. Returns whether it was done.
+ * Returns the handler of a form's submission. A refusal of the gateway is put beside the field that it names, or above the
+ * form where it names none of this form. The handler resolves to true when the submission succeeded.
  */
-export function submission<Values extends FieldValues>(
+export function submitHandler<Values extends FieldValues>(
   form: UseFormReturn<Values>,
   onSubmit: (values: Values) => Promise<unknown>,
 ): () => Promise<boolean> {
@@ -31,7 +31,7 @@ function placeError<Values extends FieldValues>(form: UseFormReturn<Values>, err
   const field = error instanceof ApiError ? error.field : null;
   const isOwn = field !== null && (field.split(/[.[]/)[0] ?? "") in form.getValues();
   if (isOwn) {
-    // It stands beside the field, which has another name there.
+    // The message stands beside the field, whose label is another name for it.
     const own = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
     form.setError(field as Path<Values>, { type: "server", message: own }, { shouldFocus: true });
   } else form.setError(FORM_PROBLEM, { type: "server", message: field ? `${field}: ${message}` : message });
