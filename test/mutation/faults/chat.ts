@@ -233,18 +233,4 @@ export const CHAT_FAULTS: readonly Fault[] = [
     replace: "return neutralFrame(frame);",
     tests: ["src/dialects/chat/stream.test.ts"],
   },
-  {
-    name: "an unusable report of a stream replaces a usable one",
-    file: "src/dialects/chat/stream.ts",
-    find: "if (!report || (this.#report && !report.hasInput && !report.hasOutput)) return false;",
-    replace: "if (!report) return false;",
-    tests: ["src/dialects/chat/stream.test.ts"],
-  },
-  {
-    name: "the report in the middle of a stream is taken for the last",
-    file: "src/dialects/chat/stream.ts",
-    find: "const isReportFinal = this.#isComplete() && this",
-    replace: "const isReportFinal = this",
-    tests: ["src/dialects/chat/stream.test.ts"],
-  },
 ];

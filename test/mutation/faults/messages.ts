@@ -206,18 +206,4 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
     replace: "keyHeaders: () => []",
     tests: ["test/spec/messages.test.ts"],
   },
-  {
-    name: "a report is final before the message has ended",
-    file: `${FOLDER}/stream.ts`,
-    find: "return this.#billed(this.#isComplete());",
-    replace: "return this.#billed(true);",
-    tests: stream,
-  },
-  {
-    name: "an unusable report of a message replaces a usable one",
-    file: `${FOLDER}/stream.ts`,
-    find: "    if (this.#report && !report?.hasInput && !report?.hasOutput) return;\n",
-    replace: "",
-    tests: stream,
-  },
 ];
