@@ -1,15 +1,28 @@
-import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
-import { editMembers } from "../../lib/json-edit.ts";
-import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
-import type { VendorReply, WholeReply } from "../dialect.ts";
+import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
+import { editMembers, removeMember } from "../../lib/json-edit.ts";
+import { isObject, scanArray, scanObject, type Span, splice } from "../../lib/json.ts";
+import type { VendorReply, VendorTerms, VendorTraits, WholeReply } from "../dialect.ts";
 import { observe, WholeText } from "../sized-text.ts";
-import { addBlock, isNamedCall } from "./content.ts";
-import { correctedUsage } from "./corrected-usage.ts";
-import { readUsage, showsBilled } from "./usage.ts";
-import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
+import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
+import { isForeign, mayHoldForeign } from "./thinking.ts";
+import { addBlock, isNamedCall } from "./content.ts";
+import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
+import type { MessagesPayload } from "./request.ts";
+import { reportedFailure } from "./error.ts";
+
+/**
+ * The text for a vendor of the same dialect: its own model name, nothing of other protocols, everything else as the
+ * caller wrote it.
+ */
+export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, traits }: VendorTerms): string {
+  const own = afterForeignAnswers(raw, parsed.body, traits);
+  if (upstreamModel === parsed.model) return own;
+  const name = JSON.stringify(upstreamModel);
+  const span = parsed.spans.model;
+  return span && own === raw ? splice(raw, [{ span, text: name }]) : editMembers(own, { model: () => name });
+}
 
 /** A whole message of a vendor, parsed. */
 interface VendorMessage extends Record<string, unknown> {
@@ -55,4 +68,70 @@ function isBlock(block: unknown): boolean {
   if (type === "text") return typeof text === "string";
   if (type === "tool_use") return isNamedCall(block);
   return typeof type === "string";
+}
+
+/** Vendors refuse a message without any block. */
+const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
+
+/** Ids of calls by vendors of this protocol, of the caller's tools and of their own (Anthropic API, "Tool use"). */
+const OWN_CALL = /^(?:srv)?toolu_/;
+
+/**
+ * The text of a request without what a vendor of this protocol would refuse after one of another protocol has answered
+ * in the same conversation; everything else stays character for character.
+ */
+function afterForeignAnswers(
+  raw: string,
+  body: Readonly<Record<string, unknown>>,
+  { demandsThinking }: VendorTraits,
+): string {
+  const own = withoutForeignThinking(raw, body);
+  return demandsThinking && isCallWithoutThinking(body) ? removeMember(own, "thinking") : own;
+}
+
+/**
+ * Whether thinking with a budget is asked for, and the call that is being answered has none because a vendor of another
+ * protocol made it. Anthropic refuses such a request for ever (Anthropic API, "Extended thinking with tool use").
+ */
+function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {
+  if (!isObject(thinking) || thinking["type"] !== "enabled" || !Array.isArray(messages)) return false;
+  const reply: unknown = messages.findLast((message) => isObject(message) && message["role"] === "assistant");
+  const content: unknown = isObject(reply) ? reply["content"] : undefined;
+  if (!Array.isArray(content)) return false;
+  const blocks = content.filter((block) => isObject(block));
+  const first = blocks.find((block) => !isForeign(block));
+  if (String(first?.["type"]).endsWith("thinking")) return false;
+  const calls = blocks.filter(({ type }) => type === "tool_use");
+  return calls.length > 0 && (blocks.some(isForeign) || !calls.every(({ id }) => OWN_CALL.test(String(id))));
+}
+
+/** Without thinking that vendors of other protocols gave. */
+function withoutForeignThinking(raw: string, body: Readonly<Record<string, unknown>>): string {
+  const { messages } = body;
+  if (!mayHoldForeign(raw) || !Array.isArray(messages)) return raw;
+  const list = scanObject(raw, ["messages"]).spans[0];
+  if (!list) return raw;
+  const edits: { span: Span; text: string }[] = [];
+  for (const [index, item] of scanArray(textOf(raw, list)).entries()) {
+    const message: unknown = messages[index];
+    const content: unknown = isObject(message) ? message["content"] : undefined;
+    if (!Array.isArray(content) || !content.some((block) => isObject(block) && isForeign(block))) continue;
+    const span = shifted(item, list.start);
+    const blocks = scanObject(textOf(raw, span), ["content"]).spans[0];
+    if (!blocks) continue;
+    const within = shifted(blocks, span.start);
+    const kept = scanArray(textOf(raw, within))
+      .filter((_, at) => !isForeign(content[at]))
+      .map((block) => textOf(raw, shifted(block, within.start)));
+    edits.push({ span: within, text: `[${kept.join(",") || NOTHING_SAID}]` });
+  }
+  return splice(raw, edits);
+}
+
+function textOf(raw: string, { start, end }: Span): string {
+  return raw.slice(start, end);
+}
+
+function shifted({ start, end }: Span, by: number): Span {
+  return { start: start + by, end: end + by };
 }

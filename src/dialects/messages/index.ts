@@ -1,17 +1,15 @@
 import type { TextDialect } from "../dialect.ts";
 import { PING_FRAME } from "./event-frame.ts";
-import { parseReply } from "./parse-reply.ts";
+import { forVendor, readReply } from "./forward.ts";
+import { MessagesReader, parseReply } from "./read-reply.ts";
 import { readConversation } from "./read-request.ts";
-import { MessagesReader } from "./read-reply.ts";
-import { MessagesWriter } from "./reply-writer.ts";
-import { readReply } from "./forward.ts";
-import { forVendor, withRaw, type MessagesRequest } from "./request.ts";
+import { type MessagesRequest, withRaw } from "./request.ts";
 import { openStream } from "./stream.ts";
+import { MessagesWriter, writeReply } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
-import { writeReply } from "./write-reply.ts";
 
 export { writeError } from "./error.ts";
-export { kindOfType } from "./vendor-failure.ts";
+export { kindOfType } from "./error.ts";
 export { readCountRequest, readRequest, type MessagesPayload } from "./request.ts";
 
 /** The messages protocol, read and written at either end. */

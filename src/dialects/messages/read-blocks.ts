@@ -1,4 +1,4 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, scanArray, scanObject } from "../../lib/json.ts";
 import type {
   AssistantPart,
   FilePart,
@@ -11,14 +11,14 @@ import type {
 } from "../conversation/request.ts";
 import { openSignature, type Signature } from "../conversation/signature.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
-import { cacheOf } from "./cache-control.ts";
-import { openCallSignature, openThinking } from "./carried-signature.ts";
-import { readCallId } from "./ids.ts";
+import { cacheOf } from "./content.ts";
+import { openCallSignature, openThinking } from "./thinking.ts";
+import { readCallId } from "./tools.ts";
 
 type Block = Record<string, unknown>;
 
 /** The blocks of content that is a string or a list, with the field of each. */
-export function* blocksOf(content: unknown, path: string): Generator<[block: Block, path: string]> {
+function* blocksOf(content: unknown, path: string): Generator<[block: Block, path: string]> {
   if (typeof content === "string") yield [{ type: "text", text: content }, path];
   if (!Array.isArray(content)) return;
   for (const [index, block] of content.entries()) if (isObject(block)) yield [block, `${path}[${index}]`];
@@ -147,4 +147,30 @@ function documentSource(source: unknown, path: string): FilePart["source"] {
   if (type !== "content") return mediaSource(source, path);
   const texts = readTexts(content, `${path}.source.content`).map(({ text }) => text);
   return { text: texts.join("\n") };
+}
+
+/**
+ * The inputs of calls as text, character for character. Of a message's JSON text and its blocks, parsed; finds the
+ * text of each block's `input` by the block.
+ */
+export function rawInputs(message: string, content: unknown): ReadonlyMap<unknown, string> {
+  const inputs = new Map<unknown, string>();
+  if (!Array.isArray(content) || !content.some(isCall)) return inputs;
+  const items = memberText(message, "content") ?? "[]";
+  for (const [index, { start, end }] of scanArray(items).entries()) {
+    const block: unknown = content[index];
+    if (!isCall(block)) continue;
+    inputs.set(block, memberText(items.slice(start, end), "input") ?? "{}");
+  }
+  return inputs;
+}
+
+/** The text of one member of an object's JSON text. */
+export function memberText(text: string, name: string): string | undefined {
+  const [span] = scanObject(text, [name]).spans;
+  return span && text.slice(span.start, span.end);
+}
+
+function isCall(block: unknown): boolean {
+  return isObject(block) && block["type"] === "tool_use";
 }

@@ -1,15 +1,18 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject } from "../../lib/json.ts";
-import type { ReplyEvent, ReplyReader } from "../conversation/reply.ts";
+import type { Reply, ReplyEvent, ReplyReader } from "../conversation/reply.ts";
+import type { AssistantPart } from "../conversation/request.ts";
 import { openSignature, type Signature } from "../conversation/signature.ts";
-import { openCallSignature, openThinking } from "./carried-signature.ts";
-import { checkBegun } from "./content.ts";
-import { readCallId } from "./ids.ts";
-import { memberText } from "./raw-inputs.ts";
-import { readFinish } from "./reply-parts.ts";
-import { mergeUsage, readUsage, useOf } from "./usage.ts";
-import { reportedFailure } from "./vendor-failure.ts";
+import type { VendorReply } from "../dialect.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
+import { checkBegun } from "./content.ts";
+import { reportedFailure } from "./error.ts";
+import { parseMessage } from "./forward.ts";
+import { memberText, rawInputs, readAssistantParts } from "./read-blocks.ts";
+import { readFinish } from "./reply-parts.ts";
+import { openCallSignature, openThinking } from "./thinking.ts";
+import { readCallId } from "./tools.ts";
+import { mergeUsage, readUsage, useOf } from "./usage.ts";
 
 /** A block of a call that has begun. */
 interface OpenCall {
@@ -132,4 +135,31 @@ function* piece(type: "text" | "reasoning", text: unknown): Generator<ReplyEvent
 function* signed(text: unknown): Generator<ReplyEvent, void> {
   const signature = openThinking(text);
   if (signature) yield { type: "signature", signature };
+}
+
+/** Blocks that have a neutral form. What the vendor's own tools did is none of them. */
+const TYPES: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
+
+/** Parses a vendor's whole message. Throws an `UpstreamError` for what is none. */
+export function parseReply(reply: VendorReply): Reply {
+  const body = parseMessage(reply);
+  const { id, content } = body;
+  const inputs = rawInputs(reply.text, content);
+  const blocks = content.filter((block) => TYPES.has(block["type"]));
+  const parts = readAssistantParts(blocks, "content", (block) => inputs.get(block) ?? "{}");
+  return {
+    id: typeof id === "string" ? id : null,
+    parts: parts.filter(isSomething),
+    finish: readFinish(body),
+    report: readUsage(body["usage"]),
+    uses: content.map(useOf).filter((use) => use !== null),
+  };
+}
+
+function isSomething(part: AssistantPart): boolean {
+  return part.type === "reasoning" ? part.text !== "" || part.signature !== null : !isEmptyText(part);
+}
+
+function isEmptyText(part: AssistantPart): boolean {
+  return part.type === "text" && part.text === "";
 }

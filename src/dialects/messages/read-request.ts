@@ -4,11 +4,10 @@ import { isObject, scanArray } from "../../lib/json.ts";
 import type { Conversation, OutputFormat, TextPart, Turn } from "../conversation/request.ts";
 import { refuseOthers } from "../conversation/refuse-others.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
-import { memberText, rawInputs } from "./raw-inputs.ts";
-import { readAssistantParts, readTexts, readUserParts } from "./read-blocks.ts";
+import { memberText, rawInputs, readAssistantParts, readTexts, readUserParts } from "./read-blocks.ts";
 import type { MessagesPayload } from "./request.ts";
 import { readThinking } from "./thinking.ts";
-import { readTools, readToolChoice } from "./tools.ts";
+import { readToolChoice, readTools } from "./tools.ts";
 
 /** The caller's names of the neutral fields, for errors. */
 const PARAMS: Conversation["params"] = {

@@ -1,11 +1,23 @@
-import type { TextPayload, TextRequest, VendorTerms } from "../dialect.ts";
-import { splice, type Span } from "../../lib/json.ts";
-import { editMembers } from "../../lib/json-edit.ts";
+import { type FeatureUse, isStandardTier } from "../../domain/feature.ts";
+import { saneCount } from "../../domain/usage.ts";
+import { isObject, type Span } from "../../lib/json.ts";
+import type { TextPayload, TextRequest } from "../dialect.ts";
+import {
+  boolean,
+  type Check,
+  checkEach,
+  checkTypes,
+  type FieldChecks,
+  list,
+  number,
+  object,
+  positive,
+  wrongType,
+} from "../field-checks.ts";
+import { knownNames, refuseCaseVariants } from "../field-names.ts";
 import { InputSize } from "../input-size.ts";
 import { readBody, requireModelName } from "../request-body.ts";
-import { readFeatures } from "./features.ts";
-import { checkFields, checkNames } from "./fields.ts";
-import { afterForeignAnswers } from "./foreign-thinking.ts";
+import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";
 import { readReferences } from "./sources.ts";
 
 export interface MessagesRequest extends TextRequest {
@@ -32,18 +44,6 @@ export function readCountRequest(bytes: Uint8Array, headers: Headers): MessagesP
 /** The same request, to run or to count, with other text. */
 export function withRaw({ headers, parsed }: MessagesPayload, raw: string): MessagesPayload {
   return read(Buffer.from(raw), new Headers(headers), { isCount: parsed.maxTokens === null });
-}
-
-/**
- * The text for a vendor of the same dialect: its own model name, nothing of other protocols, everything else as the
- * caller wrote it.
- */
-export function forVendor({ raw, parsed }: MessagesPayload, { upstreamModel, traits }: VendorTerms): string {
-  const own = afterForeignAnswers(raw, parsed.body, traits);
-  if (upstreamModel === parsed.model) return own;
-  const name = JSON.stringify(upstreamModel);
-  const span = parsed.spans.model;
-  return span && own === raw ? splice(raw, [{ span, text: name }]) : editMembers(own, { model: () => name });
 }
 
 function read(bytes: Uint8Array, headers: Headers, kind: { isCount: boolean }): MessagesPayload {
@@ -83,4 +83,138 @@ function forwardedHeaders(headers: Headers): Record<string, string> {
     if (value !== null && value !== "") forwarded[name] = value;
   }
   return forwarded;
+}
+
+/** The features that a request's fields and tools use. */
+function readFeatures(body: Record<string, unknown>): FeatureUse[] {
+  const uses = fieldFeatures(body);
+  if (!isStandardTier(body["speed"])) uses.push({ feature: "speed", param: "speed" });
+  const { tools } = body;
+  if (!Array.isArray(tools)) return uses;
+  for (let index = 0; index < tools.length; index += 1) {
+    const tool: unknown = tools[index];
+    if (!isObject(tool)) continue;
+    refuseCaseVariants(tool, TOOL_NAMES, `tools[${index}]`);
+    const feature = serverTool(tool["type"]);
+    if (feature === undefined) continue;
+    const maxUses = saneCount(tool["max_uses"]);
+    const use = { feature, param: `tools[${index}].type` };
+    uses.push(maxUses === null ? use : { ...use, maxUses });
+  }
+  return uses;
+}
+
+const texts: Check = {
+  holds: (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
+  must: "an array of strings",
+};
+const textOrBlocks: Check = {
+  holds: (value) => typeof value === "string" || Array.isArray(value),
+  must: "a string or an array of text blocks",
+};
+
+const FIELDS: FieldChecks = [
+  ["max_tokens", positive],
+  ["system", textOrBlocks],
+  ["stream", boolean],
+  ["temperature", number],
+  ["top_p", number],
+  ["top_k", number],
+  ["stop_sequences", texts],
+  ["tools", list],
+  ["tool_choice", object],
+  ["thinking", object],
+  ["metadata", object],
+];
+
+const BODY_NAMES = knownNames([
+  "model",
+  "messages",
+  "provider",
+  "speed",
+  ...FEATURE_FIELDS,
+  ...FIELDS.map(([name]) => name),
+]);
+const MESSAGE_NAMES = knownNames(["role", "content"]);
+const THINKING_NAMES = knownNames(["type", "budget_tokens"]);
+
+/** Refuses names at the top level that a vendor could take for one the gateway reads. */
+function checkNames(body: Record<string, unknown>): void {
+  refuseCaseVariants(body, BODY_NAMES);
+}
+
+/**
+ * Throws a `GatewayError` that names the first documented field that is missing or of a wrong type; other fields are
+ * not checked. A request that only counts tokens has no maximum of them.
+ */
+function checkFields(body: Record<string, unknown>, { isCount }: { isCount: boolean }): void {
+  const maxTokens = body["max_tokens"] ?? null;
+  if (maxTokens === null && !isCount) throw wrongType("max_tokens", "set: the most tokens to generate");
+  checkMessages(body["messages"]);
+  checkTypes(body, FIELDS);
+  checkEach("system", body["system"], wrongOfBlock);
+  checkEach("tools", body["tools"], wrongOfTool);
+  checkToolChoice(body["tool_choice"]);
+  checkThinking(body["thinking"], maxTokens);
+}
+
+function checkMessages(messages: unknown): void {
+  const isConversation =
+    Array.isArray(messages) &&
+    messages.length > 0 &&
+    messages.every((message) => isObject(message) && typeof message["role"] === "string");
+  if (!isConversation) throw wrongType("messages", "a non-empty array of objects that each have a `role`");
+  for (let index = 0; index < messages.length; index += 1) {
+    const name = `messages[${index}]`;
+    refuseCaseVariants(messages[index], MESSAGE_NAMES, name);
+    const content: unknown = messages[index]["content"];
+    if (typeof content === "string") continue;
+    if (!Array.isArray(content)) throw wrongType(`${name}.content`, "a string or an array of content blocks");
+    checkEach(`${name}.content`, content, wrongOfBlock);
+  }
+}
+
+/** Blocks of other kinds are left to the vendor. */
+function wrongOfBlock(block: unknown): string | undefined {
+  if (!isObject(block) || typeof block["type"] !== "string") return "an object with a `type`";
+  const { type, source } = block;
+  if (type === "text" && typeof block["text"] !== "string") return "a block with `text` that is a string";
+  if (type === "image" && !(isObject(source) && typeof source["type"] === "string"))
+    return "an image block with a `source` that has a `type`";
+  if (type === "tool_result" && typeof block["tool_use_id"] !== "string")
+    return "a tool result with a `tool_use_id`";
+  if (type !== "tool_use") return undefined;
+  const isCall = typeof block["id"] === "string" && typeof block["name"] === "string";
+  return isCall && isObject(block["input"])
+    ? undefined
+    : "a tool use with `id`, `name` and an `input` object";
+}
+
+/** Tools with a type of their own are left to the vendor. */
+function wrongOfTool(tool: unknown): string | undefined {
+  if (!isObject(tool)) return "an object";
+  const type = tool["type"] ?? "custom";
+  if (typeof type !== "string") return "a tool whose `type` is a string";
+  if (type !== "custom") return undefined;
+  if (typeof tool["name"] !== "string") return "a tool with a `name`";
+  return isObject(tool["input_schema"]) ? undefined : "a tool whose `input_schema` is a schema object";
+}
+
+function checkToolChoice(choice: unknown): void {
+  if (!isObject(choice)) return;
+  if (typeof choice["type"] !== "string") throw wrongType("tool_choice.type", "a string");
+  if (choice["type"] === "tool" && typeof choice["name"] !== "string")
+    throw wrongType("tool_choice.name", "the name of a tool");
+}
+
+function checkThinking(thinking: unknown, maxTokens: unknown): void {
+  if (!isObject(thinking)) return;
+  refuseCaseVariants(thinking, THINKING_NAMES, "thinking");
+  if (typeof thinking["type"] !== "string") throw wrongType("thinking.type", "a string");
+  const budget = thinking["budget_tokens"] ?? null;
+  const isRequired = thinking["type"] === "enabled";
+  if (budget === null ? isRequired : !positive.holds(budget))
+    throw wrongType("thinking.budget_tokens", positive.must);
+  if (maxTokens !== null && budget !== null && Number(budget) >= Number(maxTokens))
+    throw wrongType("thinking.budget_tokens", "less than `max_tokens`");
 }

@@ -10,12 +10,17 @@ import { parseVendorObject } from "../sse/vendor-frames.ts";
 import { commentsOf, neutralFrame, vendorFields, withoutFields } from "../sse/vendor-words.ts";
 import { StreamMeter } from "../stream-meter.ts";
 import { addBlock, addDelta, checkBegun } from "./content.ts";
-import { correctedUsage } from "./corrected-usage.ts";
-import { writeError } from "./error.ts";
+import {
+  correctedUsage,
+  mergeUsage,
+  mergeUsageAsClients,
+  readUsage,
+  showsBilled,
+  writeUsage,
+} from "./usage.ts";
+import { reportedFailure, writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
 import { NOT_STOPPED } from "./reply-parts.ts";
-import { mergeUsage, mergeUsageAsClients, readUsage, showsBilled, writeUsage } from "./usage.ts";
-import { reportedFailure } from "./vendor-failure.ts";
 
 /** Members that hold streamed text. */
 const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;

@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/json.ts";
 import type { Conversation, Tool, ToolChoice } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
-import { cacheOf, writeCache } from "./cache-control.ts";
+import { cacheOf, writeCache } from "./content.ts";
 
 /** The tools of a request. Those with a type of their own mean something to this protocol's vendors alone. */
 export function readTools(tools: unknown): Tool[] {
@@ -80,4 +80,18 @@ function writeToolChoice(
     case "allowed":
       return { type: choice.mode === "required" ? "any" : "auto", ...isSingle };
   }
+}
+
+/** What the protocol takes as the id of a call (Anthropic API, "Tool use"). */
+const USABLE = /^[a-zA-Z0-9_-]+$/;
+const CARRIED = "gw_id_";
+
+/** A call's id as the protocol can say it: its own ids as they are, others encoded, always in the same way. */
+export function writeCallId(id: string): string {
+  return USABLE.test(id) && !id.startsWith(CARRIED) ? id : CARRIED + Buffer.from(id).toString("base64url");
+}
+
+/** The id that `writeCallId` was given. */
+export function readCallId(id: string): string {
+  return id.startsWith(CARRIED) ? Buffer.from(id.slice(CARRIED.length), "base64url").toString() : id;
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { correctedUsage } from "./corrected-usage.ts";
-import { mergeUsage, readUsage } from "./usage.ts";
+import { correctedUsage, mergeUsage, readUsage } from "./usage.ts";
 
 const tokens = { input_tokens: 5, output_tokens: 7 };
 const used = (server_tool_use: unknown) => ({ ...tokens, server_tool_use });

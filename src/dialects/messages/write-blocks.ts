@@ -11,9 +11,9 @@ import type {
   UserPart,
 } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
-import { writeCache } from "./cache-control.ts";
-import { sealCallSignature } from "./carried-signature.ts";
-import { writeCallId } from "./ids.ts";
+import { writeCache } from "./content.ts";
+import { sealCallSignature } from "./thinking.ts";
+import { writeCallId } from "./tools.ts";
 
 export type WrittenBlock = Record<string, unknown>;
 

@@ -1,13 +1,17 @@
-import { parseBounded } from "../../lib/bounded-json.ts";
+import type { GatewayError } from "../../domain/gateway-error.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
-import { isObject } from "../../lib/json.ts";
+import { parseBounded } from "../../lib/bounded-json.ts";
 import { RawJson, writeJson } from "../../lib/json-write.ts";
-import type { Reply } from "../conversation/reply.ts";
+import { isObject } from "../../lib/json.ts";
+import type { Finish, Reply, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/request.ts";
-import { sealThinking } from "./carried-signature.ts";
-import { writeCallId } from "./ids.ts";
-import { CALL_EXTRAS, messageId, NO_EXTRAS, writeFinish } from "./reply-parts.ts";
+import { writeError } from "./error.ts";
+import { eventText } from "./event-frame.ts";
+import { CALL_EXTRAS, messageId, NO_EXTRAS, NOT_STOPPED, writeFinish } from "./reply-parts.ts";
 import type { MessagesPayload } from "./request.ts";
+import { sealThinking } from "./thinking.ts";
+import { writeCallId } from "./tools.ts";
 import { writeUsage } from "./usage.ts";
 import { signatureBlock, type WrittenBlock } from "./write-blocks.ts";
 
@@ -53,5 +57,193 @@ function inputText(text: string): string {
     return isObject(parseBounded(text)) ? text : "{}";
   } catch {
     return "{}";
+  }
+}
+
+type CallEvent = Extract<ReplyEvent, { type: "call" }>;
+
+/** A call that waits until the block before it has ended. */
+interface WaitingCall {
+  event: CallEvent;
+  text: string;
+}
+
+/**
+ * Writes a messages stream. Its blocks follow one another, while other protocols let several calls grow at once: the
+ * first call goes out as it comes, the others wait for its end.
+ */
+export class MessagesWriter implements ReplyWriter {
+  readonly #model: string;
+  readonly #estimatedInput: number;
+  #hasStarted = false;
+  /** The block that is open: a piece of text, of reasoning, or a call by its number. */
+  #open: "text" | "thinking" | number | null = null;
+  /** Whether the open block is thinking whose signature has not come. */
+  #isUnsigned = false;
+  /** Whether the open call's input may still be an object; null before its first character. */
+  #isInputObject: boolean | null = null;
+  /** White space that came while a call was open, for the text that follows. */
+  #space = "";
+  #nextIndex = 0;
+  #waiting = new Map<number, WaitingCall>();
+  #hasCalls = false;
+  #finish: Finish = { reason: "stop", stopSequence: null };
+
+  constructor({ parsed }: MessagesPayload) {
+    this.#model = parsed.model;
+    this.#estimatedInput = parsed.estimatedInput;
+  }
+
+  write(event: ReplyEvent): string {
+    switch (event.type) {
+      case "start":
+        return this.#start(event.id);
+      case "text":
+      case "refusal":
+        return this.#writeShown(event.text);
+      case "reasoning":
+        return event.text === ""
+          ? ""
+          : this.#writeText("thinking", { type: "thinking_delta", thinking: event.text });
+      case "signature":
+        return this.#writeSignature(event);
+      case "call":
+        return this.#startCall(event);
+      case "arguments":
+        return this.#writeArguments(event.call, event.text);
+      case "finish":
+        this.#finish = event.finish;
+        return "";
+      case "use":
+      case "usage":
+        return "";
+    }
+  }
+
+  end(usage: TokenUsage): string {
+    const before = this.#start(null) + this.#endCalls();
+    const delta = { ...writeFinish(this.#finish, this.#hasCalls), container: null };
+    const ending = eventText({ type: "message_delta", delta, usage: writeUsage(usage) });
+    return before + ending + eventText({ type: "message_stop" });
+  }
+
+  fail(error: GatewayError): string {
+    return eventText({ ...writeError(error), type: "error" });
+  }
+
+  /** What the input will have cost is known at the end only; until then there is the estimate. */
+  #start(id: string | null): string {
+    if (this.#hasStarted) return "";
+    this.#hasStarted = true;
+    const tokens = { input: this.#estimatedInput, output: 0 };
+    const message = {
+      id: messageId(id),
+      type: "message",
+      role: "assistant",
+      model: this.#model,
+      ...NO_EXTRAS,
+      content: [],
+      ...NOT_STOPPED,
+      usage: writeUsage({ unit: "token", tokens, source: "estimated" }),
+    };
+    return eventText({ type: "message_start", message });
+  }
+
+  /** Some models write line breaks between the pieces of a call, whose block must not end there. */
+  #writeShown(text: string): string {
+    if (typeof this.#open === "number" && text.trim() === "") {
+      this.#space += text;
+      return "";
+    }
+    const shown = this.#space + text;
+    this.#space = "";
+    return shown === "" ? "" : this.#writeText("text", { type: "text_delta", text: shown });
+  }
+
+  #writeText(kind: "text" | "thinking", delta: object): string {
+    const block = kind === "text" ? { type: kind, text: "" } : { type: kind, thinking: "", signature: "" };
+    const opening = this.#open === kind ? "" : this.#endCalls() + this.#startBlock(kind, block);
+    return opening + this.#writeDelta(delta);
+  }
+
+  #writeSignature({ signature, isRedacted }: Extract<ReplyEvent, { type: "signature" }>): string {
+    const sealed = sealThinking(signature);
+    if (isRedacted) return this.#endCalls() + this.#writeBlock({ type: "redacted_thinking", data: sealed });
+    const signed = this.#writeText("thinking", { type: "signature_delta", signature: sealed });
+    this.#isUnsigned = false;
+    return signed + this.#endBlock();
+  }
+
+  #startCall(event: CallEvent): string {
+    this.#hasCalls = true;
+    if (typeof this.#open === "number") {
+      this.#waiting.set(event.call, { event, text: "" });
+      return "";
+    }
+    return this.#endBlock() + this.#writeCall(event);
+  }
+
+  #writeArguments(call: number, text: string): string {
+    const waiting = this.#waiting.get(call);
+    if (waiting) {
+      waiting.text += text;
+      return "";
+    }
+    if (text === "") return "";
+    // Its block has been closed by text that came in the middle of it; half of a call must not look like one.
+    if (this.#open !== call) throw new UpstreamError("broken", "arguments of a call that has ended");
+    return this.#writeInput(text);
+  }
+
+  /** Clients parse the pieces as they come: what is no object is left out, as in a whole reply. */
+  #writeInput(text: string): string {
+    if (text.trim() !== "") this.#isInputObject ??= text.trimStart().startsWith("{");
+    return this.#isInputObject ? this.#writeDelta({ type: "input_json_delta", partial_json: text }) : "";
+  }
+
+  #writeCall(event: CallEvent): string {
+    const signed = signatureBlock(event).map((block) => this.#writeBlock(block));
+    const { id, name, call } = event;
+    const block = { type: "tool_use", id: writeCallId(id), name, input: {}, ...CALL_EXTRAS };
+    this.#isInputObject = null;
+    return signed.join("") + this.#startBlock(call, block);
+  }
+
+  /** Ends the open block and writes the calls that wait. */
+  #endCalls(): string {
+    let output = this.#endBlock();
+    for (const { event, text } of this.#waiting.values()) {
+      output += this.#writeCall(event);
+      output += this.#writeInput(text);
+      output += this.#endBlock();
+    }
+    this.#waiting.clear();
+    return output;
+  }
+
+  #startBlock(kind: "text" | "thinking" | number, content_block: object): string {
+    this.#open = kind;
+    this.#isUnsigned = kind === "thinking";
+    const start = this.#start(null);
+    return start + eventText({ type: "content_block_start", index: this.#nextIndex, content_block });
+  }
+
+  #writeDelta(delta: object): string {
+    return eventText({ type: "content_block_delta", index: this.#nextIndex, delta });
+  }
+
+  #endBlock(): string {
+    if (this.#open === null) return "";
+    this.#open = null;
+    const seal = this.#isUnsigned
+      ? this.#writeDelta({ type: "signature_delta", signature: sealThinking(null) })
+      : "";
+    this.#isUnsigned = false;
+    return seal + eventText({ type: "content_block_stop", index: this.#nextIndex++ });
+  }
+
+  /** A block that comes whole with its beginning. */
+  #writeBlock(block: object): string {
+    return this.#startBlock("text", block) + this.#endBlock();
   }
 }
