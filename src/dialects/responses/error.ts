@@ -1,5 +1,14 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
-import { ERROR_TYPES } from "../openai-error-codes.ts";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { isObject, textOf } from "../../lib/json.ts";
+import {
+  CONTEXT_EXCEEDED,
+  ERROR_TYPES,
+  kindOfCode,
+  kindOfSentence,
+  retrySecondsOf,
+  saysContextExceeded,
+} from "../openai-error-codes.ts";
 
 /** The body of an error (OpenAI responses reference). */
 interface ResponsesErrorBody {
@@ -12,7 +21,67 @@ export function writeError({ code, kind, message, param }: GatewayError): Respon
 }
 
 /** The code of a failed response, of the list that clients know (OpenAI responses reference, `ResponseError`). */
-export function failedCode({ kind }: GatewayError): string {
+function failedCode({ kind }: GatewayError): string {
   if (kind === "limit") return "rate_limit_exceeded";
   return kind === "parameter" ? "invalid_prompt" : "server_error";
+}
+
+/**
+ * The failure that a vendor reports in a response of success or inside a stream: the `error` of a failed response, or
+ * an event with it, flat or nested (OpenAI responses reference). One without a known code is the vendor's own trouble.
+ */
+export function reportedFailure(value: unknown): UpstreamError {
+  const outer = isObject(value) ? value : { message: value };
+  const { type, code, message } = isObject(outer["error"]) ? outer["error"] : outer;
+  const words = textOf(message);
+  const isContextExceeded = code === CONTEXT_EXCEEDED || saysContextExceeded(words);
+  const kind = isContextExceeded
+    ? "rejected"
+    : (kindOfCode(textOf(code)) ?? kindOfCode(textOf(type)) ?? kindOfSentence(words));
+  // Another account's reasoning: another target may be the one that can decrypt it.
+  if (code === "invalid_encrypted_content")
+    return new UpstreamError("broken", "reasoning of another account", { isByRequest: true });
+  const named = [type, code].map(textOf).filter(Boolean).join("/");
+  return new UpstreamError(
+    kind ?? (type === "invalid_request_error" ? "rejected" : "overloaded"),
+    `error inside the response: ${named.replace(/[^\w./ -]/g, "?").slice(0, 100)}`,
+    {
+      vendorMessage: words.slice(0, 300),
+      isContextExceeded,
+      retryAfterSeconds: kind === "limited" ? retrySecondsOf(words) : undefined,
+    },
+  );
+}
+
+/** An event of a stream, as text. */
+export function frame(type: string, data: string): string {
+  return `event: ${type}\ndata: ${data}\n\n`;
+}
+
+/**
+ * How a stream ends early: `response.failed` where the caller knows of the response, then an `error` event. Official
+ * clients read its fields in the event itself or in an `error` object, by their generation, so it has them twice
+ * (OpenAI responses reference, streaming events). `number` is the next sequence number.
+ */
+export function failureFrames(
+  error: GatewayError,
+  response: Readonly<Record<string, unknown>> | null,
+  number: number,
+): string {
+  const { code, message, param } = error;
+  let frames = "";
+  if (response) {
+    const failed = { ...response, status: "failed", error: { code: failedCode(error), message } };
+    const data = JSON.stringify({ type: "response.failed", sequence_number: number, response: failed });
+    frames = frame("response.failed", data);
+  }
+  const event = {
+    type: "error",
+    sequence_number: response ? number + 1 : number,
+    code,
+    message,
+    param,
+    ...writeError(error),
+  };
+  return frames + frame("error", JSON.stringify(event));
 }

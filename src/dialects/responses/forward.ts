@@ -1,17 +1,35 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isCorrected, type TokenUsage, type UsagePolicy } from "../../domain/usage.ts";
-import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
-import type { VendorReply, WholeReply } from "../dialect.ts";
+import { isObject, scanArray, splice } from "../../lib/json.ts";
+import { openSignature } from "../conversation/signature.ts";
+import type { VendorReply, VendorTerms, WholeReply } from "../dialect.ts";
 import { observe, WholeText } from "../sized-text.ts";
-import { addItem } from "./content.ts";
-import { correctedUsage, readUsage } from "./usage.ts";
-import { reportedFailure } from "./vendor-failure.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
+import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
+import { addItem } from "./content.ts";
+import type { ResponsesPayload } from "./request.ts";
+import { correctedUsage, readUsage } from "./usage.ts";
+import { reportedFailure } from "./error.ts";
+
+/**
+ * The text for a vendor of the same dialect: its own model name, a maximum of output tokens for a caller who set none
+ * and whose budget needs one, and no reasoning that a vendor of another protocol has signed. Everything else is as
+ * the caller wrote it.
+ */
+export function forVendor({ raw, parsed }: ResponsesPayload, terms: VendorTerms): string {
+  const { model, modelSpan } = parsed;
+  const { upstreamModel, coveredTokens } = terms;
+  const isRenamed = upstreamModel !== model && modelSpan !== undefined;
+  const named = isRenamed ? splice(raw, [{ span: modelSpan, text: JSON.stringify(upstreamModel) }]) : raw;
+  const text = withoutForeignReasoning(named);
+  return coveredTokens === null
+    ? text
+    : editMembers(text, { max_output_tokens: () => String(coveredTokens) });
+}
 
 /** A response object of a vendor that is complete, or was cut by a limit. */
-export interface VendorResponse extends Record<string, unknown> {
+interface VendorResponse extends Record<string, unknown> {
   output: readonly unknown[];
 }
 
@@ -71,5 +89,48 @@ export function publicResponse(
     model: (old) => (old === undefined ? undefined : JSON.stringify(publicModel)),
     store: (old) => (old === "true" ? "false" : undefined),
     ...(isRebilled && { usage: (old) => correctedUsage(old, usage) }),
+  });
+}
+
+/** How the ids of reasoning begin that the gateway has written, mostly for a vendor of another protocol. */
+export const FOREIGN_REASONING_PREFIX = "rs_gw";
+
+/**
+ * The text of a request without reasoning that came from a vendor of another protocol: this one's vendors can neither
+ * decrypt it nor find it by its id. Every other character stays.
+ */
+function withoutForeignReasoning(raw: string): string {
+  if (!raw.includes('"gw-') && !raw.includes(FOREIGN_REASONING_PREFIX)) return raw;
+  return withoutItems(raw, isForeign);
+}
+
+/**
+ * The text of a request without any reasoning. Encrypted reasoning can be decrypted only by the
+ * account that made it (OpenAI reasoning guide); without it the model thinks again.
+ */
+export function withoutReasoning(raw: string): string {
+  return withoutItems(raw, () => true);
+}
+
+function isForeign({ encrypted_content: encrypted, id }: Record<string, unknown>): boolean {
+  if (typeof encrypted === "string" && encrypted !== "")
+    return openSignature(encrypted, "responses").dialect !== "responses";
+  return typeof id === "string" && id.startsWith(FOREIGN_REASONING_PREFIX);
+}
+
+/** Removes the reasoning items that are unwanted, each with its comma. */
+function withoutItems(raw: string, isUnwanted: (item: Record<string, unknown>) => boolean): string {
+  return editMembers(raw, {
+    input: (list) => {
+      if (!list?.startsWith("[")) return undefined;
+      const items = scanArray(list).map(({ start, end }) => list.slice(start, end));
+      const kept = items.filter((text) => {
+        // A member's name may be escaped, so only parsing tells; most items are told apart without it.
+        if (!text.includes("reasoning") && !text.includes("\\u")) return true;
+        const item: unknown = JSON.parse(text);
+        return !(isObject(item) && item["type"] === "reasoning" && isUnwanted(item));
+      });
+      return kept.length === items.length ? undefined : `[${kept.join(",")}]`;
+    },
   });
 }

@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { expect, test } from "bun:test";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { responses } from "./index.ts";

@@ -1,11 +1,11 @@
 import type { TextDialect } from "../dialect.ts";
 import { KEEP_ALIVE_FRAME } from "../sse/vendor-words.ts";
-import { readConversation } from "./read-request.ts";
-import { readReply } from "./forward.ts";
+import { forVendor, readReply } from "./forward.ts";
 import { parseReply, ResponsesReader } from "./read-reply.ts";
-import { ResponsesWriter, writeReply } from "./write-reply.ts";
-import { forVendor, readRequest, type ResponsesRequest } from "./request.ts";
+import { readConversation } from "./read-request.ts";
+import { readRequest, type ResponsesRequest } from "./request.ts";
 import { openStream } from "./stream.ts";
+import { ResponsesWriter, writeReply } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
 
 export { writeError } from "./error.ts";

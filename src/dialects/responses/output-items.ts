@@ -1,7 +1,7 @@
 import { GrowingObject, isJson } from "../../lib/growing-object.ts";
 import type { ReplyEvent } from "../conversation/reply.ts";
-import { FOREIGN_REASONING_PREFIX } from "./strip-reasoning.ts";
-import type { ToolNames } from "./tool-names.ts";
+import { FOREIGN_REASONING_PREFIX } from "./forward.ts";
+import type { ToolNames } from "./tools.ts";
 
 /** Makes an event with the next sequence number. */
 type Emit = (type: string, fields: object) => string;

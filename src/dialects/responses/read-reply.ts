@@ -12,7 +12,7 @@ import type { VendorReply } from "../dialect.ts";
 import { newItemId } from "./output-items.ts";
 import { parseResponse } from "./forward.ts";
 import { readUsage } from "./usage.ts";
-import { reportedFailure } from "./vendor-failure.ts";
+import { reportedFailure } from "./error.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
 import { ownValue } from "../../lib/own-value.ts";
 

@@ -6,7 +6,7 @@ import type { Conversation, OutputFormat, TextPart } from "../conversation/reque
 import { refuseOthers } from "../conversation/refuse-others.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { readItems } from "./read-items.ts";
-import { readToolChoice, readTools } from "./read-tools.ts";
+import { readToolChoice, readTools } from "./tools.ts";
 import type { ResponsesPayload } from "./request.ts";
 
 type Body = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { VendorTerms } from "../dialect.ts";
 import { readRequest, responses } from "./index.ts";
-import { withoutReasoning } from "./strip-reasoning.ts";
+import { withoutReasoning } from "./forward.ts";
 
 const bytesOf = (body: object) => Buffer.from(JSON.stringify(body));
 const parse = (fields: object) => readRequest(bytesOf({ model: "m", input: "hi", ...fields })).parsed;

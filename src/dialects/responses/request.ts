@@ -1,11 +1,26 @@
-import { editMembers } from "../../lib/json-edit.ts";
-import { splice, type Span } from "../../lib/json.ts";
-import type { TextPayload, TextRequest, VendorTerms } from "../dialect.ts";
+import type { Feature, FeatureUse } from "../../domain/feature.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { isObject, type Span } from "../../lib/json.ts";
+import { ownValue } from "../../lib/own-value.ts";
+import type { TextPayload, TextRequest } from "../dialect.ts";
+import {
+  boolean,
+  type Check,
+  checkEach,
+  checkTypes,
+  type FieldChecks,
+  list,
+  number,
+  object,
+  positive,
+  text,
+  textOrObject,
+  wrongType,
+} from "../field-checks.ts";
+import { knownNames, refuseCaseVariants } from "../field-names.ts";
 import { readBody, requireModelName } from "../request-body.ts";
-import { readFeatures } from "./features.ts";
-import { checkFields, checkNames, refuseStored } from "./fields.ts";
+import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";
 import { readReferences } from "./references.ts";
-import { withoutForeignReasoning } from "./strip-reasoning.ts";
 
 export interface ResponsesRequest extends TextRequest {
   modelSpan: Span | undefined;
@@ -43,18 +58,194 @@ export function readRequest(bytes: Uint8Array): ResponsesPayload {
   };
 }
 
-/**
- * The text for a vendor of the same dialect: its own model name, a maximum of output tokens for a caller who set none
- * and whose budget needs one, and no reasoning that a vendor of another protocol has signed. Everything else is as
- * the caller wrote it.
- */
-export function forVendor({ raw, parsed }: ResponsesPayload, terms: VendorTerms): string {
-  const { model, modelSpan } = parsed;
-  const { upstreamModel, coveredTokens } = terms;
-  const isRenamed = upstreamModel !== model && modelSpan !== undefined;
-  const named = isRenamed ? splice(raw, [{ span: modelSpan, text: JSON.stringify(upstreamModel) }]) : raw;
-  const text = withoutForeignReasoning(named);
-  return coveredTokens === null
-    ? text
-    : editMembers(text, { max_output_tokens: () => String(coveredTokens) });
+/** The features that a request's fields and tools use, also tools that come as an item of the input. */
+function readFeatures(body: Record<string, unknown>): FeatureUse[] {
+  const uses = fieldFeatures(body);
+  readTools(body["tools"], "tools", uses);
+  const { input } = body;
+  if (Array.isArray(input))
+    input.forEach((item: unknown, index) => {
+      if (isObject(item)) readTools(item["tools"], `input[${index}].tools`, uses);
+    });
+  return uses;
+}
+
+function readTools(tools: unknown, path: string, uses: FeatureUse[]): void {
+  if (!Array.isArray(tools)) return;
+  tools.forEach((tool: unknown, index) => {
+    if (!isObject(tool)) return;
+    refuseCaseVariants(tool, TOOL_NAMES, `${path}[${index}]`);
+    const feature = toolFeature(tool);
+    if (feature !== undefined) uses.push({ feature, param: `${path}[${index}].type` });
+    readTools(tool["tools"], `${path}[${index}].tools`, uses);
+  });
+}
+
+function toolFeature({ type, environment }: Record<string, unknown>): Feature | null | undefined {
+  if (type === "shell") return isContainer(environment) ? "code_execution" : undefined;
+  if (typeof type === "string" && type.startsWith("computer")) return "computer_use";
+  return serverTool(type);
+}
+
+/** A shell runs at the caller unless it names a container (OpenAI shell tool guide). */
+function isContainer(environment: unknown): boolean {
+  return isObject(environment) && environment["type"] !== "local";
+}
+
+const textOrList: Check = {
+  holds: (value) => text.holds(value) || list.holds(value),
+  must: "a string or an array",
+};
+
+/** The documented fields (OpenAI responses reference). */
+const FIELDS: FieldChecks = [
+  ["input", textOrList],
+  ["instructions", text],
+  ["stream", boolean],
+  ["stream_options", object],
+  ["store", boolean],
+  ["background", boolean],
+  ["max_output_tokens", positive],
+  ["max_tool_calls", positive],
+  ["temperature", number],
+  ["top_p", number],
+  ["top_logprobs", number],
+  ["tools", list],
+  ["tool_choice", textOrObject],
+  ["parallel_tool_calls", boolean],
+  ["text", object],
+  ["reasoning", object],
+  ["include", list],
+  ["metadata", object],
+  ["truncation", text],
+  ["user", text],
+  ["safety_identifier", text],
+  ["prompt_cache_key", text],
+];
+
+/** Fields that refer to what an earlier request left at the vendor. */
+const STORED: Readonly<Record<string, string>> = {
+  previous_response_id: "Send the whole conversation in `input` instead.",
+  conversation: "Send the whole conversation in `input` instead.",
+  background: "Wait for the response instead, as a stream where it may take long.",
+  prompt: "Send its text in `instructions` or `input` instead.",
+};
+
+const BODY_NAMES = knownNames([
+  "model",
+  "provider",
+  ...FEATURE_FIELDS,
+  ...Object.keys(STORED),
+  ...namesOf(FIELDS),
+]);
+const ITEM_NAMES = knownNames([
+  "type",
+  "id",
+  "role",
+  "content",
+  "call_id",
+  "name",
+  "namespace",
+  "arguments",
+  "input",
+  "output",
+  "summary",
+  "encrypted_content",
+  "tools",
+]);
+
+function namesOf(fields: FieldChecks): string[] {
+  return fields.map(([name]) => name);
+}
+
+/** Refuses names at the top level that a vendor could take for one the gateway reads. */
+function checkNames(body: Record<string, unknown>): void {
+  refuseCaseVariants(body, BODY_NAMES);
+}
+
+/** Refuses what needs a store of responses, prompts or conversations; null and `background: false` ask for none. */
+function refuseStored(body: Record<string, unknown>): void {
+  for (const name in STORED) {
+    const value = body[name];
+    if (value === undefined || value === null || (name === "background" && value !== true)) continue;
+    throw unsupported(name, `\`${name}\` is not supported: nothing is stored here. ${STORED[name]}`);
+  }
+}
+
+/** Throws a `GatewayError` that names the first documented field of a wrong type; other fields are not checked. */
+function checkFields(body: Record<string, unknown>): void {
+  const { input } = body;
+  if (input === undefined || input === null) throw wrongType("input", textOrList.must);
+  checkTypes(body, FIELDS);
+  checkEach("tools", body["tools"], wrongOfTool);
+  if (Array.isArray(input)) input.forEach((item: unknown, index) => checkItem(item, `input[${index}]`));
+}
+
+function checkItem(item: unknown, path: string): void {
+  if (!isObject(item)) throw wrongType(path, "an object");
+  refuseCaseVariants(item, ITEM_NAMES, path);
+  const { type } = item;
+  if (type === "item_reference") {
+    const message = `\`${path}\` refers to a stored item, and nothing is stored here. Set \`store\` to false in your client, so that it sends the item itself.`;
+    throw unsupported(path, message);
+  }
+  if (type === undefined || type === null || type === "message") return checkMessage(item, path);
+  if (type !== undefined && !text.holds(type)) throw wrongType(`${path}.type`, text.must);
+  const fields = ownValue(ITEM_FIELDS, String(type));
+  if (!fields) return;
+  for (const [name, check] of fields)
+    if (!check.holds(item[name])) throw wrongType(`${path}.${name}`, check.must);
+  if (Array.isArray(item["output"])) checkEach(`${path}.output`, item["output"], wrongOfPart);
+  checkEach(`${path}.tools`, item["tools"], wrongOfTool);
+}
+
+/** What items of these types must have; those of other types are left to the vendor. */
+const ITEM_FIELDS: Readonly<Record<string, FieldChecks | undefined>> = {
+  function_call: [
+    ["call_id", text],
+    ["name", text],
+    ["arguments", text],
+  ],
+  custom_tool_call: [
+    ["call_id", text],
+    ["name", text],
+    ["input", text],
+  ],
+  function_call_output: [
+    ["call_id", text],
+    ["output", textOrList],
+  ],
+  custom_tool_call_output: [
+    ["call_id", text],
+    ["output", textOrList],
+  ],
+};
+
+function checkMessage(item: Record<string, unknown>, path: string): void {
+  if (!text.holds(item["role"])) throw wrongType(`${path}.role`, text.must);
+  const { content } = item;
+  if (!textOrList.holds(content)) throw wrongType(`${path}.content`, "a string or an array of parts");
+  checkEach(`${path}.content`, content, wrongOfPart);
+}
+
+/** Parts of other kinds are left to the vendor. */
+function wrongOfPart(part: unknown): string | undefined {
+  if (!isObject(part) || !text.holds(part["type"])) return "an object with a `type`";
+  const isText = part["type"] === "input_text" || part["type"] === "output_text";
+  return isText && !text.holds(part["text"]) ? "a part with `text` that is a string" : undefined;
+}
+
+/** Tools of other kinds are left to the vendor. */
+function wrongOfTool(tool: unknown): string | undefined {
+  if (!isObject(tool) || !text.holds(tool["type"])) return "an object with a `type`";
+  const { type } = tool;
+  if (type !== "function" && type !== "custom" && type !== "namespace") return undefined;
+  if (!text.holds(tool["name"])) return `a ${String(type)} tool with a \`name\``;
+  if (type === "namespace")
+    return list.holds(tool["tools"]) ? undefined : "a namespace whose `tools` are an array";
+  return isObject(tool["parameters"] ?? {}) ? undefined : "a tool whose `parameters` are a schema object";
+}
+
+function unsupported(param: string, message: string): GatewayError {
+  return new GatewayError("unsupported_parameter", message, { param });
 }

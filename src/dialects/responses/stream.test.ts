@@ -1,5 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { describe, expect, test } from "bun:test";
 import { readEvents } from "../../../test/support/responses-schema.ts";
 import { observingPolicy, policyFor } from "../../../test/support/usage-policy.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";

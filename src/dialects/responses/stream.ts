@@ -11,10 +11,9 @@ import { parseVendorObject } from "../sse/vendor-frames.ts";
 import { commentsOf, neutralFrame } from "../sse/vendor-words.ts";
 import { StreamMeter } from "../stream-meter.ts";
 import { addItem } from "./content.ts";
-import { failureFrames } from "./failure-frames.ts";
+import { failureFrames, reportedFailure } from "./error.ts";
 import { isOutput, publicResponse } from "./forward.ts";
 import { readUsage } from "./usage.ts";
-import { reportedFailure } from "./vendor-failure.ts";
 
 /** An event of a vendor, parsed. */
 type VendorEvent = Record<string, unknown>;

@@ -1,15 +1,15 @@
 import { parseBounded } from "../../lib/bounded-json.ts";
-import { withoutReasoning } from "../../dialects/responses/strip-reasoning.ts";
+import { withoutReasoning } from "../../dialects/responses/forward.ts";
 import type { TextCall, TextResponse, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
 import { openEvents } from "../transport/event-stream.ts";
 import {
   brokenResponse,
+  type Classify,
   MAX_TEXT_BYTES,
   parseResponse,
   post,
   readText,
-  type Classify,
 } from "../transport/http.ts";
 import { requestIdOf } from "../transport/request-id.ts";
 import type { OpenAiConnection } from "./connection.ts";

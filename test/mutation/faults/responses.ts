@@ -29,14 +29,14 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
   },
   {
     name: "a reference to a stored item is sent on",
-    file: `${FOLDER}/fields.ts`,
+    file: `${FOLDER}/request.ts`,
     find: 'if (type === "item_reference") {',
     replace: 'if (type === "never") {',
     tests: unit,
   },
   {
     name: "a vendor gets reasoning that it cannot decrypt",
-    file: `${FOLDER}/request.ts`,
+    file: `${FOLDER}/forward.ts`,
     find: "const text = withoutForeignReasoning(named);",
     replace: "const text = named;",
     tests: unit,
@@ -71,7 +71,7 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
   },
   {
     name: "an error event has its fields once",
-    file: `${FOLDER}/failure-frames.ts`,
+    file: `${FOLDER}/error.ts`,
     find: "    ...writeError(error),\n",
     replace: "",
     tests: unit,
@@ -92,7 +92,7 @@ export const RESPONSES_FAULTS: readonly Fault[] = [
   },
   {
     name: "the caller sees the flat name of its tool",
-    file: `${FOLDER}/tool-names.ts`,
+    file: `${FOLDER}/tools.ts`,
     find: "this.#tools.get(name) ?? ",
     replace: "",
     tests: unit,
