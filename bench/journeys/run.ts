@@ -1,0 +1,60 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** By journey: the one that is subtracted. */
+const BASELINES: Readonly<Record<string, string>> = {
+  chat: "",
+  "chat stream": "",
+  "translated stream": "",
+  edit: "",
+  job: "",
+  administration: "sign-in",
+};
+const AROUND = /^src\/(?:storage|telemetry|run|open-[a-z]+|[a-z-]+\.ts$)/;
+
+/* Prints how many files and lines run for one request that do not run for a start without one. The fewer there are, the
+ * less has to be read to follow a request. `--files` names them. */
+const ran = new Map<string, ReadonlySet<string>>();
+for (const [journey, baseline] of Object.entries(BASELINES)) {
+  const own = linesOf(journey).difference(linesOf(baseline));
+  const files = Map.groupBy(own, (line) => line.slice(0, line.lastIndexOf(":")));
+  const core = [...files.keys()].filter((file) => !AROUND.test(file)).length;
+  console.log(
+    `${journey.padEnd(18)} ${files.size} files, ${own.size} lines; ${core} files without storage, telemetry and wiring`,
+  );
+  if (process.argv.includes("--files"))
+    for (const file of [...files.keys()].toSorted()) console.log(`  ${file}`);
+}
+
+function linesOf(journey: string): ReadonlySet<string> {
+  const known = ran.get(journey) ?? runJourney(journey);
+  ran.set(journey, known);
+  return known;
+}
+
+/** The lines of `src` that ran, as `file:line`. */
+function runJourney(journey: string): ReadonlySet<string> {
+  const folder = mkdtempSync(join(tmpdir(), "coverage-"));
+  const command = [
+    "test",
+    "--coverage",
+    "--coverage-reporter=lcov",
+    `--coverage-dir=${folder}`,
+    "./bench/journeys/probe.ts",
+  ];
+  const { success, stderr } = Bun.spawnSync([process.execPath, ...command], {
+    env: { ...process.env, JOURNEY: journey },
+    stdout: "ignore",
+  });
+  if (!success) throw new Error(stderr.toString());
+  const lines = new Set<string>();
+  let file = "";
+  for (const record of readFileSync(join(folder, "lcov.info"), "utf8").split("\n")) {
+    if (record.startsWith("SF:")) file = record.slice(3);
+    const [, line, count] = /^DA:(\d+),(\d+)/.exec(record) ?? [];
+    if (file.startsWith("src/") && Number(count) > 0) lines.add(`${file}:${line}`);
+  }
+  rmSync(folder, { recursive: true });
+  return lines;
+}
