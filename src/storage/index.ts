@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { sweepSessions } from "../admin/sessions.ts";
-import { inDoubtReport } from "./budgets/in-doubt-report.ts";
+import { inDoubtReport } from "./budgets/leases-in-doubt.ts";
 import { systemClock } from "../lib/clock.ts";
 import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
 import type { Database } from "./database/sql.ts";
-import { damageReport } from "./database/damage-report.ts";
-import { startSqliteUpkeep } from "./database/sqlite-upkeep.ts";
+import { damageReport, startSqliteUpkeep } from "./database/sqlite-upkeep.ts";
 import { countQuarantined } from "./journal/journal-folder.ts";
 import type { FileJournal } from "./journal/journal.ts";
 import { keptSegments } from "./journal/kept-segments.ts";

@@ -1,5 +1,5 @@
 import { every, type BackgroundWork } from "../lib/waiting.ts";
-import { storeTime } from "./budgets/locked-budgets.ts";
+import { storeTime } from "./database/expressions.ts";
 import type { Database } from "./database/sql.ts";
 
 /** Announces this process in the database and counts those that are alive, on all machines. */

@@ -3,15 +3,10 @@ import type { LeaseInDoubt } from "../../admin/budget-ports.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { money, named, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "../tables/change.ts";
-import { LEASES_A_TRANSACTION } from "./leases.ts";
-import {
-  lockBudgets,
-  lockLeases,
-  returnFromLease,
-  saveBudgets,
-  saveLeases,
-  storeTime,
-} from "./locked-budgets.ts";
+import { LEASES_A_TRANSACTION, type LeaseStore } from "./leases.ts";
+import { lockBudgets, lockLeases, returnFromLease, saveBudgets, saveLeases } from "./locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
+import type { Report } from "../report.ts";
 
 const inDoubt = table<LeaseInDoubt>("leases", {
   processId: named("lease", text()),
@@ -70,4 +65,15 @@ async function find(
       ${processId === undefined ? sql`` : sql`AND lease = ${processId}`}
     ORDER BY lease, budget ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`;
   return rows.map(inDoubt.read);
+}
+
+/** Reports once of each process whose money stays held because it vanished. */
+export function inDoubtReport(leases: LeaseStore, onProblem: Report): () => Promise<void> {
+  let reported = new Set<string>();
+  return async () => {
+    const inDoubt = new Set(await leases.processesInDoubt());
+    for (const processId of inDoubt.difference(reported))
+      onProblem(`process ${processId} is gone without its journal posted; what it held stays held`, null);
+    reported = inDoubt;
+  };
 }

@@ -1,16 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { BudgetStore } from "../../gateway/metering/stores.ts";
 import type { Nanos } from "../../lib/money.ts";
-import { jsonRows } from "../database/json-rows.ts";
+import { jsonRows, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import {
-  lockBudgets,
-  lockLeases,
-  returnFromLease,
-  saveBudgets,
-  saveLeases,
-  storeTime,
-} from "./locked-budgets.ts";
+import { lockBudgets, lockLeases, returnFromLease, saveBudgets, saveLeases } from "./locked-budgets.ts";
 import { expiry, take, WANTED_MS } from "./take.ts";
 
 /**

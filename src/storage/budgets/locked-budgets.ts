@@ -1,9 +1,9 @@
 import type { Nanos } from "../../lib/money.ts";
-import { correctPeriod } from "./correct-period.ts";
-import { jsonRows } from "../database/json-rows.ts";
+import { forUpdate, jsonRows, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { money, table, text, time, type Columns, type Row } from "../database/table.ts";
 import { runningPeriod, type Period } from "../../domain/budget-period.ts";
+import { firstOf } from "../database/columns.ts";
 
 /**
  * Budget rows locked for the rest of a transaction, in the order of their ids, so that transactions which take,
@@ -134,30 +134,6 @@ function release(budget: LockedBudget, lease: LockedLease, amount: Nanos): Nanos
   return moved;
 }
 
-/** The database's own clock as an SQL expression, Unix milliseconds: the one clock that all processes share. */
-export function storeTime(kind: Database["kind"], sql: Sql) {
-  return kind === "postgres"
-    ? sql`CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
-    : sql`CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
-}
-
-/** SQLite locks the whole database at the beginning of a writing transaction and has no words for rows. */
-export function forUpdate(kind: Database["kind"], sql: Sql) {
-  return kind === "postgres" ? sql`FOR UPDATE` : sql``;
-}
-
-/** The same where a row that somebody else has locked is passed over. */
-export function skipLocked(kind: Database["kind"], sql: Sql) {
-  return kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``;
-}
-
-/** The list with its last item repeated up to a power of two, so that few different statements are prepared. */
-export function padded(items: readonly string[]): string[] {
-  const length = 2 ** Math.ceil(Math.log2(items.length));
-  const last = items.at(-1) ?? "";
-  return [...items, ...Array.from({ length: length - items.length }, () => last)];
-}
-
 /** The period that runs at `now` by the store's clock: one that is over has nothing spent, though its row still says so. */
 export function inRunningPeriod(
   stored: Pick<Budget, "period" | "spent" | "periodStart">,
@@ -169,4 +145,38 @@ export function inRunningPeriod(
 
 function tuplesOf(ids: Iterable<string>): [string][] {
   return [...new Set(ids)].map((id) => [id]);
+}
+
+/** The newest entries of an organization that a correction looks at, so that requests never wait for a long one. */
+const MAX_ENTRIES = 10_000;
+
+interface Correction {
+  id: string;
+  organizationId: string;
+  spent: Nanos;
+  /** The start that a wrong clock wrote, and the one that takes its place. Unix milliseconds. */
+  wrongStart: number;
+  periodStart: number;
+}
+
+/**
+ * Gives a locked budget whose period a wrong clock began the period that runs, with the bookings that were made since.
+ * Returns what is spent in it, with what was booked in it before the clock went wrong.
+ */
+async function correctPeriod(
+  sql: Sql,
+  { id, organizationId, spent, wrongStart, periodStart }: Correction,
+): Promise<Nanos> {
+  const newest = sql`budget = ${id} AND entry IN (
+    SELECT id FROM ledger WHERE organization_id = ${organizationId} ORDER BY at DESC LIMIT ${MAX_ENTRIES})`;
+  await sql`UPDATE ledger_bookings SET period_start = ${periodStart}
+    WHERE ${newest} AND period_start = ${wrongStart}`;
+  const row = firstOf(
+    await sql<{ sum: string }[]>`SELECT CAST(COALESCE(SUM(amount), 0) AS TEXT) AS sum FROM ledger_bookings
+      WHERE ${newest} AND period_start = ${periodStart}`,
+  );
+  const booked = BigInt(row?.sum ?? 0);
+  const all = booked > spent ? booked : spent;
+  await sql`UPDATE budgets SET period_start = ${periodStart}, spent = ${all} WHERE id = ${id}`;
+  return all;
 }

@@ -1,8 +1,8 @@
 import type { BudgetRequest } from "../../gateway/metering/stores.ts";
 import type { Nanos } from "../../lib/money.ts";
-import { jsonRows } from "../database/json-rows.ts";
+import { jsonRows, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { lockBudgets, lockLeases, saveBudgets, storeTime, type LockedBudget } from "./locked-budgets.ts";
+import { lockBudgets, lockLeases, saveBudgets, type LockedBudget } from "./locked-budgets.ts";
 
 /** How long leases last without renewal, in the store's time. */
 const LEASE_TTL_MS = 15 * 60_000;

@@ -1,3 +1,5 @@
+import type { Database, Sql, Sums } from "./sql.ts";
+
 /** One statement that inserts many rows and skips those that exist: its text and its values. */
 export function insertStatement(
   kind: "sqlite" | "postgres",
@@ -39,4 +41,13 @@ export function groupsOf<T>(items: readonly T[]): T[][] {
     start += size;
   }
   return groups;
+}
+
+/** Adds sums to what is stored, in few statements and in the order of their keys. */
+export async function addSums(kind: Database["kind"], sql: Sql, all: readonly Sums[]): Promise<void> {
+  for (const sums of all)
+    for (const group of groupsOf(sums.rows)) {
+      const [text, values] = additionStatement(kind, sums, group);
+      await sql.unsafe(text, values);
+    }
 }

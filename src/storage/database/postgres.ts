@@ -1,6 +1,5 @@
 import { connectionPool } from "./connection-pool.ts";
-import { addSums } from "./add-sums.ts";
-import { groupsOf, insertStatement } from "./insert-statement.ts";
+import { addSums, groupsOf, insertStatement } from "./insert-statement.ts";
 import { nextSequence } from "./ledger-sequence.ts";
 import { postgresConnector, type PostgresConnection } from "./postgres-connect.ts";
 import { boundCalls, REPORT_TIMEOUT_MS, type Addition, type Database, type Sql } from "./sql.ts";

@@ -3,15 +3,15 @@ import { toColumn, type Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { sleep } from "../../lib/waiting.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
-import { cancelJob } from "./cancel.ts";
+import { padded, storeTime } from "../database/expressions.ts";
+import { cancelJob, finishJob } from "./finish.ts";
 import { claimJob, releaseLeases, renewLeases } from "./claim.ts";
-import { jobFinder } from "./find-jobs.ts";
-import { finishJob } from "./finish.ts";
 import { groupCommit } from "./group-commit.ts";
 import { atLeast, isHeld, isJobId, jobColumns, readJob } from "./job-row.ts";
 import { endOverdue, expireJobs, removeJobs } from "./retention.ts";
 import { findSubmitted } from "./submit.ts";
+import type { Job } from "../../domain/job.ts";
+import { inBatches } from "../database/in-batches.ts";
 
 /** The channel of notifications between processes on PostgreSQL. */
 const CHANNEL = "gateway_jobs";
@@ -139,5 +139,27 @@ function leaseMethods(database: Database): LeaseMethods {
       database.begin(async (sql) => {
         await sql`UPDATE jobs SET lease_until = 0 WHERE worker = ${worker} AND lease_until IS NOT NULL`;
       }),
+  };
+}
+
+/**
+ * Reads jobs by id; see `JobStore.get`. Those that are asked for at once come in one query. It begins after all of them
+ * were asked for, so each is as it was then or newer.
+ */
+function jobFinder(database: Database): JobStore["get"] {
+  const { kind } = database;
+  const find = async (ids: readonly string[]): Promise<(Job | undefined)[]> => {
+    const rows = await database.read(
+      (sql) => sql<Row[]>`SELECT ${jobColumns(kind, sql)} FROM jobs WHERE id IN ${sql(padded(ids))}`,
+    );
+    const byId = new Map(rows.map(readJob).map((job) => [job.id, job]));
+    return ids.map((id) => byId.get(id));
+  };
+  const gathered = inBatches({ laneOf: () => "", run: find });
+  // A query on SQLite is no round trip, and over before another one could join it.
+  const findOne = kind === "sqlite" ? async (id: string) => (await find([id]))[0] : gathered;
+  return async (organizationId, id) => {
+    const job = isJobId(id) ? await findOne(id) : null;
+    return job?.organizationId === organizationId ? job : null;
   };
 }

@@ -1,7 +1,6 @@
 import type { NewJob } from "../../jobs/ports.ts";
-import { forUpdate, skipLocked, storeTime } from "../budgets/locked-budgets.ts";
+import { forUpdate, jsonRows, skipLocked, storeTime } from "../database/expressions.ts";
 import type { Integer } from "../database/columns.ts";
-import { jsonRows } from "../database/json-rows.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /*

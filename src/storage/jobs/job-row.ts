@@ -1,7 +1,7 @@
 import { JOB_STAGES, type Job } from "../../domain/job.ts";
 import type { ImagePrice, Rate } from "../../domain/price.ts";
 import type { JobLease, JobTerms } from "../../jobs/ports.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
 import { toColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import {

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { lockBudgets, padded, storeTime } from "../budgets/locked-budgets.ts";
+import { lockBudgets } from "../budgets/locked-budgets.ts";
+import { padded, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { endPending } from "./finish.ts";
 import { lockOrganization } from "./job-owners.ts";

@@ -1,7 +1,7 @@
 import type { JobStatus } from "../../domain/job.ts";
 import type { DueWebhook, WebhookQueue } from "../../jobs/webhook-ports.ts";
 import { newId } from "../../lib/ids.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { integer, json, nullable, table, text, time, type Columns, type Row } from "../database/table.ts";
 import { jobColumns, readJob } from "./job-row.ts";

@@ -2,10 +2,9 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import { every, sleep, withDeadline, type BackgroundWork } from "../../lib/waiting.ts";
-import { Batch } from "./batch.ts";
+import { Batch, RecordLines } from "./record-line.ts";
 import type { FileJournal } from "./journal.ts";
 import { lostCharges, type LostCharges, type LostChargesOptions } from "./lost-charges.ts";
-import { RecordLines } from "./record-line.ts";
 import { segmentRefcounts } from "./segment-refcounts.ts";
 import { readSegment, segmentPath } from "./segments.ts";
 

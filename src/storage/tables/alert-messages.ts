@@ -1,6 +1,6 @@
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
 import { toColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 

@@ -1,12 +1,12 @@
 import type { AlertStore, Mail } from "../../alerts/ports.ts";
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
-import { skipLocked, storeTime } from "../budgets/locked-budgets.ts";
+import { skipLocked, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { integer, nullable, table, text, type Row } from "../database/table.ts";
 import { readFacts } from "./alert-facts.ts";
 import { announceFired, announceResolved } from "./alert-messages.ts";
-import { alertEvents, alerts } from "./alert-row.ts";
+import { alertEvents, alerts } from "./alerts.ts";
 
 const mails = table<Mail>("mails", {
   id: text(),

@@ -1,11 +1,36 @@
 import type { AlertAdminStore, AlertRecord } from "../../admin/alert-ports.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
 import { definedFields } from "../database/columns.ts";
-import type { Database } from "../database/sql.ts";
-import type { Row } from "../database/table.ts";
-import { alertEvents, alerts, findAlert } from "./alert-row.ts";
+import type { Database, Sql } from "../database/sql.ts";
+import { bit, integer, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageBelow, pageOf } from "./list-page.ts";
+import type { AlertEvent } from "../../domain/alert.ts";
+
+export const alerts = table<AlertRecord>("alerts", {
+  id: text(),
+  organizationId: text(),
+  name: text(),
+  settings: json(),
+  emails: json(),
+  usesWebhooks: bit(),
+  isDisabled: bit(),
+  createdAt: time(),
+  version: named("revision", integer()),
+});
+
+/** What rules have found. The column `condition` beside these tells apart what one rule has found. */
+export const alertEvents = table<AlertEvent>("alert_events", {
+  id: text(),
+  alertId: text(),
+  organizationId: text(),
+  alertName: text(),
+  kind: text(),
+  subject: text(),
+  message: text(),
+  firedAt: time(),
+  resolvedAt: nullable(time()),
+});
 
 /** Rules of alerts and what they have found, as administration sees them. */
 export function alertAdminStore(database: Database): AlertAdminStore {
@@ -62,4 +87,8 @@ export function alertAdminStore(database: Database): AlertAdminStore {
       return rows.map(alertEvents.read);
     },
   };
+}
+
+async function findAlert(sql: Sql, id: string): Promise<AlertRecord | null> {
+  return alerts.first(await sql<Row[]>`SELECT * FROM alerts WHERE id = ${id}`);
 }

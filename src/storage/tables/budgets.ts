@@ -1,6 +1,7 @@
 import type { BudgetAdminStore, BudgetRecord, NewBudget } from "../../admin/budget-ports.ts";
 import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
-import { BUDGET, inRunningPeriod, storeTime } from "../budgets/locked-budgets.ts";
+import { BUDGET, inRunningPeriod } from "../budgets/locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
 import { makeChange } from "./change.ts";
 import { ofOrganizations, pageOf } from "./list-page.ts";
 import { firstOf } from "../database/columns.ts";

@@ -1,7 +1,9 @@
-import type { Actor, AuditAction, ChangeKind } from "../../admin/ports.ts";
+import type { Actor, AuditAction, AuditStore, ChangeKind } from "../../admin/ports.ts";
 import type { Integer } from "../database/columns.ts";
-import { audit, firstLink, hashOf } from "./audit-chain.ts";
+import { audit, firstLink, hashOf, verifyAudit } from "./audit-chain.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import type { Row } from "../database/table.ts";
+import { ofOrganizations } from "./list-page.ts";
 
 /** One administrative change: who does what to which row. */
 export interface Change {
@@ -81,4 +83,28 @@ async function nextRevision(sql: Sql): Promise<{ revision: bigint; head: string 
   const rows = await sql<{ value: Integer; audit_head: string | null }[]>`
     UPDATE revision SET value = value + 1 RETURNING value, audit_head`;
   return { revision: BigInt(rows[0]?.value ?? 0), head: rows[0]?.audit_head ?? null };
+}
+
+export function auditStore(database: Database): AuditStore {
+  return {
+    async note({ detail, organizationId, ...change }) {
+      await makeChange(database, change, async () => ({ before: null, after: detail, organizationId }));
+    },
+    async list({ subject, organizationIds, kind, action, actor, from, to, before, limit }) {
+      const rows = await database.read(
+        (sql) => sql<Row[]>`SELECT * FROM audit WHERE 1 = 1
+          ${subject === undefined ? sql`` : sql`AND subject = ${subject}`}
+          ${ofOrganizations(sql, { organizationIds })}
+          ${kind === undefined ? sql`` : sql`AND kind = ${kind}`}
+          ${action === undefined ? sql`` : sql`AND action = ${action}`}
+          ${actor === undefined ? sql`` : sql`AND actor = ${actor}`}
+          ${from === undefined ? sql`` : sql`AND at >= ${from}`}
+          ${to === undefined ? sql`` : sql`AND at < ${to}`}
+          ${before === undefined ? sql`` : sql`AND revision < ${before}`}
+          ORDER BY revision DESC LIMIT ${limit}`,
+      );
+      return rows.map(audit.read);
+    },
+    verify: (knownHead) => verifyAudit(database, knownHead),
+  };
 }

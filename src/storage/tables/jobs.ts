@@ -2,7 +2,7 @@ import type { JobAdminStore, JobRecord } from "../../admin/job-ports.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { table, text, time, type Row } from "../database/table.ts";
 import { JOB } from "../jobs/job-row.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
 import { ofOrganizations, pageBelow } from "./list-page.ts";
 
 const jobs = table<Omit<JobRecord, "readAt">>("jobs", {

@@ -1,4 +1,4 @@
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 

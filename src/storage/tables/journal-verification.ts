@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { LedgerDifference } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { padded, storeTime } from "../budgets/locked-budgets.ts";
+import { padded, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { QUARANTINE } from "../journal/journal-folder.ts";
 import { KEPT, keptSegments } from "../journal/kept-segments.ts";

@@ -13,8 +13,7 @@ import {
   saveLeases,
   type LockedBudget,
 } from "../budgets/locked-budgets.ts";
-import { groupsOf, insertStatement } from "../database/insert-statement.ts";
-import { addSums } from "../database/add-sums.ts";
+import { addSums, groupsOf, insertStatement } from "../database/insert-statement.ts";
 import { nextSequence } from "../database/ledger-sequence.ts";
 import type { Addition, Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";

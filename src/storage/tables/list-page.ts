@@ -1,5 +1,5 @@
 import type { ListPage, ListPosition, OrganizationFilter } from "../../admin/list-page.ts";
-import { padded } from "../budgets/locked-budgets.ts";
+import { padded } from "../database/expressions.ts";
 import type { Sql } from "../database/sql.ts";
 
 /** The end of a SELECT for a page of a list, oldest first; the statement before it has a WHERE. */

@@ -1,7 +1,7 @@
 import type { OrganizationRecord, OrganizationStore } from "../../admin/ports.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { makeChange, withoutVersion } from "./change.ts";
-import { padded } from "../budgets/locked-budgets.ts";
+import { padded } from "../database/expressions.ts";
 import { pageOf, partOf } from "./list-page.ts";
 import { definedFields } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";

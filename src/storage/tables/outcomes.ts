@@ -1,5 +1,5 @@
 import type { Claim, ClaimResult, Outcome, OutcomeStore } from "../../gateway/outcomes.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 

@@ -1,5 +1,5 @@
 import type { PictureRecord, PictureStore } from "../../admin/usage-ports.ts";
-import { padded } from "../budgets/locked-budgets.ts";
+import { padded } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import { integer, table, text, time, type Row } from "../database/table.ts";
 

@@ -1,7 +1,7 @@
 import type { ListedRequest, RequestFilter, RequestRecord, RequestStore } from "../../admin/usage-ports.ts";
 import type { LedgerPosition } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { padded } from "../budgets/locked-budgets.ts";
+import { padded } from "../database/expressions.ts";
 import { toBit, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bit, integer, json, nullable, table, text, time, type Column, type Row } from "../database/table.ts";

@@ -2,7 +2,7 @@ import type { AdminStore, AuditStore } from "../../admin/ports.ts";
 import { adminTokenStore } from "./admin-tokens.ts";
 import { alertStore } from "./alert-watch.ts";
 import { alertAdminStore } from "./alerts.ts";
-import { auditStore } from "./audit.ts";
+import { auditStore } from "./change.ts";
 import { budgetAdminStore } from "./budgets.ts";
 import { configurationStore } from "./configuration.ts";
 import { correctionStore } from "./corrections.ts";
@@ -27,13 +27,11 @@ import { priceStore } from "./prices.ts";
 import { pictureStore } from "./pictures.ts";
 import { promptStore } from "./prompts.ts";
 import { requestStore } from "./request-log.ts";
-import { sessionStore } from "./sessions.ts";
-import { signInAttemptStore } from "./sign-in-attempts.ts";
+import { sessionStore, signInAttemptStore } from "./sessions.ts";
 import { usageStore } from "./usage.ts";
 import { readableSequence } from "../database/ledger-sequence.ts";
-import { transactionOf } from "../database/joined.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
-import type { Database } from "../database/sql.ts";
+import type { Database, Sql } from "../database/sql.ts";
 
 /** Everything that is kept in the database; sufficient for commands that serve no requests. */
 export interface Stores {
@@ -112,4 +110,23 @@ export function storesOn(database: Database, journals?: string): Stores {
     webhooks: webhookQueue(database),
     alerts: alertStore(database),
   };
+}
+
+/** How long a transaction of many changes may take. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Runs work on the database as one transaction: every read in it sees its own changes, and every transaction of the work
+ * is a part of this one. When it throws, nothing is changed.
+ */
+function transactionOf<Result>(
+  database: Database,
+  work: (joined: Database) => Promise<Result>,
+): Promise<Result> {
+  return database.begin((sql) => work(joinedTo(database, sql)), TIMEOUT_MS);
+}
+
+function joinedTo(database: Database, sql: Sql): Database {
+  const run = async <T>(part: (sql: Sql) => PromiseLike<T>): Promise<T> => await part(sql);
+  return { ...database, read: run, readConsistently: run, begin: run };
 }

@@ -1,4 +1,4 @@
-import { addSums } from "../database/add-sums.ts";
+import { addSums } from "../database/insert-statement.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";

@@ -9,7 +9,7 @@ import type {
 } from "../../admin/usage-ports.ts";
 import { nextSpan, startOfSpan } from "../../domain/span.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
-import { addSums } from "../database/add-sums.ts";
+import { addSums } from "../database/insert-statement.ts";
 import { firstOf } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { DURATION_COLUMNS, TRAFFIC_LEVELS, trafficSums } from "./traffic.ts";

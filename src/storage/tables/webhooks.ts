@@ -1,5 +1,5 @@
 import type { WebhookDelivery, WebhookEndpoint, WebhookStore } from "../../admin/webhook-ports.ts";
-import { storeTime } from "../budgets/locked-budgets.ts";
+import { storeTime } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import { nullable, table, text, time, type Row } from "../database/table.ts";
 import { DELIVERY } from "../jobs/webhooks.ts";

@@ -2,7 +2,7 @@ import type { Fault } from "../fault.ts";
 
 const SUBMIT = "src/storage/jobs/submit.ts";
 const GROUP = "src/storage/jobs/group-commit.ts";
-const FIND = "src/storage/jobs/find-jobs.ts";
+const FIND = "src/storage/jobs/index.ts";
 const OWNERS = "src/storage/jobs/job-owners.ts";
 
 const CLAIM = "src/storage/jobs/claim.ts";
@@ -239,7 +239,7 @@ export const JOB_FAULTS: readonly Fault[] = [
   },
   {
     name: "a job that has ended is marked as to be cancelled",
-    file: "src/storage/jobs/cancel.ts",
+    file: "src/storage/jobs/finish.ts",
     find: "WHERE id = ${id} AND status = 'in_progress' RETURNING",
     replace: "WHERE id = ${id} RETURNING",
     tests: jobs,

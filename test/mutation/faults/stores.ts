@@ -373,14 +373,14 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "bookings keep the period of a clock that was wrong",
-    file: "src/storage/budgets/correct-period.ts",
+    file: "src/storage/budgets/locked-budgets.ts",
     find: "UPDATE ledger_bookings SET period_start = ${periodStart}",
     replace: "UPDATE ledger_bookings SET period_start = ${wrongStart}",
     tests: money,
   },
   {
     name: "a corrected period forgets what was spent before the clock went wrong",
-    file: "src/storage/budgets/correct-period.ts",
+    file: "src/storage/budgets/locked-budgets.ts",
     find: "const all = booked > spent ? booked : spent;",
     replace: "const all = spent;",
     tests: money,
