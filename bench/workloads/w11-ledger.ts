@@ -69,11 +69,11 @@ function fill(path: string): void {
   for (const { name } of indexes) run(`DROP INDEX ${name}`);
   for (let from = 0; from < ENTRIES; from += ENTRIES_A_STEP)
     run(`INSERT INTO ledger (id, kind, request_id, organization_id, key_id, model, channel, upstream_model, at, admitted_at,
-        consumed, amount, currency, price_source, orphan_cost, budgets, attempts, flags, is_summed)
+        consumed, amount, currency, price_source, orphan_cost, budgets, attempts, flags)
       SELECT 'req_' || printf('%012d', i), 'charge', 'request_' || i, 'org_' || (i % 50), 'key_' || (i % 500),
         'model_' || (i % 40), 'channel_' || (i % 5), 'upstream', ${start} + i * ${YEAR_MS} / ${ENTRIES}, 0,
         '{"unit":"token","tokens":{"input":120,"output":340},"source":"upstream"}', 1000 + i % 1000, 'USD', 'default',
-        0, '[]', '[{"channel":"channel","upstreamModel":"upstream","durationMs":512,"outcome":"answered"}]', '[]', 1
+        0, '[]', '[{"channel":"channel","upstreamModel":"upstream","durationMs":512,"outcome":"answered"}]', '[]'
       FROM ${numbers(from, Math.min(from + ENTRIES_A_STEP, ENTRIES))}`);
   for (const { sql } of indexes) run(sql);
   fillSums(run);

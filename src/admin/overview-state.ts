@@ -51,7 +51,7 @@ export async function channelStates(
 const NO_CALLS: readonly TrafficSum[] = [];
 
 /** What does not work as it should, with since when. */
-export async function degradedParts({ store, clock, running }: AdminContext): Promise<Overview["degraded"]> {
+export async function degradedParts({ store, running }: AdminContext): Promise<Overview["degraded"]> {
   const parts = (running?.degradations() ?? []).map(({ part, since, message }) => ({
     part,
     since: since === null ? null : isoTime(since),
@@ -64,16 +64,6 @@ export async function degradedParts({ store, clock, running }: AdminContext): Pr
       part: "leases",
       since: isoTime(oldest),
       message: `${leases.length} leases are in doubt: their processes are gone without their journals posted.`,
-    });
-  const summedUntil = await store.usage.backfilledUntil();
-  if (summedUntil !== null && summedUntil < clock.now() - RECENT_MS)
-    parts.push({
-      part: "usage",
-      since: null,
-      message:
-        summedUntil === 0
-          ? "Earlier charges are being added up: figures of the past are incomplete."
-          : `Earlier charges are being added up: complete up to ${isoTime(summedUntil)}.`,
     });
   return parts;
 }

@@ -70,7 +70,7 @@ export async function readOverview(
   };
 }
 
-/** Requests are all that came; the ledger knows of charged ones, those of earlier versions among them. */
+/** Requests are all that came; the ledger may know of more charged ones than were counted. */
 function joined(total: ReturnType<typeof spendingOf>, traffic: ReturnType<typeof trafficView>) {
   return {
     ...spendView(total),

@@ -18,10 +18,6 @@ export interface UsageStore {
   errors(range: UsageRange, by: readonly UsageDimension[]): Promise<ErrorSum[]>;
   /** Adds what a process has counted. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
-  /** Unix milliseconds up to which entries of earlier versions are summed; null when all are. */
-  backfilledUntil(): Promise<number | null>;
-  /** Adds a batch of entries of earlier versions; `more` when there are others. */
-  backfill(): Promise<"more" | "none" | "complete">;
   /** Removes counts whose time is over. */
   sweepTraffic(): Promise<void>;
   /** Whether any picture was ever delivered. */

@@ -36,14 +36,11 @@ export interface Recording extends BackgroundWork {
 const TRAFFIC_MS = 10_000;
 const RECORDS_MS = 1_000;
 const SWEEP_MS = 60_000;
-const BACKFILL_MS = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** Counts and records of one transaction: SQLite works on the thread of the requests. */
 const BATCH = 100;
 /** Prompts are longer. */
 const PROMPT_BATCH = 20;
-/** Batches of one run of the backfill; requests get their turn between them. */
-const BACKFILL_BATCHES = 50;
 
 /** Writes what was counted and recorded of requests to the database, in the background. */
 export function startRecording({ live, storage, onProblem }: ProcessBasis, recorders: Recorders): Recording {
@@ -59,11 +56,6 @@ export function startRecording({ live, storage, onProblem }: ProcessBasis, recor
       SWEEP_MS,
       () => sweep(parts),
       (error) => onProblem("old records of requests were not removed", error),
-    ),
-    every(
-      BACKFILL_MS,
-      () => backfill(parts),
-      (error) => onProblem("earlier charges were not added to the sums of usage", error),
     ),
     every(SWEEP_MS, dropReport(parts), ignore),
   ];
@@ -116,13 +108,6 @@ async function sweep({ store, live }: RecordingParts): Promise<void> {
   while ((await store.prompts.sweep(now)) > 0) await setImmediate();
   while ((await store.pictures.sweep(now - blobs.retentionDays * DAY_MS)) > 0) await setImmediate();
   await store.usage.sweepTraffic();
-}
-
-async function backfill({ store }: RecordingParts): Promise<void> {
-  for (let batch = 0; batch < BACKFILL_BATCHES; batch += 1) {
-    if ((await store.usage.backfill()) !== "more") return;
-    await setImmediate();
-  }
 }
 
 /** Says once a minute how many requests were left out of the log. */

@@ -182,8 +182,6 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.usage.traffic({ ...DAY, organizations: ["theirs"] }, ["organizationId"]),
   ],
   "usage.addTraffic": [(s) => s.usage.addTraffic([])],
-  "usage.backfilledUntil": [],
-  "usage.backfill": [(s) => s.usage.backfill()],
   "usage.sweepTraffic": [(s) => s.usage.sweepTraffic()],
   "usage.hasPictures": [],
   "requests.add": [(s) => s.requests.add([])],

@@ -4,7 +4,6 @@ import { newCorrection } from "../../src/admin/ledger.ts";
 import type { SpendingSum, UsageSum } from "../../src/admin/usage-ports.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { TOKEN_CATEGORIES, type Usage } from "../../src/domain/usage.ts";
-import { writeEntryRow } from "../../src/storage/tables/ledger-row.ts";
 import { openStores, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
@@ -186,36 +185,6 @@ onEachDatabase("Sums of usage", (databases) => {
       expect(ofModels).toHaveLength(3);
       expect(amounts(ofModels)).toEqual(amounts(await sums.spending(range, ["at", "model"])));
     }
-    await stores.database.close();
-  });
-
-  test("take in what an earlier version has written, once, whoever adds it", async () => {
-    const location = await databases.location();
-    const stores = await openStores(location);
-    const other = await openStores(location);
-    const earlier = Array.from({ length: 450 }, (_, index) =>
-      anEntry(`old_${index}`, BigInt(index), { at: START + Math.floor(index / 3) * 60_000 }),
-    );
-    // As that version does: without a word of the sums.
-    await stores.database.begin(async (sql) => {
-      for (const entry of earlier) {
-        const { is_summed: _, ...row } = writeEntryRow(entry, null);
-        await sql`INSERT INTO ledger ${sql(row)}`;
-      }
-      await sql`UPDATE usage_backfill SET is_complete = 0`;
-    });
-    expect(await stores.admin.usage.backfilledUntil()).toBe(0);
-    await stores.ledger.post("proc_a", [anEntry("new_1", 5n, { at: START + 30_000 })]);
-    for (let step = 0; step < 20; step += 1)
-      await Promise.all([stores.admin.usage.backfill(), other.admin.usage.backfill()]);
-    await expectSums(stores);
-    expect(await stores.admin.usage.backfilledUntil()).toBeGreaterThan(Date.now() - 10 * 60_000);
-    // Of the same minute, by a process of the earlier version that goes on for a while.
-    const { is_summed: _, ...late } = writeEntryRow(anEntry("old_late", 9n, { at: Date.now() - 1000 }), null);
-    await stores.database.begin(async (sql) => void (await sql`INSERT INTO ledger ${sql(late)}`));
-    for (let step = 0; step < 3; step += 1) await stores.admin.usage.backfill();
-    await expectSums(stores);
-    await other.database.close();
     await stores.database.close();
   });
 });

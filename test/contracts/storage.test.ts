@@ -2,40 +2,14 @@ import { beforeAll, expect, test } from "bun:test";
 import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import type { PriceRecord } from "../../src/admin/ports.ts";
 import { readLine, RecordLines } from "../../src/storage/journal/record-line.ts";
-import { migrate } from "../../src/storage/database/migrate.ts";
+import { migrate, MIGRATIONS } from "../../src/storage/database/migrate.ts";
 import { openLinkSecrets } from "../../src/storage/tables/link-secrets.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 
 /** None of them ever goes or gets another name. */
-const MIGRATIONS = [
-  "0001_first_tables",
-  "0002_contention_and_corrections",
-  "0003_shared_secrets",
-  "0004_no_request_index",
-  "0005_ledger_and_keys",
-  "0006_wanted_budgets",
-  "0007_price_ends",
-  "0008_processes",
-  "0009_stored_outcomes",
-  "0010_audit_chain",
-  "0011_jobs",
-  "0012_webhooks",
-  "0013_vendor_cost",
-  "0014_sessions",
-  "0015_members",
-  "0016_configuration",
-  "0017_usage",
-  "0018_alerts",
-  "0019_prompts",
-  "0020_journal_marks",
-  "0021_ledger_sequence",
-  "0022_booking_periods",
-  "0023_sources",
-  "0024_mail_organizations",
-  "0025_outcome_sizes",
-];
+const MIGRATION_NAMES = ["0001_tables"];
 
 onEachDatabase("The store", (databases) => {
   let database: Database;
@@ -54,7 +28,36 @@ onEachDatabase("The store", (databases) => {
       databases.open(location),
     ]);
     const applied = await Promise.all(handles.map((handle) => migrate(handle)));
-    expect(applied.flat()).toEqual(MIGRATIONS);
+    expect(applied.flat()).toEqual(MIGRATION_NAMES);
+  });
+
+  test("a database of the version before has the migrations that it lacks", async () => {
+    const opened = await databases.open(await databases.location());
+    await migrate(opened, MIGRATIONS.slice(0, 1));
+    const added = {
+      name: "0002_notes",
+      text: "CREATE TABLE notes (id TEXT); INSERT INTO notes VALUES ('a')",
+    };
+    expect(await migrate(opened, [...MIGRATIONS.slice(0, 1), added])).toEqual([added.name]);
+    expect(await migrate(opened, [...MIGRATIONS.slice(0, 1), added])).toEqual([]);
+    expect(await opened.read((sql) => sql<object[]>`SELECT id FROM notes`)).toEqual([{ id: "a" }]);
+    await expect(migrate(opened, MIGRATIONS.slice(0, 1))).rejects.toThrow(
+      "the database is at version 2 but this program only knows 1: update the program",
+    );
+  });
+
+  test.each([
+    { names: ["0001_first_tables"], found: "one" },
+    { names: ["0001_first_tables", "0002_contention_and_corrections"], found: "several" },
+  ])("a database of a development version is refused and left as it is: $found", async ({ names }) => {
+    const opened = await databases.open(await databases.location());
+    const made = names.map((name, index) => ({ name, text: `CREATE TABLE development_${index} (id TEXT)` }));
+    await migrate(opened, made);
+    await expect(migrate(opened)).rejects.toThrow(
+      "the schema of the database is unknown: its migration 1 is 0001_first_tables and not 0001_tables",
+    );
+    await expect(migrate(opened, made)).resolves.toEqual([]);
+    await expect(opened.read((sql) => sql`SELECT id FROM ledger`)).rejects.toThrow(/ledger/);
   });
 
   test("processes that start together agree on one secret, and the newest is first", async () => {

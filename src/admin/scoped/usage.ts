@@ -10,8 +10,6 @@ export const scopedUsage = {
     errors: narrowed(scope, (range, by) => store.errors(range, by)),
     traffic: narrowed(scope, (range, by) => store.traffic(range, by)),
     addTraffic: refused,
-    backfilledUntil: () => store.backfilledUntil(),
-    backfill: refused,
     sweepTraffic: refused,
     hasPictures: () => store.hasPictures(),
   }),

@@ -13,8 +13,8 @@ import { MANIFEST, writeManifest, type Manifest } from "./manifest.ts";
 import { restoreBackup } from "./restore.ts";
 import { verifySqlite } from "./sqlite-backup.ts";
 
-/** The last version before a ledger had an id, without which it cannot be verified. */
-const EARLY = 19;
+/** A database that no migration has reached. */
+const EARLY = MIGRATIONS.length - 1;
 
 let folder: string;
 const at = (name: string): string => join(folder, name);

@@ -53,7 +53,7 @@ export function journalMarks(database: Database): JournalMarks {
   };
 }
 
-/** When the database was made is also in copies from before ledgers had ids, so migrating one gives it the same id. */
+/** Derived from when the database was made, so that a copy from before it had an id is given the same one. */
 async function ledgerId(sql: Sql): Promise<string> {
   await sql`INSERT INTO ledger_identity (id, ledger)
     SELECT 1, 'ledger_' || applied_at FROM schema_migrations WHERE version = 1

@@ -20,7 +20,6 @@ import {
 } from "./archive-file.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow } from "./ledger-row.ts";
-import { finishBackfill } from "./usage-backfill.ts";
 import { ARCHIVED } from "./verification.ts";
 
 /**
@@ -40,8 +39,6 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
     },
     async archive(month, folder, by) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      // What leaves the ledger stays in the sums of usage.
-      await finishBackfill(database, Date.now());
       for (let part = 1; ; part += 1) {
         const name = part === 1 ? `ledger-${month}` : `ledger-${month}-${part}`;
         const manifestPath = join(folder, `${name}.json`);

@@ -50,8 +50,6 @@ export function writeEntryRow(entry: LedgerEntry, sequence: bigint | null): Row 
   const row = entries.write(entry);
   row["vendor_cost"] = entry.vendorCost?.amount ?? null;
   row["vendor_cost_currency"] = entry.vendorCost?.currency ?? null;
-  // Entries of earlier versions have none, and are not in the sums of usage yet.
-  row["is_summed"] = 1;
   row["sequence"] = sequence;
   return row;
 }

@@ -13,7 +13,6 @@ import { addSums } from "../database/insert-statement.ts";
 import { firstOf } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { DURATION_COLUMNS, TRAFFIC_LEVELS, trafficSums } from "./traffic.ts";
-import { backfilledUntil, backfillUsage } from "./usage-backfill.ts";
 
 /** Sums of the ledger and of traffic. */
 export function usageStore(database: Database): UsageStore {
@@ -37,8 +36,6 @@ export function usageStore(database: Database): UsageStore {
     async addTraffic(counts) {
       await database.begin((sql) => addSums(database.kind, sql, trafficSums(counts)));
     },
-    backfilledUntil: () => backfilledUntil(database),
-    backfill: () => backfillUsage(database, Date.now()),
     async sweepTraffic() {
       for (const { table, keptMs } of TRAFFIC_LEVELS)
         await database.begin(
