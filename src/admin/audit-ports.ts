@@ -41,7 +41,7 @@ export interface AuditRecord {
   /** Unix milliseconds. */
   at: number;
   actor: string;
-  /** Null for rows of earlier versions. */
+  /** Program, user and machine or address; null where the change named none. */
   source: string | null;
   kind: ChangeKind;
   action: AuditAction;

@@ -1,6 +1,6 @@
 import type { Actor, AuditAction, AuditStore, ChangeKind } from "../../admin/ports.ts";
 import type { Integer } from "../database/columns.ts";
-import { audit, firstLink, hashOf, verifyAudit } from "./audit-chain.ts";
+import { audit, hashOf, verifyAudit } from "./audit-chain.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { ofOrganizations } from "./list-page.ts";
@@ -46,7 +46,7 @@ export async function makeChange(
       before: effect.before,
       after: effect.after,
     });
-    const previous = head ?? (await firstLink(sql));
+    const previous = head ?? "";
     const hash = hashOf(previous, row);
     await sql`INSERT INTO audit ${sql({ ...row, previous_hash: previous, hash })}`;
     await sql`UPDATE revision SET audit_head = ${hash}`;

@@ -1,5 +1,4 @@
 import type { ChargeHistory, LedgerAdminStore } from "../../admin/ledger-ports.ts";
-import { countsInPeriod } from "../../domain/budget-period.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow, writeEntryRow } from "./ledger-row.ts";
@@ -105,14 +104,8 @@ async function writeCorrections(
   for (const { budget: id, entry, charge } of bookings) {
     if (!entry) continue;
     const budget = budgets.get(id);
-    const booked = periods.get(`${id} ${charge.id}`) ?? null;
-    // What was spent in a period that is over is not part of `spent` any more. The charges of earlier versions do not tell
-    // which it was.
-    const counts =
-      budget &&
-      (booked === null
-        ? countsInPeriod(budget.period, budget.periodStart, charge.at, budget.now)
-        : booked === budget.periodStart);
+    // What was spent in a period that is over is not part of `spent` any more.
+    const counts = budget && periods.get(`${id} ${charge.id}`) === budget.periodStart;
     await sql`INSERT INTO ledger_bookings (budget, entry, kind, amount, period_start)
       VALUES (${id}, ${entry.id}, ${entry.kind}, ${entry.amount}, ${counts ? budget.periodStart : 0})`;
     if (counts) budget.spent += entry.amount;

@@ -22,7 +22,7 @@ export async function verifyLedger(database: Database, journals: string | null):
   const found = await database.readConsistently(async (sql) => {
     const journaled = journals === null ? NO_JOURNALS : await compareJournals(kind, sql, journals);
     const stored = [
-      ...(await spentDifferences(kind, sql)),
+      ...(await spentDifferences(sql)),
       ...(await heldDifferences(sql)),
       ...(await strayBookings(sql)),
       ...(await missingBookings(kind, sql)),
@@ -73,47 +73,16 @@ function asDifference(check: LedgerDifference["check"]) {
   });
 }
 
-/**
- * A budget has spent what is booked on it: in all, or in its running period. Bookings of earlier versions do not tell
- * their period, which is that of the charge's time.
- */
-async function spentDifferences(kind: Database["kind"], sql: Sql): Promise<LedgerDifference[]> {
-  const inAll = await sql<Sums[]>`
+/** A budget has spent what is booked on it: in all, or in its running period. */
+async function spentDifferences(sql: Sql): Promise<LedgerDifference[]> {
+  const rows = await sql<Sums[]>`
     SELECT budgets.id, CAST(COALESCE(SUM(ledger_bookings.amount), 0) AS TEXT) AS expected, budgets.spent AS found
       FROM budgets LEFT JOIN ledger_bookings ON ledger_bookings.budget = budgets.id
-      WHERE budgets.period = 'total' GROUP BY budgets.id, budgets.spent
+        AND (budgets.period = 'total' OR ledger_bookings.period_start = budgets.period_start)
+      GROUP BY budgets.id, budgets.spent
       HAVING COALESCE(SUM(ledger_bookings.amount), 0) <> budgets.spent ORDER BY budgets.id`;
-  // Without the hint SQLite reads all bookings of a budget and looks up the time of each.
-  const entries = kind === "sqlite" ? sql`ledger INDEXED BY ledger_by_organization` : sql`ledger`;
-  const booked = sql`${entries}
-    JOIN ledger_bookings ON ledger_bookings.budget = budgets.id
-      AND ledger_bookings.entry = ledger.id AND ledger_bookings.kind = ledger.kind
-    LEFT JOIN ledger AS charge ON charge.id = ledger.corrects AND charge.kind = 'charge'
-    WHERE ledger.organization_id = budgets.organization_id AND ledger_bookings.period_start IS NULL`;
-  const inRunning = sql`COALESCE((SELECT SUM(amount) FROM ledger_bookings
-    WHERE budget = budgets.id AND ledger_bookings.period_start = budgets.period_start), 0)`;
-  const candidates = await sql<Sums[]>`
-    SELECT id, CAST(expected AS TEXT) AS expected, found FROM (
-      SELECT budgets.id, budgets.spent AS found, ${inRunning} + COALESCE((SELECT SUM(ledger_bookings.amount) FROM ${booked}
-        AND ledger.at >= budgets.period_start AND COALESCE(charge.at, ledger.at) >= budgets.period_start
-      ), 0) AS expected FROM budgets WHERE budgets.period <> 'total'
-    ) AS compared WHERE expected <> found ORDER BY id`;
-  const inPeriod: Sums[] = [];
-  for (const candidate of candidates) {
-    const { id, expected, found } = candidate;
-    const [around] = await sql<{ sum: string }[]>`
-      SELECT CAST(COALESCE((SELECT SUM(ABS(ledger_bookings.amount)) FROM ${booked}
-          AND ledger.at >= budgets.period_start - ${CLOCK_TOLERANCE_MS}
-          AND ABS(COALESCE(charge.at, ledger.at) - budgets.period_start) <= ${CLOCK_TOLERANCE_MS}
-        ), 0) AS TEXT) AS sum FROM budgets WHERE id = ${id}`;
-    const difference = found - BigInt(expected);
-    if ((difference < 0n ? -difference : difference) > BigInt(around?.sum ?? 0)) inPeriod.push(candidate);
-  }
-  return [...inAll, ...inPeriod].map(asDifference("spent"));
+  return rows.map(asDifference("spent"));
 }
-
-/** Clocks of processes and of the database differ, so what was charged around a period's start may count in either. */
-const CLOCK_TOLERANCE_MS = 60_000;
 
 /** A budget holds what the leases of all processes have left. */
 async function heldDifferences(sql: Sql): Promise<LedgerDifference[]> {

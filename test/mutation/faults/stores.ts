@@ -213,8 +213,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "a refund of an earlier period reduces the running one",
     file: CORRECTIONS,
-    find: ": booked === budget.periodStart)",
-    replace: ": booked < Infinity)",
+    find: "periods.get(`${id} ${charge.id}`) === budget.periodStart;",
+    replace: "periods.has(`${id} ${charge.id}`);",
     tests: corrections,
   },
   {
@@ -241,7 +241,7 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "the verification is blind to what was spent",
     file: VERIFICATION,
-    find: "      ...(await spentDifferences(kind, sql)),\n",
+    find: "      ...(await spentDifferences(sql)),\n",
     replace: "",
     tests: upkeep,
   },
@@ -407,10 +407,10 @@ export const STORE_FAULTS: readonly Fault[] = [
     tests: money,
   },
   {
-    name: "the verification reckons a booking's period by its entry's time",
-    file: "src/storage/tables/verification.ts",
-    find: " AND ledger_bookings.period_start IS NULL`;",
-    replace: "`;",
+    name: "the verification counts bookings of periods that are over",
+    file: VERIFICATION,
+    find: "ledger_bookings.period_start = budgets.period_start)",
+    replace: "ledger_bookings.period_start >= 0)",
     tests: upkeep,
   },
   {
