@@ -1,7 +1,10 @@
+import { namesAudio } from "../vendor-features.ts";
+import { featureNamed, type FeatureUse, isStandardTier } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { snakeCase } from "../../lib/casing.ts";
 import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
 import { ownValue } from "../../lib/own-value.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
 
 /** A field that is present, and its name in the body. */
 export interface Field<Value extends StreamedJson = StreamedJson> {
@@ -75,4 +78,40 @@ export function withValue(object: StreamedObject, key: string, value: StreamedJs
 
 export function invalid(name: string, must: string): GatewayError {
   return new GatewayError("invalid_parameter", `\`${name}\` ${must}.`, { param: name });
+}
+
+/**
+ * The features that a `generateContent` body uses. Every tool but declared functions runs at the vendor (Gemini API
+ * reference, `Tool`), those that are not known included.
+ */
+export function readFeatures(body: StreamedObject, config: StreamedObject): FeatureUse[] {
+  const uses: FeatureUse[] = [];
+  for (const object of [body, config]) {
+    const tier = findField(object, "serviceTier");
+    if (tier && !isStandardTier(tier.value)) uses.push({ feature: "service_tier", param: tier.key });
+  }
+  const modalities = findField(config, "responseModalities");
+  if (modalities && namesAudio(modalities.value))
+    uses.push({ feature: "audio_output", param: `generationConfig.${modalities.key}` });
+  for (const [index, tool] of (findObjects(body, "tools")?.value ?? []).entries()) {
+    for (const [name, value] of Object.entries(tool)) {
+      const feature = snakeCase(name);
+      if (feature === "function_declarations" || value === null) continue;
+      uses.push({ feature: featureNamed(feature), param: `tools[${index}].${name}` });
+    }
+  }
+  return uses;
+}
+
+/** Throws for a field with a value that is not known here, and that would be lost in another protocol. */
+export function refuseUnknown(object: StreamedObject, known: ReadonlySet<string>, path = ""): void {
+  for (const name of Object.keys(object)) {
+    if (known.has(name) || findField(object, name) === undefined) continue;
+    throw untranslatable(path === "" ? name : `${path}.${name}`);
+  }
+}
+
+/** Names in camel case and in snake case, which are equivalent. */
+export function namesOf(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.flatMap((name) => [name, snakeCase(name)]));
 }

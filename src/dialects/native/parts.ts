@@ -1,6 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
-import { findField, findObject, findText, type Field } from "./fields.ts";
+import { type Field, findField, findObject, findText } from "./fields.ts";
 
 /** A part of a turn that holds a picture of the conversation, in the message or behind a link. */
 export type PicturePart =

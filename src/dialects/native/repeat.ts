@@ -2,7 +2,7 @@ import type { ImageOrder, ReferenceImage, ResolvedSize } from "../../domain/imag
 import { ratioValue } from "../../domain/size.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 import { findField, findObject, findObjects, findText, withValue } from "./fields.ts";
-import { readPicture, type PicturePart } from "./parts.ts";
+import { type PicturePart, readPicture } from "./parts.ts";
 
 interface RepeatRules {
   /** Whether each turn needs a role; a turn without one is the caller's. */

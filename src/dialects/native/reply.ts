@@ -1,7 +1,14 @@
 import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
-import type { StreamedJson, StreamedObject } from "../../lib/json-spool.ts";
+import type { ImageFormat } from "../../domain/model.ts";
+import { decodeBase64 } from "../../lib/base64.ts";
+import {
+  type Handle,
+  isHandle,
+  isStreamedObject,
+  type StreamedJson,
+  type StreamedObject,
+} from "../../lib/json-spool.ts";
 import { isThought } from "./parts.ts";
-import { changeParts, isInlinePicture, withPicture } from "./reply-parts.ts";
 
 /**
  * Writes a reply of the native protocol: the vendor's own with other pictures, or a new one named by `responseId`.
@@ -51,4 +58,77 @@ function newReply(delivery: ImageDelivery, responseId: string): StreamedObject {
     modelVersion: model,
     responseId,
   };
+}
+
+/** A part of a reply that holds a picture, final or a draft. */
+type InlinePicture = StreamedObject & { inlineData: { data: Handle | string } };
+
+/**
+ * Replaces each part of a reply by the result of `change`. A vendor's reply is passed on in any form, so nothing here
+ * throws.
+ */
+function changeParts(reply: StreamedObject, change: (part: StreamedJson) => StreamedJson[]): StreamedObject {
+  const candidates = changeItems(reply["candidates"], (candidate) => {
+    if (!isStreamedObject(candidate) || !isStreamedObject(candidate["content"])) return [candidate];
+    const { content } = candidate;
+    const parts = changeItems(content["parts"], change);
+    return [{ ...candidate, content: { ...content, ...(parts && { parts }) } }];
+  });
+  return candidates ? { ...reply, candidates } : reply;
+}
+
+/** Whether a part is a picture in the message (Gemini API reference, `Blob`). */
+function isInlinePicture(part: StreamedJson): part is InlinePicture {
+  if (!isStreamedObject(part) || !isStreamedObject(part["inlineData"])) return false;
+  const { mimeType, data } = part["inlineData"];
+  const hasData = (data !== undefined && isHandle(data)) || (typeof data === "string" && data !== "");
+  return typeof mimeType === "string" && mimeType.startsWith("image/") && hasData;
+}
+
+/** Replaces the `inlineData` of a part by the fields of `picture`; all other fields keep their order. */
+function withPicture(part: StreamedObject, picture: StreamedObject): StreamedObject {
+  return Object.fromEntries(
+    Object.entries(part).flatMap(([key, value]): [string, StreamedJson][] =>
+      key === "inlineData" ? Object.entries(picture) : [[key, value]],
+    ),
+  );
+}
+
+function changeItems(
+  items: StreamedJson | undefined,
+  change: (item: StreamedJson) => StreamedJson[],
+): StreamedJson[] | undefined {
+  return Array.isArray(items) ? items.flatMap(change) : undefined;
+}
+
+/** Stores a draft and returns its link; null when it cannot be stored. */
+export type LinkDraft = (draft: Blob) => Promise<{ format: ImageFormat; url: string } | null>;
+
+/** Replaces the drafts among a reply's thoughts by links, for a caller who wants no bytes in the message. */
+export async function linkDrafts(reply: StreamedObject, link: LinkDraft): Promise<StreamedObject> {
+  const drafts: InlinePicture[] = [];
+  changeParts(reply, (part) => {
+    if (isDraft(part)) drafts.push(part);
+    return [part];
+  });
+  const linked = new Map<StreamedJson, StreamedObject>();
+  for (const draft of drafts) linked.set(draft, await linkDraft(draft, link));
+  return changeParts(reply, (part) => [linked.get(part) ?? part]);
+}
+
+function isDraft(part: StreamedJson): part is InlinePicture {
+  return isInlinePicture(part) && isThought(part);
+}
+
+async function linkDraft(part: InlinePicture, link: LinkDraft): Promise<StreamedObject> {
+  const { data } = part.inlineData;
+  const draft = typeof data === "string" ? decodeDraft(data) : data instanceof Blob ? data : data.blob;
+  const found = draft && (await link(draft));
+  if (!found) return part;
+  return withPicture(part, { fileData: { mimeType: `image/${found.format}`, fileUri: found.url } });
+}
+
+function decodeDraft(base64: string): Blob | null {
+  const bytes = decodeBase64(base64);
+  return bytes && new Blob([Uint8Array.from(bytes)]);
 }

@@ -3,14 +3,17 @@ import type { ImageRequest, ReferenceSource, RequestedSize } from "../../domain/
 import { readSize } from "../../domain/size.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
 import { foldCase, snakeCase } from "../../lib/casing.ts";
-import type { JsonPath } from "../../lib/json-spool.ts";
-import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
-import { SpooledString } from "../../lib/json-spool.ts";
+import {
+  isStreamedObject,
+  type JsonPath,
+  SpooledString,
+  type StreamedJson,
+  type StreamedObject,
+} from "../../lib/json-spool.ts";
 import { readLongText } from "../long-text.ts";
-import { knownNames, refuseCaseVariants, type KnownNames } from "../field-names.ts";
-import { readFeatures } from "./features.ts";
-import { findField, findObject, findObjects, findText, invalid } from "./fields.ts";
-import { isThought, readPicture, type PicturePart } from "./parts.ts";
+import { knownNames, type KnownNames, refuseCaseVariants } from "../field-names.ts";
+import { findField, findObject, findObjects, findText, invalid, readFeatures } from "./fields.ts";
+import { isThought, type PicturePart, readPicture } from "./parts.ts";
 
 /**
  * Reads a `generateContent` body into the common image request, and keeps the body for an upstream of the same

@@ -1,13 +1,12 @@
 import type { TextDialect } from "../../dialect.ts";
 import { KEEP_ALIVE_FRAME } from "../../sse/vendor-words.ts";
-import { readConversation } from "./read-request.ts";
-import { forVendor } from "./forward.ts";
+import { forVendor, readReply } from "./forward.ts";
 import { NativeReader, parseReply } from "./read-reply.ts";
-import { readReply } from "./reply.ts";
-import { readRequest, type NativeRequest } from "./request.ts";
+import { readConversation } from "./read-request.ts";
+import { type NativeRequest, readRequest } from "./request.ts";
 import { openStream } from "./stream.ts";
-import { writeConversation } from "./write-request.ts";
 import { NativeWriter, writeReply } from "./write-reply.ts";
+import { writeConversation } from "./write-request.ts";
 
 export { asJsonArray } from "./json-array.ts";
 export { readCountRequest, readRequest } from "./request.ts";

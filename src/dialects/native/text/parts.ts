@@ -1,4 +1,5 @@
 import type { StreamedObject } from "../../../lib/json-spool.ts";
+import { ownValue } from "../../../lib/own-value.ts";
 import type {
   AssistantPart,
   MediaSource,
@@ -7,11 +8,10 @@ import type {
   ToolResult,
   UserPart,
 } from "../../conversation/request.ts";
+import { openSignature, sealSignature, type Signature } from "../../conversation/signature.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
 import { findField, findItems, findObject, findText } from "../fields.ts";
 import { isThought } from "../parts.ts";
-import { readSignature } from "./signature.ts";
-import { ownValue } from "../../../lib/own-value.ts";
 
 /**
  * Reads the parts of a conversation in order. Calls without an id are numbered, and a result without one is that of
@@ -141,4 +141,33 @@ const AUDIO_FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": 
 
 function itemsIn(content: StreamedObject): StreamedObject[] {
   return findItems(content, "parts")?.value ?? [];
+}
+
+/**
+ * Stands for a signature where a history was made by another model, so that the vendor does not check it (Gemini API,
+ * thought signatures).
+ */
+export const UNCHECKED = "skip_thought_signature_validator";
+
+/** A signature, and whether it is all there is of a piece of reasoning. */
+interface Signed {
+  signature: Signature;
+  isRedacted?: true;
+}
+
+const FOREIGN = /^(redacted )?(gw-[^]*)$/;
+
+/** A signature as `thoughtSignature`, which is base64 of bytes: that of another protocol is encoded once more. */
+export function writeSignature({ signature, isRedacted }: Signed): string {
+  const sealed = sealSignature(signature, "native");
+  if (signature.dialect === "native") return sealed;
+  return Buffer.from(`${isRedacted ? "redacted " : ""}${sealed}`).toString("base64");
+}
+
+/** The signature in a part that a caller sends back; null for none. */
+export function readSignature(value: unknown): Signed | null {
+  if (typeof value !== "string" || value === "" || value === UNCHECKED) return null;
+  const [, redacted, sealed] = FOREIGN.exec(Buffer.from(value, "base64").toString()) ?? [];
+  if (sealed === undefined) return { signature: { dialect: "native", value } };
+  return { signature: openSignature(sealed, "native"), ...(redacted !== undefined && { isRedacted: true }) };
 }

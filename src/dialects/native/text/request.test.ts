@@ -1,5 +1,5 @@
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { describe, expect, test } from "bun:test";
 import type { GatewayError } from "../../../domain/gateway-error.ts";
 import type { VendorTerms } from "../../dialect.ts";
 import { forVendor } from "./forward.ts";

@@ -1,18 +1,30 @@
-import { isObject } from "../../../lib/json.ts";
+import type { FeatureUse } from "../../../domain/feature.ts";
+import { snakeCase } from "../../../lib/casing.ts";
 import type { StreamedObject } from "../../../lib/json-spool.ts";
+import { isObject } from "../../../lib/json.ts";
 import type { TextPayload, TextRequest } from "../../dialect.ts";
+import {
+  boolean,
+  type Check,
+  type FieldChecks,
+  number,
+  object,
+  positive,
+  text,
+  wrongType,
+} from "../../field-checks.ts";
+import { knownNames, type KnownNames, refuseCaseVariants } from "../../field-names.ts";
+import { InputSize } from "../../input-size.ts";
+import { requireLink } from "../../links.ts";
 import { readBody } from "../../request-body.ts";
-import { readFeatures } from "../features.ts";
-import { findField, findObject } from "../fields.ts";
-import { checkBody } from "./checks.ts";
-import { readMedia } from "./media.ts";
+import { findField, findItems, findObject, findText, invalid, readFeatures } from "../fields.ts";
 
 export type NativeRequest = TextRequest & { body: StreamedObject };
 
 export type NativePayload = TextPayload<NativeRequest>;
 
 /** What the address of a call says of it. */
-export interface NativeCall {
+interface NativeCall {
   model: string;
   isStream: boolean;
 }
@@ -78,4 +90,151 @@ export function configOf(body: StreamedObject): StreamedObject {
 export function numberIn(object: StreamedObject, name: string): number | null {
   const value = findField(object, name)?.value;
   return typeof value === "number" ? value : null;
+}
+
+const texts: Check = {
+  holds: (value) => Array.isArray(value) && value.every(text.holds),
+  must: "an array of strings",
+};
+const integer: Check = { holds: Number.isInteger, must: "a whole number" };
+
+const CONFIG_FIELDS: FieldChecks = [
+  ["candidateCount", positive],
+  ["maxOutputTokens", positive],
+  ["temperature", number],
+  ["topP", number],
+  ["topK", number],
+  ["seed", integer],
+  ["presencePenalty", number],
+  ["frequencyPenalty", number],
+  ["stopSequences", texts],
+  ["responseMimeType", text],
+  ["responseSchema", object],
+  ["responseModalities", texts],
+  ["thinkingConfig", object],
+];
+
+const THINKING_FIELDS: FieldChecks = [
+  ["includeThoughts", boolean],
+  ["thinkingBudget", integer],
+  ["thinkingLevel", text],
+];
+
+const BODY_NAMES = bothSpellings([
+  "contents",
+  "systemInstruction",
+  "generationConfig",
+  "cachedContent",
+  "tools",
+  "toolConfig",
+  "serviceTier",
+]);
+const CONFIG_NAMES = bothSpellings([...CONFIG_FIELDS.map(([name]) => name), "serviceTier"]);
+
+/** Throws a `GatewayError` that names the first field of a wrong type; fields that vendors add are not checked. */
+function checkBody(body: StreamedObject): void {
+  refuseCaseVariants(body, BODY_NAMES);
+  if ((findItems(body, "contents")?.value ?? []).length === 0)
+    throw invalid("contents", "must be an array of at least one turn");
+  findObject(body, "systemInstruction");
+  findObject(body, "toolConfig");
+  const config = findObject(body, "generationConfig")?.value ?? {};
+  refuseCaseVariants(config, CONFIG_NAMES, "generationConfig");
+  check(config, CONFIG_FIELDS, "generationConfig");
+  const thinking = findObject(config, "thinkingConfig")?.value ?? {};
+  check(thinking, THINKING_FIELDS, "generationConfig.thinkingConfig");
+}
+
+function check(object: StreamedObject, fields: FieldChecks, path: string): void {
+  for (const [name, { holds, must }] of fields) {
+    const field = findField(object, name);
+    if (field && !holds(field.value)) throw wrongType(`${path}.${field.key}`, must);
+  }
+}
+
+/** Known names in camel case and in snake case, which are equivalent. */
+function bothSpellings(names: readonly string[]): KnownNames {
+  return knownNames(names.flatMap((name) => [name, snakeCase(name)]));
+}
+
+interface Media {
+  /** Files in the operator's account at the vendor. */
+  files: readonly FeatureUse[];
+  /** The field of the first link that a vendor would fetch; null where there is none. */
+  linkParam: string | null;
+  size: InputSize["tokens"];
+}
+
+const PART_NAMES = bothSpellings([
+  "text",
+  "inlineData",
+  "fileData",
+  "functionCall",
+  "functionResponse",
+  "thought",
+  "thoughtSignature",
+]);
+const MEDIA_NAMES = bothSpellings(["mimeType", "data", "fileUri"]);
+
+/**
+ * Reads what the parts of a conversation hold beside text: sizes, links and files, in turns, instructions and results
+ * of functions. `bytes` and `units` are those of the body. Throws a `GatewayError` for a link that is not public.
+ */
+function readMedia(body: StreamedObject, bytes: number, units: number): Media {
+  const files: FeatureUse[] = [];
+  const size = new InputSize(bytes, units);
+  let linkParam: string | null = null;
+  const instruction = findObject(body, "systemInstruction");
+  if (instruction) readParts(instruction.value, instruction.key);
+  for (const [index, turn] of (findItems(body, "contents")?.value ?? []).entries()) {
+    findText(turn, "role");
+    readParts(turn, `contents[${index}]`);
+  }
+  return { files, linkParam, size: size.tokens };
+
+  function readParts(owner: StreamedObject, path: string): void {
+    for (const [index, part] of (findItems(owner, "parts")?.value ?? []).entries())
+      readPart(part, `${path}.parts[${index}]`);
+  }
+
+  function readPart(part: StreamedObject, path: string): void {
+    refuseCaseVariants(part, PART_NAMES, path);
+    findText(part, "text");
+    const inline = findObject(part, "inlineData");
+    if (inline) readInline(inline.value, `${path}.${inline.key}`);
+    const file = findObject(part, "fileData");
+    if (file) readFile(file.value, `${path}.${file.key}`);
+    const result = findObject(part, "functionResponse");
+    if (result) readParts(result.value, `${path}.${result.key}`);
+  }
+
+  function readInline(inline: StreamedObject, path: string): void {
+    refuseCaseVariants(inline, MEDIA_NAMES, path);
+    const data = findText(inline, "data");
+    if (data === undefined) throw invalid(`${path}.data`, "must be base64");
+    if (isImage(findText(inline, "mimeType"))) size.addImage(data);
+    else size.addMedia(data);
+  }
+
+  function readFile(file: StreamedObject, path: string): void {
+    refuseCaseVariants(file, MEDIA_NAMES, path);
+    const uri = findText(file, "fileUri");
+    const param = `${path}.fileUri`;
+    if (uri === undefined) throw invalid(param, "must be an https link");
+    if (isOfOperator(uri)) files.push({ feature: "file_id", param });
+    else if (requireLink(uri, param)) linkParam ??= param;
+    if (isImage(findText(file, "mimeType"))) size.addImage(null);
+    else size.addLinkedMedia();
+  }
+}
+
+function isImage(mimeType: string | undefined): boolean {
+  return mimeType !== undefined && /^image\//i.test(mimeType);
+}
+
+/** Files of the vendor's own storage are read with the operator's credential (Gemini API, file input methods). */
+function isOfOperator(uri: string): boolean {
+  if (/^(?:gs:\/\/|files\/)/i.test(uri)) return true;
+  const host = URL.parse(uri)?.hostname ?? "";
+  return /(?:^|\.)googleapis\.com$/.test(host) || host === "storage.cloud.google.com";
 }

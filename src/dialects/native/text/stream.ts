@@ -5,9 +5,8 @@ import type { TextStream } from "../../dialect.ts";
 import { ForwardedStream, type FrameForwarder } from "../../sse/forwarded-stream.ts";
 import { StreamMeter } from "../../stream-meter.ts";
 import { writeError } from "../error.ts";
-import { blockReasonOf, addCandidate, candidatesOf, finishReasonOf } from "./content.ts";
-import { parseEvent } from "./events.ts";
-import { publicName } from "./reply.ts";
+import { addCandidate, blockReasonOf, candidatesOf, finishReasonOf, parseEvent } from "./event.ts";
+import { publicName } from "./forward.ts";
 import { correctedUsage, readUsage, showsBilled, writeUsage } from "./usage.ts";
 
 /**

@@ -5,7 +5,7 @@ import type { Finish, FinishReason, Reply, ReplyEvent, ReplyWriter } from "../..
 import type { AssistantPart, ToolCall } from "../../conversation/request.ts";
 import { writeError } from "../error.ts";
 import type { NativePayload } from "./request.ts";
-import { writeSignature } from "./signature.ts";
+import { writeSignature } from "./parts.ts";
 import { writeUsage } from "./usage.ts";
 import { readArguments } from "./vendor-contents.ts";
 
