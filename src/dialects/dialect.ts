@@ -6,7 +6,7 @@ import type { Conversation } from "./conversation/request.ts";
 import type { Reply, ReplyReader, ReplyWriter } from "./conversation/reply.ts";
 import type { TextDialectName } from "./name.ts";
 
-/** What the gateway itself reads of a text request; every other field is forwarded unchanged. */
+/** The parts of a text request that the gateway itself reads; every other field is forwarded unchanged. */
 export interface TextRequest {
   model: string;
   isStream: boolean;
@@ -18,7 +18,7 @@ export interface TextRequest {
   /** Local estimate of the input tokens, and of those among them that media are. */
   estimatedInput: number;
   mediaTokens: number;
-  /** What the model's record must allow. */
+  /** Uses of features that the model's record must allow. */
   features: readonly FeatureUse[];
   /** The field of the first link that a vendor would fetch; null where there is none. */
   linkParam: string | null;
@@ -34,14 +34,14 @@ export interface TextPayload<Request extends TextRequest = TextRequest> {
   headers: Readonly<Record<string, string>>;
 }
 
-/** What a vendor differs in from others of its protocol. */
+/** Differences of a vendor from others of its protocol. */
 export interface VendorTraits {
   /**
    * The field of chat completions by which it takes a maximum of output tokens; `max_tokens` where absent. OpenAI's
    * reasoning models refuse `max_tokens`, compatible vendors know only that (OpenAI reference, chat completions).
    */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
-  /** Of chat completions: fields and roles that it answers with an error where OpenAI would not. */
+  /** Fields and roles of chat completions that it answers with an error where OpenAI would not. */
   refuses?: readonly (
     | "allowed_tools"
     | "custom_tools"
@@ -59,29 +59,29 @@ export interface VendorTraits {
   /** Its name of `seed`, where it has another. */
   seedField?: "random_seed";
   takesTopK?: boolean;
-  /** Whether its usage has what the call has cost in US dollars. */
+  /** True when its usage has the cost of the call in US dollars. */
   reportsCost?: boolean;
-  /** Whether content parts may have `cache_control`. */
+  /** True when content parts may have `cache_control`. */
   takesCacheControl?: boolean;
-  /** Whether earlier answers may have `refusal`. */
+  /** True when earlier answers may have `refusal`. */
   takesRefusals?: boolean;
-  /** Where it wants its reasoning back in earlier answers; nowhere where absent. */
+  /** The field of earlier answers in which it wants its reasoning back; absent for none. */
   reasoningField?: "reasoning_content" | "reasoning" | "reasoning_details";
   /** The field that switches reasoning on and off, in place of `reasoning_effort`. */
   reasoningSwitch?: "thinking" | "enable_thinking";
-  /** Whether it takes `reasoning_effort` beside its switch. */
+  /** True when it takes `reasoning_effort` beside its switch. */
   takesEffort?: boolean;
-  /** Whether it must be told to keep reasoning out of the text (`reasoning_split` of MiniMax). */
+  /** True when it must be told to keep reasoning out of the text (`reasoning_split` of MiniMax). */
   splitsReasoning?: boolean;
   /** On messages: with a budget of thinking, a call that is being answered must begin with thinking. */
   demandsThinking?: boolean;
   /** On the native protocol: every turn must have a role, which Vertex AI demands and the Gemini API does not. */
   demandsRoles?: boolean;
-  /** Whether it cannot fetch what a request links to. */
+  /** True when it cannot fetch links of a request. */
   fetchesNoLinks?: boolean;
 }
 
-/** How a request is written for one vendor. */
+/** Terms by which a request is written for one vendor. */
 export interface VendorTerms {
   /** The vendor's name of the model. */
   upstreamModel: string;
@@ -121,7 +121,7 @@ export interface TextStream {
   end(): Uint8Array;
   /** The beginning of the content so far, joined: a secret may be spread over several events. */
   readonly text: string;
-  /** What is billed for the reply so far. */
+  /** Returns the billed usage of the reply so far. */
   usage(): TokenUsage;
   /** An error inside the stream, in place of its normal ending. */
   errorFrame(error: GatewayError): Uint8Array;
@@ -130,7 +130,7 @@ export interface TextStream {
 /** One wire format: how its requests are read, forwarded and translated, and its replies read and written. */
 export interface TextDialect<Request extends TextRequest = TextRequest> {
   readonly name: TextDialectName;
-  /** What fills the silence of a stream: every client skips it. */
+  /** Fills the silence of a stream: every client skips it. */
   readonly keepAliveFrame: Uint8Array;
   /** Features whose uses a vendor of this dialect reports in its usage; none where absent. */
   readonly countedFeatures?: readonly Feature[];
@@ -139,7 +139,10 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   withRaw(payload: TextPayload<Request>, raw: string): TextPayload<Request>;
   /** The text for a vendor of this dialect: its model name and what must be set; all else as the caller wrote it. */
   forVendor(payload: TextPayload<Request>, terms: VendorTerms): string;
-  /** Reads a vendor's reply of this dialect; its text stays as it is but for what names the vendor or is billed otherwise. */
+  /**
+   * Reads a vendor's reply of this dialect; its text stays as it is but for what names the vendor or is billed
+   * otherwise.
+   */
   readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply;
   /** A stream from a vendor of this dialect to a caller of it. */
   openStream(payload: TextPayload<Request>, publicModel: string, policy: UsagePolicy): TextStream;

@@ -1,7 +1,7 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import { isObject } from "../lib/json.ts";
 
-/** What the value of a documented field must be. */
+/** A rule for the value of a documented field. */
 export interface Check {
   holds(value: unknown): boolean;
   /** In words, for the message: "a number". */
@@ -37,7 +37,7 @@ export function checkTypes(body: Record<string, unknown>, fields: FieldChecks): 
   }
 }
 
-/** What an item must be and is not; undefined when it is valid. */
+/** Returns the rule that an item breaks; undefined when it is valid. */
 type Wrong = (item: unknown) => string | undefined;
 
 /** Throws a `GatewayError` that names the first item that is wrong, where `items` are a list. */

@@ -12,7 +12,9 @@ import { readUsage as readResponses } from "./responses/usage.ts";
 /** Where a protocol has a number: names from the top to it. */
 type Path = readonly string[];
 
-/** A protocol's usage: its sums and the parts that count inside of them, each part with the room that is left for it. */
+/**
+ * A protocol's usage: its sums and the parts that count inside of them, each part with the room that is left for it.
+ */
 interface Reader {
   read(value: unknown): UsageReport | null;
   input: readonly Path[];

@@ -8,8 +8,8 @@ const DEFAULT_IMAGE_TOKENS = 1_536;
 const MEDIA_CHARACTERS_PER_TOKEN = 64;
 
 /**
- * The most that a character of a document can stand for: a page may be a hundred characters of a file, and counts as its
- * text and as a picture, up to 3,000 tokens (Anthropic PDF support).
+ * The most that a character of a document can stand for: a page may be a hundred characters of a file, and counts as
+ * its text and as a picture, up to 3,000 tokens (Anthropic PDF support).
  */
 const MAX_TOKENS_PER_CHARACTER = 32;
 

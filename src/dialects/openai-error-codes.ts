@@ -32,7 +32,7 @@ export function kindOfSentence(message: string): UpstreamErrorKind | undefined {
   return KIND_BY_SENTENCE.find(([pattern]) => pattern.test(message))?.[1];
 }
 
-/** Whether a sentence says that the input is longer than the model's context. */
+/** Returns true for a sentence which says that the input is longer than the model's context. */
 export function saysContextExceeded(message: string): boolean {
   return CONTEXT_SENTENCES.some((pattern) => pattern.test(message));
 }

@@ -4,8 +4,8 @@ import type { TextRequest } from "./dialect.ts";
 import { tokenEighths, wholeTokens } from "./token-estimate.ts";
 
 /**
- * What a model reads of a request, for a tokenizer: the texts of its conversation and its tools, without the names of
- * the protocol and without media, whose sizes are known.
+ * Collects the text that a model reads of a request, for a tokenizer: conversation and tools, without the names of the
+ * protocol and without media, whose sizes are known.
  */
 export function promptText({
   body,
@@ -28,7 +28,7 @@ export function promptText({
   return { text, share: reader.isCut ? kept / all : 1, otherTokens: form + mediaTokens };
 }
 
-/** Of a longer prompt, this much is counted and the rest by its size. UTF-16 code units. */
+/** The tokenizer counts this much of a prompt; the rest is estimated by its size. UTF-16 code units. */
 export const MAX_PROMPT_UNITS = 256 * 1024;
 
 /** The fields of all protocols that hold what a model reads. */

@@ -2,7 +2,7 @@ import type { Feature } from "../domain/feature.ts";
 import type { CountableText, ObservedUsage, UsageReport, UseCounts } from "../domain/usage.ts";
 import { eighthsOf, tokenEighths, wholeTokens } from "./token-estimate.ts";
 
-/** Of an answer, so much is kept for a count. Bytes. */
+/** Bytes of a reply that are kept for a tokenizer. */
 const MAX_KEPT_BYTES = 32 * 1024;
 const FIRST_BYTES = 256;
 const NOTHING = new Uint8Array(0);
@@ -10,7 +10,7 @@ const NO_USES: UseCounts = {};
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What a dialect knows of a reply's usage: the vendor's report beside what was delivered. */
+/** Puts the vendor's report beside what was delivered, for the usage policy. */
 export function observe(
   report: UsageReport | null,
   delivered: SizedText | WholeText,
@@ -21,8 +21,8 @@ export function observe(
 }
 
 /**
- * Text that is sized as it passes, piece by piece: by a rule of thumb at once, and by a tokenizer afterwards if need be,
- * for which its beginning is kept.
+ * Text that is sized as it passes, piece by piece: by a rule of thumb at once, and by a tokenizer afterwards if need
+ * be, for which its beginning is kept.
  */
 export class SizedText implements CountableText {
   #kept: Uint8Array<ArrayBuffer> = NOTHING;

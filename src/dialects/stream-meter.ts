@@ -2,8 +2,8 @@ import type { TokenUsage, UsagePolicy, UsageReport } from "../domain/usage.ts";
 import { observe, SizedText } from "./sized-text.ts";
 
 /**
- * Counts what a stream delivers beside what its vendor reports, and bills the one by the other. Forwarded and translated
- * streams share it, so that a stream costs the same whichever way it takes and wherever it is cut.
+ * Counts what a stream delivers beside what its vendor reports, and bills the one by the other. Forwarded and
+ * translated streams share it, so that a stream costs the same whichever way it takes and wherever it is cut.
  */
 export class StreamMeter {
   readonly #policy: UsagePolicy;
@@ -34,7 +34,7 @@ export class StreamMeter {
     return true;
   }
 
-  /** What is billed so far. `isComplete`: nothing is missing of the reply. */
+  /** Returns the billed usage so far. `isComplete`: nothing is missing of the reply. */
   usage(isComplete: boolean): TokenUsage {
     const { delivered } = this;
     const isFinal = isComplete && this.#reportedEighths === delivered.eighths;

@@ -76,7 +76,7 @@ export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
 }
 
 /**
- * Whether a reply is to have more than text and pictures. Vendors bill tokens of speech several times as high as those of
+ * Returns true when a reply is to have more than text and pictures. Vendors bill tokens of speech several times as high as those of
  * text (OpenAI and Gemini, prices of audio), and no price has a category for them.
  */
 export function namesAudio(modalities: unknown): boolean {

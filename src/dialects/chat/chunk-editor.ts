@@ -16,7 +16,7 @@ import { neutralFrame } from "../sse/vendor-words.ts";
 /** The frame of a chunk for the caller. */
 interface EditedFrame {
   frame: Buffer;
-  /** Whether the next chunk would be edited in another way. */
+  /** True when the next chunk would be edited in another way. */
   isUnique: boolean;
 }
 
@@ -31,7 +31,7 @@ export class ChunkEditor {
   readonly #modelText: string;
   /** Choices that have begun, by their index; null for one without calls so far. */
   readonly #choices = new Map<unknown, CallNumbers | null>();
-  /** That of the vendor's first chunk. */
+  /** The id of the vendor's first chunk. */
   #id: string | null = null;
   /** When the stream began, for chunks that do not say. */
   readonly #created = secondsNow();
@@ -65,7 +65,7 @@ export class ChunkEditor {
     return (this.#id ??= newReplyId());
   }
 
-  /** What must change in a choice; null for nothing. */
+  /** Returns the edit of a choice; null where nothing changes. */
   #editsOf(choice: unknown): Edit | null {
     if (!isObject(choice)) return null;
     const { index = 0, delta, usage } = choice;

@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/json.ts";
 import { SizedText } from "../sized-text.ts";
 
-/** What vendors count for one generated image (Gemini API, token counting). */
+/** Tokens that vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;
 /** Base64 of audio has about as many characters for one token. */
 const AUDIO_CHARACTERS_PER_TOKEN = 64;

@@ -13,8 +13,8 @@ import {
 import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 /**
- * The object of a whole reply. Throws an `UpstreamError` when it is no chat completion, or has no choice or one without a
- * message: clients read messages and calls without a check.
+ * The object of a whole reply. Throws an `UpstreamError` when it is no chat completion, or has no choice or one without
+ * a message: clients read messages and calls without a check.
  */
 export function parseCompletion({ text, parsed }: VendorReply): Completion {
   const body = parsed ?? parseVendorObject(text, "the response");
@@ -67,7 +67,7 @@ function kindOfStatus(code: unknown): UpstreamErrorKind {
   return status === 429 ? "limited" : "overloaded";
 }
 
-/** Where a chunk has its usage: at its top, in a choice (Moonshot), or in Groq's own object. */
+/** Returns the usage of a chunk, which stands at its top, in a choice (Moonshot), or in Groq's own object. */
 export function usageOf({ usage, choices, x_groq: groq }: Record<string, unknown>): unknown {
   return usage ?? firstChoice(choices)?.["usage"] ?? (isObject(groq) ? groq["usage"] : undefined);
 }
@@ -89,7 +89,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   sensitive: "refused",
 };
 
-/** Of a vendor that gave up (DeepSeek, SGLang, Mistral and OpenRouter, Zhipu). */
+/** Finish reasons of a vendor that gave up (DeepSeek, SGLang, Mistral and OpenRouter, Zhipu). */
 const FAILURES: ReadonlySet<string> = new Set([
   "insufficient_system_resource",
   "abort",

@@ -95,9 +95,9 @@ function asSystem(role: string | undefined): string | undefined {
 }
 
 /**
- * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields that
- * name the vendor, required ones that are missing, and `usage` where other numbers are billed. Throws an `UpstreamError` when it is not a chat
- * completion or has no choice.
+ * Reads a response that is not a stream. Its text stays as the vendor wrote it but for the model name, fields that name
+ * the vendor, required ones that are missing, and `usage` where other numbers are billed. Throws an `UpstreamError`
+ * when it is not a chat completion or has no choice.
  */
 export function readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply {
   const body = parseCompletion(reply);

@@ -75,7 +75,7 @@ function readOwnCall(value: unknown, path: string): ToolCall {
   return call;
 }
 
-/** What the model said earlier: text and refusals. */
+/** Reads an earlier message of the model: text and refusals. */
 function readAnswer(content: unknown, path: string): AssistantPart[] {
   if (!Array.isArray(content)) return typeof content === "string" ? nonEmpty(content) : [];
   return content.flatMap((part: unknown, index): AssistantPart[] => {

@@ -189,7 +189,7 @@ class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";
   /** White space at the very start, which is looked at once. */
   #space = "";
-  /** What may be the start of a tag. */
+  /** Text that may be the start of a tag. */
   #held = "";
 
   *read(text: string): Generator<Piece> {
@@ -239,7 +239,7 @@ class ThinkTags {
   }
 }
 
-/** How many characters at the end may be the start of the closing tag. */
+/** Returns the number of characters at the end that may be the start of the closing tag. */
 function tagStartLength(text: string): number {
   for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length -= 1)
     if (CLOSE.startsWith(text.slice(-length))) return length;

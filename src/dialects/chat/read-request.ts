@@ -179,7 +179,9 @@ function readFormat(value: unknown): OutputFormat | null {
   };
 }
 
-/** Some vendors, and clients made for them, have a schema beside `json_object` (Fireworks AI, "Structured responses"). */
+/**
+ * Some vendors, and clients made for them, have a schema beside `json_object` (Fireworks AI, "Structured responses").
+ */
 function readJsonFormat(schema: unknown): OutputFormat {
   if (!isSet(schema)) return { type: "json" };
   if (!isObject(schema)) throw untranslatable("response_format.schema");

@@ -22,7 +22,9 @@ export interface ReasoningDetail {
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** What a message, or a delta of one, shows of reasoning: pieces, of which those without a signature may go on. */
+/**
+ * Reads the reasoning of a message or a delta as pieces. A piece without a signature may continue in the next delta.
+ */
 export function readReasoning(message: Message): ReasoningPart[] {
   const details = message["reasoning_details"];
   if (Array.isArray(details) && details.length > 0) return readDetails(details);

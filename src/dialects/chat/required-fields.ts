@@ -7,7 +7,7 @@ import { readReasoning } from "./reasoning.ts";
 import { newCallId, readCall } from "./tools.ts";
 
 /*
- * What OpenAI's published types require of a reply and other vendors leave out, or write in a way of their own. Typed
+ * Edits for fields that OpenAI's published types require and other vendors leave out or write in another form. Typed
  * clients fail on either. A reply that has everything needs no edits and keeps its bytes.
  */
 type Edits = Record<string, MemberEdit>;
@@ -126,7 +126,7 @@ export function editsOfArguments(call: Readonly<Record<string, unknown>>): Edits
   return { function: (old) => old && editMembers(old, edits) };
 }
 
-/** Of a whole call. */
+/** Edits of a whole call. */
 const EMPTY_ARGUMENTS: Edits = {
   function: (old) => old && editMembers(old, { arguments: always("{}") }),
 };

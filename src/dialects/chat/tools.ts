@@ -58,7 +58,7 @@ export function newCallId(): string {
   return `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
 }
 
-/** What tells one call of a stream from another. */
+/** The members that distinguish the calls of a stream. */
 interface CallMark {
   /** Empty where the delta has none. */
   id: string;
@@ -89,7 +89,7 @@ export class CallNumbers {
     return last;
   }
 
-  /** Whether a call has its id, its name or its type for the first time. */
+  /** Returns true when a call has its id, its name or its type for the first time. */
   isNews(number: number, member: keyof CallMark | "type", value: string): boolean {
     const key = `${member} ${number}`;
     if (value === "" || this.#reported.has(key)) return false;

@@ -76,8 +76,8 @@ function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {
 }
 
 /**
- * Whether a caller who reads this usage learns what is billed. Reasoning that only the total has, or that stands
- * beside the completion, is lost on clients of the protocol, who find it inside.
+ * Returns true when a caller who reads this usage learns what is billed. Reasoning that only the total has, or that
+ * stands beside the completion, is lost on clients of the protocol, who find it inside.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;
@@ -115,7 +115,7 @@ function objectOf(value: unknown): Record<string, unknown> {
 
 /**
  * A vendor's `usage` value, as text, with the billed numbers in place of its own and without what the operator pays.
- * What else it reports stays; one that is not an object is replaced.
+ * Other members stay; a value that is not an object is replaced.
  */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);

@@ -25,7 +25,7 @@ export function writeReply(reply: Reply, { parsed }: ChatPayload, usage: TokenUs
   });
 }
 
-/** What every object of a reply begins with. Ids of other protocols give way to one in chat's own form. */
+/** The first fields of every object of a reply. Ids of other protocols give way to one in chat's own form. */
 function replyHead(id: string | null, object: "chat.completion" | "chat.completion.chunk", model: string) {
   return {
     id: id?.startsWith("chatcmpl-") ? id : newReplyId(),
@@ -57,8 +57,8 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
 
 /**
  * Writes a stream of chunks: the role first, under one id, then the pieces; at the end the reason, one usage chunk
- * without choices, and `[DONE]`. What a client must send back of reasoning comes whole, once the reasoning is over: of a
- * field that OpenAI does not know, its clients keep the last value (openai 6, `ChatCompletionStream`).
+ * without choices, and `[DONE]`. What a client must send back of reasoning comes whole, once the reasoning is over: of
+ * a field that OpenAI does not know, its clients keep the last value (openai 6, `ChatCompletionStream`).
  */
 export class ChatReplyWriter implements ReplyWriter {
   readonly #model: string;
@@ -66,7 +66,7 @@ export class ChatReplyWriter implements ReplyWriter {
   #finish: Finish = { reason: "stop", stopSequence: null };
   /** Pieces of reasoning that are to be sent whole. */
   #reasoning: ReasoningPart[] = [];
-  /** How many have been. */
+  /** Number of pieces of reasoning that were sent. */
   #pieces = 0;
   readonly #kinds = new Map<number, ToolCall["kind"]>();
 

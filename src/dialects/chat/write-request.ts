@@ -49,7 +49,7 @@ function writeMaxTokens(
     : { [traits.maxTokensField ?? "max_tokens"]: Math.min(wanted, model.maxOutputTokens) };
 }
 
-/** What not every vendor has, or under another name. */
+/** Fields that some vendors lack or name otherwise. */
 function writeSampling(conversation: Conversation, traits: VendorTraits): object {
   const { topK, stop, seed, verbosity, params } = conversation;
   if (topK !== null && !traits.takesTopK) throw untranslatable(params.topK ?? "top_k");
@@ -141,8 +141,8 @@ function writeSchema({
 }
 
 /**
- * How much to reason, in the vendor's own way. A model that cannot be told thinks as much as it does: clients ask
- * models for it that they do not know.
+ * Writes the effort of reasoning in the vendor's own way. A model that cannot be told thinks as much as it does:
+ * clients ask models for it that they do not know.
  */
 function writeReasoning({ reasoning }: Conversation, { traits, model }: VendorTerms): object {
   const split = traits.splitsReasoning ? { reasoning_split: true } : {};

@@ -46,7 +46,7 @@ export function customNames(tools: readonly Tool[]): ReadonlySet<string> {
   return new Set(tools.flatMap(({ kind, name }) => (kind === "custom" ? [name] : [])));
 }
 
-/** Whether vendors of a protocol know custom tools; a vendor of chat completions may refuse them. */
+/** Returns true when vendors of a protocol know custom tools; a vendor of chat completions may refuse them. */
 export function takesCustomTools(
   dialect: TextDialectName,
   { refuses }: VendorTraits & { refuses?: readonly string[] },
@@ -130,7 +130,7 @@ class CustomCallReader implements ReplyReader {
         if (input !== null) yield this.#release(event.call, input);
         continue;
       }
-      // What is held at the end is not as it was asked for, and goes on as it is.
+      // Text still held at the end is not in the requested form, so it goes on unchanged.
       if (event.type === "finish") for (const [call, { text }] of this.#held) yield this.#release(call, text);
       yield event;
     }

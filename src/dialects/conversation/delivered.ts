@@ -3,16 +3,16 @@ import type { TokenUsage, UsagePolicy } from "../../domain/usage.ts";
 import { StreamMeter } from "../stream-meter.ts";
 import type { ReplyEvent } from "./reply.ts";
 
-/** Of the calls of a reply, which are parsed at its end. As many as 200,000 tokens have. */
+/** Characters of the calls' arguments, which are parsed at the end of a reply. 200,000 tokens have as many. */
 const MAX_ARGUMENT_CHARACTERS = 1024 * 1024;
-/** Of all text of a reply, which some protocols repeat whole at its end. Twice what a million tokens have. */
+/** Characters of a reply, which some protocols repeat whole at its end. Twice as many as a million tokens have. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** Calls, signatures, and pieces of text or reasoning that follow something else: each is an item of some protocols. */
 const MAX_ITEMS = 10_000;
 
 /**
- * Counts what a reply delivers, event by event, beside what the vendor reports of it. Throws an `UpstreamError` for more
- * than a model writes, because whoever writes the reply keeps it until its end.
+ * Counts what a reply delivers, event by event, beside what the vendor reports of it. Throws an `UpstreamError` for
+ * more than a model writes, because whoever writes the reply keeps it until its end.
  */
 export class Delivered {
   readonly #meter: StreamMeter;
@@ -25,7 +25,9 @@ export class Delivered {
     this.#meter = new StreamMeter(policy);
   }
 
-  /** True once there is something that a caller would read. A signature alone, of thoughts not shown, is nothing yet. */
+  /**
+   * True once there is something that a caller would read. A signature alone, of thoughts not shown, is nothing yet.
+   */
   get hasContent(): boolean {
     return this.#meter.hasContent;
   }
@@ -67,7 +69,7 @@ export class Delivered {
     return this.#meter.delivered.text;
   }
 
-  /** What is billed so far. `isComplete`: nothing is missing of the reply. */
+  /** Returns the billed usage so far. `isComplete`: nothing is missing of the reply. */
   usage(isComplete: boolean): TokenUsage {
     return this.#meter.usage(isComplete);
   }

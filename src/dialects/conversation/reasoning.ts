@@ -1,14 +1,14 @@
-/** How much a model shall think, from nothing to the most it can. */
+/** The effort of reasoning, from none to the most that a model can. */
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 export type Effort = (typeof EFFORTS)[number];
 
-/** What a caller asked of a model's reasoning. */
+/** The reasoning that a caller requests. */
 export interface Reasoning {
   effort: Effort | null;
   /** Most tokens of reasoning; null where the caller named none. */
   budgetTokens: number | null;
-  /** Whether the caller wants to see it, as text or summary; null for the vendor's default. */
+  /** True when the caller wants to see it, as text or summary; null for the vendor's default. */
   isVisible: boolean | null;
 }
 

@@ -37,7 +37,7 @@ export type ReplyEvent =
   | { type: "finish"; finish: Finish }
   /** The result of a feature that the vendor bills by use. */
   | { type: "use"; feature: Feature }
-  /** What the vendor reports so far; the last one counts. */
+  /** The vendor's report so far; the last one counts. */
   | { type: "usage"; report: UsageReport };
 
 /** Reads a vendor's stream. */

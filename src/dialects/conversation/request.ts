@@ -13,7 +13,7 @@ export interface Conversation {
   turns: readonly Turn[];
   tools: readonly Tool[];
   toolChoice: ToolChoice | null;
-  /** Whether several tools may be called in one turn; null for the vendor's default. */
+  /** True when several tools may be called in one turn; null for the vendor's default. */
   parallelCalls: boolean | null;
   /** Maximum of output tokens, hidden ones included; null where the caller set none. */
   maxTokens: number | null;
@@ -118,7 +118,7 @@ export interface Tool extends Cacheable {
   /** JSON Schema of a function's arguments; null for none. */
   parameters: Readonly<Record<string, unknown>> | null;
   strict: boolean | null;
-  /** Of a custom tool: the grammar of its input, as the responses protocol writes it. */
+  /** Grammar of a custom tool's input, as the responses protocol writes it. */
   format?: unknown;
 }
 

@@ -7,7 +7,7 @@ import { Delivered } from "./delivered.ts";
 import type { ReplyReader, ReplyWriter } from "./reply.ts";
 import { VendorFrames } from "../sse/vendor-frames.ts";
 
-/** Of a stream, whose reader may keep what is not whole yet. As many as 400,000 tokens have, each in its own event. */
+/** Bytes of a stream: its reader may keep incomplete items. 400,000 tokens have as many, each in its own event. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
 /** A stream from a vendor of one dialect to a caller of another. */

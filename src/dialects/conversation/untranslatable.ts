@@ -1,8 +1,8 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 
 /**
- * A request that this vendor's protocol cannot express. Nothing was sent, and another target may speak the caller's
- * own protocol. `param` is the caller's field, `reason` what is wrong with its content; without one the field itself is.
+ * A request that this vendor's protocol cannot express. Nothing was sent, and another target may speak the caller's own
+ * protocol. `param` is the caller's field, `reason` what is wrong with its content; without one the field itself is.
  */
 export function untranslatable(param: string, reason?: string): UpstreamError {
   const publicMessage =

@@ -4,7 +4,7 @@ import type { TextStream } from "../dialect.ts";
 import { Delivered } from "./delivered.ts";
 import { eventsOf, type Reply, type ReplyWriter } from "./reply.ts";
 
-/** A reply that came whole, as the stream that its caller requested. Whatever is pushed stands for all of it. */
+/** A reply that came whole, as the stream that its caller requested. One `push` stands for the whole stream. */
 export class WholeStream implements TextStream {
   readonly #reply: Reply;
   readonly #writer: ReplyWriter;

@@ -15,7 +15,7 @@ export interface EmbeddingsPayload {
   model: string;
   /** The texts to embed; null where they are given as tokens. */
   texts: readonly string[] | null;
-  /** How many vectors are requested. */
+  /** Number of requested vectors. */
   count: number;
   dimensions: number | null;
   isBase64: boolean;
@@ -75,7 +75,7 @@ export function inputText({ texts, estimatedInput }: EmbeddingsPayload): Countab
 interface Input {
   texts: readonly string[] | null;
   count: number;
-  /** Of an input that is given as tokens. */
+  /** Size of an input that is given as tokens, else zero. */
   tokens: number;
 }
 

@@ -29,12 +29,12 @@ const READ: ReadonlySet<string> = new Set([
   "background",
 ]);
 
-/** Whether a field is one that image endpoints read. */
+/** Returns true for a field that image endpoints read. */
 export function isReadField(name: string): boolean {
   return READ.has(name);
 }
 
-/** Whether a field of image requests has no effect and is not named either. */
+/** Returns true for a field of image requests that has no effect and is not named in the header either. */
 export function isSilentlyIgnored(name: string): boolean {
   return SILENTLY_IGNORED.has(name);
 }

@@ -11,17 +11,17 @@ export type ImageField = readonly [name: string, value: unknown];
 /** Form fields that are numbers. */
 const NUMBERS: ReadonlySet<string> = new Set(["n", "output_compression"]);
 
-/** Whether a field holds pictures, so that long text in it is decoded while it arrives. */
+/** Returns true for a field of pictures, so that long text in it is decoded while it arrives. */
 export function isPictureField(name: string | number | undefined): boolean {
   return typeof name === "string" && (isReferenceField(name) || isMaskField(name));
 }
 
-/** Whether anything reads a field; the others are named in a header and otherwise skipped. */
+/** Returns true for a field that is read; the others are named in a header and otherwise skipped. */
 export function isKnownField(name: string): boolean {
   return isPictureField(name) || isReadField(name);
 }
 
-/** Whether a field is one of image requests, with an effect or without. */
+/** Returns true for a field of image requests, with an effect or without. */
 export function isImageField(name: string): boolean {
   return isKnownField(name) || isSilentlyIgnored(name);
 }

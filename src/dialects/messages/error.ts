@@ -33,7 +33,7 @@ function typeOf({ code, kind, status }: GatewayError): string {
   return kind === "access" ? code : TYPES[kind];
 }
 
-/** What the types of the protocol's errors mean (Anthropic API, "Errors"). */
+/** The meaning of the protocol's error types (Anthropic API, "Errors"). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   invalid_request_error: "rejected",
   request_too_large: "rejected",

@@ -17,7 +17,7 @@ export function eventText(event: MessagesEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** What fills the silence of a stream: every client skips it. */
+/** Fills the silence of a stream: every client skips it. */
 export const PING_FRAME: Uint8Array = eventFrame({ type: "ping" });
 
 /** The frame with the name of its event, where the vendor left that to the data. */

@@ -61,7 +61,7 @@ function isMessage(body: unknown): body is VendorMessage {
   return isObject(body) && Array.isArray(body["content"]) && body["content"].every(isBlock);
 }
 
-/** Whether it has what clients read without a check; of kinds that are not known here, nothing but the kind. */
+/** Returns true for a block with all members that clients read unchecked. Unknown kinds need nothing but a kind. */
 function isBlock(block: unknown): boolean {
   if (!isObject(block)) return false;
   const { type, text } = block;
@@ -90,7 +90,7 @@ function afterForeignAnswers(
 }
 
 /**
- * Whether thinking with a budget is asked for, and the call that is being answered has none because a vendor of another
+ * Returns true when thinking with a budget is asked for, but the call that is answered has none: a vendor of another
  * protocol made it. Anthropic refuses such a request for ever (Anthropic API, "Extended thinking with tool use").
  */
 function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, unknown>>): boolean {

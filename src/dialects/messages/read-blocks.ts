@@ -38,7 +38,7 @@ export function readUserParts(content: unknown, path: string): UserPart[] {
   );
 }
 
-/** What the assistant said. `inputOf` gives the text of a call's input as the caller wrote it. */
+/** Reads a turn of the assistant. `inputOf` gives the text of a call's input as the caller wrote it. */
 export function readAssistantParts(
   content: unknown,
   path: string,
@@ -122,7 +122,7 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
   }
 }
 
-/** What describes a document of text becomes part of it; other protocols have no place for it, nor for citations. */
+/** Title and context of a document become part of its text; other protocols have no place for it, nor for citations. */
 function readDocument(block: Block, path: string): FilePart {
   const { title, context, citations } = block;
   if (isObject(citations) && citations["enabled"] === true) throw untranslatable(`${path}.citations`);

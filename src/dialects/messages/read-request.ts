@@ -26,7 +26,10 @@ const PARAMS: Conversation["params"] = {
   user: "metadata.user_id",
 };
 
-/** Read below, or without effect on what is said: labels, hints for caches, what the vendor may forget of a long history. */
+/**
+ * Read below, or without effect on what is said: labels, hints for caches, what the vendor may forget of a long
+ * history.
+ */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
   "messages",

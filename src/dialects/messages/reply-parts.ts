@@ -23,7 +23,7 @@ export function readFinish({
 /** Fields of every message whose features the gateway does not offer by translation. */
 export const NO_EXTRAS = { container: null, diagnostics: null } as const;
 
-/** What a call has besides its content: the model itself made it. */
+/** Fields of a call besides its content: the model itself made it. */
 export const CALL_EXTRAS = { caller: { type: "direct" } } as const;
 
 /** The fields that tell the ending. */

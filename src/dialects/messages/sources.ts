@@ -4,7 +4,7 @@ import { knownNames, refuseCaseVariants } from "../field-names.ts";
 import type { InputSize } from "../input-size.ts";
 import { requireLink } from "../links.ts";
 
-/** What the blocks of a conversation refer to outside of the request. */
+/** References of a conversation's blocks to anything outside of the request. */
 export interface References {
   /** Files in the operator's account at the vendor. */
   files: readonly FeatureUse[];

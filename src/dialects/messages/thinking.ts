@@ -12,7 +12,7 @@ export interface ThinkingFields {
   effort?: string;
 }
 
-/** What a caller asked of the model's reasoning; null for nothing. */
+/** Reads the requested reasoning; null where the caller asks for nothing. */
 export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning | null {
   const { thinking, output_config: config } = body;
   const effort = isObject(config) ? readEffort(config["effort"]) : null;
@@ -24,8 +24,8 @@ export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning
 }
 
 /**
- * How a model is told to reason. A model that cannot be told, or a maximum of output too small for the least budget,
- * is told nothing.
+ * Writes the requested reasoning. Nothing is written for a model that cannot be told, or where the maximum of output is
+ * too small for the least budget.
  */
 export function writeThinking(
   reasoning: Reasoning | null,
@@ -34,7 +34,7 @@ export function writeThinking(
 ): ThinkingFields {
   if (!reasoning || control === undefined) return {};
   const effort = effortOf(reasoning);
-  // Of the models that think by themselves some always do, and refuse to be told otherwise.
+  // Some models always think and refuse a request that switches it off.
   if (effort === "none") return control === "budget" ? { thinking: { type: "disabled" } } : { effort: "low" };
   const display = reasoning.isVisible === null ? {} : { display: displayOf(reasoning.isVisible) };
   if (control === "budget") {
@@ -82,13 +82,13 @@ export function openCallSignature(data: string): Signature | null {
   return data.startsWith(OF_CALL) ? openSignature(data.slice(OF_CALL.length), "messages") : null;
 }
 
-/** Whether a block of thinking came from a vendor of another protocol: those of this one would refuse it. */
+/** Returns true for thinking of another protocol's vendor, which vendors of this one would refuse. */
 export function isForeign({ type, signature, data }: Readonly<Record<string, unknown>>): boolean {
   const seal = type === "thinking" ? signature : type === "redacted_thinking" ? data : undefined;
   return typeof seal === "string" && seal.startsWith(CARRIED);
 }
 
-/** Whether a request's text may hold such a block. */
+/** Returns true when a request's text may hold such a block. */
 export function mayHoldForeign(raw: string): boolean {
   return raw.includes(`"${CARRIED}`);
 }

@@ -82,7 +82,7 @@ function writeToolChoice(
   }
 }
 
-/** What the protocol takes as the id of a call (Anthropic API, "Tool use"). */
+/** The characters that the protocol takes in the id of a call (Anthropic API, "Tool use"). */
 const USABLE = /^[a-zA-Z0-9_-]+$/;
 const CARRIED = "gw_id_";
 

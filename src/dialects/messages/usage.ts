@@ -51,7 +51,7 @@ export function readUsage(value: unknown): UsageReport | null {
 const APART: ReadonlySet<unknown> = new Set(["compaction", "advisor_message"]);
 const SUMMED: ReadonlySet<unknown> = new Set([undefined, "message"]);
 
-/** Whether the top level has what its iterations add up to, as far as it reports it and their kinds are known. */
+/** Returns true unless the top level contradicts the sum of its iterations; those of unknown kinds prove nothing. */
 function agrees(whole: UsageReport, parts: readonly Record<string, unknown>[]): boolean {
   const summed = parts.filter(({ type }) => SUMMED.has(type));
   if (parts.some(({ type }) => !SUMMED.has(type) && !APART.has(type))) return true;
@@ -132,7 +132,7 @@ function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
   return sum;
 }
 
-/** What counts in a report, of which a stream may have thousands. */
+/** The members of a report that count; a stream may have thousands of reports. */
 const COUNTED = [
   "input_tokens",
   "cache_creation_input_tokens",
@@ -179,8 +179,8 @@ export function mergeUsageAsClients(
 }
 
 /**
- * Whether a caller who reads this usage learns what is billed, but for the lifetime of what was cached. Clients take
- * what was written to the cache from its sum, which the split alone does not give.
+ * Returns true when a caller who reads this usage learns what is billed, but for the lifetime of what was cached.
+ * Clients take what was written to the cache from its sum, which the split alone does not give.
  */
 export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   const read = readUsage(shown);

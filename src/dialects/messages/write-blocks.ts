@@ -17,7 +17,7 @@ import { writeCallId } from "./tools.ts";
 
 export type WrittenBlock = Record<string, unknown>;
 
-/** Where a part stands in the caller's words, for errors. */
+/** The place of a part in the caller's request, for errors. */
 type Field = string;
 
 /** Vendors refuse text that is empty or white space alone, which other vendors' models write before calls. */

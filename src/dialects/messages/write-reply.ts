@@ -78,9 +78,9 @@ export class MessagesWriter implements ReplyWriter {
   #hasStarted = false;
   /** The block that is open: a piece of text, of reasoning, or a call by its number. */
   #open: "text" | "thinking" | number | null = null;
-  /** Whether the open block is thinking whose signature has not come. */
+  /** True while the open block is thinking whose signature has not come. */
   #isUnsigned = false;
-  /** Whether the open call's input may still be an object; null before its first character. */
+  /** True while the open call's input may still be an object; null before its first character. */
   #isInputObject: boolean | null = null;
   /** White space that came while a call was open, for the text that follows. */
   #space = "";
@@ -131,7 +131,7 @@ export class MessagesWriter implements ReplyWriter {
     return eventText({ ...writeError(error), type: "error" });
   }
 
-  /** What the input will have cost is known at the end only; until then there is the estimate. */
+  /** The cost of the input is known at the end only; the estimate stands until then. */
   #start(id: string | null): string {
     if (this.#hasStarted) return "";
     this.#hasStarted = true;

@@ -46,7 +46,9 @@ export function findObject(object: StreamedObject, name: string): Field<Streamed
   return { key: field.key, value: field.value };
 }
 
-/** An optional field that must be an array of objects; a single object is read as an array of one, as the vendor does. */
+/**
+ * An optional field that must be an array of objects; a single object is read as an array of one, as the vendor does.
+ */
 export function findObjects(object: StreamedObject, name: string): Field<StreamedObject[]> | undefined {
   const field = findField(object, name);
   if (!field) return undefined;

@@ -23,7 +23,7 @@ export function readPicture(part: StreamedObject): PicturePart | undefined {
   return { kind: "inline", inline, data, mimeType };
 }
 
-/** Whether a part is a draft or reasoning, which belong to the model's thoughts. */
+/** Returns true for a draft or reasoning, which belong to the model's thoughts. */
 export function isThought(part: StreamedObject): boolean {
   return part["thought"] === true;
 }

@@ -5,7 +5,7 @@ import { findField, findObject, findObjects, findText, withValue } from "./field
 import { type PicturePart, readPicture } from "./parts.ts";
 
 interface RepeatRules {
-  /** Whether each turn needs a role; a turn without one is the caller's. */
+  /** True when each turn needs a role; a turn without one is the caller's. */
   demandsRoles: boolean;
 }
 

@@ -77,7 +77,7 @@ function changeParts(reply: StreamedObject, change: (part: StreamedJson) => Stre
   return candidates ? { ...reply, candidates } : reply;
 }
 
-/** Whether a part is a picture in the message (Gemini API reference, `Blob`). */
+/** Returns true for a picture inside of the message (Gemini API reference, `Blob`). */
 function isInlinePicture(part: StreamedJson): part is InlinePicture {
   if (!isStreamedObject(part) || !isStreamedObject(part["inlineData"])) return false;
   const { mimeType, data } = part["inlineData"];

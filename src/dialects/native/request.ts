@@ -71,7 +71,7 @@ function protocolNames(names: readonly string[]): KnownNames {
   return knownNames(names.flatMap((name) => [name, snakeCase(name)]));
 }
 
-/** Whether the string at a path of the body is a picture in base64. */
+/** Returns true when the string at a path of the body is a picture in base64. */
 export function isPicturePath(path: JsonPath): boolean {
   // An array of one may be left out, so the positions in arrays say nothing.
   const [contents, parts, inline, data, ...rest] = path.filter((step) => typeof step !== "number");
@@ -122,7 +122,10 @@ function refuseForeignFiles(body: StreamedObject): void {
 const FILE_FIELDS = ["fileData", "file_data"];
 const FOLDED_FILE_FIELDS: ReadonlySet<string> = new Set(FILE_FIELDS.map(foldCase));
 
-/** Whether a file is named at any depth outside of the `exempt` fields. The reader of the body bounds the depth. */
+/**
+ * Returns true when a file is named at any depth outside of the `exempt` fields. The reader of the body bounds the
+ * depth.
+ */
 function namesFile(value: StreamedJson, exempt: readonly string[] = []): boolean {
   if (Array.isArray(value)) return value.some((item) => namesFile(item));
   if (!isStreamedObject(value)) return false;

@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/json.ts";
 import type { SizedText } from "../sized-text.ts";
 
-/** What vendors count for one generated image (Gemini API, token counting). */
+/** Tokens that vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;
 
 /** Members of items that hold what the model wrote. */

@@ -59,9 +59,9 @@ export function frame(type: string, data: string): string {
 }
 
 /**
- * How a stream ends early: `response.failed` where the caller knows of the response, then an `error` event. Official
- * clients read its fields in the event itself or in an `error` object, by their generation, so it has them twice
- * (OpenAI responses reference, streaming events). `number` is the next sequence number.
+ * Writes the early end of a stream: `response.failed` where the caller knows of the response, then an `error` event.
+ * Official clients read its fields in the event itself or in an `error` object, by their generation, so it has them
+ * twice (OpenAI responses reference, streaming events). `number` is the next sequence number.
  */
 export function failureFrames(
   error: GatewayError,

@@ -59,7 +59,7 @@ function isEnded(body: Record<string, unknown>): body is VendorResponse {
   return isEnd && isOutput(output);
 }
 
-/** Whether each item has what clients read without a check: its type, and a message its list of parts. */
+/** Returns true when each item has what clients read unchecked: a type, and a list of parts in a message. */
 export function isOutput(output: unknown): output is readonly unknown[] {
   return Array.isArray(output) && output.every(isItem);
 }
@@ -92,7 +92,7 @@ export function publicResponse(
   });
 }
 
-/** How the ids of reasoning begin that the gateway has written, mostly for a vendor of another protocol. */
+/** The beginning of ids that the gateway gives to reasoning, mostly of a vendor of another protocol. */
 export const FOREIGN_REASONING_PREFIX = "rs_gw";
 
 /**

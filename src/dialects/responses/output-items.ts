@@ -35,7 +35,7 @@ const PARTS = {
   },
 } as const;
 
-/** What the model says: text and refusals, each a part. */
+/** A message of the model: text and refusals, each a part. */
 export class MessageItem implements OpenItem {
   readonly #emit: Emit;
   readonly #id = newItemId("msg");
@@ -182,7 +182,7 @@ export class CallItem implements OpenItem {
     };
   }
 
-  /** Whether its arguments could be the whole of them; nobody can tell of a custom tool's. */
+  /** True when its arguments may be complete; false for a custom tool, whose input has no end mark. */
   get isWhole(): boolean {
     return !this.#isCustom && this.#hasBecomeWhole;
   }

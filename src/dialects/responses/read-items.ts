@@ -113,7 +113,7 @@ class ItemReader {
   }
 }
 
-/** What the signature of a call begins with, in the reasoning item that carries it. */
+/** The beginning of a call's signature in the reasoning item that carries it. */
 const CALL_MARK = "call:";
 
 /** The text of a reasoning item that stands before a signed call, since calls have no place for a signature. */
@@ -145,7 +145,7 @@ function readResult({ call_id: id, output }: Item, path: string): ToolResult {
 type Part = Readonly<Record<string, unknown>>;
 type ContentPart = TextPart | ImagePart | FilePart;
 
-/** What a user or a tool says: text, pictures and documents. Empty texts are left out. */
+/** Reads parts of a user or a tool: text, pictures and documents. Empty texts are left out. */
 function readContent(content: unknown, path: string): ContentPart[] {
   if (typeof content === "string") return nonEmpty(content);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
@@ -160,7 +160,7 @@ function readTexts(content: unknown, path: string): TextPart[] {
   });
 }
 
-/** What the model said earlier: text and refusals. */
+/** Reads an earlier message of the model: text and refusals. */
 function readAnswer(content: unknown, path: string): AssistantPart[] {
   if (typeof content === "string") return nonEmpty(content);
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];

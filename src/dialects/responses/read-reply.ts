@@ -26,7 +26,7 @@ export function parseReply(reply: VendorReply): Reply {
   return collectReply(reader.readEvent({ type, response: body }));
 }
 
-/** What has been read of an item of the output. */
+/** An item of the output as far as it was read. */
 interface ReadItem {
   /** Characters by the kind of their event, so that what an item's last event repeats is not read twice. */
   lengths: Record<string, number>;

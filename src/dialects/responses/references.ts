@@ -4,7 +4,7 @@ import { knownNames, refuseCaseVariants } from "../field-names.ts";
 import { InputSize } from "../input-size.ts";
 import { requireLink } from "../links.ts";
 
-/** What the parts of the input refer to outside of the request, and how large the input is. */
+/** References of the input's parts to anything outside of the request, and the size of the input. */
 export interface References {
   /** Objects in the operator's account at the vendor. */
   files: readonly FeatureUse[];

@@ -199,7 +199,7 @@ function checkItem(item: unknown, path: string): void {
   checkEach(`${path}.tools`, item["tools"], wrongOfTool);
 }
 
-/** What items of these types must have; those of other types are left to the vendor. */
+/** Required members of items of these types; items of other types are left to the vendor. */
 const ITEM_FIELDS: Readonly<Record<string, FieldChecks | undefined>> = {
   function_call: [
     ["call_id", text],

@@ -20,7 +20,7 @@ type VendorEvent = Record<string, unknown>;
 
 /** Events that end a response as it was meant to end (OpenAI responses reference, streaming events). */
 const ENDINGS: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete"]);
-/** What official clients read of an event without a check. */
+/** Members of events that official clients read without a check. */
 const MEMBERS: ReadonlyMap<unknown, string> = new Map([
   ["response.created", "response"],
   ["response.in_progress", "response"],

@@ -191,7 +191,7 @@ function responseId(vendorId: string | null): string {
   return known.startsWith("resp_") ? known : `resp_${known}`;
 }
 
-/** How a response stands: it runs, or why it ended. */
+/** The state of a response: it runs, or the reason of its end. */
 type ResponseState = { kind: "running" } | { kind: "ended"; finish: Finish; usage: TokenUsage };
 
 /**
@@ -245,7 +245,7 @@ function stateFields(state: ResponseState): object {
   };
 }
 
-/** What a response repeats of its request. */
+/** The fields of its request that a response repeats. */
 function echoOf(body: Readonly<Record<string, unknown>>): object {
   const text = isObject(body["text"]) ? body["text"] : {};
   const reasoning = isObject(body["reasoning"]) ? body["reasoning"] : {};

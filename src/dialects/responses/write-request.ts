@@ -201,7 +201,7 @@ function writeResult({ callId, parts, isError }: ToolResult, isCustom: boolean):
   };
 }
 
-/** What the model said in a row is one message; reasoning and calls are items of their own. */
+/** Successive texts of the model are one message; reasoning and calls are items of their own. */
 function writeAssistant(parts: readonly AssistantPart[], customCalls: Set<string>): object[] {
   const items: object[] = [];
   let content: object[] = [];

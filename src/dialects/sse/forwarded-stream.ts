@@ -7,14 +7,14 @@ import type { StreamMeter } from "../stream-meter.ts";
 import { repeatFrames, type FrameTemplate } from "./frame-template.ts";
 import { VendorFrames } from "./vendor-frames.ts";
 
-/** What a dialect knows of a stream that it forwards: the meaning of each frame, and what its caller gets of it. */
+/** The dialect's part of a forwarded stream: it reads each frame and writes what the caller gets of it. */
 export interface FrameForwarder {
   /** True once the upstream has sent its end mark. */
   readonly isDone: boolean;
   /** True while nothing is missing of the reply. */
   readonly isComplete: boolean;
   /**
-   * Reads a frame with data: counts its content and its usage report, and appends what the caller gets of it to
+   * Reads a frame with data: counts its content and its usage report, and appends the caller's frames to
    * `output`. Returns a template when later frames may repeat this one with other text. Throws an `UpstreamError` on
    * an error event and on what is not the protocol.
    */

@@ -3,7 +3,7 @@ import type { SizedText } from "../sized-text.ts";
 
 /**
  * A frame that has been parsed once, with slots for its text and its padding. A later frame that differs only inside
- * the slots has no other news, so it is passed on without being parsed.
+ * the slots holds nothing else that is new, so it is passed on without being parsed.
  */
 export interface FrameTemplate {
   /** The bytes around the slots: as they come from the upstream, and as the client gets them. */
@@ -117,7 +117,7 @@ function slotAfter(text: string, name: RegExp, from: number): Span | null {
   return { start, end };
 }
 
-/** Where unescaped text ends: at a quote, an escape or a control character. */
+/** Returns the end of unescaped text: a quote, an escape or a control character. */
 function endOfPlainText(bytes: Uint8Array, from: number): number {
   let at = from;
   for (; at < bytes.length; at++) {

@@ -3,7 +3,7 @@ import { JsonBoundError, parseBounded } from "../../lib/bounded-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { FrameSplitter } from "../../lib/sse.ts";
 
-/** Of one event of a vendor. */
+/** Bound of one event of a vendor. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** An event is one line, or the lines of indented JSON. */
 const MAX_LINES = 100_000;

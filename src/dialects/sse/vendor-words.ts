@@ -44,8 +44,8 @@ export function neutralFrame(frame: Buffer, event: Readonly<Record<string, unkno
 }
 
 /**
- * What the caller gets of a frame without data: its comments. Official clients parse the data of every event, also where
- * it is empty or there is only a name, and fail.
+ * Returns a frame without data for the caller: its comments alone. Official clients parse the data of every event, also
+ * where it is empty or there is only a name, and fail.
  */
 export function commentsOf(frame: Buffer): Buffer {
   return EVENT_LINE.test(frame.toString("latin1")) ? NOTHING : neutralFrame(frame);

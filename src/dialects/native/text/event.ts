@@ -36,7 +36,7 @@ function inStreamError(error: unknown): UpstreamError {
   return new UpstreamError(kind, `error inside the stream: ${named}`, { vendorMessage });
 }
 
-/** What vendors count for one generated image (Gemini API, token counting). */
+/** Tokens that vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;
 
 /**

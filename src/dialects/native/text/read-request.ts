@@ -46,7 +46,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
   };
 }
 
-/** What stands in the text of a request with calls or results, also where the names are escaped. */
+/** One of these stands in the text of any request with calls or results, also where names are escaped. */
 const CALL_NAMES = [
   '"functionCall"',
   '"function_call"',

@@ -23,7 +23,7 @@ export type NativeRequest = TextRequest & { body: StreamedObject };
 
 export type NativePayload = TextPayload<NativeRequest>;
 
-/** What the address of a call says of it. */
+/** The facts of a call that its address holds. */
 interface NativeCall {
   model: string;
   isStream: boolean;

@@ -60,7 +60,7 @@ function readChoice(body: StreamedObject): ToolChoice | null {
 }
 
 const CONFIG_NAMES = namesOf(["functionCallingConfig"]);
-/** Whether calls come in pieces is for the vendor; they come whole from others. */
+/** `streamFunctionCallArguments` concerns vendors of this protocol only: from others calls come whole. */
 const CALLING_NAMES = namesOf(["mode", "allowedFunctionNames", "streamFunctionCallArguments"]);
 
 function readNames(value: StreamedJson | undefined): string[] {
@@ -103,7 +103,7 @@ function readKeyword(name: string, value: StreamedJson): StreamedJson {
   return value;
 }
 
-/** Of 64 bits, which JSON of protocol buffers writes as strings. */
+/** Numbers of 64 bits, which JSON of protocol buffers writes as strings. */
 const COUNTS: ReadonlySet<string> = new Set([
   "minItems",
   "maxItems",

@@ -36,8 +36,9 @@ const chatBody = { model: "public-model", messages: [{ role: "user", content: "h
 const chatPayload = readChat(Buffer.from(JSON.stringify(chatBody)));
 
 /**
- * This protocol has instructions at the start only, no names of files, functions without strictness, pictures beside results, levels of
- * reasoning, and takes no reasoning of other protocols; it has no names of schemas and no cached writes.
+ * This protocol has instructions at the start only, no names of files, functions without strictness, pictures beside
+ * results, levels of reasoning, and takes no reasoning of other protocols; it has no names of schemas and no cached
+ * writes.
  */
 const lawful: LawfulDialect<NativeRequest> = {
   dialect: native,

@@ -56,8 +56,8 @@ function imagesAmong(details: unknown): unknown {
 }
 
 /**
- * Whether a caller who reads this usage learns what is billed. Thoughts that are among the candidates would be counted
- * twice.
+ * Returns true when a caller who reads this usage learns what is billed. Thoughts that are among the candidates would
+ * be counted twice.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;

@@ -43,7 +43,7 @@ export function writeContents(
     const results = userParts.filter((part) => part.type === "tool_result");
     add(contents, "user", writeResults(results, names, param));
     const others = userParts.filter((part) => part.type !== "tool_result");
-    // What accompanies results is a turn of its own.
+    // Other parts beside results go to a turn of their own.
     add(contents, "user", others.flatMap(writeUser), results.length > 0);
   }
   return contents;

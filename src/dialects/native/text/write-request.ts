@@ -128,7 +128,7 @@ const SMALL_MODEL = { min: 0, max: 24_576 };
 const MIN_BUDGET = 512;
 
 /**
- * How a model of this vendor is told to reason: by a level since its third generation, by a budget before; both
+ * Writes the reasoning of a model of this vendor: by a level since its third generation, by a budget before; both
  * together are refused. Null where the caller says nothing, undefined where the model cannot be told.
  */
 function writeThinking(
@@ -139,7 +139,7 @@ function writeThinking(
   const { isVisible } = reasoning;
   const isLarge = /-pro\b/.test(upstreamModel);
   const effort = effortOf(reasoning);
-  // Who names a budget expects to see what it is spent on; this vendor hides it unless it is told.
+  // A caller who names a budget expects to see what it is spent on; this vendor hides it unless it is told.
   const isShown = isVisible ?? (reasoning.budgetTokens === null ? null : true);
   const visible = isShown === null ? {} : { includeThoughts: isShown };
   if (model.reasoning === "level") {
