@@ -3,8 +3,7 @@ import { exactMember } from "../../lib/exact-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
-import { refuseOthers } from "../conversation/refuse-others.ts";
-import { untranslatable } from "../conversation/untranslatable.ts";
+import { refuseOthers, untranslatable } from "../conversation/untranslatable.ts";
 import { readMessages } from "./read-messages.ts";
 import type { ChatPayload } from "./request.ts";
 

@@ -11,7 +11,7 @@ import type {
 } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTraits } from "../dialect.ts";
-import { writeDetails, type ReasoningDetail } from "./reasoning.ts";
+import { type ReasoningDetail, writeDetails } from "./reasoning.ts";
 import { writeCall } from "./tools.ts";
 
 type Message = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 /**
  * A request that this vendor's protocol cannot express. Nothing was sent, and another target may speak the caller's own
@@ -15,4 +16,21 @@ export function untranslatable(param: string, reason?: string): UpstreamError {
     isUnsent: true,
     isByRequest: true,
   });
+}
+
+/**
+ * Throws an `UpstreamError` for a field of a request that its translation does not have: nothing is dropped in silence.
+ * `neutral` has the values by which other fields ask for nothing.
+ */
+export function refuseOthers(
+  body: Readonly<Record<string, unknown>>,
+  known: ReadonlySet<string>,
+  neutral: Readonly<Record<string, (value: unknown) => boolean>>,
+): void {
+  for (const name in body) {
+    const value = body[name];
+    if (value === undefined || value === null || known.has(name) || ownValue(neutral, name)?.(value))
+      continue;
+    throw untranslatable(name);
+  }
 }

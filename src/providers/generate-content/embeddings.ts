@@ -5,7 +5,7 @@ import { isObject } from "../../lib/json.ts";
 import { brokenResponse, MAX_TEXT_BYTES, parseResponse, post, readText } from "../transport/http.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
-import { withCredential, type Credential } from "../transport/credential.ts";
+import { type Credential, withCredential } from "../transport/credential.ts";
 import type { GenerateContentConnection } from "./connection.ts";
 import { readTextFailure } from "./errors.ts";
 

@@ -95,7 +95,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "an unknown field is dropped in silence",
-    file: "src/dialects/conversation/refuse-others.ts",
+    file: "src/dialects/conversation/untranslatable.ts",
     find: "throw untranslatable(name);",
     replace: "continue;",
     tests: WRITER,
