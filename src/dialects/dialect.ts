@@ -15,7 +15,7 @@ export interface TextRequest {
   choices: number;
   /** Upper bound of the input tokens: no token is shorter than a byte, an image counts a fixed number. */
   inputCeiling: number;
-  /** Local estimate of the input tokens, and of those among them that media are. */
+  /** Local estimate of the input tokens, and of the tokens of media among them. */
   estimatedInput: number;
   mediaTokens: number;
   /** Uses of features that the model's record must allow. */
@@ -25,7 +25,7 @@ export interface TextRequest {
   body: Record<string, unknown>;
 }
 
-/** A request as it was sent: its exact text, which is forwarded character for character, and what was read of it. */
+/** A request as it was sent: its exact text, which is forwarded character for character, and its parsed reading. */
 export interface TextPayload<Request extends TextRequest = TextRequest> {
   dialect: TextDialectName;
   raw: string;
@@ -91,7 +91,7 @@ export interface VendorTerms {
   model: Pick<TextModel, "id" | "maxOutputTokens" | "reasoning">;
 }
 
-/** A reply that is not a stream, as it goes to the caller, and what is billed for it. */
+/** A whole reply for the caller, and its billed usage. */
 export interface WholeReply {
   text: string;
   usage: TokenUsage;
@@ -140,8 +140,8 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   /** The text for a vendor of this dialect: its model name and what must be set; all else as the caller wrote it. */
   forVendor(payload: TextPayload<Request>, terms: VendorTerms): string;
   /**
-   * Reads a vendor's reply of this dialect; its text stays as it is but for what names the vendor or is billed
-   * otherwise.
+   * Reads a vendor's reply of this dialect; its text stays as it is, but for names of the vendor and usage that is
+   * billed otherwise.
    */
   readReply(reply: VendorReply, publicModel: string, policy: UsagePolicy): WholeReply;
   /** A stream from a vendor of this dialect to a caller of it. */
@@ -151,7 +151,7 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   readConversation(payload: TextPayload<Request>): Conversation;
   /** The text of a request for a vendor of this dialect. Throws an `UpstreamError` for what it cannot say. */
   writeConversation(conversation: Conversation, terms: VendorTerms): string;
-  /** Parses a vendor's whole reply. Throws an `UpstreamError` for what is none. */
+  /** Parses a vendor's whole reply. Throws an `UpstreamError` for anything else. */
   parseReply(reply: VendorReply): Reply;
   /** Reads a vendor's stream, event by event. */
   replyReader(): ReplyReader;

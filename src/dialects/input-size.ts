@@ -1,10 +1,10 @@
 import type { TextRequest } from "./dialect.ts";
 import { eighthsOf, wholeTokens } from "./token-estimate.ts";
 
-/** Upper bound of what vendors count for one image, and what they count for most. */
+/** Upper bound of the tokens of one image, and the tokens of most images. */
 const MAX_IMAGE_TOKENS = 12_288;
 const DEFAULT_IMAGE_TOKENS = 1_536;
-/** Base64 of audio and documents has far fewer tokens than characters: about one for as many characters. */
+/** Base64 of audio and documents has about one token for this many characters. */
 const MEDIA_CHARACTERS_PER_TOKEN = 64;
 
 /**

@@ -20,7 +20,7 @@ export const CONTEXT_EXCEEDED = "context_length_exceeded";
 
 /**
  * The kind that a code or type of OpenAI or a compatible vendor stands for, as the error of a response or inside a
- * stream; undefined where it leaves that open (OpenAI error codes guide).
+ * stream; undefined where the code is unknown or too general (OpenAI error codes guide).
  */
 export function kindOfCode(code: string): UpstreamErrorKind | undefined {
   const key = code.toLowerCase();

@@ -7,13 +7,13 @@ const TICKS = 10_000_000_000;
 
 /**
  * The cost in a vendor's `usage`: `cost_in_usd_ticks`, or `cost` in US dollars (OpenRouter API, "Usage accounting").
- * Other vendors may mean something else by these names, so only those that are known to report it are believed.
+ * The names may mean something else at other vendors, so a trait says which vendors report it.
  */
 export function reportedCost(usage: Record<string, unknown>): VendorCost | undefined {
   return readVendorCost(usage["cost_in_usd_ticks"], TICKS) ?? readVendorCost(usage["cost"]);
 }
 
-/** Fields of a vendor's `usage` that tell what the operator pays: they are not for callers. */
+/** Fields of a vendor's `usage` with the operator's cost, which callers do not see. */
 const COST_FIELDS = ["cost", "cost_in_usd_ticks", "cost_details", "is_byok"];
 
 export function tellsCost(usage: unknown): boolean {

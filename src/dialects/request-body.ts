@@ -18,8 +18,8 @@ const LARGE_BYTES = 256 * 1024;
 const TOO_DEEP = `The request body is nested more than ${JSON_BOUNDS.depth} levels deep.`;
 
 /**
- * Reads the bytes of a text request, whose raw text goes to vendors. Throws a `GatewayError` for what is no JSON
- * object, is nested too deep, names a field twice, or names a provider.
+ * Reads the bytes of a text request, whose raw text goes to vendors. Throws a `GatewayError` for anything but a JSON
+ * object, too deep nesting, a field that is named twice, or a provider's name.
  */
 export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBody {
   const read = readUnambiguous(bytes, names);
@@ -30,7 +30,7 @@ export function readBody(bytes: Uint8Array, names: readonly string[]): RequestBo
   return read;
 }
 
-/** Reads a JSON object. Throws a `GatewayError` for what is none, is nested too deep, or names a field twice. */
+/** Reads a JSON object. Throws a `GatewayError` for anything else, too deep nesting, or a field that is named twice. */
 export function readUnambiguous(bytes: Uint8Array, names: readonly string[] = []): RequestBody {
   const { raw, body } = readObject(bytes);
   const scan = scanObject(raw, names);

@@ -21,8 +21,8 @@ export function observe(
 }
 
 /**
- * Text that is sized as it passes, piece by piece: by a rule of thumb at once, and by a tokenizer afterwards if need
- * be, for which its beginning is kept.
+ * Sizes text piece by piece as it passes, by a rule of thumb. Its beginning is kept for a tokenizer, which counts it at
+ * the end where the vendor reports nothing.
  */
 export class SizedText implements CountableText {
   #kept: Uint8Array<ArrayBuffer> = NOTHING;
@@ -75,7 +75,7 @@ export class SizedText implements CountableText {
     this.#isFull = read < text.length;
   }
 
-  /** The same for text in UTF-8, from one byte up to another, that has so many UTF-16 code units. */
+  /** The same for the bytes of UTF-8 text from `from` to `to`; `units` is their number of UTF-16 code units. */
   addUtf8(bytes: Uint8Array, from: number, to: number, units: number): void {
     const eighths = eighthsOf(to - from, units);
     this.#textEighths += eighths;

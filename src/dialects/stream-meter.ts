@@ -12,7 +12,7 @@ export class StreamMeter {
   #reportedEighths = 0;
   /** Content that came piece by piece. */
   readonly pieces = new SizedText();
-  /** The same content as some protocols repeat it whole; the larger of the two is billed. */
+  /** The same content where a protocol repeats it whole; the larger of the two is billed. */
   whole: SizedText | null = null;
   /** True once the caller would see content: from then on no other upstream can take over. */
   hasContent = false;

@@ -1,8 +1,8 @@
 /**
- * A rule of thumb for tokens: for limits, and while a response runs. What is billed without a vendor's report is
- * counted at its end (`gateway/metering/usage-estimator`). It depends on the text alone and not on how that was cut, in
- * eighths of a token so that pieces add up exactly: 2 for an ASCII character (four to a token, as OpenAI's
- * documentation says), 5 for other letters of two bytes, 8 for a CJK character, 10 for an emoji.
+ * A rule of thumb for tokens: for limits, and while a response runs. A reply without a vendor's report is counted at
+ * its end (`gateway/metering/usage-estimator`). It does not depend on how the text was cut. Eighths of a token make
+ * pieces add up exactly: 2 for an ASCII character (four to a token, as OpenAI's documentation says), 5 for other
+ * letters of two bytes, 8 for a CJK character, 10 for an emoji.
  */
 export function tokenEighths(text: string): number {
   return eighthsOf(Buffer.byteLength(text), text.length);

@@ -3,7 +3,7 @@ import { knownNames } from "./field-names.ts";
 
 /**
  * Fields that are features wherever they have a value. Vendors of one protocol take many of them in their other ones
- * too (OpenRouter and xAI API references), so every protocol reads all of them. Those of `fallbacks` are other models.
+ * too (OpenRouter and xAI API references), so every protocol reads all of them. `fallbacks` names other models.
  */
 const WHOLE_FIELDS: Readonly<Record<string, Feature>> = {
   web_search_options: "web_search_options",
@@ -27,8 +27,8 @@ const WHOLE_FIELD_USES: readonly FeatureUse[] = Object.entries(WHOLE_FIELDS).map
 export const FEATURE_FIELDS: readonly string[] = ["service_tier", "modalities", ...Object.keys(WHOLE_FIELDS)];
 
 /**
- * Beginnings of the types of tools that run at a vendor of any protocol; a date of their version may follow. Tools of
- * other types run at the caller. Null is one that no model is offered with.
+ * Prefixes of the types of tools that run at a vendor of any protocol; a date of the version may follow. Tools of other
+ * types run at the caller. Null: no model is offered with this tool.
  */
 const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null])[] = [
   ["web_search", "web_search"],
@@ -76,7 +76,7 @@ export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
 }
 
 /**
- * Returns true when a reply is to have more than text and pictures. Vendors bill tokens of speech several times as high as those of
+ * True when a reply is to have more than text and pictures. Vendors bill tokens of speech several times as high as those of
  * text (OpenAI and Gemini, prices of audio), and no price has a category for them.
  */
 export function namesAudio(modalities: unknown): boolean {

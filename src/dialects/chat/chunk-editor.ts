@@ -21,9 +21,9 @@ interface EditedFrame {
 }
 
 /**
- * Changes in a vendor's chunks what callers must not see or cannot do without: the model has its public name, all
- * have one id and the fields that the protocol requires, the first delta of a choice has a role, calls are numbered
- * without gaps and tell their id and name once, and usage is in no chunk with choices. Every other byte stays.
+ * Edits a vendor's chunks for callers: the model has its public name, all chunks have one id and the fields that the
+ * protocol requires, the first delta of a choice has a role, calls are numbered without gaps and tell their id and name
+ * once, and usage is in no chunk with choices. Every other byte stays.
  */
 export class ChunkEditor {
   readonly #model: string;
@@ -33,7 +33,7 @@ export class ChunkEditor {
   readonly #choices = new Map<unknown, CallNumbers | null>();
   /** The id of the vendor's first chunk. */
   #id: string | null = null;
-  /** When the stream began, for chunks that do not say. */
+  /** Time at which the stream began, for chunks without one. */
   readonly #created = secondsNow();
 
   constructor(model: string) {
@@ -101,9 +101,9 @@ export class ChunkEditor {
 type Edit = (text: string) => string;
 
 /**
- * Official clients need an index, a small one (OpenAI's clients for Node and Python). What is told again some clients
- * join to what they have, or let it replace that, even where it is empty (OpenAI's client for Python, LangChain). A
- * call without an id or a type from its beginning makes OpenAI's client for Node fail, as does one that is null.
+ * Edits a call for official clients. They need a small index (OpenAI's clients for Node and Python). Some join a
+ * repeated id or name to the first one, or replace the first one by it, even by an empty one (OpenAI's client for
+ * Python, LangChain). OpenAI's client for Node fails on a call that is null or begins without id or type.
  */
 function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   if (!isObject(call)) throw new UpstreamError("broken", "a call is not an object");
@@ -126,7 +126,7 @@ function editOfCall(call: unknown, numbers: CallNumbers): Edit | null {
   return (text) => editMembers(hasOldId ? removeMember(text, "id") : text, edits);
 }
 
-/** Stands for the id that the gateway has given a call, of which the vendor's own is then no news. */
+/** Stands for an id made by the gateway: the vendor's own id of that call is then left out. */
 const MADE_HERE = "made here";
 
 function editItems(text: string, edits: readonly (Edit | null)[]): string {

@@ -3,7 +3,7 @@ import { SizedText } from "../sized-text.ts";
 
 /** Tokens that vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;
-/** Base64 of audio has about as many characters for one token. */
+/** Base64 of audio has about this many characters for one token. */
 const AUDIO_CHARACTERS_PER_TOKEN = 64;
 
 /**

@@ -77,7 +77,7 @@ export function firstChoice(choices: unknown): Record<string, unknown> | undefin
   return isObject(first) ? first : undefined;
 }
 
-/** Vendors' own words beside OpenAI's: DeepSeek, Mistral, Zhipu, SGLang, OpenRouter. */
+/** Reasons of OpenAI, and those of DeepSeek, Mistral, Zhipu, SGLang and OpenRouter. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",

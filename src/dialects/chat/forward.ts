@@ -50,7 +50,7 @@ function withModelAndUsage(
   return edits.length === 0 ? raw : splice(raw, edits);
 }
 
-/** Says the same in the vendor's words: nothing is lost that it could do. */
+/** Writes the same request in the vendor's names; nothing that the vendor can do is lost. */
 function adapt(
   text: string,
   body: Readonly<Record<string, unknown>>,

@@ -30,7 +30,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 /**
  * Reads the references of content parts of every kind, at the part itself and in its objects. Throws a `GatewayError`
  * for a link that is neither `data:` nor a public `https:` one: a vendor inside a private network would fetch it.
- * Counts what stands behind links, but for pictures.
+ * Counts the size of linked media, but for pictures.
  */
 export function readReferences(messages: unknown, size: InputSize): References {
   const files: FeatureUse[] = [];

@@ -76,8 +76,8 @@ export class ChatReplyReader implements ReplyReader {
   }
 
   /**
-   * Reasoning that came as text may come again as a whole, with its signatures, as this gateway writes it. Several
-   * pieces have become one by then, whose signature none of theirs is.
+   * Reasoning that came as text may come again as a whole, with its signatures, as this gateway writes it. Then several
+   * pieces were joined to one, whose signature differs from theirs.
    */
   #newReasoning(delta: Record<string, unknown>): ReasoningPart[] {
     const parts = readReasoning(delta);
@@ -116,7 +116,7 @@ function* readWhole(body: Record<string, unknown>): Generator<ReplyEvent> {
 
 interface OpenCall {
   id: string;
-  /** As it was announced, which waits for the name. */
+  /** The call as it was announced, which happens once its name is known. */
   kind: ToolCall["kind"] | null;
   /** Arguments that came before the name. */
   waiting: string;
@@ -136,7 +136,7 @@ class CallDeltas {
     return this.#calls.length > 0;
   }
 
-  /** `areWhole`: each is a call of its own, whatever its id and index are. */
+  /** `areWhole`: each entry is a separate call, even with an id or index that another has. */
   *read(deltas: readonly unknown[], { areWhole }: { areWhole: boolean }): Generator<ReplyEvent> {
     for (const delta of deltas) {
       const part = readCall(delta);
@@ -187,7 +187,7 @@ const CLOSE = "</think>";
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";
-  /** White space at the very start, which is looked at once. */
+  /** White space at the very start, held until the text after it is examined. */
   #space = "";
   /** Text that may be the start of a tag. */
   #held = "";

@@ -61,7 +61,10 @@ const PARAMS: Conversation["params"] = {
   user: "user",
 };
 
-/** Read above, or without effect on the content: ids, labels, hints for caches and speed (OpenAI reference). */
+/**
+ * Fields that are read above, or have no effect on the content: ids, labels, hints for caches and speed (OpenAI
+ * reference).
+ */
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.values(PARAMS),
   "model",

@@ -62,8 +62,8 @@ function readThinking(content: unknown): ReasoningPart[] {
 }
 
 /**
- * A relay takes a signature back only beside the id and format that it came with, so these are kept with it. Those
- * of the gateway's own have neither.
+ * A relay takes a signature back only with the id and format that came with it, so all three are kept together.
+ * Signatures of the gateway have neither.
  */
 function readSignature({ id, format }: Record<string, unknown>, value: string): Signature | null {
   if (value === "") return null;
@@ -73,7 +73,7 @@ function readSignature({ id, format }: Record<string, unknown>, value: string): 
   return { dialect: "chat", value: PACKED + JSON.stringify({ value, id, format }) };
 }
 
-/** The `format` of what a vendor's own protocol does not name. */
+/** The `format` of a signature whose vendor names none. */
 const OWN_FORMAT = "unknown";
 const PACKED = "detail:";
 /** An object of three texts. A request may have thousands. */

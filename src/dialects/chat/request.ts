@@ -54,7 +54,7 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
   };
 }
 
-/** Vendors obey the one or the other, or bill what the larger one makes them write, and the hold must cover both. */
+/** Vendors obey either of two fields, or bill what the larger one makes them write, so the hold must cover both. */
 function largerOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }

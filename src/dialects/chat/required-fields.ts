@@ -20,7 +20,7 @@ const REASONS: ReadonlySet<unknown> = new Set([
   "function_call",
 ]);
 
-/** The edits of a whole reply (OpenAI API reference, "The chat completion object"). */
+/** Returns the edits of a whole reply (OpenAI API reference, "The chat completion object"). */
 export function editsOfReply(body: Readonly<Record<string, unknown>>): Edits {
   const { id, object, created, choices } = body;
   const edits: Edits = {};

@@ -82,7 +82,7 @@ export class CallNumbers {
     const last = typeof index === "number" ? this.#byIndex.get(index) : this.#ids.length - 1;
     if (last === undefined || last < 0) return this.#open(id, index);
     const known = this.#ids[last] ?? "";
-    // Without an index nothing but a name tells that a call begins.
+    // Without an index, only a name shows that a call begins.
     const isOther = name !== "" && (id === "" ? typeof index !== "number" : known !== "" && id !== known);
     if (isOther) return this.#open(id, index);
     this.#ids[last] ||= id;

@@ -77,7 +77,8 @@ function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {
 
 /**
  * Returns true when a caller who reads this usage learns what is billed. Reasoning that only the total has, or that
- * stands beside the completion, is lost on clients of the protocol, who find it inside.
+ * stands beside the completion, is not seen by clients of the protocol: they read reasoning as a part of the
+ * completion.
  */
 export function showsBilled(value: unknown, billed: TokenUsage): boolean {
   if (!isObject(value)) return false;
@@ -143,7 +144,7 @@ function ifPresent(count: number): MemberEdit {
   return (old) => (old === undefined ? undefined : String(count));
 }
 
-/** Sets the given names: to what was billed, and those that the vendor reported and nobody pays to 0. */
+/** Sets the given names to the billed counts, and to 0 where the vendor reported tokens that nobody pays. */
 function details(billed: Readonly<Record<string, number>>, names: readonly string[]): MemberEdit {
   return (old) => {
     const hasBilled = Object.keys(billed).length > 0;

@@ -17,8 +17,8 @@ import { writeCall } from "./tools.ts";
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Writes the turns as messages. Texts beside nothing else are one string, which every vendor takes; results of tools
- * come before what else the user says, as vendors demand.
+ * Writes the turns as messages. A message of texts alone is one string, which every vendor takes; results of tools come
+ * before what else the user says, as vendors demand.
  */
 export function writeMessages({ system, turns, params }: Conversation, traits: VendorTraits): Message[] {
   for (const { role, parts } of turns) if (role === "user") checkDocuments(parts, params.turns ?? "messages");
@@ -109,7 +109,7 @@ function urlOf(source: MediaSource): string {
   return "url" in source ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
 
-/** A turn without text and calls, as of a model that was cut while it reasoned, is nothing that a vendor takes. */
+/** Vendors refuse a turn without text and calls, such as that of a model which was cut while it reasoned. */
 function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): Message[] {
   const text = textOf(parts, "text");
   const refusal = textOf(parts, "refusal");
@@ -117,7 +117,7 @@ function writeAssistant(parts: readonly AssistantPart[], traits: VendorTraits): 
   if (text === "" && refusal === "" && calls.length === 0) return [];
   const message = {
     role: "assistant",
-    // A vendor that does not know refusals reads them as what they are for the model: its words.
+    // A vendor that does not know refusals gets them as text of the model.
     content: text || (traits.takesRefusals ? null : refusal || null),
     ...(refusal !== "" && traits.takesRefusals && { refusal }),
     ...writeReasoning(parts, traits),
@@ -145,7 +145,7 @@ function writeReasoning(parts: readonly AssistantPart[], { reasoningField }: Ven
     return details.length > 0 ? { reasoning_details: details } : {};
   }
   const text = textOf(pieces, "reasoning");
-  // With a call it must be there, were it empty (DeepSeek API, "Thinking mode", tool calls).
+  // A turn with a call must have it, even empty (DeepSeek API, "Thinking mode", tool calls).
   const isDemanded = parts.some(({ type }) => type === "tool_call");
   return text !== "" || isDemanded ? { [reasoningField]: text } : {};
 }

@@ -57,8 +57,8 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
 
 /**
  * Writes a stream of chunks: the role first, under one id, then the pieces; at the end the reason, one usage chunk
- * without choices, and `[DONE]`. What a client must send back of reasoning comes whole, once the reasoning is over: of
- * a field that OpenAI does not know, its clients keep the last value (openai 6, `ChatCompletionStream`).
+ * without choices, and `[DONE]`. Reasoning that a client must send back comes whole, once the reasoning is over:
+ * OpenAI's clients keep the last value of a field that they do not know (openai 6, `ChatCompletionStream`).
  */
 export class ChatReplyWriter implements ReplyWriter {
   readonly #model: string;

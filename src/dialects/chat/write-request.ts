@@ -6,8 +6,8 @@ import type { VendorTerms, VendorTraits } from "../dialect.ts";
 import { writeMessages } from "./write-messages.ts";
 
 /**
- * Writes a request for a vendor of chat completions: nothing that its traits say it refuses. Throws an
- * `UpstreamError` that names the caller's field for what it cannot be told.
+ * Writes a request for a vendor of chat completions, without anything that it refuses by its traits. Throws an
+ * `UpstreamError` that names the caller's field where the vendor has no equivalent.
  */
 export function writeConversation(conversation: Conversation, terms: VendorTerms): string {
   const { upstreamModel, traits } = terms;
@@ -110,7 +110,7 @@ function writeChoice(choice: ToolChoice, tools: readonly Tool[], allowsByList: b
   };
   if (choice.type === "tool") return named(choice.name);
   if (choice.type !== "allowed") return choice.type;
-  // Where the list is not taken, the other tools have been left out.
+  // For a vendor without such lists, the other tools have been left out.
   if (!allowsByList) return choice.mode;
   return {
     type: "allowed_tools",
@@ -141,8 +141,8 @@ function writeSchema({
 }
 
 /**
- * Writes the effort of reasoning in the vendor's own way. A model that cannot be told thinks as much as it does:
- * clients ask models for it that they do not know.
+ * Writes the effort of reasoning in the vendor's own way. It is left out for a model without this control, since
+ * clients send an effort to any model.
  */
 function writeReasoning({ reasoning }: Conversation, { traits, model }: VendorTerms): object {
   const split = traits.splitsReasoning ? { reasoning_split: true } : {};

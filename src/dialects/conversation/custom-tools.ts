@@ -87,7 +87,7 @@ function withFunctionCalls(turn: Turn): Turn {
   return { ...turn, parts };
 }
 
-/** The text in a function's arguments; null where they are not whole or not as they were asked for. */
+/** The text in a function's arguments; null where they are incomplete or not in the requested form. */
 function inputOf(text: string): string | null {
   try {
     const value: unknown = parseBounded(text);
@@ -97,7 +97,9 @@ function inputOf(text: string): string | null {
   }
 }
 
-/** Holds the arguments of a custom tool back until they are whole: the text is inside of their JSON. */
+/**
+ * Holds the arguments of a custom tool back until they are complete, because the text is a value inside of their JSON.
+ */
 class CustomCallReader implements ReplyReader {
   readonly #reader: ReplyReader;
   readonly #names: ReadonlySet<string>;

@@ -12,7 +12,7 @@ const MAX_ITEMS = 10_000;
 
 /**
  * Counts what a reply delivers, event by event, beside what the vendor reports of it. Throws an `UpstreamError` for
- * more than a model writes, because whoever writes the reply keeps it until its end.
+ * more than a model writes, because the writer keeps the reply until its end.
  */
 export class Delivered {
   readonly #meter: StreamMeter;
@@ -25,9 +25,7 @@ export class Delivered {
     this.#meter = new StreamMeter(policy);
   }
 
-  /**
-   * True once there is something that a caller would read. A signature alone, of thoughts not shown, is nothing yet.
-   */
+  /** True once there is content for a caller. A signature alone, of hidden thoughts, is none yet. */
   get hasContent(): boolean {
     return this.#meter.hasContent;
   }

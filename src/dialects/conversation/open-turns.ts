@@ -26,7 +26,7 @@ export class OpenTurns {
     if (role === "assistant") this.#lastAssistant = this.#turns.length - 1;
   }
 
-  /** Puts the result of a call into the turn of the user behind the last of the assistant, wherever that is. */
+  /** Puts the result of a call into the user's turn after the last turn of the assistant, even where others follow. */
   addResult(result: ToolResult): void {
     if (this.#lastAssistant < 0) return this.add({ role: "user", parts: [result] });
     const next = this.#turns[this.#lastAssistant + 1];

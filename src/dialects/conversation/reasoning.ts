@@ -28,7 +28,7 @@ export function budgetOf({ effort, budgetTokens }: Reasoning): number | null {
   return budgetTokens ?? (effort === null ? null : BUDGETS[effort]);
 }
 
-/** The effort that fits a budget: the least whose own budget reaches it; null where the caller left it to the model. */
+/** The least effort whose budget is at least the given one; null where the caller left it to the model. */
 export function effortOf({ effort, budgetTokens }: Reasoning): Effort | null {
   if (effort !== null || budgetTokens === null) return effort;
   return EFFORTS.find((each) => budgetTokens <= BUDGETS[each]) ?? "max";

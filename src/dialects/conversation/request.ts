@@ -2,9 +2,9 @@ import type { Reasoning } from "./reasoning.ts";
 import type { Signature } from "./signature.ts";
 
 /**
- * A request in the words of no vendor: each dialect reads its requests into this form and writes them from it. What a
- * dialect cannot say is an error that names the caller's field; hints that do not change the content (cache keys,
- * ids of end users) may be left out.
+ * A request in neutral form: each dialect reads its requests into this form and writes them from it. What a dialect
+ * cannot say is an error that names the caller's field; hints that do not change the content (cache keys, ids of end
+ * users) may be left out.
  */
 export interface Conversation {
   isStream: boolean;

@@ -1,6 +1,6 @@
 import type { TextDialectName } from "../name.ts";
 
-/** A vendor's proof that a piece of reasoning or a call is its own. It means something to that protocol alone. */
+/** A vendor's proof that a piece of reasoning or a call is its own. Only vendors of its protocol can verify it. */
 export interface Signature {
   dialect: TextDialectName;
   value: string;
@@ -8,7 +8,10 @@ export interface Signature {
 
 const CARRIED = /^gw-(chat|messages|responses|native)-([^]*)$/;
 
-/** The text by which a caller of `dialect` keeps a signature: its own as it is, others with the name of theirs. */
+/**
+ * Writes a signature for a caller of `dialect`: one of the same dialect unchanged, another one with the name of its
+ * dialect.
+ */
 export function sealSignature({ dialect, value }: Signature, caller: TextDialectName): string {
   return dialect === caller ? value : `gw-${dialect}-${value}`;
 }

@@ -3,7 +3,8 @@ import { ownValue } from "../../lib/own-value.ts";
 
 /**
  * A request that this vendor's protocol cannot express. Nothing was sent, and another target may speak the caller's own
- * protocol. `param` is the caller's field, `reason` what is wrong with its content; without one the field itself is.
+ * protocol. `param` is the caller's field, `reason` the fault of its content; without a reason the field itself is
+ * refused.
  */
 export function untranslatable(param: string, reason?: string): UpstreamError {
   const publicMessage =
@@ -20,7 +21,7 @@ export function untranslatable(param: string, reason?: string): UpstreamError {
 
 /**
  * Throws an `UpstreamError` for a field of a request that its translation does not have: nothing is dropped in silence.
- * `neutral` has the values by which other fields ask for nothing.
+ * `neutral` recognizes values of other fields that request nothing.
  */
 export function refuseOthers(
   body: Readonly<Record<string, unknown>>,

@@ -88,7 +88,7 @@ export function writeReply(
   return { text: `{"object":"list","data":[${data.join()}],${rest}`, usage };
 }
 
-/** Vectors that are shortened lose their length (Gemini API, embeddings). */
+/** Shortened vectors no longer have unit length (Gemini API, embeddings). */
 function toUnitLength(vector: readonly number[]): number[] {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length > 0 && Number.isFinite(length) ? vector.map((value) => value / length) : [...vector];

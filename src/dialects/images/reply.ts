@@ -2,7 +2,7 @@ import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image
 import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 
-/** Those of the interface. `auto` and a vendor's own names do not tell callers what took effect. */
+/** Qualities of the interface. `auto` and a vendor's own names do not show callers the effective quality. */
 const QUALITIES: ReadonlySet<string> = new Set(["low", "medium", "high", "xhigh", "max"]);
 
 /** Writes a reply of the image interface; a blob is written as the base64 of its bytes. */

@@ -5,8 +5,8 @@ import type { SizedText } from "../sized-text.ts";
 import { useOf } from "./usage.ts";
 
 /**
- * Throws an `UpstreamError` unless a block that begins has what clients read without a check. Relays leave out texts
- * that are empty so far.
+ * Throws an `UpstreamError` unless the first event of a block has all members that clients read unchecked. Relays may
+ * leave out a text that is empty so far.
  */
 export function checkBegun(block: unknown): asserts block is Record<string, unknown> {
   if (!isObject(block)) throw new UpstreamError("broken", "a block that is none");
@@ -19,8 +19,8 @@ export function isNamedCall({ id, name }: Record<string, unknown>): boolean {
 }
 
 /**
- * Adds a content block, or the one that begins a block of a stream. With the deltas of a stream it adds up to the
- * size of the block that they make. The result of a vendor's own tool is a use of a feature.
+ * Adds the size of a content block, or of the first event of a block in a stream; the deltas add the rest. The result
+ * of a vendor's own tool is a use of a feature.
  */
 export function addBlock(sized: SizedText, block: Record<string, unknown>): void {
   const { type, text, thinking, name, input } = block;

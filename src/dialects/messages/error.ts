@@ -3,7 +3,7 @@ import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-err
 import { isObject } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 
-/** The body of an error on messages. That of a missing key or a blocked address has no top-level `type`. */
+/** The body of an error on messages. The body for a missing key or a blocked address has no top-level `type`. */
 type MessagesErrorBody =
   | { type: "error"; error: { type: string; message: string }; request_id?: string }
   | { error: { type: string; message: string } };

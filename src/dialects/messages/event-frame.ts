@@ -20,7 +20,7 @@ export function eventText(event: MessagesEvent): string {
 /** Fills the silence of a stream: every client skips it. */
 export const PING_FRAME: Uint8Array = eventFrame({ type: "ping" });
 
-/** The frame with the name of its event, where the vendor left that to the data. */
+/** Adds the name of its event to a frame where only the data has it. */
 export function namedFrame(frame: Buffer, type: unknown): Buffer {
   if (frame.subarray(0, 6).equals(NAME) || typeof type !== "string" || !/^\w+$/.test(type)) return frame;
   const hasName = /(?<=[\r\n])event:/.test(frame.toString("latin1"));

@@ -77,8 +77,8 @@ const NOTHING_SAID = '{"type":"text","text":"(Nothing was said.)"}';
 const OWN_CALL = /^(?:srv)?toolu_/;
 
 /**
- * The text of a request without what a vendor of this protocol would refuse after one of another protocol has answered
- * in the same conversation; everything else stays character for character.
+ * The text of a request without what a vendor of this protocol would refuse: thinking that a vendor of another protocol
+ * gave earlier in the conversation. Everything else stays character for character.
  */
 function afterForeignAnswers(
   raw: string,

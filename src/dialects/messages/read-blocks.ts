@@ -150,8 +150,8 @@ function documentSource(source: unknown, path: string): FilePart["source"] {
 }
 
 /**
- * The inputs of calls as text, character for character. Of a message's JSON text and its blocks, parsed; finds the
- * text of each block's `input` by the block.
+ * Maps each call's block to the text of its `input`, character for character. Takes the JSON text of a message and its
+ * parsed blocks.
  */
 export function rawInputs(message: string, content: unknown): ReadonlyMap<unknown, string> {
   const inputs = new Map<unknown, string>();

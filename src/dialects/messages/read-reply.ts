@@ -137,10 +137,10 @@ function* signed(text: unknown): Generator<ReplyEvent, void> {
   if (signature) yield { type: "signature", signature };
 }
 
-/** Blocks that have a neutral form. What the vendor's own tools did is none of them. */
+/** Blocks that have a neutral form; results of the vendor's own tools have none. */
 const TYPES: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
 
-/** Parses a vendor's whole message. Throws an `UpstreamError` for what is none. */
+/** Parses a vendor's whole message. Throws an `UpstreamError` for anything else. */
 export function parseReply(reply: VendorReply): Reply {
   const body = parseMessage(reply);
   const { id, content } = body;

@@ -26,7 +26,7 @@ const PARAMS: Conversation["params"] = {
 };
 
 /**
- * Read below, or without effect on what is said: labels, hints for caches, what the vendor may forget of a long
+ * Fields that are read below, or have no effect on the content: labels, hints for caches, and management of a long
  * history.
  */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -55,7 +55,9 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   speed: isStandardTier,
 };
 
-/** By this text Claude Code names itself to Anthropic, which takes the block off (Claude Code, "LLM gateways"). */
+/**
+ * Claude Code names itself to Anthropic by this text, and Anthropic removes the block (Claude Code, "LLM gateways").
+ */
 const ATTRIBUTION = /^x-anthropic-billing-header:/;
 
 /** The request in neutral form. Throws an `UpstreamError` that names the field which has no such form. */

@@ -20,7 +20,7 @@ export function readFinish({
   return { reason: known ?? "stop", stopSequence: typeof sequence === "string" ? sequence : null };
 }
 
-/** Fields of every message whose features the gateway does not offer by translation. */
+/** Fields of every message for features that translations do not have. */
 export const NO_EXTRAS = { container: null, diagnostics: null } as const;
 
 /** Fields of a call besides its content: the model itself made it. */

@@ -42,7 +42,7 @@ export function readReferences(body: Record<string, unknown>, size: InputSize): 
   }
 }
 
-/** Results of a search have a `url` that is a mere word of the conversation. */
+/** The `url` of a search result is only text: no vendor fetches it. */
 function isSource(path: string): boolean {
   return path.endsWith(".source");
 }

@@ -137,7 +137,7 @@ class MessagesForwarder implements FrameForwarder {
     this.#ending.push({ frame, usage: isObject(usage) ? usage : MISSING });
   }
 
-  /** Writes what was held back, with the usage as it is billed by now. */
+  /** Writes the frames that were held back, with the usage as billed by now. */
   #writeEnding(output: Uint8Array[]): void {
     const ending = this.#ending.splice(0);
     const last = ending.findLast(({ usage }) => usage !== null);
@@ -170,7 +170,7 @@ class MessagesForwarder implements FrameForwarder {
     const { eighths } = pieces;
     addDelta(pieces, delta);
     if (delta["type"] === "signature_delta") this.#meter.hasContent = true;
-    // A piece of arguments may be empty, as may be the text of one that only cites.
+    // A piece of arguments may be empty, and a delta with citations may have no text.
     return pieces.eighths > eighths;
   }
 
@@ -187,7 +187,7 @@ class MessagesForwarder implements FrameForwarder {
     return this.#stopped !== null && showsBilled(this.#shown, this.#meter.usage(true));
   }
 
-  /** The last event but one, where the vendor left it out or went on after it. */
+  /** Makes the `message_delta` that the vendor left out, or sent before more content. */
   #ownDelta(): Buffer {
     const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
     return eventFrame({ type: "message_delta", delta, usage: writeUsage(this.#meter.usage(true)) });

@@ -58,7 +58,7 @@ const CARRIED = "gw-";
 const OF_CALL = "gw-call-";
 const UNSIGNED = "gw-unsigned";
 
-/** The text by which a caller keeps what another vendor has signed, or has left unsigned. */
+/** Writes the signature of another protocol's thinking, or the lack of one, for the caller to keep. */
 export function sealThinking(signature: Signature | null): string {
   return signature ? sealSignature(signature, "messages") : UNSIGNED;
 }

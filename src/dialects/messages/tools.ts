@@ -3,7 +3,7 @@ import type { Conversation, Tool, ToolChoice } from "../conversation/request.ts"
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { cacheOf, writeCache } from "./content.ts";
 
-/** The tools of a request. Those with a type of their own mean something to this protocol's vendors alone. */
+/** Reads the tools of a request. Only vendors of this protocol know tools with a type of their own. */
 export function readTools(tools: unknown): Tool[] {
   if (!Array.isArray(tools)) return [];
   return tools.filter(isObject).map(readTool);
@@ -22,7 +22,7 @@ function readTool(tool: Record<string, unknown>, index: number): Tool {
   };
 }
 
-/** Whom the model is to call, and whether it may call several at once. */
+/** Reads the choice of tools and the permission of parallel calls. */
 export function readToolChoice(choice: unknown): Pick<Conversation, "toolChoice" | "parallelCalls"> {
   if (!isObject(choice)) return { toolChoice: null, parallelCalls: null };
   const { type, name, disable_parallel_tool_use: isSingle } = choice;
@@ -50,7 +50,7 @@ export function writeTools(conversation: Conversation): Record<string, unknown> 
   };
 }
 
-/** Without `strict`: vendors differ in the schemas that they can enforce, and refuse the others. */
+/** `strict` is left out: vendors differ in the schemas that they can enforce, and refuse others. */
 function writeTool(tool: Tool): Record<string, unknown> {
   const { name, description, parameters } = tool;
   return {
@@ -86,7 +86,7 @@ function writeToolChoice(
 const USABLE = /^[a-zA-Z0-9_-]+$/;
 const CARRIED = "gw_id_";
 
-/** A call's id as the protocol can say it: its own ids as they are, others encoded, always in the same way. */
+/** Writes the id of a call in the characters of the protocol: ids that fit stay, others are encoded, always alike. */
 export function writeCallId(id: string): string {
   return USABLE.test(id) && !id.startsWith(CARRIED) ? id : CARRIED + Buffer.from(id).toString("base64url");
 }

@@ -27,8 +27,8 @@ interface MessagesUsage {
 }
 
 /**
- * Reads a vendor's usage into disjoint categories; null when there is no report. `input_tokens` are those that have
- * nothing to do with the cache. Thinking counts inside `output_tokens`. With `iterations` the top level lacks some of
+ * Reads a vendor's usage into disjoint categories; null when there is no report. `input_tokens` are neither read from
+ * the cache nor written to it. Thinking counts inside `output_tokens`. With `iterations` the top level lacks some of
  * them, so their sum counts (Anthropic API, "Prompt caching" and "Compaction").
  */
 export function readUsage(value: unknown): UsageReport | null {
@@ -78,7 +78,7 @@ const USE_COUNTS = [
   ["web_fetch", "web_fetch_requests"],
 ] as const;
 
-/** The feature that a block is a use of: the result that a vendor's own tool has given; null for all others. */
+/** The feature that a block's result used: results come from the vendor's own tools; null for other blocks. */
 export function useOf({
   type,
   content,
@@ -162,8 +162,8 @@ export function mergeUsage(
 }
 
 /**
- * The same as the official clients do it: what a later event has replaces what was there, zeros too. The split of the
- * cache is the start's.
+ * Merges as official clients do: each number of a later event replaces the earlier one, also by zero. The split of the
+ * cache stays that of the start.
  */
 export function mergeUsageAsClients(
   earlier: Readonly<Record<string, unknown>>,
@@ -180,7 +180,7 @@ export function mergeUsageAsClients(
 
 /**
  * Returns true when a caller who reads this usage learns what is billed, but for the lifetime of what was cached.
- * Clients take what was written to the cache from its sum, which the split alone does not give.
+ * Clients read the tokens written to the cache from their sum, not from the split.
  */
 export function showsBilled(shown: unknown, billed: TokenUsage): boolean {
   const read = readUsage(shown);
@@ -237,7 +237,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage): str
   return editMembers(text, {
     input_tokens: always(billed.input_tokens),
     output_tokens: always(billed.output_tokens),
-    // A client keeps what the beginning of a stream has told, unless the end tells it too.
+    // Clients keep each number of a stream's first event unless the last one has it, too.
     cache_creation_input_tokens: always(billed.cache_creation_input_tokens),
     cache_read_input_tokens: always(billed.cache_read_input_tokens),
     cache_creation: ifPresent(billed.cache_creation),

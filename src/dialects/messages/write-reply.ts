@@ -51,7 +51,7 @@ function writePart(part: AssistantPart): WrittenBlock[] {
   }
 }
 
-/** A model may write arguments that are no JSON object, above all where its output was cut: then there are none. */
+/** A model may write arguments that are no JSON object, above all where its output was cut; the input is then empty. */
 function inputText(text: string): string {
   try {
     return isObject(parseBounded(text)) ? text : "{}";
@@ -190,12 +190,12 @@ export class MessagesWriter implements ReplyWriter {
       return "";
     }
     if (text === "") return "";
-    // Its block has been closed by text that came in the middle of it; half of a call must not look like one.
+    // Text in the middle of the call has closed its block; half of a call must not look like a whole one.
     if (this.#open !== call) throw new UpstreamError("broken", "arguments of a call that has ended");
     return this.#writeInput(text);
   }
 
-  /** Clients parse the pieces as they come: what is no object is left out, as in a whole reply. */
+  /** Clients parse the pieces as they come, so input that is no object is left out, as in a whole reply. */
   #writeInput(text: string): string {
     if (text.trim() !== "") this.#isInputObject ??= text.trimStart().startsWith("{");
     return this.#isInputObject ? this.#writeDelta({ type: "input_json_delta", partial_json: text }) : "";

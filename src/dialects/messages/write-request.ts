@@ -8,7 +8,7 @@ import { writeTools } from "./tools.ts";
 import { writeAssistantBlocks, writeTexts, writeUserBlocks, type WrittenBlock } from "./write-blocks.ts";
 
 const MAX_USER_ID = 256;
-/** The protocol can only be told in words that an answer shall be JSON of no given schema. */
+/** The protocol has no field for JSON without a schema, so the request asks for it in words. */
 const JSON_INSTRUCTION: WrittenBlock = {
   type: "text",
   text: "Answer with a single JSON object and nothing else.",
@@ -169,7 +169,7 @@ function orderResults(
   return [...results, ...missing.map(noResult), ...content.filter((block) => !isResult(block))];
 }
 
-/** Calls without results are answered, and white space at the end of an answer to continue would be refused. */
+/** Vendors refuse calls without results, and white space at the end of a reply that they should continue. */
 function endAnswer(last: WrittenMessage, messages: WrittenMessage[]): void {
   const calls = callsOf(last);
   if (calls.length > 0) {

@@ -59,7 +59,7 @@ export function findObjects(object: StreamedObject, name: string): Field<Streame
   return { key, value };
 }
 
-/** The same, where one object alone stands for an array of it, as the vendor's reader of JSON takes it. */
+/** The same; a single object is read as an array of one, as the vendor does. */
 export function findItems(object: StreamedObject, name: string): Field<StreamedObject[]> | undefined {
   const field = findField(object, name);
   if (field && isStreamedObject(field.value)) return { key: field.key, value: [field.value] };
@@ -84,7 +84,7 @@ export function invalid(name: string, must: string): GatewayError {
 
 /**
  * The features that a `generateContent` body uses. Every tool but declared functions runs at the vendor (Gemini API
- * reference, `Tool`), those that are not known included.
+ * reference, `Tool`), unknown ones included.
  */
 export function readFeatures(body: StreamedObject, config: StreamedObject): FeatureUse[] {
   const uses: FeatureUse[] = [];
@@ -105,7 +105,7 @@ export function readFeatures(body: StreamedObject, config: StreamedObject): Feat
   return uses;
 }
 
-/** Throws for a field with a value that is not known here, and that would be lost in another protocol. */
+/** Throws for an unknown field with a value, which would be lost in another protocol. */
 export function refuseUnknown(object: StreamedObject, known: ReadonlySet<string>, path = ""): void {
   for (const name of Object.keys(object)) {
     if (known.has(name) || findField(object, name) === undefined) continue;

@@ -8,7 +8,7 @@ export type PicturePart =
   | { kind: "link"; file: Field<StreamedObject>; url: string };
 
 /**
- * Reads a part as a picture; undefined for other parts, and for drafts among a model's thoughts unless they are links
+ * Reads a part as a picture; undefined for other parts, and for drafts among a model's thoughts that are not links
  * (Gemini API reference, `Part`). Throws a `GatewayError` for data that cannot be a picture.
  */
 export function readPicture(part: StreamedObject): PicturePart | undefined {
@@ -35,7 +35,7 @@ function readLink(file: Field<StreamedObject>): PicturePart {
   return { kind: "link", file, url };
 }
 
-/** Only checks that a picture is meant: the real format is read from the bytes. */
+/** Only checks that the type is one of pictures: the real format is read from the bytes. */
 function readMimeType(data: StreamedObject): string | undefined {
   const mimeType = findText(data, "mimeType");
   if (mimeType === undefined || /^image\//i.test(mimeType)) return mimeType;

@@ -38,7 +38,7 @@ export function reportedFailure(value: unknown): UpstreamError {
   const kind = isContextExceeded
     ? "rejected"
     : (kindOfCode(textOf(code)) ?? kindOfCode(textOf(type)) ?? kindOfSentence(words));
-  // Another account's reasoning: another target may be the one that can decrypt it.
+  // The reasoning belongs to another account, so another target may be able to decrypt it.
   if (code === "invalid_encrypted_content")
     return new UpstreamError("broken", "reasoning of another account", { isByRequest: true });
   const named = [type, code].map(textOf).filter(Boolean).join("/");

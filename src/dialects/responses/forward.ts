@@ -125,7 +125,7 @@ function withoutItems(raw: string, isUnwanted: (item: Record<string, unknown>) =
       if (!list?.startsWith("[")) return undefined;
       const items = scanArray(list).map(({ start, end }) => list.slice(start, end));
       const kept = items.filter((text) => {
-        // A member's name may be escaped, so only parsing tells; most items are told apart without it.
+        // A member's name may be escaped, so only parsing is certain; most items need none.
         if (!text.includes("reasoning") && !text.includes("\\u")) return true;
         const item: unknown = JSON.parse(text);
         return !(isObject(item) && item["type"] === "reasoning" && isUnwanted(item));

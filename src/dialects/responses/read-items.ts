@@ -34,7 +34,7 @@ export function readItems(input: unknown): Pick<Conversation, "system" | "turns"
 class ItemReader {
   readonly system: TextPart[] = [];
   readonly turns = new OpenTurns();
-  /** Came in an item of its own before the call that it signs. */
+  /** The signature came in an item of its own before the call that it signs. */
   #callSignature: Signature | null = null;
 
   read(item: Item, path: string): void {
@@ -90,7 +90,7 @@ class ItemReader {
     const text = shown?.join("\n\n") ?? "";
     if (text === "" && !signature) return;
     const part: ReasoningPart = { type: "reasoning", text, signature: signature?.signature ?? null };
-    // A reasoning without a summary is nothing but its signature; one with an empty summary has a text, an empty one.
+    // Reasoning without a summary has only its signature; an empty summary is an empty text.
     this.#addAssistant(shown ? part : { ...part, isRedacted: true });
   }
 

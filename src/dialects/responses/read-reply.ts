@@ -36,8 +36,8 @@ interface ReadItem {
 }
 
 /**
- * Reads the events of a vendor's stream. Items may come in pieces, whole, or only in the last event; what has come
- * before is not read again. Events and items of unknown types are passed over.
+ * Reads the events of a vendor's stream. Items may come in pieces, whole, or only in the last event; nothing is read
+ * twice. Events and items of unknown types are passed over.
  */
 export class ResponsesReader implements ReplyReader {
   readonly #items = new Map<unknown, ReadItem>();
@@ -97,7 +97,7 @@ export class ResponsesReader implements ReplyReader {
   *#readDelta(type: string, event: Fields, delta: string): Generator<ReplyEvent, void> {
     const kind = ownValue(KIND_BY_DELTA, type);
     if (kind === undefined) return;
-    // Without its item nobody knows what is called; the item comes whole at its end.
+    // Without its item the name of the call is unknown; the item comes whole at its end.
     if (kind === "arguments" && !this.#items.has(event["output_index"])) return;
     const read = yield* this.#begin(event["output_index"], {});
     const part = event["summary_index"] ?? event["content_index"];

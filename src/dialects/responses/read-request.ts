@@ -62,8 +62,8 @@ const PARAMS: Conversation["params"] = {
 };
 
 /**
- * Read above, or without effect on the content: ids, labels, hints for caches and speed, bounds of tools at the vendor
- * (OpenAI responses reference), and what Codex says of itself.
+ * Fields that are read above, or have no effect on the content: ids, labels, hints for caches and speed, bounds of
+ * tools at the vendor (OpenAI responses reference), and what Codex tells about itself.
  */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",

@@ -114,7 +114,7 @@ class ResponsesForwarder implements FrameForwarder {
       this.#meter.hasContent = true;
     } else if (type === "response.output_item.done") {
       addItem(this.#items, item);
-      // Thoughts that are not shown are followed by what they are for; until then another vendor may answer.
+      // Hidden thoughts are no content yet: until the item after them another vendor may answer.
       if (!isReasoning(item)) this.#meter.hasContent = true;
     }
   }

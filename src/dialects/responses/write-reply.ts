@@ -37,7 +37,7 @@ export class ResponsesWriter implements ReplyWriter {
   /** Items in their order. */
   readonly #items: (MessageItem | ReasoningItem | CallItem)[] = [];
   readonly #calls = new Map<number, CallItem>();
-  /** Calls that are not closed, and of them those whose arguments have grown since they were last looked at. */
+  /** Calls that are open, and those among them whose arguments have grown since the last check. */
   readonly #openCalls = new Set<CallItem>();
   readonly #grown = new Set<CallItem>();
   #open: MessageItem | ReasoningItem | null = null;

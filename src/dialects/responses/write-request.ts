@@ -115,7 +115,7 @@ function writeFormat(format: OutputFormat): object {
 
 function writeReasoning({ reasoning }: Conversation, { model }: VendorTerms): object {
   const effort = reasoning && effortOf(reasoning);
-  // Clients ask models for reasoning that do not reason; those refuse to be requested.
+  // Clients request reasoning from any model; models without it refuse the field.
   if (!model.reasoning) return {};
   const requested = {
     ...(effort && { effort }),

@@ -31,8 +31,8 @@ const { compare } = Buffer.prototype;
 const PADDING_NAME = /"obfuscation"\s*:\s*"/g;
 
 /**
- * Makes a template of a frame and of what became of it; null when the position of its text is not certain. The
- * frame must hold some text and nothing that has to be remembered; `textNames` are the members that hold it.
+ * Makes a template of a frame and of its written form; null when the position of its text is not certain. The frame
+ * must hold some text and nothing that has to be remembered; `textNames` are the members that hold it.
  */
 export function frameTemplate(frame: Buffer, written: Buffer, textNames: RegExp): FrameTemplate | null {
   const upstreamParts = partsAround(frame, textNames);

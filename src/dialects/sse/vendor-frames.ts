@@ -28,8 +28,8 @@ export class VendorFrames {
   }
 
   /**
-   * Gives each complete frame to `take`. What that throws is thrown while the caller has been shown nothing; once
-   * `isCommitted`, content of the same chunk has been counted and goes out first: then `end` throws it.
+   * Gives each complete frame to `take`. An error of `take` is thrown at once while the caller has no content. When
+   * `isCommitted`, content of the same chunk has been counted and goes out first, and `end` throws the error.
    */
   read(chunk: Uint8Array, isCommitted: boolean, take: (frame: Buffer) => void): void {
     const frames = this.#splitter.push(chunk);
@@ -54,8 +54,8 @@ export class VendorFrames {
 }
 
 /**
- * Parses an event, or a whole reply, of a vendor. Throws an `UpstreamError` for what is no JSON object, or is more than
- * can be parsed at once.
+ * Parses an event, or a whole reply, of a vendor. Throws an `UpstreamError` for anything but a JSON object, and for
+ * more than can be parsed at once.
  */
 export function parseVendorObject(
   text: string,

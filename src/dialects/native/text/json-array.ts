@@ -19,7 +19,7 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
   };
   return new ReadableStream({
     async pull(client) {
-      // A pull that gives nothing would be the last one, so a piece of an event is not the end of it.
+      // The runtime does not pull again after a pull that enqueues nothing, so this reads on until an event is whole.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;

@@ -48,7 +48,7 @@ export class PartReader {
       const text = findText(part, "text");
       if (text === undefined) throw untranslatable(`${path}.parts[${index}]`);
       if (isThought(part)) return [{ type: "reasoning", text, ...(signed ?? { signature: null }) }];
-      // A signature of plain text is a recommendation, which other protocols have no place for.
+      // Sending back a signature of plain text is only recommended, and other protocols have no place for it.
       return text === "" ? [] : [{ type: "text", text }];
     });
   }
@@ -78,7 +78,7 @@ export class PartReader {
   }
 }
 
-/** Calls without a result. A conversation may have thousands, so none is looked for twice. */
+/** Calls without a result, found in constant time: a conversation may have thousands. */
 class OpenCalls {
   /** Ids of the calls of each name, in order, and how many of them are closed from the start. */
   readonly #byName = new Map<string, { ids: string[]; closed: number }>();
@@ -136,7 +136,7 @@ function readMedia(part: StreamedObject, path: string): UserPart {
   return { type: "file", source, ...(name !== undefined && { name }) };
 }
 
-/** The names of audio formats, by MIME subtype where that is another. */
+/** Names of audio formats that differ from their MIME subtype. */
 const AUDIO_FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav" };
 
 function itemsIn(content: StreamedObject): StreamedObject[] {
@@ -149,7 +149,7 @@ function itemsIn(content: StreamedObject): StreamedObject[] {
  */
 export const UNCHECKED = "skip_thought_signature_validator";
 
-/** A signature, and whether it is all there is of a piece of reasoning. */
+/** A signature; `isRedacted` when its piece of reasoning has no text. */
 interface Signed {
   signature: Signature;
   isRedacted?: true;

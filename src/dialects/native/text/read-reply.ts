@@ -15,7 +15,7 @@ import { blockReasonOf, candidatesOf, finishReasonOf, parseEvent, partsOf } from
 import { readSignature } from "./parts.ts";
 import { readUsage } from "./usage.ts";
 
-/** Parses a whole reply, which has the form of one event. Throws an `UpstreamError` for what is none. */
+/** Parses a whole reply, which has the form of one event. Throws an `UpstreamError` for anything else. */
 export function parseReply({ text }: VendorReply): Reply {
   const reader = new NativeReader();
   const reply = collectReply([...reader.read(text)]);
@@ -68,7 +68,7 @@ export class NativeReader implements ReplyReader {
     if (signed) yield { type: "signature", ...signed };
   }
 
-  /** A call mostly comes whole; one in pieces is told once it is whole. */
+  /** A call mostly comes whole; one in pieces is reported once it is complete. */
   *#readCall(
     { id, name, args, partialArgs, willContinue }: Record<string, unknown>,
     signature: Signature | undefined,
@@ -105,7 +105,7 @@ const FINISHES: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: "refused",
 };
 
-/** Throws where the model failed, which another attempt may mend (Gemini API reference, `FinishReason`). */
+/** Throws where the model failed, so that another attempt follows (Gemini API reference, `FinishReason`). */
 function finishOf(reason: string, hasCalls: boolean): FinishReason {
   const found = ownValue(FINISHES, reason);
   if (found === undefined) {
@@ -136,7 +136,7 @@ class PartialCall {
     if (!steps || value === undefined) return;
     let owner: Record<string | number, unknown> = this.args;
     for (const [index, step] of steps.entries()) {
-      // Items come in their order: one far behind the last would make a list of nothing but gaps.
+      // Items come in order: an index beyond the end would leave gaps in the list.
       if (Array.isArray(owner) && Number(step) > owner.length) return;
       const next = steps[index + 1];
       if (next === undefined) {
@@ -154,7 +154,7 @@ class PartialCall {
   }
 }
 
-/** The steps of `$.list[0].name`; null for a path that is none. */
+/** The steps of `$.list[0].name`; null for an invalid path. */
 function stepsOf(path: string): (string | number)[] | null {
   const steps: (string | number)[] = [];
   let rest = path.startsWith("$") ? path.slice(1) : `.${path}`;

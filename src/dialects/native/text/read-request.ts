@@ -95,7 +95,7 @@ const PARAMS: Conversation["params"] = {
   reasoning: "generationConfig.thinkingConfig",
 };
 
-/** Filters that the caller turns off are none at other vendors; one that is to block cannot be requested there. */
+/** Other vendors have no filters: switching one off changes nothing there, and one that blocks cannot be requested. */
 function refuseFilters(body: StreamedObject): void {
   for (const [index, setting] of (findItems(body, "safetySettings")?.value ?? []).entries()) {
     const threshold = findText(setting, "threshold") ?? "";
@@ -175,7 +175,7 @@ function readFormat(config: StreamedObject): OutputFormat | null {
   return { type: "schema", name: null, schema, strict: null, description: null };
 }
 
-/** A budget of -1 leaves it to the model, as no budget does; zero is none at all. */
+/** A budget of -1 leaves the effort to the model, like an absent one; zero means no reasoning. */
 function readReasoning(config: StreamedObject): Reasoning | null {
   const thinking = findObject(config, "thinkingConfig")?.value;
   if (!thinking) return null;

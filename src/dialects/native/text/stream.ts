@@ -52,7 +52,7 @@ class NativeForwarder implements FrameForwarder {
     return null;
   }
 
-  /** Comments are for the gateway: official clients lose an event that one is glued to (Google Gen AI SDK). */
+  /** Drops comments: official clients lose an event that follows one without a blank line (Google Gen AI SDK). */
   forwardComment(): void {}
 
   end(): Uint8Array[] {
@@ -88,7 +88,7 @@ class NativeForwarder implements FrameForwarder {
     return ONE_LINE.test(frame.toString("latin1")) ? frame : frameOf(data.replaceAll("\n", " "));
   }
 
-  /** Usage in an event of its own, where the vendor reported none or none that is billed. */
+  /** Usage in an event of its own, where the vendor reported none, or other numbers than are billed. */
   #ownUsageFrame(usage: TokenUsage): Uint8Array {
     const { responseId } = this.#lastEvent;
     const body = { usageMetadata: writeUsage(usage), modelVersion: this.#publicModel, responseId };

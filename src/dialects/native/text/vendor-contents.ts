@@ -21,9 +21,9 @@ export interface Content {
 }
 
 /**
- * The turns of a conversation. Results of functions stand apart from what the user says, and name the function of
- * their call. `isChecked`: the vendor demands a signature of the first call of each step; where the history was made
- * by another model, there is a word for that.
+ * The turns of a conversation. Results of functions stand apart from what the user says, and name the function of their
+ * call. `isChecked`: the vendor demands a signature of the first call of each step; a history of another model gets the
+ * word that skips this check.
  */
 export function writeContents(
   { turns, params }: Conversation,
@@ -128,7 +128,7 @@ function writeAssistant(parts: readonly AssistantPart[], isChecked: boolean, par
       case "refusal":
         return part.text === "" ? [] : [{ text: part.text }];
       case "reasoning":
-        // Thoughts of other models are none of this one, and unsigned ones prove nothing.
+        // Thoughts of other models and unsigned ones are left out: this vendor would not accept them.
         return part.signature?.dialect === "native" && !part.isRedacted
           ? [{ text: part.text, thought: true, thoughtSignature: part.signature.value }]
           : [];
@@ -150,14 +150,14 @@ function writeCall(call: ToolCall, needsSignature: boolean, param: string): obje
   };
 }
 
-/** Passages turn custom tools into functions, so every call has arguments. */
+/** Custom tools became functions before, so every call has arguments. */
 function argumentsOf(call: ToolCall, param: string): RawJson {
   const args = call.kind === "function" ? readArguments(call.arguments) : null;
   if (!args) throw untranslatable(param, "The arguments of a call must be a JSON object.");
   return args;
 }
 
-/** Arguments as the object they are, each character as it was; null for text that is none. No text has no members. */
+/** Arguments as an object, character for character; null for text that is no object. Empty text is an empty object. */
 export function readArguments(text: string): RawJson | null {
   if (text.trim() === "") return new RawJson("{}");
   try {

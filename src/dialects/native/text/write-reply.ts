@@ -147,7 +147,7 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   refused: "SAFETY",
 };
 
-/** A call that was cut has its own reason, unless the maximum of tokens is one. */
+/** A call that was cut is told by a finish reason of its own, unless the maximum of tokens was reached. */
 function finishReasonOf({ reason }: Finish, isWhole: boolean): string {
   return isWhole || reason === "length" ? FINISH_REASONS[reason] : "MALFORMED_FUNCTION_CALL";
 }

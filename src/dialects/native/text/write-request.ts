@@ -110,7 +110,7 @@ interface ThinkingConfig {
   thinkingBudget?: number;
 }
 
-/** The least is the one that every model has; some have had a lesser one (Gemini API, thinking). */
+/** `LOW` stands for less effort, too: every model has it, and only some had a lower level (Gemini API, thinking). */
 const LEVELS: Readonly<Record<Effort, string>> = {
   none: "LOW",
   minimal: "LOW",
