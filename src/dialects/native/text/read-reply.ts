@@ -12,7 +12,7 @@ import {
 import type { Signature } from "../../conversation/signature.ts";
 import type { VendorReply } from "../../dialect.ts";
 import { blockReasonOf, candidatesOf, finishReasonOf, parseEvent, partsOf } from "./event.ts";
-import { readSignature } from "./parts.ts";
+import { readSignature } from "./read-parts.ts";
 import { readUsage } from "./usage.ts";
 
 /** Parses a whole reply, which has the form of one event. Throws an `UpstreamError` for anything else. */

@@ -5,7 +5,7 @@ import { readEffort, type Reasoning } from "../../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Turn } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
 import { findField, findItems, findObject, findText, namesOf, refuseUnknown } from "../fields.ts";
-import { PartReader } from "./parts.ts";
+import { PartReader } from "./read-parts.ts";
 import { configOf, type NativePayload, numberIn } from "./request.ts";
 import { readSchema, readTools } from "./tools.ts";
 

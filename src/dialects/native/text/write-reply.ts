@@ -5,9 +5,9 @@ import type { Finish, FinishReason, Reply, ReplyEvent, ReplyWriter } from "../..
 import type { AssistantPart, ToolCall } from "../../conversation/request.ts";
 import { writeError } from "../error.ts";
 import type { NativePayload } from "./request.ts";
-import { writeSignature } from "./parts.ts";
+import { writeSignature } from "./read-parts.ts";
 import { writeUsage } from "./usage.ts";
-import { readArguments } from "./vendor-contents.ts";
+import { readArguments } from "./write-contents.ts";
 
 /** The text of a whole reply (Gemini API reference, `GenerateContentResponse`). */
 export function writeReply(reply: Reply, { parsed }: NativePayload, usage: TokenUsage): string {

@@ -3,7 +3,7 @@ import { budgetOf, type Effort, effortOf, type Reasoning } from "../../conversat
 import type { Conversation, Tool, ToolChoice } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
 import type { VendorTerms } from "../../dialect.ts";
-import { type Content, writeContents } from "./vendor-contents.ts";
+import { type Content, writeContents } from "./write-contents.ts";
 
 /** A request as this protocol writes it (Gemini API reference, `GenerateContentRequest`). */
 interface GenerateContentRequest {

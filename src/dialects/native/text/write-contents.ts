@@ -12,7 +12,7 @@ import type {
   UserPart,
 } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
-import { UNCHECKED } from "./parts.ts";
+import { UNCHECKED } from "./read-parts.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 
 export interface Content {
