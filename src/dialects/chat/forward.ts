@@ -1,9 +1,9 @@
 import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { editMembers, removeMember } from "../../lib/json-edit.ts";
-import { isObject, scanArray, scanObject, splice, type Span } from "../../lib/json.ts";
-import type { VendorTerms, VendorTraits, VendorReply, WholeReply } from "../dialect.ts";
+import { isObject, scanArray, scanObject, type Span, splice } from "../../lib/json.ts";
+import type { VendorReply, VendorTerms, VendorTraits, WholeReply } from "../dialect.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
-import { observe, WholeText, type SizedText } from "../sized-text.ts";
+import { observe, type SizedText, WholeText } from "../sized-text.ts";
 import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
 import { addContent } from "./content.ts";
 import { parseCompletion, refuseFailure } from "./event.ts";

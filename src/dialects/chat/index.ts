@@ -1,11 +1,11 @@
 import type { TextDialect } from "../dialect.ts";
 import { KEEP_ALIVE_FRAME } from "../sse/vendor-words.ts";
 import { forVendor, readReply } from "./forward.ts";
-import { parseReply, ChatReplyReader } from "./read-reply.ts";
+import { ChatReplyReader, parseReply } from "./read-reply.ts";
 import { readConversation } from "./read-request.ts";
-import { readRequest, type ChatRequest } from "./request.ts";
+import { type ChatRequest, readRequest } from "./request.ts";
 import { openStream } from "./stream.ts";
-import { writeReply, ChatReplyWriter } from "./write-reply.ts";
+import { ChatReplyWriter, writeReply } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
 
 export { writeError } from "./error.ts";

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
-import type { Reply, Finish, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
+import type { Finish, Reply, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
 import type { AssistantPart, ReasoningPart, ToolCall } from "../conversation/request.ts";
 import { writeError } from "./error.ts";
 import { writeFinish } from "./event.ts";
