@@ -3,9 +3,7 @@ import { newId } from "../lib/ids.ts";
 import { hashSecret, isWellFormedAdminToken, newAdminToken, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import { nameSchema, timeSchema } from "./input.ts";
-import type { AdminTokenRecord } from "./member-ports.ts";
-import { accessOrganizationsSchema, isOwner, roleSchema } from "./members.ts";
+import { isOwner } from "./members.ts";
 import { getOrganization } from "./organizations.ts";
 import { isAtLeast, type Access } from "./roles.ts";
 import {
@@ -16,6 +14,7 @@ import {
   requireWithin,
   type SignedIn,
 } from "./signed-in.ts";
+import { tokenCreationSchema, type AdminTokenRecord } from "./token-schema.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_LIFE_MS = 366 * DAY_MS;
@@ -97,10 +96,3 @@ function commonAccess(one: Access, other: Access): Access | null {
 function seesAll(context: AdminContext): boolean {
   return isOwner({ ...requireMember(context).member, ...accessOf(context) } as Parameters<typeof isOwner>[0]);
 }
-
-export const tokenCreationSchema = z.strictObject({
-  name: nameSchema,
-  role: roleSchema,
-  organizations: accessOrganizationsSchema,
-  expiresAt: timeSchema,
-});

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { auditListSchema, listAudit } from "./audit.ts";
 import { operation } from "./operation.ts";
 import { isoTime, isoTimeSchema, pageOf } from "./output.ts";
-import type { AuditRecord } from "./ports.ts";
+import type { AuditRecord } from "./audit-ports.ts";
 
 const auditSchema = z.object({
   revision: z.int().describe("Rises by one with each change"),

@@ -3,7 +3,7 @@ import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { queryTimeSchema } from "./input.ts";
 import { pageFields, type Page } from "./paging.ts";
-import type { AuditAction, AuditRecord, ChangeKind } from "./ports.ts";
+import type { AuditAction, AuditRecord, ChangeKind } from "./audit-ports.ts";
 
 /** Changes, newest first. */
 export async function listAudit(

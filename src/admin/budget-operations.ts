@@ -1,11 +1,6 @@
 import { z } from "zod";
 import { periodEnd } from "../domain/budget-period.ts";
-import { formatNanos } from "../lib/money.ts";
-import type { BudgetRecord, LeaseInDoubt } from "./budget-ports.ts";
 import {
-  budgetChangeSchema,
-  budgetCreationSchema,
-  budgetListSchema,
   createBudget,
   forecast,
   listBudgets,
@@ -17,36 +12,17 @@ import {
 import type { AdminContext } from "./context.ts";
 import { operation } from "./operation.ts";
 import { getOrganization } from "./organizations.ts";
-import { amountViewSchema, doneSchema, isoTime, isoTimeSchema, pageOf, versionViewSchema } from "./output.ts";
-import { pageByName, pageFields } from "./paging.ts";
-
-const budgetSchema = z.object({
-  id: z.string(),
-  organizationId: z.string(),
-  keyId: z.string().nullable().describe("Null holds for the whole organization"),
-  keyName: z.string().nullable(),
-  amount: amountViewSchema,
-  spent: amountViewSchema,
-  held: amountViewSchema.describe("Reserved for running requests, decimal"),
-  currency: z.string().describe("ISO 4217"),
-  period: z.enum(["total", "day", "month"]).describe("Days and months are in UTC"),
-  periodStart: isoTimeSchema,
-  periodEnd: isoTimeSchema.nullable(),
-  forecast: amountViewSchema
-    .nullable()
-    .describe("What will be spent at the end of the period, going on as until now, decimal"),
-  createdAt: isoTimeSchema,
-  version: versionViewSchema,
-});
-
-const leaseSchema = z.object({
-  processId: z.string(),
-  budget: z.string().describe("Id of the budget"),
-  amount: amountViewSchema,
-  since: isoTimeSchema.describe("When it would have had to be renewed"),
-});
-
-const leaseListSchema = z.strictObject(pageFields);
+import { doneSchema, pageOf } from "./output.ts";
+import { pageByName } from "./paging.ts";
+import {
+  budgetChangeSchema,
+  budgetCreationSchema,
+  budgetListSchema,
+  budgetSchema,
+  leaseListSchema,
+  leaseSchema,
+  type BudgetRecord,
+} from "./budget-schema.ts";
 
 const idSchema = z.strictObject({ id: z.string() });
 
@@ -111,7 +87,7 @@ export const budgetOperations = {
     input: leaseListSchema,
     output: pageOf(leaseSchema),
     async run(context, input) {
-      const leases = (await listLeasesInDoubt(context)).map(toLeaseView);
+      const leases = await listLeasesInDoubt(context);
       return pageByName(leases, input, ({ processId, budget }) => `${processId}/${budget}`);
     },
   }),
@@ -124,13 +100,11 @@ export const budgetOperations = {
     cost: "page",
     input: z.strictObject({ processId: z.string() }),
     output: z.object({ data: z.array(leaseSchema) }),
-    run: async (context, { processId }) => ({
-      data: (await writeOffLeases(context, processId)).map(toLeaseView),
-    }),
+    run: async (context, { processId }) => ({ data: await writeOffLeases(context, processId) }),
   }),
 };
 
-type BudgetView = z.input<typeof budgetSchema>;
+type BudgetView = z.output<typeof budgetSchema>;
 
 async function toView(context: AdminContext, budget: BudgetRecord): Promise<BudgetView> {
   const [view] = await toViews(context, [budget]);
@@ -145,24 +119,11 @@ async function toViews(context: AdminContext, budgets: readonly BudgetRecord[]):
   const currencies = new Map<string, string>();
   for (const { organizationId: id } of budgets)
     if (!currencies.has(id)) currencies.set(id, (await getOrganization(context, id)).currency);
-  return budgets.map(({ readAt, ...budget }) => {
-    const end = periodEnd(budget.period, budget.periodStart);
-    const expected = forecast({ ...budget, readAt });
-    return {
-      ...budget,
-      keyName: budget.keyId === null ? null : (names.get(budget.keyId) ?? null),
-      amount: formatNanos(budget.amount),
-      spent: formatNanos(budget.spent),
-      held: formatNanos(budget.held),
-      currency: currencies.get(budget.organizationId) ?? "",
-      periodStart: isoTime(budget.periodStart),
-      periodEnd: end === null ? null : isoTime(end),
-      forecast: expected === null ? null : formatNanos(expected),
-      createdAt: isoTime(budget.createdAt),
-    };
-  });
-}
-
-function toLeaseView({ amount, since, ...lease }: LeaseInDoubt): z.input<typeof leaseSchema> {
-  return { ...lease, amount: formatNanos(amount), since: isoTime(since) };
+  return budgets.map((budget) => ({
+    ...budget,
+    keyName: budget.keyId === null ? null : (names.get(budget.keyId) ?? null),
+    currency: currencies.get(budget.organizationId) ?? "",
+    periodEnd: periodEnd(budget.period, budget.periodStart),
+    forecast: forecast(budget),
+  }));
 }

@@ -1,40 +1,9 @@
 import type { Nanos } from "../lib/money.ts";
 import type { Actor } from "./actor.ts";
 import type { ListPage, OrganizationFilter } from "./list-page.ts";
-
-export interface BudgetRecord {
-  id: string;
-  organizationId: string;
-  /** null holds for the whole organization. */
-  keyId: string | null;
-  /** What may be spent in a period. */
-  amount: Nanos;
-  period: "total" | "day" | "month";
-  spent: Nanos;
-  /** Held by running processes' leases. */
-  held: Nanos;
-  /** Unix milliseconds at which the running period began. */
-  periodStart: number;
-  createdAt: number;
-  /** Revision of its last change; spending does not change it. */
-  version: number;
-  /** Unix milliseconds of the store's clock, by which periods run, when this was read. */
-  readAt: number;
-}
+import type { BudgetRecord, LeaseInDoubt } from "./budget-schema.ts";
 
 export type NewBudget = Omit<BudgetRecord, "version" | "readAt">;
-
-/**
- * What a process holds of a budget that has not renewed its leases for 15 minutes. Part of it may be spent: the
- * charges then stand in the journal of that process.
- */
-export interface LeaseInDoubt {
-  processId: string;
-  budget: string;
-  amount: Nanos;
-  /** When it would have had to be renewed. Unix milliseconds of the store. */
-  since: number;
-}
 
 export interface BudgetAdminStore {
   /** A day or month that is over is replaced by the one that runs, here and in all that is read. */

@@ -1,12 +1,12 @@
 import { periodEnd } from "../domain/budget-period.ts";
 import { formatNanos } from "../lib/money.ts";
 import type { z } from "zod";
-import type { BudgetRecord } from "./budget-ports.ts";
 import { forecast } from "./budgets.ts";
 import type { AdminContext } from "./context.ts";
 import { isoTime } from "./output.ts";
 import { shareOf } from "./usage-totals.ts";
 import type { budgetUseSchema } from "./usage-schemas.ts";
+import type { BudgetRecord } from "./budget-schema.ts";
 
 /** The budgets of which most is used, with what they will have come to at the end of their periods. */
 export async function fullestBudgets(

@@ -4,10 +4,16 @@ import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import type { Nanos } from "../lib/money.ts";
-import { amountSchema, requireVersion, versionSchema } from "./input.ts";
-import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
+import { requireVersion } from "./input.ts";
+import { toPage, readCursor, type Page } from "./paging.ts";
 import { getOrganization } from "./organizations.ts";
-import type { BudgetRecord, LeaseInDoubt } from "./budget-ports.ts";
+import {
+  budgetChangeSchema,
+  budgetCreationSchema,
+  budgetListSchema,
+  type BudgetRecord,
+  type LeaseInDoubt,
+} from "./budget-schema.ts";
 
 /** Creates a budget of an organization or of one of its keys: a hard stop in the organization's currency. */
 export async function createBudget(
@@ -99,24 +105,6 @@ export async function writeOffLeases(context: AdminContext, processId: string): 
     throw new AdminError(404, "processId", `the process "${processId}" holds nothing in doubt`);
   return written;
 }
-
-export const budgetListSchema = z.strictObject({
-  organizationId: z.string().optional(),
-  keyId: z.string().optional(),
-  ...pageFields,
-});
-
-export const budgetChangeSchema = z.strictObject({
-  amount: amountSchema.optional(),
-  version: versionSchema,
-});
-
-export const budgetCreationSchema = z.strictObject({
-  organizationId: z.string(),
-  keyId: z.string().nullable().default(null),
-  amount: amountSchema,
-  period: z.enum(["total", "day", "month"]).default("total"),
-});
 
 function unknownBudget(id: string): AdminError {
   return new AdminError(404, "id", `there is no budget "${id}"`);

@@ -6,8 +6,9 @@ import { isPattern } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import type { Catalogue, Configuration } from "./configuration-ports.ts";
-import type { Actor, AdminStore } from "./ports.ts";
+import type { AdminStore } from "./ports.ts";
 import type { SignedIn } from "./signed-in.ts";
+import type { Actor } from "./actor.ts";
 
 export type { Catalogue } from "./configuration-ports.ts";
 

@@ -2,17 +2,12 @@ import { z } from "zod";
 import { formatNanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
 import { alertChangeSchema, alertCreationSchema, createAlert, removeAlert, updateAlert } from "./alerts.ts";
-import {
-  budgetChangeSchema,
-  budgetCreationSchema,
-  createBudget,
-  removeBudget,
-  updateBudget,
-} from "./budgets.ts";
+import { createBudget, removeBudget, updateBudget } from "./budgets.ts";
 import { namesOf, type Section } from "./document-section.ts";
 import { readInput } from "./input.ts";
 import { toView } from "./price-operations.ts";
 import { priceCreationSchema, priceFields, removePrice, setPrice } from "./prices.ts";
+import { budgetChangeSchema, budgetCreationSchema } from "./budget-schema.ts";
 
 export const prices: Section = {
   kind: "price",

@@ -4,22 +4,14 @@ import type { OperationContext } from "./context.ts";
 import { alerts, budgets, prices } from "./document-money.ts";
 import { namesOf, type Section } from "./document-section.ts";
 import { readInput } from "./input.ts";
-import { createKey, keyChangeSchema, keyCreationSchema, removeKey, updateKey } from "./keys.ts";
-import {
-  createMember,
-  memberChangeSchema,
-  memberCreationSchema,
-  removeMember,
-  updateMember,
-} from "./members.ts";
-import {
-  createOrganization,
-  organizationChangeSchema,
-  organizationCreationSchema,
-  updateOrganization,
-} from "./organizations.ts";
+import { createKey, removeKey, updateKey } from "./keys.ts";
+import { createMember, removeMember, updateMember } from "./members.ts";
+import { createOrganization, updateOrganization } from "./organizations.ts";
 import { isoTime } from "./output.ts";
 import { removeRoute, routeSchema, setRoute } from "./routes.ts";
+import { keyChangeSchema, keyCreationSchema } from "./key-schema.ts";
+import { organizationChangeSchema, organizationCreationSchema } from "./organization-schema.ts";
+import { memberChangeSchema, memberCreationSchema } from "./member-schema.ts";
 
 const targetSchema = z.strictObject({
   channel: z.string(),

@@ -1,6 +1,6 @@
 import type { ModelSet } from "../domain/model.ts";
 import { includesKey } from "../lib/pattern-map.ts";
-import type { EnabledModels } from "./ports.ts";
+import type { EnabledModels } from "./organization-schema.ts";
 
 /** Whether an organization may call a model. */
 export function isEnabled(models: EnabledModels, id: string): boolean {

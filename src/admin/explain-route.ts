@@ -12,9 +12,10 @@ import { requireModel as requireConfigured, type AdminContext } from "./context.
 import { modelSet } from "./enabled-models.ts";
 import { explainTargets, verdictOn, type ExplainedTarget } from "./explained-target.ts";
 import { getOrganization } from "./organizations.ts";
-import type { KeyRecord, OrganizationRecord } from "./ports.ts";
 import { priceIndex } from "./price-index.ts";
 import { resolveRoute } from "./routes.ts";
+import type { KeyRecord } from "./key-schema.ts";
+import type { OrganizationRecord } from "./organization-schema.ts";
 
 /** Which request is simulated. */
 interface RouteQuestion {

@@ -65,7 +65,7 @@ export function listOperation(name: string): Operation {
 
 async function readPage(context: OperationContext, name: ExportName, filter: object): Promise<ListedPage> {
   if (name !== "usage") {
-    const list: Operation<z.ZodType, z.ZodType<ListedPage>> = operationNamed(`${name}.list`);
+    const list: Operation<z.ZodType, z.ZodType<object, ListedPage>> = operationNamed(`${name}.list`);
     return await runOperation(list, context, { ...filter, limit: PAGE });
   }
   const { groups } = await runOperation(operationNamed("usage.list"), context, filter);

@@ -2,10 +2,11 @@ import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import type { MemberChange, MemberRecord } from "./member-ports.ts";
-import { isOwner, memberEmailSchema, memberNameSchema } from "./members.ts";
+import { isOwner } from "./members.ts";
 import { ROLES, type Role } from "./roles.ts";
 import { openSession } from "./sessions.ts";
 import type { Origin } from "./signed-in.ts";
+import { memberEmailSchema, memberNameSchema } from "./member-schema.ts";
 
 /** An OpenID provider that members may sign in at, as the operator configured it. */
 export interface IdentitySettings {

@@ -1,57 +1,17 @@
 import { z } from "zod";
-import { formatNanos } from "../lib/money.ts";
 import type { AdminContext } from "./context.ts";
+import { createKey, getKey, listKeys, removeKey, rotateKey, updateKey } from "./keys.ts";
+import { operation } from "./operation.ts";
+import { doneSchema, pageOf } from "./output.ts";
 import {
-  createKey,
-  getKey,
   keyChangeSchema,
   keyCreationSchema,
   keyListSchema,
   keyRotationSchema,
-  listKeys,
-  removeKey,
-  rotateKey,
-  updateKey,
-} from "./keys.ts";
-import { operation } from "./operation.ts";
-import {
-  amountViewSchema,
-  doneSchema,
-  isoTime,
-  isoTimeSchema,
-  limitsViewSchema,
-  pageOf,
-  versionViewSchema,
-} from "./output.ts";
-import type { KeyRecord } from "./ports.ts";
-
-const keySchema = z.object({
-  id: z.string(),
-  organizationId: z.string(),
-  name: z.string(),
-  prefix: z.string().describe("First characters of the secret"),
-  scopes: z.array(z.enum(["ai:*", "ai:image", "ai:llm"])),
-  models: z.union([z.literal("*"), z.array(z.string())]),
-  addresses: z.array(z.string()).nullable(),
-  limits: limitsViewSchema,
-  isDisabled: z.boolean(),
-  expiresAt: isoTimeSchema.nullable(),
-  createdAt: isoTimeSchema,
-  version: versionViewSchema,
-});
-
-/** In lists, where it costs one look-up for all of them. */
-const listedKeySchema = keySchema.extend({
-  lastUsedAt: isoTimeSchema.nullable().describe("When it was last charged for a request"),
-  budgets: z.array(
-    z.object({
-      id: z.string(),
-      amount: amountViewSchema,
-      spent: amountViewSchema,
-      period: z.enum(["total", "day", "month"]),
-    }),
-  ),
-});
+  keySchema,
+  listedKeySchema,
+  type KeyRecord,
+} from "./key-schema.ts";
 
 const newSecretSchema = z.object({ secret: z.string().describe("Shown only now"), key: keySchema });
 
@@ -81,10 +41,7 @@ export const keyOperations = {
     cost: "page",
     input: keyCreationSchema,
     output: newSecretSchema,
-    async run(context, input) {
-      const { secret, key } = await createKey(context, input);
-      return { secret, key: toView(key) };
-    },
+    run: (context, input) => createKey(context, input),
   }),
   "keys.get": operation({
     method: "GET",
@@ -95,7 +52,7 @@ export const keyOperations = {
     cost: "page",
     input: idSchema,
     output: keySchema,
-    run: async (context, { id }) => toView(await getKey(context, id)),
+    run: (context, { id }) => getKey(context, id),
   }),
   "keys.update": operation({
     method: "PATCH",
@@ -106,7 +63,7 @@ export const keyOperations = {
     cost: "page",
     input: keyChangeSchema.extend(idSchema.shape),
     output: keySchema,
-    run: async (context, { id, ...change }) => toView(await updateKey(context, id, change)),
+    run: (context, { id, ...change }) => updateKey(context, id, change),
   }),
   "keys.rotate": operation({
     method: "POST",
@@ -117,10 +74,7 @@ export const keyOperations = {
     cost: "page",
     input: keyRotationSchema.extend(idSchema.shape),
     output: newSecretSchema,
-    async run(context, { id, ...input }) {
-      const { secret, key } = await rotateKey(context, id, input);
-      return { secret, key: toView(key) };
-    },
+    run: (context, { id, ...input }) => rotateKey(context, id, input),
   }),
   "keys.remove": operation({
     method: "DELETE",
@@ -141,27 +95,9 @@ export const keyOperations = {
 async function withUse({ store }: AdminContext, keys: readonly KeyRecord[]) {
   const ids = keys.map(({ id }) => id);
   const [lastUsed, budgets] = await Promise.all([store.keys.lastUsed(ids), store.budgets.ofKeys(ids)]);
-  return keys.map((key) => {
-    const at = lastUsed.get(key.id);
-    return {
-      ...toView(key),
-      lastUsedAt: at === undefined ? null : isoTime(at),
-      budgets: budgets
-        .filter(({ keyId }) => keyId === key.id)
-        .map(({ id, amount, spent, period }) => ({
-          id,
-          amount: formatNanos(amount),
-          spent: formatNanos(spent),
-          period,
-        })),
-    };
-  });
-}
-
-function toView({ hash: _hash, expiresAt, createdAt, ...shown }: KeyRecord): z.input<typeof keySchema> {
-  return {
-    ...shown,
-    expiresAt: expiresAt === null ? null : isoTime(expiresAt),
-    createdAt: isoTime(createdAt),
-  };
+  return keys.map((key) => ({
+    ...key,
+    lastUsedAt: lastUsed.get(key.id) ?? null,
+    budgets: budgets.filter(({ keyId }) => keyId === key.id),
+  }));
 }

@@ -1,23 +1,19 @@
 import { z } from "zod";
-import { parseAddressList } from "../lib/cidr.ts";
 import { newId } from "../lib/ids.ts";
-import { hashSecret, isWellFormedSecret, newSecret, secretPrefix } from "../lib/secret.ts";
+import { hashSecret, newSecret, secretPrefix } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModels, type AdminContext } from "./context.ts";
-import {
-  changeLimits,
-  limitsSchema,
-  MAX_LISTED,
-  modelListSchema,
-  nameSchema,
-  requireVersion,
-  timeSchema,
-  versionSchema,
-} from "./input.ts";
-import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
+import { changeLimits, requireVersion } from "./input.ts";
+import { toPage, readCursor, type Page } from "./paging.ts";
 import { getOrganization } from "./organizations.ts";
-import { KEY_STATES, type KeyRecord } from "./ports.ts";
 import { decidesForAll } from "./signed-in.ts";
+import {
+  keyChangeSchema,
+  keyCreationSchema,
+  keyListSchema,
+  keyRotationSchema,
+  type KeyRecord,
+} from "./key-schema.ts";
 
 /**
  * Creates a key. Its secret is in the result and nowhere else: only the hash is stored. `id` is that of another
@@ -142,64 +138,3 @@ function checkKey(
 
 /** Keys of one organization that its own members may create; those of all organizations may create any number. */
 const MAX_OWN_KEYS = 10_000;
-
-const scopesSchema = z.array(z.enum(["ai:*", "ai:image", "ai:llm"])).min(1);
-const modelsSchema = z.union([z.literal("*"), modelListSchema], {
-  error: `must be "*" or a list of at most ${MAX_LISTED} model ids`,
-});
-const addressesSchema = z
-  .array(z.string().refine(isAddress, { error: "must be an address or a network such as 10.0.0.0/8" }))
-  .min(1)
-  .max(MAX_LISTED)
-  .nullable();
-const expirySchema = timeSchema.nullable();
-
-export const keyCreationSchema = z.strictObject({
-  organizationId: z.string(),
-  name: nameSchema,
-  scopes: scopesSchema.default(["ai:*"]),
-  models: modelsSchema.default("*"),
-  addresses: addressesSchema.default(null),
-  limits: limitsSchema.default({}),
-  expiresAt: expirySchema.default(null),
-  secret: z
-    .string()
-    .refine(isWellFormedSecret, {
-      error: "must be one that a gateway made, unchanged: its end is a checksum",
-    })
-    .describe("Of a key that moves here from another gateway; made anew when absent")
-    .optional(),
-});
-
-export const keyChangeSchema = z
-  .strictObject({
-    name: nameSchema,
-    scopes: scopesSchema,
-    models: modelsSchema,
-    addresses: addressesSchema,
-    limits: limitsSchema,
-    isDisabled: z.boolean(),
-    expiresAt: expirySchema,
-    version: versionSchema,
-  })
-  .partial();
-
-export const keyListSchema = z.strictObject({
-  organizationId: z.string().optional(),
-  search: z.string().optional(),
-  state: z.enum(KEY_STATES).optional(),
-  ...pageFields,
-});
-
-const MAX_OVERLAP_MS = 90 * 24 * 60 * 60_000;
-
-export const keyRotationSchema = z.strictObject({ overlapMs: z.int().min(0).max(MAX_OVERLAP_MS) });
-
-function isAddress(text: string): boolean {
-  try {
-    parseAddressList([text]);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,38 +1,19 @@
 import { z } from "zod";
 import {
-  accessOrganizationsSchema,
   createMember,
   getMember,
   listMembers,
-  memberChangeSchema,
-  memberCreationSchema,
   removeMember,
   resetPassword,
-  roleSchema,
   signOutMember,
   updateMember,
 } from "./members.ts";
 import type { MemberRecord } from "./member-ports.ts";
 import { operation } from "./operation.ts";
-import { doneSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
+import { doneSchema, pageOf } from "./output.ts";
 import { pageByName, pageFields } from "./paging.ts";
 import { isTotpOn } from "./totp.ts";
-
-export const memberSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  email: z.string().nullable(),
-  role: roleSchema,
-  organizations: accessOrganizationsSchema,
-  isDisabled: z.boolean(),
-  isTotpOn: z.boolean(),
-  hasPassword: z.boolean(),
-  mustChangePassword: z.boolean(),
-  hasIdentity: z.boolean().describe("Whether the member has signed in at the identity provider"),
-  lastSeenAt: isoTimeSchema.nullable(),
-  createdAt: isoTimeSchema,
-  version: z.int(),
-});
+import { memberChangeSchema, memberCreationSchema, memberSchema } from "./member-schema.ts";
 
 const idSchema = z.strictObject({ id: z.string() });
 
@@ -134,14 +115,12 @@ export const memberOperations = {
   }),
 };
 
-export function memberView(member: MemberRecord): z.input<typeof memberSchema> {
-  const { passwordHash, lastSeenAt, createdAt, identity, totp: _totp, ...shown } = member;
+export function memberView(member: MemberRecord): z.output<typeof memberSchema> {
+  const { passwordHash, identity, totp: _totp, ...shown } = member;
   return {
     ...shown,
     isTotpOn: isTotpOn(member),
     hasPassword: passwordHash !== null,
     hasIdentity: identity !== null,
-    lastSeenAt: lastSeenAt === null ? null : isoTime(lastSeenAt),
-    createdAt: isoTime(createdAt),
   };
 }

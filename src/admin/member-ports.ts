@@ -1,6 +1,7 @@
 import type { Actor } from "./actor.ts";
 import type { SealedSecret } from "./configuration-ports.ts";
 import type { Access, Role } from "./roles.ts";
+import type { AdminTokenRecord } from "./token-schema.ts";
 
 /** Somebody who administers. Times are Unix milliseconds. */
 export interface MemberRecord extends Access {
@@ -113,22 +114,6 @@ export interface SessionStore {
   removeAll(memberId: string): Promise<number>;
   /** Removes those that were seen, or created, before a time. */
   sweep(ended: { seenBefore: number; createdBefore: number }): Promise<void>;
-}
-
-/** A bearer token of the administrative interface. Times are Unix milliseconds. */
-export interface AdminTokenRecord extends Access {
-  id: string;
-  /** SHA-256 of the token. */
-  hash: string;
-  prefix: string;
-  name: string;
-  /** Who created it. It may never do more than that member. */
-  memberId: string;
-  organizations: "*" | string[];
-  expiresAt: number;
-  /** To the minute. */
-  lastUsedAt: number | null;
-  createdAt: number;
 }
 
 export interface AdminTokenStore {

@@ -4,9 +4,10 @@ import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import type { MemberChange, MemberRecord, OwnerCount } from "./member-ports.ts";
 import { getOrganization } from "./organizations.ts";
-import { generatePassword, hashPassword, passwordSchema } from "./passwords.ts";
-import { ROLES, type Access } from "./roles.ts";
+import { generatePassword, hashPassword } from "./passwords.ts";
+import { type Access } from "./roles.ts";
 import { accessOf, covers, requireWithin } from "./signed-in.ts";
+import { memberChangeSchema, memberCreationSchema } from "./member-schema.ts";
 
 /**
  * Creates a member with a password of the input's, with none (null, for the identity provider), or with a generated one
@@ -115,46 +116,6 @@ export async function signOutMember(context: AdminContext, id: string): Promise<
   await store.members.note(id, { by, action: "sign out", detail: { sessions } });
   return sessions;
 }
-
-export const roleSchema = z.enum(ROLES);
-
-export const accessOrganizationsSchema = z.union([z.literal("*"), z.array(z.string()).min(1).max(1000)], {
-  error: 'must be "*" or a list of organization ids',
-});
-
-export const memberEmailSchema = z
-  .email({ error: "must be an e-mail address" })
-  .max(254)
-  .transform((text) => text.toLowerCase());
-const emailSchema = memberEmailSchema.nullable();
-
-export const memberNameSchema = z
-  .string()
-  .trim()
-  .regex(/^[\w.@+-]{1,100}$/, { error: "must be letters, digits and . _ @ + - only, at most 100" })
-  .describe("What the member signs in with");
-
-export const memberCreationSchema = z.strictObject({
-  name: memberNameSchema,
-  email: emailSchema.default(null),
-  role: roleSchema,
-  organizations: accessOrganizationsSchema,
-  password: passwordSchema
-    .nullable()
-    .optional()
-    .describe("Absent: one is generated; null: none, for the identity provider"),
-});
-
-export const memberChangeSchema = z
-  .strictObject({
-    email: emailSchema,
-    role: roleSchema,
-    organizations: accessOrganizationsSchema,
-    isDisabled: z.boolean(),
-    isTotpOn: z.literal(false).describe("Turns TOTP off for a member who lost the authenticator"),
-    version: z.int(),
-  })
-  .partial();
 
 async function checkGiven(
   context: AdminContext,

@@ -1,5 +1,5 @@
-import type { z, ZodType } from "zod";
 import { DependencyError } from "../gateway/dependency-error.ts";
+import { type ZodType, z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { OperationContext } from "./context.ts";
 import { readInput } from "./input.ts";
@@ -10,10 +10,7 @@ import type { SignedIn } from "./signed-in.ts";
  * One act of administration. The HTTP interface, the command line, the console's client and the OpenAPI document are
  * made of these, so none of them can do what another cannot.
  */
-export interface Operation<
-  Input extends ZodType = ZodType,
-  Output extends ZodType<object> = ZodType<object>,
-> {
+export interface Operation<Input extends ZodType = ZodType, Output extends Shown = Shown> {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below `/admin/v1`, with at most one `{…}` part, which is a field of the input. */
   path: string;
@@ -28,9 +25,9 @@ export interface Operation<
   beforePasswordChange?: true;
   /** The path's part, and the query of a GET or DELETE or else the JSON body, as one object. */
   input: Input;
-  /** What is returned; fields that it does not name are left out. */
+  /** What is returned, as it is shown: records' times and amounts as texts, without fields that it does not name. */
   output: Output;
-  run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output>>;
+  run(context: OperationContext, input: z.output<Input>): Promise<z.output<Output>>;
 }
 
 /**
@@ -39,8 +36,10 @@ export interface Operation<
  */
 export type Cost = "page" | "report" | "verification";
 
+type Shown = ZodType<object, object>;
+
 /** Declares an operation with the types of its schemas. */
-export function operation<Input extends ZodType, Output extends ZodType<object>>(
+export function operation<Input extends ZodType, Output extends Shown>(
   declared: Operation<Input, Output>,
 ): Operation<Input, Output> {
   return declared;
@@ -50,11 +49,11 @@ export function operation<Input extends ZodType, Output extends ZodType<object>>
  * Runs an operation for whoever the context names. What it changes is in force in this process when it returns. Throws an
  * `AdminError`: 403, 400 for input that its schema refuses, or what the operation throws.
  */
-export async function runOperation<Input extends ZodType, Output extends ZodType<object>>(
+export async function runOperation<Input extends ZodType, Output extends Shown>(
   operation: Operation<Input, Output>,
   context: OperationContext,
   input: unknown,
-): Promise<z.output<Output>> {
+): Promise<z.input<Output>> {
   return await readOperation(operation, context, input)();
 }
 
@@ -62,17 +61,17 @@ export async function runOperation<Input extends ZodType, Output extends ZodType
  * Checks access and input, and returns what then runs the operation. Throws an `AdminError`: 403, or 400 for input that
  * the schema refuses.
  */
-export function readOperation<Input extends ZodType, Output extends ZodType<object>>(
+export function readOperation<Input extends ZodType, Output extends Shown>(
   operation: Operation<Input, Output>,
   context: OperationContext,
   input: unknown,
-): () => Promise<z.output<Output>> {
+): () => Promise<z.input<Output>> {
   if (context.signedIn) requireAccess(operation, context.signedIn);
   const fields = readInput(operation.input, input);
   return async () => {
     const result = await operation.run(context, fields);
     if (operation.method !== "GET") await applyChange(context);
-    return operation.output.parse(result);
+    return z.encode(operation.output, result);
   };
 }
 

@@ -50,16 +50,15 @@ export const operations = {
 export type Operations = typeof operations;
 export type OperationName = keyof Operations;
 
-type OperationsByName = {
-  readonly [Name in OperationName]: Operation<ZodType, ZodType<OperationOutput<Name>>>;
-};
+type OperationsByName = { readonly [Name in OperationName]: Operation<ZodType, ShownBy<Name>> };
 
-type OperationOutput<Name extends OperationName> = z.output<Operations[Name]["output"]>;
+type ShownBy<Name extends OperationName> = ZodType<
+  z.output<Operations[Name]["output"]>,
+  z.input<Operations[Name]["output"]>
+>;
 
 /** Returns the operation of a name, with the types of its schemas. */
-export function operationNamed<Name extends OperationName>(
-  name: Name,
-): Operation<ZodType, ZodType<OperationOutput<Name>>> {
+export function operationNamed<Name extends OperationName>(name: Name): Operation<ZodType, ShownBy<Name>> {
   const byName: OperationsByName = operations;
   return byName[name];
 }

@@ -4,19 +4,17 @@ import { newId } from "../lib/ids.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
 import { requireModels, type AdminContext } from "./context.ts";
-import {
-  changeLimits,
-  currencySchema,
-  limitsSchema,
-  MAX_LISTED,
-  modelListSchema,
-  nameSchema,
-  requireVersion,
-  versionSchema,
-} from "./input.ts";
-import { pageFields, toPage, readCursor, type Page } from "./paging.ts";
-import type { EnabledModels, OrganizationRecord, OrganizationStore } from "./ports.ts";
+import { changeLimits, requireVersion } from "./input.ts";
+import { toPage, readCursor, type Page } from "./paging.ts";
 import { decidesForAll } from "./signed-in.ts";
+import {
+  organizationChangeSchema,
+  organizationCreationSchema,
+  organizationListSchema,
+  type EnabledModels,
+  type OrganizationRecord,
+} from "./organization-schema.ts";
+import type { OrganizationStore } from "./organization-ports.ts";
 
 /** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
 export async function createOrganization(
@@ -139,49 +137,6 @@ function namesOf(models: EnabledModels): string[] {
 function allExcept(models: string[]): EnabledModels {
   return models.length === 0 ? "*" : { except: models };
 }
-
-const settingsSchema = z
-  .strictObject({
-    forceImageUrls: z.boolean().nullable(),
-    nativeImageUrls: z.boolean(),
-    fallbackAfterMs: z.int().min(1000).max(3_600_000).nullable(),
-    fallbackChannel: z.string().nullable(),
-    linkHours: z.number().min(0.01).max(168).nullable(),
-    callerGone: z.enum(["abort", "drain"]),
-    failOverRefusals: z.boolean(),
-    promptLogDays: z.int().min(1).max(365).nullable(),
-  })
-  .partial();
-
-const modelsSchema = z.union(
-  [z.literal("*"), modelListSchema, z.strictObject({ except: modelListSchema.min(1) })],
-  { error: `must be "*", a list of at most ${MAX_LISTED} model ids, or {except} with a list of them` },
-);
-
-export const organizationListSchema = z.strictObject({ search: z.string().optional(), ...pageFields });
-
-export const organizationCreationSchema = z.strictObject({
-  id: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
-      error: "must be lower-case letters, digits, - and _ only, at most 64",
-    })
-    .optional(),
-  name: nameSchema,
-  currency: currencySchema.default("USD"),
-  models: modelsSchema.default("*"),
-  settings: settingsSchema.default({}),
-  limits: limitsSchema.default({}),
-});
-
-export const organizationChangeSchema = z.strictObject({
-  name: nameSchema.optional(),
-  isDisabled: z.boolean().optional(),
-  models: modelsSchema.optional(),
-  version: versionSchema,
-  settings: settingsSchema.optional(),
-  limits: limitsSchema.optional(),
-});
 
 function checkModels(context: AdminContext, models: readonly string[] | "*"): void {
   if (models !== "*") for (const model of models) requireModels(context.catalogue, model, "models");

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Limits } from "../domain/limits.ts";
+import { formatNanos, parseNanos } from "../lib/money.ts";
 
 const LIMIT_NAMES = [
   "requestsPerMinute",
@@ -17,6 +18,11 @@ export function isoTime(at: number): string {
 
 export const isoTimeSchema = z.iso.datetime().describe("ISO 8601 in UTC");
 
+/** A time: Unix milliseconds in a record, ISO 8601 in what is shown of it. */
+export const timeCodec = z
+  .codec(z.iso.datetime(), z.number(), { decode: (text) => Date.parse(text), encode: isoTime })
+  .describe("ISO 8601 in UTC");
+
 /** A page of a list; `next` is the cursor of the page after it. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), next: z.string().nullable() });
@@ -28,6 +34,14 @@ export const versionViewSchema = z
 
 /** An amount of money; never a float. */
 export const amountViewSchema = z.string().describe("Decimal");
+
+/** The same of a record, where it is in nano-units. Refunds can make a sum negative. */
+export const amountCodec = z
+  .codec(z.string(), z.bigint(), {
+    decode: (text) => (text.startsWith("-") ? -parseNanos(text.slice(1)) : parseNanos(text)),
+    encode: formatNanos,
+  })
+  .describe("Decimal");
 
 export const doneSchema = z.object({ done: z.literal(true) });
 

@@ -1,13 +1,13 @@
 import { periodEnd } from "../domain/budget-period.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { formatNanos } from "../lib/money.ts";
-import type { BudgetRecord } from "./budget-ports.ts";
 import { isoTime } from "./output.ts";
 import type { AdminStore } from "./ports.ts";
 import { rowOf } from "./requests.ts";
 import { startOfSpan } from "../domain/span.ts";
 import type { UsageSum } from "./usage-ports.ts";
 import { totalOf } from "./usage-totals.ts";
+import type { BudgetRecord } from "./budget-schema.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const LAST_REQUESTS = 20;

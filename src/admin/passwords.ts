@@ -1,27 +1,16 @@
 import { z } from "zod";
-import { MIN_PASSWORD_LENGTH, randomText } from "../lib/secret.ts";
+import { randomText } from "../lib/secret.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { openSession } from "./sessions.ts";
 import { countAttempt } from "./sign-in-attempts.ts";
 import { requireSession } from "./signed-in.ts";
+import { passwordChangeSchema } from "./member-schema.ts";
 
-/** Longer ones only cost time to hash. */
-const MAX_PASSWORD_LENGTH = 256;
 const GENERATED_LENGTH = 20;
 /** What OWASP recommends for Argon2id. */
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
-
-export const passwordSchema = z
-  .string()
-  .min(MIN_PASSWORD_LENGTH, { error: `must have at least ${MIN_PASSWORD_LENGTH} characters` })
-  .max(MAX_PASSWORD_LENGTH);
-
-/** A password that somebody tries, right or wrong. */
-export const triedPasswordSchema = z.string().max(MAX_PASSWORD_LENGTH);
-
-export const passwordChangeSchema = z.strictObject({ current: triedPasswordSchema, next: passwordSchema });
 
 export function generatePassword(): string {
   return randomText(GENERATED_LENGTH);

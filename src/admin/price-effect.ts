@@ -2,8 +2,9 @@ import type { Model } from "../domain/model.ts";
 import { imageRate, type Price } from "../domain/price.ts";
 import type { AdminContext } from "./context.ts";
 import { isEnabled } from "./enabled-models.ts";
-import type { OrganizationRecord, PriceRecord } from "./ports.ts";
 import { priceIndex, type Payer, type PriceIndex } from "./price-index.ts";
+import type { OrganizationRecord } from "./organization-schema.ts";
+import type { PriceRecord } from "./price-ports.ts";
 
 /** What a change of a model's price rows does at the moment it takes effect. */
 interface PriceEffect {

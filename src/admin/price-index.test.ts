@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { imageRate, tokenRate, type PriceAmounts, type PriceRow } from "../domain/price.ts";
-import type { PriceRecord } from "./ports.ts";
 import { priceIndex } from "./price-index.ts";
+import type { PriceRecord } from "./price-ports.ts";
 
 const ORGANIZATION = { id: "org", currency: "USD" };
 const OTHER = { id: "other", currency: "USD" };

@@ -1,7 +1,7 @@
-import type { PriceRecord } from "./ports.ts";
 import { NestedMap } from "../lib/nested-map.ts";
 import { PatternMap } from "../lib/pattern-map.ts";
 import { resolvePrice, type Price, type PriceRow } from "../domain/price.ts";
+import type { PriceRecord } from "./price-ports.ts";
 
 /** Who pays. An id that no organization has gives the prices of those without rows of their own. */
 export interface Payer {

@@ -4,9 +4,9 @@ import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
 import { getOrganization } from "./organizations.ts";
 import { pageFields, type Page } from "./paging.ts";
-import type { PriceRecord } from "./ports.ts";
 import { priceIndex } from "./price-index.ts";
 import { currencyOf } from "./prices.ts";
+import type { PriceRecord } from "./price-ports.ts";
 
 /** A stored row, or one of the configuration, which has no id. */
 export type AnyPriceRow = Omit<PriceRecord, "id" | "createdAt"> & { id: string | null };

@@ -9,8 +9,8 @@ import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext } from "./context.ts";
 import { amountSchema, currencySchema, timeSchema } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
-import type { PriceRecord } from "./ports.ts";
 import { loses, priceEffect, stillUnpriced } from "./price-effect.ts";
+import type { PriceRecord } from "./price-ports.ts";
 
 /** What a change of prices does, for the organization of its row or, of a default, for one without rows of its own. */
 export interface PriceChange {

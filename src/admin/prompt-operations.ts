@@ -1,18 +1,7 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { isoTime, isoTimeSchema } from "./output.ts";
 import { readPrompt } from "./prompts.ts";
-
-const promptSchema = z.object({
-  id: z.string().describe("Of the request"),
-  at: isoTimeSchema,
-  organizationId: z.string(),
-  keyId: z.string(),
-  model: z.string().nullable(),
-  prompt: z.string().describe("Body of a text request, or the prompt of pictures; without personal data"),
-  reply: z.string().describe("Body of a whole reply, or what a stream said; empty for pictures"),
-  expiresAt: isoTimeSchema,
-});
+import { promptSchema } from "./prompt-schema.ts";
 
 export const promptOperations = {
   "prompts.get": operation({
@@ -24,9 +13,6 @@ export const promptOperations = {
     cost: "page",
     input: z.strictObject({ id: z.string() }),
     output: promptSchema,
-    async run(context, { id }) {
-      const { at, expiresAt, ...record } = await readPrompt(context, id);
-      return { ...record, at: isoTime(at), expiresAt: isoTime(expiresAt) };
-    },
+    run: (context, { id }) => readPrompt(context, id),
   }),
 };

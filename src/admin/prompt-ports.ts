@@ -1,17 +1,5 @@
 import type { Actor } from "./actor.ts";
-
-/** What was said in a request, without what looks like personal data or a secret. Times are Unix milliseconds. */
-export interface PromptRecord {
-  /** Of the request. */
-  id: string;
-  at: number;
-  organizationId: string;
-  keyId: string;
-  model: string | null;
-  prompt: string;
-  reply: string;
-  expiresAt: number;
-}
+import type { PromptRecord } from "./prompt-schema.ts";
 
 export interface PromptStore {
   add(prompts: readonly PromptRecord[]): Promise<void>;

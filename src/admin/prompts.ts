@@ -1,6 +1,6 @@
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import type { PromptRecord } from "./prompt-ports.ts";
+import type { PromptRecord } from "./prompt-schema.ts";
 
 /** What was said in a request; reading it is audited. Throws 404 where nothing is kept. */
 export async function readPrompt({ store, by }: AdminContext, id: string): Promise<PromptRecord> {

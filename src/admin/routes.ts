@@ -5,8 +5,8 @@ import { AdminError } from "./admin-error.ts";
 import { requireModel, type AdminContext, type Catalogue } from "./context.ts";
 import { requireVersion, versionSchema } from "./input.ts";
 import { changeOrganization, getOrganization } from "./organizations.ts";
-import type { OrganizationRecord, RouteRecord } from "./ports.ts";
 import { decidesForAll } from "./signed-in.ts";
+import type { OrganizationRecord, RouteRecord } from "./organization-schema.ts";
 
 /**
  * Gives an organization its own route for a model. Refused when it names a model, channel or upstream model

@@ -1,21 +1,22 @@
 import { z } from "zod";
-import { memberSchema, memberView } from "./member-operations.ts";
+import { memberView } from "./member-operations.ts";
 import type { SessionRecord } from "./member-ports.ts";
 import { operation } from "./operation.ts";
-import { doneSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
-import { changePassword, passwordChangeSchema } from "./passwords.ts";
+import { doneSchema, pageOf, timeCodec } from "./output.ts";
+import { changePassword } from "./passwords.ts";
 import { endOf, listSessions, removeSession, signOut, signOutEverywhere } from "./sessions.ts";
 import { accessOf, requireMember, requireSession } from "./signed-in.ts";
 import { beginTotp, codeInputSchema, confirmTotp, removeTotp } from "./totp.ts";
+import { memberSchema, passwordChangeSchema } from "./member-schema.ts";
 
 const sessionSchema = z.object({
   id: z.string(),
   isThis: z.boolean().describe("Whether it is the session of this request"),
   address: z.string(),
   agent: z.string(),
-  createdAt: isoTimeSchema,
-  seenAt: isoTimeSchema.describe("To the minute"),
-  endsAt: isoTimeSchema.describe("Unless it is used before"),
+  createdAt: timeCodec,
+  seenAt: timeCodec.describe("To the minute"),
+  endsAt: timeCodec.describe("Unless it is used before"),
 });
 
 const nothing = z.strictObject({});
@@ -118,16 +119,16 @@ export const sessionOperations = {
   }),
 };
 
-function sessionView(session: SessionRecord, current: string): z.input<typeof sessionSchema> {
+function sessionView(session: SessionRecord, current: string): z.output<typeof sessionSchema> {
   const { id, address, agent, createdAt, seenAt } = session;
   return {
     id,
     isThis: id === current,
     address,
     agent,
-    createdAt: isoTime(createdAt),
-    seenAt: isoTime(seenAt),
-    endsAt: isoTime(endOf(session)),
+    createdAt,
+    seenAt,
+    endsAt: endOf(session),
   };
 }
 

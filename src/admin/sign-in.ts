@@ -3,11 +3,12 @@ import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import type { MemberRecord } from "./member-ports.ts";
 import { markBrowser, readBrowser } from "./known-browser.ts";
-import { isPassword, triedPasswordSchema } from "./passwords.ts";
+import { isPassword } from "./passwords.ts";
 import { openSession } from "./sessions.ts";
 import { countAttempt } from "./sign-in-attempts.ts";
 import type { Origin } from "./signed-in.ts";
 import { acceptCode, codeSchema, isTotpOn, openSecret, WRONG_CODE, type TotpOpener } from "./totp.ts";
+import { triedPasswordSchema } from "./member-schema.ts";
 
 export const signInSchema = z.strictObject({
   name: z.string().trim().min(1).max(100),

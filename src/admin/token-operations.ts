@@ -1,22 +1,9 @@
 import { z } from "zod";
-import { createAdminToken, listAdminTokens, removeAdminToken, tokenCreationSchema } from "./admin-tokens.ts";
-import type { AdminTokenRecord } from "./member-ports.ts";
-import { accessOrganizationsSchema, roleSchema } from "./members.ts";
+import { createAdminToken, listAdminTokens, removeAdminToken } from "./admin-tokens.ts";
 import { operation } from "./operation.ts";
 import { pageByName, pageFields } from "./paging.ts";
-import { doneSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
-
-const tokenSchema = z.object({
-  id: z.string(),
-  memberId: z.string().describe("Who created it; it never may do more than that member"),
-  name: z.string(),
-  role: roleSchema,
-  organizations: accessOrganizationsSchema,
-  prefix: z.string().describe("First characters of the token"),
-  expiresAt: isoTimeSchema,
-  lastUsedAt: isoTimeSchema.nullable(),
-  createdAt: isoTimeSchema,
-});
+import { doneSchema, pageOf } from "./output.ts";
+import { tokenCreationSchema, tokenSchema } from "./token-schema.ts";
 
 export const tokenOperations = {
   "tokens.list": operation({
@@ -29,8 +16,7 @@ export const tokenOperations = {
     input: z.strictObject(pageFields),
     output: pageOf(tokenSchema),
     async run(context, input) {
-      const { data, next } = pageByName(await listAdminTokens(context), input, ({ id }) => id);
-      return { data: data.map(toView), next };
+      return pageByName(await listAdminTokens(context), input, ({ id }) => id);
     },
   }),
   "tokens.create": operation({
@@ -42,10 +28,7 @@ export const tokenOperations = {
     cost: "page",
     input: tokenCreationSchema,
     output: z.object({ secret: z.string().describe("Shown only now"), token: tokenSchema }),
-    async run(context, input) {
-      const { secret, token } = await createAdminToken(context, input);
-      return { secret, token: toView(token) };
-    },
+    run: createAdminToken,
   }),
   "tokens.remove": operation({
     method: "DELETE",
@@ -62,18 +45,3 @@ export const tokenOperations = {
     },
   }),
 };
-
-function toView({
-  hash: _hash,
-  expiresAt,
-  lastUsedAt,
-  createdAt,
-  ...shown
-}: AdminTokenRecord): z.input<typeof tokenSchema> {
-  return {
-    ...shown,
-    expiresAt: isoTime(expiresAt),
-    lastUsedAt: lastUsedAt === null ? null : isoTime(lastUsedAt),
-    createdAt: isoTime(createdAt),
-  };
-}

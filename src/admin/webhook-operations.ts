@@ -1,40 +1,22 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { doneSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
-import type { WebhookDelivery, WebhookEndpoint } from "./webhook-ports.ts";
+import { doneSchema, pageOf } from "./output.ts";
 import {
   addWebhook,
-  deliveryListSchema,
   listDeliveries,
   listWebhooks,
   redeliver,
   removeWebhook,
   rotateWebhook,
+} from "./webhooks.ts";
+import {
+  deliveryListSchema,
+  deliverySchema,
   webhookCreationSchema,
   webhookListSchema,
   webhookRotationSchema,
-} from "./webhooks.ts";
-
-const webhookSchema = z.object({
-  id: z.string(),
-  organizationId: z.string(),
-  url: z.string().nullable().describe("Null signs for the `webhook_url` of jobs"),
-  createdAt: isoTimeSchema,
-});
-
-const deliverySchema = z.object({
-  id: z.string(),
-  organizationId: z.string(),
-  jobId: z.string(),
-  event: z.string(),
-  url: z.string(),
-  status: z.enum(["waiting", "delivered", "failed"]),
-  attempts: z.int(),
-  nextAt: isoTimeSchema.nullable(),
-  createdAt: isoTimeSchema,
-  endedAt: isoTimeSchema.nullable(),
-  lastResult: z.string().nullable().describe("What the last attempt ended with"),
-});
+  webhookSchema,
+} from "./webhook-schema.ts";
 
 const secretSchema = z.string().describe("Signs messages as Standard Webhooks; shown only now");
 
@@ -50,10 +32,7 @@ export const webhookOperations = {
     cost: "report",
     input: webhookListSchema,
     output: pageOf(webhookSchema),
-    async run(context, input) {
-      const { data, next } = await listWebhooks(context, input);
-      return { data: data.map(toView), next };
-    },
+    run: listWebhooks,
   }),
   "webhooks.create": operation({
     method: "POST",
@@ -66,7 +45,7 @@ export const webhookOperations = {
     output: z.object({ secret: secretSchema, webhook: webhookSchema }),
     async run(context, input) {
       const { endpoint, secret } = await addWebhook(context, input);
-      return { secret, webhook: toView(endpoint) };
+      return { secret, webhook: endpoint };
     },
   }),
   "webhooks.remove": operation({
@@ -103,10 +82,7 @@ export const webhookOperations = {
     cost: "page",
     input: deliveryListSchema,
     output: pageOf(deliverySchema),
-    async run(context, input) {
-      const { data, next } = await listDeliveries(context, input);
-      return { data: data.map(toDeliveryView), next };
-    },
+    run: listDeliveries,
   }),
   "deliveries.redeliver": operation({
     method: "POST",
@@ -123,17 +99,3 @@ export const webhookOperations = {
     },
   }),
 };
-
-function toView({ createdAt, ...shown }: WebhookEndpoint): z.input<typeof webhookSchema> {
-  return { ...shown, createdAt: isoTime(createdAt) };
-}
-
-function toDeliveryView(delivery: WebhookDelivery): z.input<typeof deliverySchema> {
-  const timeOf = (at: number | null) => (at === null ? null : isoTime(at));
-  return {
-    ...delivery,
-    nextAt: timeOf(delivery.nextAt),
-    createdAt: isoTime(delivery.createdAt),
-    endedAt: timeOf(delivery.endedAt),
-  };
-}

@@ -1,30 +1,6 @@
 import type { Actor } from "./actor.ts";
+import type { WebhookDelivery, WebhookEndpoint } from "./webhook-schema.ts";
 import type { ListPosition, OrganizationFilter } from "./list-page.ts";
-
-/** An address that is told of the ends of an organization's jobs. */
-export interface WebhookEndpoint {
-  id: string;
-  organizationId: string;
-  /** Null is every `webhook_url` that a job names. */
-  url: string | null;
-  /** Unix milliseconds. */
-  createdAt: number;
-}
-
-/** One message to one address, and what became of it. Times are Unix milliseconds. */
-export interface WebhookDelivery {
-  id: string;
-  organizationId: string;
-  jobId: string;
-  event: string;
-  url: string;
-  status: "waiting" | "delivered" | "failed";
-  attempts: number;
-  nextAt: number | null;
-  createdAt: number;
-  endedAt: number | null;
-  lastResult: string | null;
-}
 
 /** Which messages are meant; what is absent does not matter. */
 interface DeliveryFilter extends OrganizationFilter {

@@ -1,25 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { newId } from "../lib/ids.ts";
-import { readLink } from "../lib/safe-fetch.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import { getOrganization } from "./organizations.ts";
-import { pageByName, pageFields, readCursor, toPage, type Page } from "./paging.ts";
-import type { WebhookDelivery, WebhookEndpoint } from "./webhook-ports.ts";
+import { pageByName, readCursor, toPage, type Page } from "./paging.ts";
+import {
+  deliveryListSchema,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  webhookCreationSchema,
+  webhookListSchema,
+  webhookRotationSchema,
+} from "./webhook-schema.ts";
 
 const SECRET_BYTES = 32;
 /** Of one organization: each gets a message for each job. */
 const MAX_WEBHOOKS = 20;
-
-export const webhookCreationSchema = z.strictObject({
-  organizationId: z.string(),
-  url: z
-    .string()
-    .refine((text) => readLink(text) !== null, { error: "must be an https link to a public address" })
-    .nullable()
-    .default(null),
-});
 
 /**
  * Adds an endpoint and returns its secret, which is shown only now. Without a `url` it is the secret that signs for the
@@ -87,25 +84,6 @@ export async function redeliver({ store, by }: AdminContext, id: string): Promis
   if (!(await store.webhooks.redeliver(id, by)))
     throw new AdminError(404, "id", `there is no delivery "${id}"`);
 }
-
-const MAX_OVERLAP_MS = 90 * 24 * 60 * 60_000;
-
-export const webhookListSchema = z.strictObject({ organizationId: z.string().optional(), ...pageFields });
-
-export const webhookRotationSchema = z.strictObject({
-  overlapMs: z
-    .int()
-    .min(0)
-    .max(MAX_OVERLAP_MS)
-    .default(24 * 60 * 60_000),
-});
-
-export const deliveryListSchema = z.strictObject({
-  organizationId: z.string().optional(),
-  jobId: z.string().optional(),
-  status: z.enum(["waiting", "delivered", "failed"]).optional(),
-  ...pageFields,
-});
 
 /** As Standard Webhooks writes secrets. */
 function newSecret(): string {

@@ -6,7 +6,7 @@ import { operationNamed, operations, type OperationName, type Operations } from 
 import { exportRemotely, runRemotely, type RemoteGateway } from "./remote.ts";
 
 export type Input<Name extends OperationName> = z.input<Operations[Name]["input"]>;
-export type Output<Name extends OperationName> = z.output<Operations[Name]["output"]>;
+export type Output<Name extends OperationName> = z.input<Operations[Name]["output"]>;
 
 /** Operations that return pages. */
 export type ListName = {
@@ -49,12 +49,12 @@ export function remoteAdministration(gateway: RemoteGateway): Administration {
 }
 
 type ListsByName = {
-  readonly [Name in ListName]: Operation<Operations[Name]["input"], ZodType<Page<ListItem<Name>>>>;
+  readonly [Name in ListName]: Operation<Operations[Name]["input"], ZodType<object, Page<ListItem<Name>>>>;
 };
 
 function listNamed<Name extends ListName>(
   name: Name,
-): Operation<Operations[Name]["input"], ZodType<Page<ListItem<Name>>>> {
+): Operation<Operations[Name]["input"], ZodType<object, Page<ListItem<Name>>>> {
   const lists: ListsByName = operations;
   return lists[name];
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { formatNanos, parseNanos, type Nanos } from "../lib/money.ts";
+import { amountCodec } from "../admin/output.ts";
+import { formatNanos } from "../lib/money.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 
@@ -60,14 +61,9 @@ function toRow(budget: Output<"budgets.update">) {
     key: budget.keyId ?? "(all)",
     amount: budget.amount,
     spent: budget.spent,
-    left: formatNanos(parseSigned(budget.amount) - parseSigned(budget.spent)),
+    left: formatNanos(amountCodec.decode(budget.amount) - amountCodec.decode(budget.spent)),
     held: budget.held,
     period: budget.period,
     since: budget.periodStart.slice(0, 10),
   };
-}
-
-/** Refunds can make what was spent negative. */
-function parseSigned(decimal: string): Nanos {
-  return decimal.startsWith("-") ? -parseNanos(decimal.slice(1)) : parseNanos(decimal);
 }

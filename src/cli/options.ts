@@ -220,6 +220,7 @@ function jsonOrText(text: string): unknown {
 export const FIELD_READERS: Readonly<Record<string, (text: string, earlier?: never) => unknown>> = {
   scopes: readScope,
   models: collectOrAll,
+  organizations: collectOrAll,
   addresses: readAddress,
   overlapMs: readDuration,
   forceImageUrls: readThreeState,

@@ -8,11 +8,11 @@ export interface RemoteGateway {
 }
 
 /** Runs an operation at a gateway. Throws an error with the gateway's own words for whatever is not a success. */
-export async function runRemotely<Output extends ZodType<object>>(
+export async function runRemotely<Output extends ZodType<object, object>>(
   gateway: RemoteGateway,
   { method, path }: Operation<ZodType, Output>,
   input: object,
-): Promise<z.output<Output>> {
+): Promise<z.input<Output>> {
   const named = Object.entries(input).filter(([, value]) => value !== undefined);
   const fields: Record<string, unknown> = Object.fromEntries(named);
   const located = path.replace(/\{([a-zA-Z]+)\}/, (_, field: string) => {
@@ -26,7 +26,7 @@ export async function runRemotely<Output extends ZodType<object>>(
     ...(!isQuery && { body: JSON.stringify(fields), headers: { "content-type": "application/json" } }),
   });
   // The gateway has made it by the same schema; one of another version may have more fields.
-  return (await response.json()) as z.output<Output>;
+  return (await response.json()) as z.input<Output>;
 }
 
 /** A list as a file, as it arrives. */

@@ -1,6 +1,6 @@
-import type { PromptRecord } from "../admin/prompt-ports.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { redactPersonal } from "./redaction.ts";
+import type { PromptRecord } from "../admin/prompt-schema.ts";
 
 /** Most that wait for the database; more are not kept. */
 const MAX_WAITING = 500;

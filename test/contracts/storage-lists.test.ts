@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
-import { KEY_STATES } from "../../src/admin/ports.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+import { KEY_STATES } from "../../src/admin/key-schema.ts";
 
 const NOW = Date.now();
 const HOUR_MS = 3_600_000;

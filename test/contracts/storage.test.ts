@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from "bun:test";
 import { DependencyError } from "../../src/gateway/dependency-error.ts";
-import type { PriceRecord } from "../../src/admin/ports.ts";
 import { readLine, RecordLines } from "../../src/storage/journal/record-line.ts";
 import { migrate, MIGRATIONS } from "../../src/storage/database/migrate.ts";
 import { openLinkSecrets } from "../../src/storage/tables/link-secrets.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+import type { PriceRecord } from "../../src/admin/price-ports.ts";
 
 /** None of them ever goes or gets another name. */
 const MIGRATION_NAMES = ["0001_tables"];

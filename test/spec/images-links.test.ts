@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dataUrl, listen, ONE, openEditFixture } from "../support/edit-gateway.ts";
+import { dataUrl, listen, openEditFixture, ONE } from "../support/edit-gateway.ts";
 
 /* Reference images by links: forbidden addresses are not reached, and a refusal costs nothing. */
 const { fixture, edit, editByForm, refused, proveNothingBilled } = await openEditFixture();

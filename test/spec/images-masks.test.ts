@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dataUrl, grain, MODELS, ONE, openEditFixture, randomBytes, TWO } from "../support/edit-gateway.ts";
+import { dataUrl, grain, MODELS, openEditFixture, randomBytes, ONE, TWO } from "../support/edit-gateway.ts";
 import {
   DERIVED_HEIC,
   PHONE_AVIF,

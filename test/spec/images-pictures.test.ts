@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dataUrl, MODELS, ONE, openEditFixture, TWO } from "../support/edit-gateway.ts";
+import { dataUrl, MODELS, openEditFixture, ONE, TWO } from "../support/edit-gateway.ts";
 import { AVIF, BMP_RLE, CMYK_JPEG, HEIC, TIFF_LZW } from "../support/encoded-pictures.table.ts";
 import { makeGif, makePng, pngChunk, exifData, webpWithExif } from "../support/pictures.ts";
 

@@ -6,9 +6,9 @@ import {
   LIMITS,
   listen,
   MODELS,
-  ONE,
   openEditFixture,
   randomBytes,
+  ONE,
   THREE,
   TWO,
 } from "../support/edit-gateway.ts";

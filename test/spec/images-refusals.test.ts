@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { rawForm, REFERENCE_FIELDS } from "../support/images-forms.ts";
-import { dataUrl, MODELS, ONE, openEditFixture } from "../support/edit-gateway.ts";
+import { dataUrl, MODELS, openEditFixture, ONE } from "../support/edit-gateway.ts";
 import {
   makeExtendedWebp,
   makeGif,

@@ -13,6 +13,7 @@ import { readInput } from "../../src/admin/input.ts";
 import * as keys from "../../src/admin/keys.ts";
 import * as ledger from "../../src/admin/ledger.ts";
 import * as upkeep from "../../src/admin/ledger-upkeep.ts";
+import { memberChangeSchema, memberCreationSchema } from "../../src/admin/member-schema.ts";
 import * as members from "../../src/admin/members.ts";
 import { modelChangeSchema, modelCreationSchema, modelsInputSchema } from "../../src/admin/model-schemas.ts";
 import * as models from "../../src/admin/models.ts";
@@ -20,27 +21,30 @@ import * as organizations from "../../src/admin/organizations.ts";
 import * as corrections from "../../src/admin/price-correction.ts";
 import * as prices from "../../src/admin/prices.ts";
 import * as routes from "../../src/admin/routes.ts";
+import { organizationChangeSchema, organizationCreationSchema } from "../../src/admin/organization-schema.ts";
+import {
+  keyChangeSchema,
+  keyCreationSchema,
+  keyListSchema,
+  keyRotationSchema,
+} from "../../src/admin/key-schema.ts";
+import { budgetChangeSchema, budgetCreationSchema, budgetListSchema } from "../../src/admin/budget-schema.ts";
+import { deliveryListSchema, webhookCreationSchema } from "../../src/admin/webhook-schema.ts";
 import * as webhooks from "../../src/admin/webhooks.ts";
 
 /** Functions of administration that read their input by its schema first, as an operation does for its caller. */
 
-export const createOrganization = reading(
-  organizations.organizationCreationSchema,
-  organizations.createOrganization,
-);
-export const updateOrganization = readingChange(
-  organizations.organizationChangeSchema,
-  organizations.updateOrganization,
-);
-export const createKey = reading(keys.keyCreationSchema, keys.createKey);
-export const listKeys = reading(keys.keyListSchema, keys.listKeys);
-export const updateKey = readingChange(keys.keyChangeSchema, keys.updateKey);
-export const rotateKey = readingChange(keys.keyRotationSchema, keys.rotateKey);
-export const createMember = reading(members.memberCreationSchema, members.createMember);
-export const updateMember = readingChange(members.memberChangeSchema, members.updateMember);
-export const createBudget = reading(budgets.budgetCreationSchema, budgets.createBudget);
-export const listBudgets = reading(budgets.budgetListSchema, budgets.listBudgets);
-export const updateBudget = readingChange(budgets.budgetChangeSchema, budgets.updateBudget);
+export const createOrganization = reading(organizationCreationSchema, organizations.createOrganization);
+export const updateOrganization = readingChange(organizationChangeSchema, organizations.updateOrganization);
+export const createKey = reading(keyCreationSchema, keys.createKey);
+export const listKeys = reading(keyListSchema, keys.listKeys);
+export const updateKey = readingChange(keyChangeSchema, keys.updateKey);
+export const rotateKey = readingChange(keyRotationSchema, keys.rotateKey);
+export const createMember = reading(memberCreationSchema, members.createMember);
+export const updateMember = readingChange(memberChangeSchema, members.updateMember);
+export const createBudget = reading(budgetCreationSchema, budgets.createBudget);
+export const listBudgets = reading(budgetListSchema, budgets.listBudgets);
+export const updateBudget = readingChange(budgetChangeSchema, budgets.updateBudget);
 export const setPrice = reading(prices.priceCreationSchema, prices.setPrice);
 export const removePrice = reading(prices.priceEndSchema, prices.removePrice);
 export const correctPrice = reading(corrections.priceCorrectionSchema, corrections.correctPrice);
@@ -48,8 +52,8 @@ export const setRoute = reading(routes.routeSchema, routes.setRoute);
 export const createAlert = reading(alerts.alertCreationSchema, alerts.createAlert);
 export const updateAlert = readingChange(alerts.alertChangeSchema, alerts.updateAlert);
 export const listAlertEvents = reading(alerts.alertEventListSchema, alerts.listAlertEvents);
-export const addWebhook = reading(webhooks.webhookCreationSchema, webhooks.addWebhook);
-export const listDeliveries = reading(webhooks.deliveryListSchema, webhooks.listDeliveries);
+export const addWebhook = reading(webhookCreationSchema, webhooks.addWebhook);
+export const listDeliveries = reading(deliveryListSchema, webhooks.listDeliveries);
 export const createChannel = reading(channelCreationSchema, channels.createChannel);
 export const updateChannel = readingChange(channelChangeSchema, channels.updateChannel);
 export const testChannel = reading(channelTestSchema, channelTest.testChannel);

@@ -1,17 +1,14 @@
-import type {
-  Actor,
-  AdminStore,
-  KeyRecord,
-  KeyState,
-  OrganizationRecord,
-  PriceRecord,
-} from "../../src/admin/ports.ts";
-import type { BudgetRecord } from "../../src/admin/budget-ports.ts";
+import type { AdminStore } from "../../src/admin/ports.ts";
 import { runningPeriod } from "../../src/domain/budget-period.ts";
 import type { ListPage } from "../../src/admin/list-page.ts";
 import { memoryMemberStores } from "./memory-member-stores.ts";
 import type { StoredEntry } from "../../src/admin/configuration-ports.ts";
 import { memoryLedgerStore, type MemoryLedgerStore } from "./memory-ledger-store.ts";
+import type { BudgetRecord } from "../../src/admin/budget-schema.ts";
+import type { Actor } from "../../src/admin/actor.ts";
+import type { KeyRecord, KeyState } from "../../src/admin/key-schema.ts";
+import type { OrganizationRecord } from "../../src/admin/organization-schema.ts";
+import type { PriceRecord } from "../../src/admin/price-ports.ts";
 
 export interface MemoryAdminStore extends AdminStore {
   /** Every change in order: who made it and what. */

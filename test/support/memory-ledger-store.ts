@@ -4,8 +4,8 @@ import type {
   LedgerDifference,
   LedgerPosition,
 } from "../../src/admin/ledger-ports.ts";
-import type { AuditRecord, AuditStore } from "../../src/admin/ports.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
+import type { AuditRecord, AuditStore } from "../../src/admin/audit-ports.ts";
 
 export interface MemoryLedgerStore extends LedgerAdminStore {
   /** Every entry in the order it was written. */

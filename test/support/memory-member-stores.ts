@@ -1,5 +1,7 @@
-import type { AdminTokenRecord, MemberRecord, SessionRecord } from "../../src/admin/member-ports.ts";
-import type { Actor, AdminStore } from "../../src/admin/ports.ts";
+import type { MemberRecord, SessionRecord } from "../../src/admin/member-ports.ts";
+import type { AdminStore } from "../../src/admin/ports.ts";
+import type { AdminTokenRecord } from "../../src/admin/token-schema.ts";
+import type { Actor } from "../../src/admin/actor.ts";
 
 type Note = (by: Actor, change: string) => void;
 

@@ -1,9 +1,12 @@
 import type { AlertAdminStore } from "../alert-ports.ts";
 import type { ConfigurationStore } from "../configuration-ports.ts";
-import type { AuditStore, KeyStore, LinkSecretStore, OrganizationStore } from "../ports.ts";
+import type { LinkSecretStore } from "../ports.ts";
 import type { JobAdminStore } from "../job-ports.ts";
 import type { WebhookStore } from "../webhook-ports.ts";
 import { isWithin, listOwn, filteredOwn, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
+import type { AuditStore } from "../audit-ports.ts";
+import type { KeyStore } from "../key-ports.ts";
+import type { OrganizationStore } from "../organization-ports.ts";
 
 /** Organizations and what they own besides money. */
 export const scopedResources = {

@@ -4,7 +4,7 @@ import { operationPaths } from "./operation-paths.ts" with { type: "macro" };
 
 export type OperationName = keyof Operations;
 export type Input<Name extends OperationName> = z.input<Operations[Name]["input"]>;
-export type Output<Name extends OperationName> = z.output<Operations[Name]["output"]>;
+export type Output<Name extends OperationName> = z.input<Operations[Name]["output"]>;
 
 const PATHS: Readonly<Record<string, { method: string; path: string }>> = operationPaths();
 

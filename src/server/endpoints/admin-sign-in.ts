@@ -1,6 +1,8 @@
 import { readInput } from "../../admin/input.ts";
 import { signIn, signInSchema } from "../../admin/sign-in.ts";
+import { z } from "zod";
 import { memberView } from "../../admin/member-operations.ts";
+import { memberSchema } from "../../admin/member-schema.ts";
 import type { BodyLimits } from "../body-limits.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
@@ -44,7 +46,7 @@ export function signInRoutes(admin: Administration, limits: BodyLimits): Route[]
             "set-cookie",
             writeCookie(admin, exchange, [BROWSER_COOKIE, browser], { maxAgeSeconds }),
           );
-          return Response.json(memberView(member), { headers });
+          return Response.json(z.encode(memberSchema, memberView(member)), { headers });
         }),
     },
     {

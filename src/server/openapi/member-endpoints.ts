@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EXPORTS } from "../../admin/exports.ts";
-import { memberSchema } from "../../admin/member-operations.ts";
 import type { EndpointDescription } from "./public-endpoints.ts";
+import { memberSchema } from "../../admin/member-schema.ts";
 
 const TAG = "Administration: session";
 

@@ -7,7 +7,12 @@ export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
   const { $schema: _dialect, ...written } = z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",
-    override({ jsonSchema: made }) {
+    override({ zodSchema, jsonSchema: made }) {
+      // A response has records' times and amounts as texts.
+      if (io === "output" && zodSchema instanceof z.ZodCodec) {
+        const { $schema: _, ...shown } = z.toJSONSchema(zodSchema.in, { io: "input" });
+        Object.assign(made, { type: undefined }, shown);
+      }
       // A query's value that is text or a number is published as the number.
       if (made.type !== undefined) delete made.anyOf;
     },

@@ -1,6 +1,6 @@
-import type { Actor } from "../../admin/ports.ts";
-import type { LeaseInDoubt } from "../../admin/budget-ports.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import type { LeaseInDoubt } from "../../admin/budget-schema.ts";
+import type { Actor } from "../../admin/actor.ts";
 import { money, named, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "../tables/change.ts";
 import { LEASES_A_TRANSACTION, type LeaseStore } from "./leases.ts";

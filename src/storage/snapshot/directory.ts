@@ -1,4 +1,3 @@
-import type { OrganizationRecord, PriceRecord } from "../../admin/ports.ts";
 import type { PatternMap } from "../../lib/pattern-map.ts";
 import type { Channel, Route } from "../../domain/channel.ts";
 import type { Model } from "../../domain/model.ts";
@@ -8,6 +7,8 @@ import type { Directory } from "../../gateway/snapshot.ts";
 import { modelSet } from "../../admin/enabled-models.ts";
 import { priceIndex } from "../../admin/price-index.ts";
 import { resolveRoute } from "../../admin/routes.ts";
+import type { OrganizationRecord } from "../../admin/organization-schema.ts";
+import type { PriceRecord } from "../../admin/price-ports.ts";
 
 /** The part of the directory that comes from the configuration. */
 export interface Configured {

@@ -1,10 +1,11 @@
-import type { ChangeKind, KeyRecord } from "../../admin/ports.ts";
 import { firstOf } from "../database/columns.ts";
 import type { BudgetScope, Stored } from "./directory.ts";
 import { keys } from "../tables/keys.ts";
 import { organizationStore } from "../tables/organizations.ts";
 import { priceStore } from "../tables/prices.ts";
 import type { Database } from "../database/sql.ts";
+import type { ChangeKind } from "../../admin/audit-ports.ts";
+import type { KeyRecord } from "../../admin/key-schema.ts";
 import type { Row } from "../database/table.ts";
 
 /** The queries of a snapshot. */

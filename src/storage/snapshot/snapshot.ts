@@ -1,7 +1,6 @@
 import type { ApiKey } from "../../domain/api-key.ts";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { Directory, Snapshot } from "../../gateway/snapshot.ts";
-import type { ChangeKind, KeyRecord } from "../../admin/ports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { outageReport, type OutageReport, type Report } from "../report.ts";
@@ -11,6 +10,8 @@ import { budgetsByKey, buildDirectory, type Configured, type Stored } from "./di
 import { keyCache } from "./key-cache.ts";
 import { snapshotSource, type SnapshotSource } from "./snapshot-source.ts";
 import type { Database } from "../database/sql.ts";
+import type { ChangeKind } from "../../admin/audit-ports.ts";
+import type { KeyRecord } from "../../admin/key-schema.ts";
 
 /**
  * Everything requests are decided by, in memory. A change in the database is noticed within half a second; while

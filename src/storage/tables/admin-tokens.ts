@@ -1,4 +1,5 @@
-import type { AdminTokenRecord, AdminTokenStore } from "../../admin/member-ports.ts";
+import type { AdminTokenStore } from "../../admin/member-ports.ts";
+import type { AdminTokenRecord } from "../../admin/token-schema.ts";
 import type { Database } from "../database/sql.ts";
 import { json, named, nullable, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "./change.ts";

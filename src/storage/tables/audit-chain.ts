@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import type { AuditFault, AuditRecord, AuditVerification } from "../../admin/ports.ts";
+import type { AuditRecord } from "../../admin/audit-ports.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { bigInteger, moneyJson, named, nullable, table, text, time, type Row } from "../database/table.ts";
+import type { AuditFault, AuditVerification } from "../../admin/audit-ports.ts";
+import { type Row, bigInteger, moneyJson, named, nullable, table, text, time } from "../database/table.ts";
 
 export const audit = table<AuditRecord>("audit", {
   revision: bigInteger(),

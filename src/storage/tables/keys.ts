@@ -1,8 +1,10 @@
-import type { Actor, KeyFilter, KeyRecord, KeyStore } from "../../admin/ports.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageOf, partOf } from "./list-page.ts";
 import { definedFields, firstOf, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import type { Actor } from "../../admin/actor.ts";
+import type { KeyFilter, KeyStore } from "../../admin/key-ports.ts";
+import type { KeyRecord } from "../../admin/key-schema.ts";
 import { bit, integer, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
 
 export const keys = table<KeyRecord>("api_keys", {

@@ -1,10 +1,11 @@
-import type { OrganizationRecord, OrganizationStore } from "../../admin/ports.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { padded } from "../database/expressions.ts";
 import { pageOf, partOf } from "./list-page.ts";
 import { definedFields } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import type { OrganizationRecord } from "../../admin/organization-schema.ts";
+import type { OrganizationStore } from "../../admin/organization-ports.ts";
 import { bit, integer, json, named, table, text, time, type Row } from "../database/table.ts";
 
 type Settings = OrganizationRecord["settings"];

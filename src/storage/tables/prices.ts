@@ -1,8 +1,8 @@
-import type { PriceRecord, PriceStore } from "../../admin/ports.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { padded } from "../database/expressions.ts";
 import { makeChange } from "./change.ts";
 import type { Database } from "../database/sql.ts";
+import type { PriceRecord, PriceStore } from "../../admin/price-ports.ts";
 import { moneyJson, nullable, table, text, time, type Row } from "../database/table.ts";
 
 const prices = table<PriceRecord>("prices", {

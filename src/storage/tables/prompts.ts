@@ -1,4 +1,5 @@
-import type { PromptRecord, PromptStore } from "../../admin/prompt-ports.ts";
+import type { PromptStore } from "../../admin/prompt-ports.ts";
+import type { PromptRecord } from "../../admin/prompt-schema.ts";
 import { firstOf } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 import { nullable, table, text, time, type Row } from "../database/table.ts";
