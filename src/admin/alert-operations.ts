@@ -1,53 +1,17 @@
 import { z } from "zod";
-import type { AlertEvent } from "../domain/alert.ts";
-import type { AlertRecord } from "./alert-ports.ts";
+import { createAlert, listAlertEvents, listAlerts, removeAlert, updateAlert } from "./alerts.ts";
+import { requireRunning } from "./context.ts";
+import { operation } from "./operation.ts";
+import { requireRecipients } from "./recipients.ts";
+import { doneSchema, pageOf } from "./output.ts";
 import {
   alertChangeSchema,
   alertCreationSchema,
   alertEventListSchema,
   alertListSchema,
-  createAlert,
-  listAlertEvents,
-  listAlerts,
-  removeAlert,
-  updateAlert,
-} from "./alerts.ts";
-import { requireRunning } from "./context.ts";
-import { operation } from "./operation.ts";
-import { requireRecipients } from "./recipients.ts";
-import { doneSchema, isoTime, isoTimeSchema, pageOf, versionViewSchema } from "./output.ts";
-
-const alertSchema = z.object({
-  id: z.string(),
-  organizationId: z.string(),
-  name: z.string(),
-  settings: z.discriminatedUnion("kind", [
-    z.object({
-      kind: z.literal("budget"),
-      percents: z.array(z.int()).describe("Shares of the amount, in percent"),
-      budgetId: z.string().nullable().describe("Null is every budget of the organization and its keys"),
-    }),
-    z.object({ kind: z.literal("error_rate"), percent: z.int(), minutes: z.int(), minRequests: z.int() }),
-    z.object({ kind: z.literal("ejection"), seconds: z.int() }),
-  ]),
-  emails: z.array(z.string()),
-  usesWebhooks: z.boolean().describe("Whether the organization's webhook endpoints get a message"),
-  isDisabled: z.boolean(),
-  createdAt: isoTimeSchema,
-  version: versionViewSchema,
-});
-
-const eventSchema = z.object({
-  id: z.string(),
-  alertId: z.string(),
-  organizationId: z.string(),
-  alertName: z.string(),
-  kind: z.enum(["budget", "error_rate", "ejection"]),
-  subject: z.string().describe("A budget's id, a target, or `requests`"),
-  message: z.string(),
-  firedAt: isoTimeSchema,
-  resolvedAt: isoTimeSchema.nullable().describe("Null while it lasts"),
-});
+  alertSchema,
+  eventSchema,
+} from "./alert-schema.ts";
 
 const idSchema = z.strictObject({ id: z.string() });
 
@@ -61,10 +25,7 @@ export const alertOperations = {
     cost: "page",
     input: alertListSchema,
     output: pageOf(alertSchema),
-    async run(context, input) {
-      const { data, next } = await listAlerts(context, input);
-      return { data: data.map(toView), next };
-    },
+    run: listAlerts,
   }),
   "alerts.create": operation({
     method: "POST",
@@ -75,7 +36,7 @@ export const alertOperations = {
     cost: "page",
     input: alertCreationSchema,
     output: alertSchema,
-    run: async (context, input) => toView(await createAlert(context, input)),
+    run: (context, input) => createAlert(context, input),
   }),
   "alerts.update": operation({
     method: "PATCH",
@@ -86,7 +47,7 @@ export const alertOperations = {
     cost: "page",
     input: alertChangeSchema.extend(idSchema.shape),
     output: alertSchema,
-    run: async (context, { id, ...change }) => toView(await updateAlert(context, id, change)),
+    run: (context, { id, ...change }) => updateAlert(context, id, change),
   }),
   "alerts.remove": operation({
     method: "DELETE",
@@ -111,10 +72,7 @@ export const alertOperations = {
     cost: "page",
     input: alertEventListSchema,
     output: pageOf(eventSchema),
-    async run(context, input) {
-      const { data, next } = await listAlertEvents(context, input);
-      return { data: data.map(toEventView), next };
-    },
+    run: listAlertEvents,
   }),
   "mail.test": operation({
     method: "POST",
@@ -134,21 +92,3 @@ export const alertOperations = {
     },
   }),
 };
-
-function toView({ createdAt, settings, emails, ...rule }: AlertRecord): z.input<typeof alertSchema> {
-  const percents = settings.kind === "budget" && { percents: [...settings.percents] };
-  return {
-    ...rule,
-    settings: { ...settings, ...percents } as z.input<typeof alertSchema>["settings"],
-    emails: [...emails],
-    createdAt: isoTime(createdAt),
-  };
-}
-
-function toEventView({ firedAt, resolvedAt, ...event }: AlertEvent): z.input<typeof eventSchema> {
-  return {
-    ...event,
-    firedAt: isoTime(firedAt),
-    resolvedAt: resolvedAt === null ? null : isoTime(resolvedAt),
-  };
-}

@@ -1,9 +1,7 @@
 import type { AlertEvent, AlertRule } from "../domain/alert.ts";
 import type { Actor } from "./actor.ts";
 import type { ListPage, ListPosition } from "./list-page.ts";
-
-/** A rule with the number of its last change. */
-export type AlertRecord = AlertRule & { version: number };
+import type { AlertRecord } from "./alert-schema.ts";
 
 export interface AlertAdminStore {
   create(rule: AlertRule, by: Actor): Promise<AlertRecord>;

@@ -2,12 +2,18 @@ import { z } from "zod";
 import type { AlertEvent, AlertRule } from "../domain/alert.ts";
 import { newId } from "../lib/ids.ts";
 import { AdminError } from "./admin-error.ts";
-import type { AlertRecord } from "./alert-ports.ts";
 import type { AdminContext } from "./context.ts";
-import { nameSchema, requireVersion, versionSchema } from "./input.ts";
+import { requireVersion } from "./input.ts";
 import { getOrganization } from "./organizations.ts";
 import { requireRecipients } from "./recipients.ts";
-import { pageFields, readCursor, toPage, type Page } from "./paging.ts";
+import { readCursor, toPage, type Page } from "./paging.ts";
+import {
+  alertChangeSchema,
+  alertCreationSchema,
+  alertEventListSchema,
+  alertListSchema,
+  type AlertRecord,
+} from "./alert-schema.ts";
 
 /** Creates a rule. Throws 404 for an unknown organization or budget, 400 for a rule that tells nobody. */
 export async function createAlert(
@@ -99,52 +105,8 @@ function definedOf<Fields extends object>(
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-const MAX_EMAILS = 20;
 /** Of one organization: all are looked at every time, and each may send mails to anybody. */
 const MAX_RULES = 50;
-
-const settingsSchema = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("budget"),
-    percents: z.array(z.int().min(1).max(100)).min(1).max(10).default([80, 100]),
-    budgetId: z.string().nullable().default(null),
-  }),
-  z.strictObject({
-    kind: z.literal("error_rate"),
-    percent: z.int().min(1).max(100).default(5),
-    minutes: z.int().min(1).max(1440).default(10),
-    minRequests: z.int().min(1).max(1_000_000).default(20),
-  }),
-  z.strictObject({
-    kind: z.literal("ejection"),
-    seconds: z.int().min(10).max(86_400).default(60),
-  }),
-]);
-
-const ruleFields = {
-  name: nameSchema,
-  settings: settingsSchema,
-  emails: z.array(z.email({ error: "must be an e-mail address" })).max(MAX_EMAILS),
-  usesWebhooks: z.boolean(),
-};
-
-export const alertCreationSchema = z.strictObject({
-  organizationId: z.string(),
-  ...ruleFields,
-  emails: ruleFields.emails.default([]),
-  usesWebhooks: ruleFields.usesWebhooks.default(false),
-});
-
-export const alertChangeSchema = z
-  .strictObject({ ...ruleFields, isDisabled: z.boolean() })
-  .partial()
-  .extend({ version: versionSchema });
-
-export const alertListSchema = z.strictObject({ organizationId: z.string().optional(), ...pageFields });
-
-export const alertEventListSchema = alertListSchema.extend({
-  state: z.enum(["open", "all"]).default("all"),
-});
 
 function unknownAlert(id: string): AdminError {
   return new AdminError(404, "id", `there is no alert "${id}"`);

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { formatNanos } from "../lib/money.ts";
 import { AdminError } from "./admin-error.ts";
-import { alertChangeSchema, alertCreationSchema, createAlert, removeAlert, updateAlert } from "./alerts.ts";
+import { createAlert, removeAlert, updateAlert } from "./alerts.ts";
 import { createBudget, removeBudget, updateBudget } from "./budgets.ts";
 import { namesOf, type Section } from "./document-section.ts";
 import { readInput } from "./input.ts";
 import { toView } from "./price-operations.ts";
 import { priceCreationSchema, priceFields, removePrice, setPrice } from "./prices.ts";
 import { budgetChangeSchema, budgetCreationSchema } from "./budget-schema.ts";
+import { alertChangeSchema, alertCreationSchema } from "./alert-schema.ts";
 
 export const prices: Section = {
   kind: "price",

@@ -3,7 +3,7 @@ import { JOB_STATUSES, progressOf } from "../domain/job.ts";
 import type { JobRecord } from "./job-ports.ts";
 import { cancelJob, getJob, jobListSchema, listJobs } from "./jobs.ts";
 import { operation } from "./operation.ts";
-import { isoTime, isoTimeSchema, pageOf } from "./output.ts";
+import { timeCodec, pageOf } from "./output.ts";
 
 const jobSchema = z.object({
   id: z.string(),
@@ -16,10 +16,10 @@ const jobSchema = z.object({
   isCancelRequested: z.boolean(),
   images: z.int().describe("Pictures that it has delivered"),
   error: z.object({ type: z.string(), message: z.string() }).nullable(),
-  createdAt: isoTimeSchema,
-  startedAt: isoTimeSchema.nullable().describe("When its first vendor call was sent"),
-  endedAt: isoTimeSchema.nullable(),
-  deadlineAt: isoTimeSchema,
+  createdAt: timeCodec,
+  startedAt: timeCodec.nullable().describe("When its first vendor call was sent"),
+  endedAt: timeCodec.nullable(),
+  deadlineAt: timeCodec,
 });
 
 const idSchema = z.strictObject({ id: z.string() });
@@ -63,17 +63,6 @@ export const jobOperations = {
   }),
 };
 
-type JobView = z.output<typeof jobSchema>;
-
-function toJobView(job: JobRecord): JobView {
-  const timeOf = (at: number | null) => (at === null ? null : isoTime(at));
-  return {
-    ...job,
-    progress: progressOf(job),
-    images: job.outputs.length,
-    createdAt: isoTime(job.createdAt),
-    startedAt: timeOf(job.startedAt),
-    endedAt: timeOf(job.endedAt),
-    deadlineAt: isoTime(job.deadlineAt),
-  };
+function toJobView(job: JobRecord): z.output<typeof jobSchema> {
+  return { ...job, progress: progressOf(job), images: job.outputs.length };
 }

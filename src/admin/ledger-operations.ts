@@ -6,6 +6,7 @@ import { getCharge, ledgerListSchema, listLedger, refund, refundSchema } from ".
 import { verifyLedger } from "./ledger-upkeep.ts";
 import { operation } from "./operation.ts";
 import { amountViewSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
+import { verificationSchema } from "./ledger-verification-schema.ts";
 
 const usageSchema = z.discriminatedUnion("unit", [
   z.object({
@@ -60,13 +61,6 @@ const entrySchema = z.object({
   flags: z.array(z.string()),
   corrects: z.string().optional().describe("Id of the charge that this corrects"),
   sequence: z.int().optional().describe("Grows in the order of posting"),
-});
-
-const differenceSchema = z.object({
-  check: z.enum(["spent", "held", "booking", "journal", "refused", "quarantined"]),
-  subject: z.string(),
-  expected: amountViewSchema.nullable(),
-  found: amountViewSchema.nullable(),
 });
 
 export const ledgerOperations = {
@@ -127,25 +121,8 @@ export const ledgerOperations = {
     reach: "installation",
     cost: "verification",
     input: z.strictObject({}),
-    output: z.object({
-      at: isoTimeSchema,
-      entries: z.int(),
-      budgets: z.int(),
-      waiting: z.int().describe("Journaled charges that are not posted yet"),
-      differenceCount: z.int(),
-      differences: z.array(differenceSchema).describe("The first hundred"),
-    }),
-    async run(context) {
-      const { at, differences, ...verification } = await verifyLedger(context);
-      const text = (amount: bigint | null) => (amount === null ? null : formatNanos(amount));
-      const views = differences.map(({ check, subject, expected, found }) => ({
-        check,
-        subject,
-        expected: text(expected),
-        found: text(found),
-      }));
-      return { ...verification, at: isoTime(at), differences: views };
-    },
+    output: verificationSchema,
+    run: (context) => verifyLedger(context),
   }),
 };
 

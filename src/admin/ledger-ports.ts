@@ -1,6 +1,7 @@
 import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Nanos } from "../lib/money.ts";
 import type { OrganizationFilter } from "./list-page.ts";
+import type { LedgerVerification } from "./ledger-verification-schema.ts";
 
 /** The ledger for administration. Entries never change; a correction is an entry of its own. */
 export interface LedgerAdminStore {
@@ -39,32 +40,6 @@ export interface LedgerAdminStore {
     folder: string,
     by: { actor: string; source?: string },
   ): Promise<LedgerArchive | null>;
-}
-
-/** How the ledger compares with what else is known of money. */
-export interface LedgerVerification {
-  /** Unix milliseconds. */
-  at: number;
-  entries: number;
-  budgets: number;
-  /** Charges journaled on this machine and not yet in the ledger; normal while processes run. */
-  waiting: number;
-  /** Of entries with their bookings at most 20,000 are counted. */
-  differenceCount: number;
-  /** The first hundred. */
-  differences: LedgerDifference[];
-}
-
-/**
- * `spent`: of a budget, by its bookings. `held`: of a budget, by its leases. `booking`: of an entry, by the entry.
- * `journal`: of a charge in the ledger, by its journal. `refused`: an entry that the database did not take.
- * `quarantined`: a file of a journal that was not understood.
- */
-export interface LedgerDifference {
-  check: "spent" | "held" | "booking" | "journal" | "refused" | "quarantined";
-  subject: string;
-  expected: Nanos | null;
-  found: Nanos | null;
 }
 
 /** A file of entries that have left the ledger. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
-import type { LedgerArchive, LedgerVerification } from "./ledger-ports.ts";
+import type { LedgerArchive } from "./ledger-ports.ts";
+import type { LedgerVerification } from "./ledger-verification-schema.ts";
 
 /** Compares the ledger with budgets, leases and the journals of this machine; the gateway may be running. */
 export async function verifyLedger({ store }: AdminContext): Promise<LedgerVerification> {

@@ -5,7 +5,7 @@ import type { AdminContext } from "./context.ts";
 import type { MemberChange, MemberRecord, OwnerCount } from "./member-ports.ts";
 import { getOrganization } from "./organizations.ts";
 import { generatePassword, hashPassword } from "./passwords.ts";
-import { type Access } from "./roles.ts";
+import type { Access } from "./roles.ts";
 import { accessOf, covers, requireWithin } from "./signed-in.ts";
 import { memberChangeSchema, memberCreationSchema } from "./member-schema.ts";
 

@@ -9,25 +9,30 @@ import { reasonSchema, timeSchema } from "./input.ts";
 import { adjustedBy, newCorrection, refundedBy } from "./ledger.ts";
 import { currencyOf, priceFields, priceOf } from "./prices.ts";
 import type { ChargeHistory } from "./ledger-ports.ts";
+import { amountCodec, timeCodec } from "./output.ts";
 
-/** What a correction does, or would do in a dry run. Money in the currency of the corrected price. */
-export interface PriceCorrection {
-  isApplied: boolean;
-  model: string;
-  currency: string;
-  /** Unix milliseconds, `to` exclusive. */
-  from: number;
-  to: number;
-  /** Charges of the model that the corrected price applies to. */
-  charges: number;
-  /** Charges that the price cannot rate: without usage, in another currency, or of a cell without a price. */
-  unrated: number;
-  /** Charges whose amount differs. */
-  adjusted: number;
-  /** Sum of all corrections; negative is in the organizations' favour. */
-  difference: Nanos;
-  organizations: { id: string; adjusted: number; difference: Nanos }[];
-}
+export const priceCorrectionSchema = z.strictObject({
+  ...priceFields,
+  from: timeSchema,
+  to: timeSchema.optional(),
+  reason: reasonSchema,
+});
+
+/** What a correction does, or would do in a dry run; `to` is exclusive. Money in the currency of the corrected price. */
+export const correctionSchema = z.object({
+  isApplied: z.boolean(),
+  model: z.string(),
+  currency: z.string(),
+  from: timeCodec,
+  to: timeCodec,
+  charges: z.int().describe("Charges that the corrected price applies to"),
+  unrated: z.int().describe("Charges that it cannot rate"),
+  adjusted: z.int().describe("Charges whose amount differs"),
+  difference: amountCodec.describe("Sum of the corrections, decimal; negative is a refund"),
+  organizations: z.array(z.object({ id: z.string(), adjusted: z.int(), difference: amountCodec })),
+});
+
+type PriceCorrection = z.output<typeof correctionSchema>;
 
 /**
  * Rates past charges of a model again and writes a correction for each that differs: a refund of what was too much, an
@@ -82,13 +87,6 @@ export async function correctPrice(
   });
   return done;
 }
-
-export const priceCorrectionSchema = z.strictObject({
-  ...priceFields,
-  from: timeSchema,
-  to: timeSchema.optional(),
-  reason: reasonSchema,
-});
 
 /** The price that charges should have been rated by, and when. */
 interface Corrected {

@@ -4,7 +4,7 @@ import { formatNanos, type Nanos } from "../lib/money.ts";
 import { operation } from "./operation.ts";
 import { amountViewSchema, isoTime, isoTimeSchema, pageOf } from "./output.ts";
 import { comparedRates, effectiveRates } from "./price-cells.ts";
-import { correctPrice, priceCorrectionSchema, type PriceCorrection } from "./price-correction.ts";
+import { correctPrice, priceCorrectionSchema, correctionSchema } from "./price-correction.ts";
 import {
   effectivePrice,
   effectivePriceSchema,
@@ -51,19 +51,6 @@ const cellSchema = z.object({
 const changeSchema = z.object({
   price: priceSchema,
   cells: z.array(cellSchema).describe("What everything costs just before and after the change takes effect"),
-});
-
-const correctionSchema = z.object({
-  isApplied: z.boolean(),
-  model: z.string(),
-  currency: z.string(),
-  from: isoTimeSchema,
-  to: isoTimeSchema,
-  charges: z.int().describe("Charges that the corrected price applies to"),
-  unrated: z.int().describe("Charges that it cannot rate"),
-  adjusted: z.int().describe("Charges whose amount differs"),
-  difference: amountViewSchema.describe("Sum of the corrections, decimal; negative is a refund"),
-  organizations: z.array(z.object({ id: z.string(), adjusted: z.int(), difference: amountViewSchema })),
 });
 
 const isForced = z.boolean().default(false).describe("Even if a model that can be called has no price then");
@@ -162,7 +149,7 @@ export const priceOperations = {
     cost: "report",
     input: priceCorrectionSchema,
     output: correctionSchema,
-    run: async (context, input) => toCorrection(await correctPrice(context, input, { dryRun: true })),
+    run: (context, input) => correctPrice(context, input, { dryRun: true }),
   }),
   "priceCorrections.apply": operation({
     method: "POST",
@@ -173,7 +160,7 @@ export const priceOperations = {
     cost: "report",
     input: priceCorrectionSchema,
     output: correctionSchema,
-    run: async (context, input) => toCorrection(await correctPrice(context, input, { dryRun: false })),
+    run: (context, input) => correctPrice(context, input, { dryRun: false }),
   }),
 };
 
@@ -216,20 +203,4 @@ function tokenView({ perMillion, longContext, perUse }: Extract<PriceAmounts, { 
 
 function toDecimals(amounts: Readonly<Record<string, Nanos>>): Record<string, string> {
   return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, formatNanos(amount)]));
-}
-
-function toCorrection({
-  from,
-  to,
-  difference,
-  organizations,
-  ...shown
-}: PriceCorrection): z.input<typeof correctionSchema> {
-  return {
-    ...shown,
-    from: isoTime(from),
-    to: isoTime(to),
-    difference: formatNanos(difference),
-    organizations: organizations.map((each) => ({ ...each, difference: formatNanos(each.difference) })),
-  };
 }

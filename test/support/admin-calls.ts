@@ -1,4 +1,9 @@
 import type { z, ZodType } from "zod";
+import {
+  alertChangeSchema,
+  alertCreationSchema,
+  alertEventListSchema,
+} from "../../src/admin/alert-schema.ts";
 import * as alerts from "../../src/admin/alerts.ts";
 import * as budgets from "../../src/admin/budgets.ts";
 import {
@@ -49,9 +54,9 @@ export const setPrice = reading(prices.priceCreationSchema, prices.setPrice);
 export const removePrice = reading(prices.priceEndSchema, prices.removePrice);
 export const correctPrice = reading(corrections.priceCorrectionSchema, corrections.correctPrice);
 export const setRoute = reading(routes.routeSchema, routes.setRoute);
-export const createAlert = reading(alerts.alertCreationSchema, alerts.createAlert);
-export const updateAlert = readingChange(alerts.alertChangeSchema, alerts.updateAlert);
-export const listAlertEvents = reading(alerts.alertEventListSchema, alerts.listAlertEvents);
+export const createAlert = reading(alertCreationSchema, alerts.createAlert);
+export const updateAlert = readingChange(alertChangeSchema, alerts.updateAlert);
+export const listAlertEvents = reading(alertEventListSchema, alerts.listAlertEvents);
 export const addWebhook = reading(webhookCreationSchema, webhooks.addWebhook);
 export const listDeliveries = reading(deliveryListSchema, webhooks.listDeliveries);
 export const createChannel = reading(channelCreationSchema, channels.createChannel);

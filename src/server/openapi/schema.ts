@@ -13,6 +13,8 @@ export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
         const { $schema: _, ...shown } = z.toJSONSchema(zodSchema.in, { io: "input" });
         Object.assign(made, { type: undefined }, shown);
       }
+      // Read-only arrays are a matter of the code alone.
+      delete made.readOnly;
       // A query's value that is text or a number is published as the number.
       if (made.type !== undefined) delete made.anyOf;
     },

@@ -1,7 +1,6 @@
 import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { LedgerDifference } from "../../admin/ledger-ports.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { padded, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -9,6 +8,7 @@ import { QUARANTINE } from "../journal/journal-folder.ts";
 import { KEPT, keptSegments } from "../journal/kept-segments.ts";
 import { REFUSED_FILE } from "../journal/posting.ts";
 import { listSegments, readSegment, segmentPath } from "../journal/segments.ts";
+import type { LedgerDifference } from "../../admin/ledger-verification-schema.ts";
 
 /** What the journals of one machine hold beside the ledger. */
 interface JournalComparison {

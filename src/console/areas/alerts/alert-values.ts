@@ -44,7 +44,7 @@ export function valuesOf(view: Alert | null, organizationId: string | null): Ale
     organizationId: view.organizationId,
     name,
     settings: { ...DEFAULTS, ...own, kind: settings.kind },
-    emails,
+    emails: [...emails],
     usesWebhooks,
   };
 }
