@@ -1,8 +1,25 @@
 import { z } from "zod";
-import { auditListSchema, listAudit } from "./audit.ts";
 import { operation } from "./operation.ts";
 import { isoTime, isoTimeSchema, pageOf } from "./output.ts";
-import type { AuditRecord } from "./audit-ports.ts";
+import type { AuditAction, AuditRecord, ChangeKind } from "./audit-ports.ts";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
+import { queryTimeSchema } from "./input.ts";
+import { pageFields, type Page } from "./paging.ts";
+
+/** A list of names from a query; unknown ones find nothing. */
+const wordSchema = z.string().min(1).max(100);
+
+const auditFilterSchema = z.strictObject({
+  subject: z.string().optional(),
+  kind: wordSchema.transform((kind) => kind as ChangeKind).optional(),
+  action: wordSchema.transform((action) => action as AuditAction).optional(),
+  actor: z.string().optional(),
+  from: queryTimeSchema.optional(),
+  to: queryTimeSchema.optional(),
+});
+
+const auditListSchema = auditFilterSchema.extend(pageFields);
 
 const auditSchema = z.object({
   revision: z.int().describe("Rises by one with each change"),
@@ -62,4 +79,22 @@ export type AuditView = z.output<typeof auditSchema>;
 
 function toAuditView({ revision, at, ...shown }: AuditRecord): AuditView {
   return { ...shown, revision: Number(revision), at: isoTime(at) };
+}
+
+/** Changes, newest first. */
+async function listAudit(
+  { store }: AdminContext,
+  input: z.output<typeof auditListSchema>,
+): Promise<Page<AuditRecord>> {
+  const { cursor, limit, ...filter } = input;
+  const before = cursor === undefined ? undefined : readRevision(cursor);
+  const found = await store.audit.list({ ...filter, before, limit: limit + 1 });
+  const data = found.slice(0, limit);
+  const last = data.at(-1);
+  return { data, next: found.length > limit && last ? String(last.revision) : null };
+}
+
+function readRevision(cursor: string): bigint {
+  if (/^\d{1,18}$/.test(cursor)) return BigInt(cursor);
+  throw new AdminError(400, "cursor", "the cursor is not one of this list: use `next` of the page before");
 }

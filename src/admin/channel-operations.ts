@@ -13,7 +13,8 @@ import { createChannel, getChannel, listChannels, removeChannel, updateChannel }
 import { flagSchema } from "./input.ts";
 import { operation } from "./operation.ts";
 import { doneSchema, pageOf } from "./output.ts";
-import { listProviders } from "./providers.ts";
+import { readConfigured } from "./configured.ts";
+import type { OperationContext } from "./context.ts";
 
 const idSchema = z.strictObject({ id: z.string() });
 const removalSchema = idSchema.extend({ force: flagSchema.optional() });
@@ -101,3 +102,18 @@ export const channelOperations = {
     },
   }),
 };
+
+/** Every provider with what the form of a channel needs, and the ids under which it serves shipped models. */
+async function listProviders(context: OperationContext): Promise<z.output<typeof providerSchema>[]> {
+  const { state } = await readConfigured(context);
+  const shippedOf = (name: string) =>
+    state.shippedChannels
+      .filter(({ provider }) => provider === name)
+      .map(({ id, baseUrl, settings, models }) => {
+        const isTaken = (state.channels.get(id)?.origin ?? "catalogue") !== "catalogue";
+        return { id, baseUrl, settings, models, isTaken };
+      });
+  return context.configuration
+    .providers()
+    .map((provider) => Object.assign({ shippedChannels: shippedOf(provider.name) }, provider));
+}

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { rotateLinkSecret } from "./links.ts";
 import { operation } from "./operation.ts";
 import { limitsViewSchema } from "./output.ts";
+import type { AdminContext } from "./context.ts";
 
 /** What all organizations share. */
 export const installationOperations = {
@@ -30,6 +30,17 @@ export const installationOperations = {
       isImmediate: z.boolean().default(false).describe("Links made before become invalid at once"),
     }),
     output: z.object({ kept: z.int().describe("Earlier secrets that links may still be signed with") }),
-    run: (context, { isImmediate = false }) => rotateLinkSecret(context, { isImmediate }),
+    run: (context, { isImmediate }) => rotateLinkSecret(context, { isImmediate }),
   }),
 };
+
+/**
+ * Signs links to results with a new secret from now on. Links made before stay valid until they expire, or become
+ * invalid at once. Returns how many older secrets still verify links.
+ */
+async function rotateLinkSecret(
+  { store, by, clock }: AdminContext,
+  { isImmediate }: { isImmediate: boolean },
+): Promise<{ kept: number }> {
+  return await store.linkSecrets.rotate({ at: clock.now(), keepsOld: !isImmediate }, by);
+}

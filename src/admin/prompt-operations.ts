@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { readPrompt } from "./prompts.ts";
-import { promptSchema } from "./prompt-schema.ts";
+import { promptSchema, type PromptRecord } from "./prompt-schema.ts";
+import { AdminError } from "./admin-error.ts";
+import type { AdminContext } from "./context.ts";
 
 export const promptOperations = {
   "prompts.get": operation({
@@ -16,3 +17,11 @@ export const promptOperations = {
     run: (context, { id }) => readPrompt(context, id),
   }),
 };
+
+/** What was said in a request; reading it is audited. Throws 404 where nothing is kept. */
+async function readPrompt({ store, by }: AdminContext, id: string): Promise<PromptRecord> {
+  const record = await store.prompts.read(id, by);
+  if (record) return record;
+  const message = `nothing is kept of what was said in "${id}": the organization's setting promptLogDays decides`;
+  throw new AdminError(404, "id", message);
+}

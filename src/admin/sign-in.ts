@@ -2,13 +2,14 @@ import { z } from "zod";
 import { AdminError } from "./admin-error.ts";
 import type { AdminContext } from "./context.ts";
 import type { MemberRecord } from "./member-ports.ts";
-import { markBrowser, readBrowser } from "./known-browser.ts";
 import { isPassword } from "./passwords.ts";
 import { openSession } from "./sessions.ts";
 import { countAttempt } from "./sign-in-attempts.ts";
 import type { Origin } from "./signed-in.ts";
 import { acceptCode, codeSchema, isTotpOn, openSecret, WRONG_CODE, type TotpOpener } from "./totp.ts";
 import { triedPasswordSchema } from "./member-schema.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { randomText } from "../lib/secret.ts";
 
 export const signInSchema = z.strictObject({
   name: z.string().trim().min(1).max(100),
@@ -75,4 +76,27 @@ export async function signIn(
   await attempt.succeed();
   const token = await openSession(context, accepted, origin);
   return { token, browser: markBrowser(accepted), member: accepted };
+}
+
+const ID_LENGTH = 22;
+const SHAPE = /^([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
+
+type Signing = Pick<MemberRecord, "id" | "passwordHash">;
+
+/** A text for the browser of a member who has signed in; another password makes it void. */
+function markBrowser(member: Signing): string {
+  const id = randomText(ID_LENGTH);
+  return `${id}.${signature(member, id).toString("hex")}`;
+}
+
+/** The id of a browser in which this member has signed in before; null for every other text. */
+function readBrowser(member: Signing | null, browser: string | null): string | null {
+  const [, id, signed] = SHAPE.exec(browser ?? "") ?? [];
+  if (!member?.passwordHash || id === undefined || signed === undefined) return null;
+  return timingSafeEqual(signature(member, id), Buffer.from(signed, "hex")) ? id : null;
+}
+
+/** Nobody but the gateway knows the hash of a password, which every process can read. */
+function signature({ id: memberId, passwordHash }: Signing, id: string): Buffer {
+  return createHmac("sha256", `known browser ${passwordHash}`).update(`${memberId} ${id}`).digest();
 }

@@ -46,7 +46,7 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   },
   {
     name: "every mark makes a browser known",
-    file: "src/admin/known-browser.ts",
+    file: "src/admin/sign-in.ts",
     find: 'return timingSafeEqual(signature(member, id), Buffer.from(signed, "hex")) ? id : null;',
     replace: "return id;",
     tests: ["src/admin/sessions.test.ts"],
