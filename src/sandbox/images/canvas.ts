@@ -57,16 +57,7 @@ export function colorOf(hue: number, saturation: number, lightness: number): Col
   return (0xff000000 | (channel(0) << 16) | (channel(8) << 8) | channel(4)) >>> 0;
 }
 
-/** The colour between two, `share` (0 to 1) of the way to the second; opaque. */
-export function mix(first: Color, second: Color, share: number): Color {
-  const weight = Math.round(share * 256);
-  const rest = 256 - weight;
-  const redBlue =
-    ((((first & 0xff00ff) * rest) >>> 8) & 0xff00ff) + ((((second & 0xff00ff) * weight) >>> 8) & 0xff00ff);
-  const green = (((first & 0xff00) * rest + (second & 0xff00) * weight) >>> 8) & 0xff00;
-  return (0xff000000 | redBlue | green) >>> 0;
-}
-
+/** Fills the part of a rectangle that lies on the canvas. Sides are whole numbers. */
 export function fillRectangle(canvas: Canvas, area: Rectangle, color: Color): void {
   const left = Math.max(0, area.x);
   const right = Math.min(canvas.width, area.x + area.width);
@@ -76,24 +67,7 @@ export function fillRectangle(canvas: Canvas, area: Rectangle, color: Color): vo
     canvas.pixels.fill(color, y * canvas.width + left, y * canvas.width + right);
 }
 
-/** A filled ellipse around a centre. */
-export function fillEllipse(
-  canvas: Canvas,
-  center: { x: number; y: number },
-  radius: { x: number; y: number },
-  color: Color,
-): void {
-  const top = Math.max(0, Math.ceil(center.y - radius.y));
-  const bottom = Math.min(canvas.height - 1, Math.floor(center.y + radius.y));
-  for (let y = top; y <= bottom; y += 1) {
-    const rise = (y - center.y) / radius.y;
-    const half = Math.round(radius.x * Math.sqrt(Math.max(0, 1 - rise * rise)));
-    const x = Math.round(center.x) - half;
-    fillRectangle(canvas, { x, y, width: half * 2, height: 1 }, color);
-  }
-}
-
-/** Copies all of a smaller canvas onto a larger one; transparent pixels of it leave what is there. */
+/** Copies the opaque pixels of a smaller canvas onto a larger one. */
 export function paste(canvas: Canvas, picture: Canvas, left: number, top: number): void {
   for (let y = 0; y < picture.height; y += 1) {
     const from = y * picture.width;

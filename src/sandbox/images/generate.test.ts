@@ -4,7 +4,7 @@ import type { Family } from "../../domain/family.ts";
 import type { ImageFormat, ImageModel } from "../../domain/model.ts";
 import { testSpool } from "../../../test/support/spool.ts";
 import { createCanvas, fillRectangle } from "./canvas.ts";
-import { createSandboxImageUpstream } from "./generate.ts";
+import { createSandboxImageUpstream, detailOf } from "./generate.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
 import { decodeReference } from "./codec.ts";
 import { FairSemaphore } from "../../lib/semaphore.ts";
@@ -291,7 +291,11 @@ describe("generating", () => {
     ["max", 4096, 300],
   ] as const)("paints %s at %i within its share of the main thread", async (quality, edge, barMs) => {
     const order = orderOf({ quality, width: edge, height: edge });
-    const prepared = await prepareOrder(order, { quality, isTransparent: false }, codec);
+    const prepared = await prepareOrder(
+      order,
+      { ...detailOf(quality), quality, isTransparent: false },
+      codec,
+    );
     const timesMs: number[] = [];
     for (let round = 0; round < 4; round += 1) {
       const startedAt = performance.now();

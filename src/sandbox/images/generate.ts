@@ -2,12 +2,11 @@ import type { ImageOrder, ImageReply, ResolvedSize } from "../../domain/image.ts
 import { resolveSize } from "../../domain/size.ts";
 import type { ImageTokens } from "../../domain/usage.ts";
 import type { ImageUpstream } from "../../gateway/upstreams.ts";
+import { ownValue } from "../../lib/own-value.ts";
 import type { FairSemaphore, Semaphore } from "../../lib/semaphore.ts";
 import { countTokens } from "../text/tokens.ts";
 import { encodePicture } from "./codec.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
-import { detailOf, effectiveQuality } from "./quality.ts";
-import { ownValue } from "../../lib/own-value.ts";
 
 /**
  * Generates pictures that show their prompt: the same order always gives the same bytes, at exactly its size.
@@ -20,6 +19,36 @@ export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairS
   };
 }
 
+/** How pictures of one quality are painted, encoded and counted. */
+interface Detail {
+  /** Pixels that are painted; larger pictures are enlarged from them. */
+  pixels: number;
+  /** Ranges of hills in the landscape. */
+  ranges: number;
+  /** Low bits of a pixel that are scattered. */
+  grain: number;
+  /** Quality of the jpeg and webp codecs when the caller names no compression. */
+  codecQuality: number;
+  /** Patches along the longer edge, which tokens are counted by, as the vendors publish it. */
+  patches: number;
+}
+
+const DETAILS: Readonly<Record<string, Detail>> = {
+  low: { pixels: 160_000, ranges: 3, grain: 0, codecQuality: 70, patches: 16 },
+  medium: { pixels: 400_000, ranges: 4, grain: 0x000100, codecQuality: 80, patches: 48 },
+  high: { pixels: 1_048_576, ranges: 5, grain: 0x000300, codecQuality: 90, patches: 96 },
+  xhigh: { pixels: 1_600_000, ranges: 6, grain: 0x000700, codecQuality: 95, patches: 128 },
+  max: { pixels: 2_400_000, ranges: 7, grain: 0x000f00, codecQuality: 100, patches: 192 },
+};
+
+/** For models without qualities. */
+const PLAIN: Detail = { pixels: 400_000, ranges: 4, grain: 0x000100, codecQuality: 80, patches: 32 };
+
+/** Returns the detail of a quality, or that of models without qualities. */
+export function detailOf(quality: string | undefined): Detail {
+  return (quality !== undefined && ownValue(DETAILS, quality)) || PLAIN;
+}
+
 async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSignal): Promise<ImageReply> {
   const order = { ...requested, size: sizeOf(requested) };
   const codec = { slots, signal };
@@ -27,14 +56,15 @@ async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSi
   const format =
     order.format && image.formats.includes(order.format) ? order.format : (image.formats[0] ?? "png");
   const quality = effectiveQuality(order);
+  const detail = detailOf(quality);
   const isTransparent = order.background === "transparent" && format !== "jpeg";
   // A picture that is converted afterwards must not lose quality twice.
   const isCompressed = order.format === undefined || order.format === format;
   const compression = isCompressed ? order.compression : undefined;
-  const codecQuality = Math.max(1, compression ?? detailOf(quality).codecQuality);
+  const codecQuality = Math.max(1, compression ?? detail.codecQuality);
   const { width, height } = order.size;
 
-  const prepared = await prepareOrder(order, { quality, isTransparent }, codec);
+  const prepared = await prepareOrder(order, { ...detail, quality, isTransparent }, codec);
   const count = Math.max(1, Math.min(order.count, image.maxImagesPerCall));
   const images: Blob[] = [];
   for (let number = 1; number <= count; number += 1) {
@@ -48,7 +78,7 @@ async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSi
     isCompressed,
     quality,
     background: family === "A" ? background : undefined,
-    usage: countImageTokens(order, quality, count),
+    usage: countImageTokens(order, detail.patches, count),
   };
 }
 
@@ -60,22 +90,22 @@ function sizeOf({ size, references, model }: ImageOrder): ResolvedSize {
   return resolveSize({ kind: "tier", tier: size.tier, ratio }, model.image);
 }
 
+/** The quality that takes effect, or undefined for models that have none. */
+function effectiveQuality(order: ImageOrder): string | undefined {
+  const { qualities, defaultQuality } = order.model.image;
+  if (qualities.length === 0) return undefined;
+  if (order.quality !== undefined && qualities.includes(order.quality)) return order.quality;
+  return defaultQuality ?? qualities[0];
+}
+
 /** Tokens that one reference counts as. */
 const TOKENS_PER_REFERENCE = 560;
 
-/** Patches along the longer edge by quality; the vendors' published counts follow such a grid. */
-const PATCHES: Readonly<Record<string, number>> = { low: 16, medium: 48, high: 96, xhigh: 128, max: 192 };
-const DEFAULT_PATCHES = 32;
-
-/** The true tokens of the prompt, and an output that grows with size and quality. */
-function countImageTokens(order: ImageOrder, quality: string | undefined, count: number): ImageTokens {
+/** Counts the true tokens of the prompt, and an output that grows with size and quality. */
+function countImageTokens(order: ImageOrder, patches: number, count: number): ImageTokens {
   const { width, height } = order.size;
-  const longPatches = (quality !== undefined && ownValue(PATCHES, quality)) || DEFAULT_PATCHES;
-  const shortPatches = Math.max(
-    1,
-    Math.round((longPatches * Math.min(width, height)) / Math.max(width, height)),
-  );
-  const each = Math.ceil((longPatches * shortPatches * (2_000_000 + width * height)) / 4_000_000);
+  const shortPatches = Math.max(1, Math.round((patches * Math.min(width, height)) / Math.max(width, height)));
+  const each = Math.ceil((patches * shortPatches * (2_000_000 + width * height)) / 4_000_000);
   const pictures = order.references.length + (order.mask === undefined ? 0 : 1);
   const inputDetails = { text: countTokens(order.prompt), image: pictures * TOKENS_PER_REFERENCE };
   const input = inputDetails.text + inputDetails.image;

@@ -1,93 +1,83 @@
 import { fillRectangle, type Canvas, type Color, type Rectangle } from "./canvas.ts";
-import { CELL_HEIGHT, CELL_WIDTH, GLYPH_ROWS, glyphOf, type Glyph } from "./font.ts";
 
-/** More characters than this would be too small to read. */
+/** A letter and the space around it, in dots. */
+const CELL_WIDTH = 6;
+const CELL_HEIGHT = 10;
+
+/** A longer text would be too small to read. */
 const MAX_CHARACTERS = 4000;
-const MARGIN_CELLS = 1;
 
 /** Text broken into lines at a size at which it fits. */
 interface Lettering {
-  lines: Glyph[][];
+  lines: string[];
   /** Pixels per dot. */
   scale: number;
-  /** Pixels it takes, margins included. */
+  /** Pixels that the lines take, margins included. */
   height: number;
 }
 
 /**
- * Breaks a text into lines at the largest scale at which it fits `width` and `height`. What does not fit at the
- * smallest scale is cut off.
+ * Breaks paragraphs into lines at the largest scale at which they fit `width` and `height`. Lines that do not fit at
+ * scale 1 are left out.
  */
-export function layOut(text: string, width: number, height: number, largestScale: number): Lettering {
-  const glyphs = glyphsOf(text);
-  for (let scale = Math.max(1, Math.floor(largestScale)); ; scale -= 1) {
-    const columns = Math.floor(width / (CELL_WIDTH * scale)) - 2 * MARGIN_CELLS;
-    const maxLines = Math.floor(height / (CELL_HEIGHT * scale)) - MARGIN_CELLS;
-    const lines = breakLines(glyphs, Math.max(2, columns));
-    if (lines.length <= maxLines || scale === 1) {
-      const kept = lines.slice(0, Math.max(1, maxLines));
-      return { lines: kept, scale, height: (kept.length + MARGIN_CELLS) * CELL_HEIGHT * scale };
-    }
+export function layOut(paragraphs: readonly string[], area: { width: number; height: number }): Lettering {
+  const plain = paragraphs.map((text) => text.slice(0, MAX_CHARACTERS).replace(/[\s\p{C}\p{M}]+/gu, " "));
+  for (let scale = Math.max(1, Math.floor(Math.min(area.width, area.height) / 90)); ; scale -= 1) {
+    const columns = Math.max(2, Math.floor(area.width / (CELL_WIDTH * scale)) - 2);
+    const maxLines = Math.max(1, Math.floor(area.height / (CELL_HEIGHT * scale)) - 1);
+    const lines = plain.flatMap((text) => breakLines(text, columns));
+    if (lines.length > maxLines && scale > 1) continue;
+    const kept = lines.slice(0, maxLines);
+    return { lines: kept, scale, height: (kept.length + 1) * CELL_HEIGHT * scale };
   }
+}
+
+/** Breaks at spaces where it can, and anywhere where it must. */
+function breakLines(text: string, columns: number): string[] {
+  return text.match(new RegExp(`\\S.{0,${columns - 1}}(?= |$)|\\S.{${columns - 1}}`, "gu")) ?? [];
 }
 
 /** Draws laid out text from the top left of an area. */
 export function drawLettering(canvas: Canvas, lettering: Lettering, area: Rectangle, color: Color): void {
-  const { scale } = lettering;
-  let y = area.y + Math.floor((MARGIN_CELLS * CELL_HEIGHT * scale) / 2);
-  for (const line of lettering.lines) {
-    let x = area.x + MARGIN_CELLS * CELL_WIDTH * scale;
-    for (const glyph of line) {
-      drawGlyph(canvas, glyph, { x, y, scale, color });
-      x += (glyph.width + 1) * scale;
-    }
-    y += CELL_HEIGHT * scale;
-  }
-}
-
-function drawGlyph(
-  canvas: Canvas,
-  glyph: Glyph,
-  origin: { x: number; y: number; scale: number; color: Color },
-): void {
-  const { scale, color } = origin;
-  for (let row = 0; row < GLYPH_ROWS; row += 1) {
-    const dots = glyph.rows[row] ?? 0;
-    for (let column = 0; column < glyph.width; column += 1) {
-      if (((dots >> (glyph.width - 1 - column)) & 1) === 0) continue;
-      const dot = { x: origin.x + column * scale, y: origin.y + row * scale, width: scale, height: scale };
-      fillRectangle(canvas, dot, color);
+  const { lines, scale } = lettering;
+  for (const [line, text] of lines.entries()) {
+    for (const [column, character] of Array.from(text).entries()) {
+      const x = area.x + (column + 1) * CELL_WIDTH * scale;
+      const y = area.y + (line + 0.5) * CELL_HEIGHT * scale;
+      drawGlyph(canvas, glyphOf(character), { x, y, width: scale, height: scale }, color);
     }
   }
 }
 
-function glyphsOf(text: string): Glyph[] {
-  const plain = text
-    .slice(0, MAX_CHARACTERS * 2)
-    .replace(/[\s\p{C}\p{M}]+/gu, " ")
-    .trim();
-  return Array.from(plain).slice(0, MAX_CHARACTERS).map(glyphOf);
+/** Draws the dots of a glyph; `first` is its top left dot. */
+function drawGlyph(canvas: Canvas, rows: readonly number[], first: Rectangle, color: Color): void {
+  for (const [row, dots] of rows.entries()) {
+    for (let column = 0; column < 5; column += 1) {
+      if (((dots >> (4 - column)) & 1) === 0) continue;
+      const { x, y, width, height } = first;
+      fillRectangle(canvas, { x: x + column * width, y: y + row * height, width, height }, color);
+    }
+  }
 }
 
-/** Breaks at spaces where it can, and anywhere where it must. */
-function breakLines(glyphs: readonly Glyph[], columns: number): Glyph[][] {
-  const space = glyphOf(" ");
-  const lines: Glyph[][] = [];
-  let start = 0;
-  while (start < glyphs.length) {
-    let end = start;
-    let used = 0;
-    let lastBreak = -1;
-    for (; end < glyphs.length; end += 1) {
-      const glyph = glyphs[end] ?? space;
-      const cells = glyph.width === 5 ? 1 : 2;
-      if (glyph === space || cells === 2) lastBreak = end;
-      if (used + cells > columns) break;
-      used += cells;
-    }
-    if (end < glyphs.length && lastBreak > start) end = lastBreak;
-    lines.push(glyphs.slice(start, end));
-    start = glyphs[end] === space ? end + 1 : end;
-  }
-  return lines;
+/** The rows of a character, from the top; the highest of 5 bits is the leftmost dot. An unknown one is a box. */
+export function glyphOf(character: string): readonly number[] {
+  return GLYPHS[(character.codePointAt(0) ?? 0) - FIRST_PRINTABLE] ?? BOX;
 }
+
+const FIRST_PRINTABLE = 32;
+const BOX = [31, 17, 17, 17, 17, 17, 31, 0];
+
+/** Printable ASCII from the space on: eight rows of one base-32 digit each, the last one below the line. */
+const GLYPHS = (
+  "00000000 44444040 aa000000 aavavaa0 4fke5u40 op248j30 cik8lid0 44000000 24888420 84222480 04lel400 044v4400 " +
+  "00000448 000v0000 00000cc0 11248gg0 ehjlphe0 4c4444e0 eh1248v0 v2421he0 26aiv220 vgu11he0 68guhhe0 v1248880 " +
+  "ehhehhe0 ehhf12c0 0cc0cc00 0cc0c480 248g8420 00v0v000 84212480 eh124040 eh1dlle0 ehhvhhh0 uhhuhhu0 ehggghe0 " +
+  "sihhhis0 vgguggv0 vgguggg0 ehgnhhf0 hhhvhhh0 e44444e0 72222ic0 hikokih0 ggggggv0 hrllhhh0 hhpljhh0 ehhhhhe0 " +
+  "uhhuggg0 ehhhlid0 uhhukih0 fgge11u0 v4444440 hhhhhhe0 hhhhha40 hhhllla0 hha4ahh0 hhha4440 v1248gv0 e88888e0 " +
+  "gg842110 e22222e0 4ah00000 000000v0 84000000 00e1fhf0 ggmphhu0 00egghe0 11djhhf0 00ehvge0 698s8880 00fhhf1e " +
+  "ggmphhh0 40c444e0 206222ic ggikoki0 c44444e0 00qllhh0 00mphhh0 00ehhhe0 00uhhugg 00fhhf11 00mpggg0 00ege1u0 " +
+  "88s88960 00hhhjd0 00hhha40 00hhlla0 00ha4ah0 00hhhf1e 00v248v0 24484420 44444440 84424480 008l2000"
+)
+  .split(" ")
+  .map((code) => Array.from(code, (digit) => Number.parseInt(digit, 32)));

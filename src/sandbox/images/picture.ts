@@ -1,28 +1,33 @@
 import type { ImageOrder } from "../../domain/image.ts";
+import { yieldToEventLoop } from "../../lib/waiting.ts";
 import { createRandom, hashNumber } from "../random.ts";
-import { createCanvas, fillRectangle, type Canvas } from "./canvas.ts";
-import { decodeThumbnails, keepUnmasked, pasteThumbnails, fitGrid, type Grid } from "./collage.ts";
-import { drawLettering, layOut } from "./lettering.ts";
-import { detailOf } from "./quality.ts";
+import { createCanvas, fillRectangle, paste, type Canvas } from "./canvas.ts";
 import { decodeReference, type Codec } from "./codec.ts";
-import { paintScenery } from "./scenery.ts";
+import { paintLandscape, type LandscapeOptions } from "./landscape.ts";
+import { drawLettering, layOut } from "./lettering.ts";
 
-/** What all pictures of one order share: the size they are painted at and the decoded references. */
+/** The look of an order's pictures. */
+interface Appearance extends LandscapeOptions {
+  quality: string | undefined;
+  /** Pixels that are painted; larger pictures are enlarged from them. */
+  pixels: number;
+}
+
+/** All pictures of one order share the size they are painted at and the decoded references. */
 interface PreparedOrder {
   order: ImageOrder;
-  quality: string | undefined;
-  isTransparent: boolean;
+  appearance: Appearance;
   width: number;
   height: number;
-  grid: Grid | null;
-  thumbnails: Canvas[];
+  /** The references in upload order, each with its top left corner. */
+  thumbnails: { picture: Canvas; x: number; y: number }[];
   masked: { kept: Canvas; mask: Canvas } | null;
   seed: number;
 }
 
 const PANEL = 0xff1b1d2a;
 const LETTERS = 0xffffffff;
-const CAPTION_LETTERS = 0xffb8c4ff;
+const ROWS_PER_SLICE = 64;
 
 /** With a mask at least so many pixels are painted, so that the kept part stays sharp. */
 const MIN_MASKED_PIXELS = 1_048_576;
@@ -30,16 +35,15 @@ const MIN_MASKED_PIXELS = 1_048_576;
 /** Decodes the references and the mask of an order, once for all its pictures. */
 export async function prepareOrder(
   order: ImageOrder,
-  appearance: { quality: string | undefined; isTransparent: boolean },
+  appearance: Appearance,
   codec: Codec,
 ): Promise<PreparedOrder> {
-  const { width, height } = paintedSize(order, appearance.quality);
-  const area = { x: 0, y: 0, width, height: Math.floor(height * 0.55) };
-  const grid = order.references.length === 0 ? null : fitGrid(area, order.references.length);
-  const thumbnails = grid === null ? [] : await decodeThumbnails(order.references, grid, codec);
-  const masked = await decodeMasked(order, width, height, codec);
-  const seed = hashNumber(order.prompt, order.upstreamModel, ...thumbnails.map(hashPixels));
-  return { order, ...appearance, width, height, grid, thumbnails, masked, seed };
+  const { width, height } = paintedSize(order, appearance.pixels);
+  const thumbnails = await decodeThumbnails(order, { width, height: Math.floor(height * 0.5) }, codec);
+  const masked = await decodeMasked(order, { width, height }, codec);
+  const hashes = thumbnails.map(({ picture }) => Bun.hash.xxHash32(picture.file));
+  const seed = hashNumber(order.prompt, order.upstreamModel, ...hashes);
+  return { order, appearance, width, height, thumbnails, masked, seed };
 }
 
 /** Paints picture `number` (from 1) of `count`. The same order gives the same pixels. */
@@ -49,62 +53,72 @@ export async function paintPicture(
   count: number,
   signal: AbortSignal,
 ): Promise<Canvas> {
-  const canvas = createCanvas(prepared.width, prepared.height);
-  const random = createRandom(prepared.seed, number);
-  const { shapes, grain } = detailOf(prepared.quality);
-  await paintScenery(canvas, random, { shapes, grain, isTransparent: prepared.isTransparent }, signal);
-  if (prepared.grid) pasteThumbnails(canvas, prepared.grid, prepared.thumbnails);
-  drawWords(canvas, prepared, `${number}/${count}`);
-  if (prepared.masked) await keepUnmasked(canvas, prepared.masked.kept, prepared.masked.mask, signal);
+  const { width, height, masked, appearance, order } = prepared;
+  const canvas = createCanvas(width, height);
+  await paintLandscape(canvas, createRandom(prepared.seed, number), appearance, signal);
+  for (const { picture, x, y } of prepared.thumbnails) paste(canvas, picture, x, y);
+
+  const facts = [order.upstreamModel, `${order.size.width}x${order.size.height}`, appearance.quality];
+  const caption = [...facts, `${number}/${count}`].filter(Boolean).join("  ");
+  const lettering = layOut([caption, order.prompt], { width, height: height * 0.4 });
+  const panel = { x: 0, y: height - lettering.height, width, height: lettering.height };
+  fillRectangle(canvas, panel, PANEL);
+  drawLettering(canvas, lettering, panel, LETTERS);
+  if (masked) await keepUnmasked(canvas, masked.kept, masked.mask, signal);
   return canvas;
 }
 
-/** The prompt on a panel, and below it model, size and quality. */
-function drawWords(canvas: Canvas, prepared: PreparedOrder, position: string): void {
-  const { width, height } = canvas;
-  const { size, upstreamModel, prompt } = prepared.order;
-  const words = [upstreamModel, `${size.width}x${size.height}`, prepared.quality, position];
-  const caption = layOut(
-    words.filter(Boolean).join("  "),
-    width,
-    height * 0.08,
-    Math.max(1, Math.min(width, height) / 240),
-  );
-  const captionArea = { x: 0, y: height - caption.height, width, height: caption.height };
-  const lettering = layOut(prompt, width, height * 0.38, Math.max(1, Math.min(width, height) / 120));
-  const area = { x: 0, y: captionArea.y - lettering.height, width, height: lettering.height };
-  fillRectangle(canvas, { ...area, height: height - area.y }, PANEL);
-  drawLettering(canvas, lettering, area, LETTERS);
-  drawLettering(canvas, caption, captionArea, CAPTION_LETTERS);
-}
-
 /** The order's shape at no more pixels than its quality paints. */
-function paintedSize(order: ImageOrder, quality: string | undefined): { width: number; height: number } {
+function paintedSize(order: ImageOrder, wanted: number): { width: number; height: number } {
   const { width, height } = order.size;
-  const wanted = detailOf(quality).pixels;
   const pixels = order.mask === undefined ? wanted : Math.max(wanted, MIN_MASKED_PIXELS);
   const scale = Math.min(1, Math.sqrt(pixels / (width * height)));
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
 }
 
+/** Decodes the references into the largest square cells with which all of them fit the area. */
+async function decodeThumbnails(
+  { references }: ImageOrder,
+  area: { width: number; height: number },
+  codec: Codec,
+): Promise<PreparedOrder["thumbnails"]> {
+  let grid = { columns: 1, cell: 0 };
+  for (let columns = 1; columns <= references.length; columns += 1) {
+    const rows = Math.ceil(references.length / columns);
+    const cell = Math.floor(Math.min(area.width / columns, area.height / rows));
+    if (cell > grid.cell) grid = { columns, cell };
+  }
+  const { columns, cell } = grid;
+  const margin = Math.floor(cell / 40);
+  const side = Math.max(1, cell - 2 * margin);
+  const thumbnails: PreparedOrder["thumbnails"] = [];
+  for (const [index, reference] of references.entries()) {
+    const box = { width: side, height: side, fit: "inside" } as const;
+    const picture = await decodeReference(reference, box, "image", codec);
+    const x = (index % columns) * cell + margin;
+    thumbnails.push({ picture, x, y: Math.floor(index / columns) * cell + margin });
+  }
+  return thumbnails;
+}
+
 async function decodeMasked(
   order: ImageOrder,
-  width: number,
-  height: number,
+  size: { width: number; height: number },
   codec: Codec,
 ): Promise<PreparedOrder["masked"]> {
   const [first] = order.references;
   if (order.mask === undefined || first === undefined) return null;
-  const mask = await decodeReference(
-    order.mask,
-    { width, height, fit: "fill", filter: "nearest" },
-    "mask",
-    codec,
-  );
-  const kept = await decodeReference(first, { width, height, fit: "fill" }, "image", codec);
-  return { kept, mask };
+  const target = { ...size, fit: "fill" } as const;
+  const mask = await decodeReference(order.mask, { ...target, filter: "nearest" }, "mask", codec);
+  return { kept: await decodeReference(first, target, "image", codec), mask };
 }
 
-function hashPixels(picture: Canvas): number {
-  return Bun.hash.xxHash32(picture.file);
+/** Restores the first reference wherever the mask is not fully transparent. */
+async function keepUnmasked(canvas: Canvas, kept: Canvas, mask: Canvas, signal: AbortSignal): Promise<void> {
+  const { width, height, pixels } = canvas;
+  for (let y = 0; y < height; y += 1) {
+    for (let index = y * width; index < (y + 1) * width; index += 1)
+      if ((mask.pixels[index] ?? 0) >>> 24 !== 0) pixels[index] = kept.pixels[index] ?? 0;
+    if (y % ROWS_PER_SLICE === 0) await yieldToEventLoop(signal);
+  }
 }
