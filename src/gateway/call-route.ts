@@ -15,19 +15,19 @@ interface RoutedRequest {
 }
 
 interface RouteCall<Reply> {
-  /** In the order in which they are called. */
+  /** Targets in calling order. */
   targets: readonly Target[];
-  /** The target that is called next after a timeout. */
+  /** The target to call next after a timeout. */
   afterTimeout?: Target | null;
   totalMs: number;
-  /** Decides for failures that follow another rule than the organization's setting. */
+  /** Decides whether another target is called after a failure that the organization's setting does not cover. */
   failsOver?(error: UpstreamError): boolean;
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
-  /** Charges the call that was sent when its client has disconnected; may return an error to throw instead. */
+  /** Charges the call that was sent when its client has disconnected. May return an error to throw instead. */
   chargeAbandoned?(): Promise<void> | Error | undefined;
 }
 
-/** Calls the route's targets. A client that disconnects meanwhile pays for the call that was sent for it. */
+/** Calls the route's targets. A client that disconnects meanwhile is charged for the call that was sent for it. */
 export async function callRoute<Reply>(
   core: Core,
   { context, model, signal }: RoutedRequest,

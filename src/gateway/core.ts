@@ -10,7 +10,7 @@ import type { DetachedCalls } from "./routing/detached-calls.ts";
 import type { Failover } from "./routing/failover.ts";
 import type { Timeouts } from "../domain/channel.ts";
 
-/** What both pipelines share; opened once for a process. */
+/** The parts that all pipelines share; opened once for a process. */
 export interface Core {
   snapshot: Snapshot;
   upstreams: Upstreams;
@@ -20,11 +20,11 @@ export interface Core {
   orphanCosts: OrphanCosts;
   failover: Failover;
   detachedCalls: DetachedCalls;
-  /** Fetches what callers link to. */
+  /** Fetches links of callers. */
   safeFetch: Pick<SafeFetch, "download">;
   tokenCounter: Pick<TokenCounter, "count" | "close">;
   clock: Clock;
-  /** Default timeouts of each pipeline; a channel may have its own. */
+  /** Default timeouts of each pipeline; a channel may set its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
   /** Returns a random number from 0 up to 1. */
   random(): number;

@@ -16,7 +16,7 @@ import type { Call } from "./routing/call.ts";
 import { mayFailOver } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
-/** How many tokens a request would have. */
+/** The tokens of a request and the state of its limits. */
 type TokenCount = { rate: LimitGrant["rate"] } & (
   | {
       /** The vendor's own response. */
@@ -25,14 +25,14 @@ type TokenCount = { rate: LimitGrant["rate"] } & (
     }
   | {
       text: null;
-      /** The local estimate, where no target counts. */
+      /** The local estimate, where no target counts tokens. */
       tokens: number;
     }
 );
 
 /**
- * Counts the tokens of a request at a vendor of its own protocol that does. It is free, and only counted as a request.
- * Throws a `GatewayError` or an `UpstreamError` as the request itself would.
+ * Counts the tokens of a request at a vendor of the caller's own protocol that offers it. A count is free and only
+ * limited as a request. Throws a `GatewayError` or an `UpstreamError` as the request itself would.
  */
 export async function countTokens(
   core: Core,
@@ -69,7 +69,7 @@ interface CountCall {
   model: TextModel;
   target: Target;
   call: Call;
-  /** Its id. */
+  /** Id of the organization. */
   organization: string;
 }
 

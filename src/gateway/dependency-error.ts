@@ -1,8 +1,8 @@
-/** The store is unavailable just now: the database, or the place of pictures. */
+/** The store is unavailable: the database or the storage of pictures. */
 export class DependencyError extends Error {
   override readonly name = "DependencyError";
   readonly dependency: "database" | "blobs";
-  /** What the operator has to do, where waiting does not help. */
+  /** Advice to the operator where waiting does not help. */
   readonly advice: string | null;
 
   constructor(

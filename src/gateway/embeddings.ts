@@ -25,7 +25,7 @@ import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
-/** What a request for embeddings gets. */
+/** The result of a request for embeddings. */
 interface EmbeddingsOutcome {
   text: string;
   rate: LimitGrant["rate"];
@@ -33,7 +33,7 @@ interface EmbeddingsOutcome {
 
 /**
  * Serves a request for embeddings, billed by its input. Throws a `GatewayError` or an `UpstreamError` when no target
- * served it, and `ClientDisconnected` when nobody waits for it any more.
+ * served it, and `ClientDisconnected` when the client is no longer connected.
  */
 export async function handleEmbeddings(
   core: Core,

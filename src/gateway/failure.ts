@@ -6,8 +6,9 @@ import { callerError } from "./routing/caller-error.ts";
 const RETRY_SECONDS = 2;
 
 /**
- * The error that a caller receives for a thrown value: a deliberate one as it is, a vendor's failure without its
- * name, a dependency or a resource of this machine that is unavailable, else `internal_error` without details.
+ * Returns the error that a caller receives for a thrown value: a deliberate error unchanged, a vendor's failure without
+ * the vendor's name, 503 for an unavailable dependency or resource of this machine, else `internal_error` without
+ * details.
  */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
@@ -24,7 +25,9 @@ function unavailable(message: string, cause: unknown): GatewayError {
   return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: RETRY_SECONDS, cause });
 }
 
-/** A disk that is full or refuses writes, or no file handles left: a lack of the machine, not a bug. */
+/**
+ * True for a full or read-only disk and for exhausted file handles: the machine lacks something, and the code is right.
+ */
 function isExhaustedResource(thrown: unknown): boolean {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   return typeof code === "string" && /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE)$/.test(code);

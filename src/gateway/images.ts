@@ -31,10 +31,10 @@ import { noteContent, type RequestContext } from "./request-context.ts";
 
 export type ImageCore = Core & DeliverySettings & ReferenceSettings;
 
-/** What an image request gets. */
+/** The result of an image request. */
 export interface ImageOutcome {
   delivery: ImageDelivery;
-  /** Images requested; fewer may have been delivered. */
+  /** Number of images requested; fewer may have been delivered. */
   requested: number;
   rate: LimitGrant["rate"];
   /** Fields without effect, for the header `x-gateway-ignored-params`. */
@@ -44,25 +44,25 @@ export interface ImageOutcome {
 interface ImageSurroundings {
   /** Base address of links. */
   base: string;
-  /** Holds the request's files and those of the vendor's answer; it must outlast the delivery. */
+  /** Holds the files of the request and of the vendor's reply. It must outlast the delivery. */
   spool: Spool;
   run?: ImageRun;
 }
 
-/** How the worker of a job follows the vendor's calls. What its methods throw ends the request. */
+/** Callbacks with which the worker of a job follows the vendor's calls. An error that they throw ends the request. */
 export interface ImageRun {
   /** Awaited before each call; when it throws, nothing is sent. */
   onCall(target: Target): Promise<void>;
   /** Awaited before the pictures are stored. */
   onStore(): Promise<void>;
   vendorJobs: NonNullable<ImageOrder["vendorJobs"]>;
-  /** The only target, where one has the job already. */
+  /** Limits the targets to one, where a vendor has the job already. */
   isTarget(target: Target): boolean;
 }
 
 /**
  * Serves an image request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
- * `ClientDisconnected` when nobody waits for it any more.
+ * `ClientDisconnected` when the client is no longer connected.
  */
 export async function handleImages(
   core: ImageCore,
@@ -75,13 +75,13 @@ export async function handleImages(
   return await makeImages(core, admission, request, surroundings);
 }
 
-/** Links that could not be stored are refused before a vendor is paid for their pictures. */
+/** Refuses links that could not be stored, before a vendor is paid for their pictures. */
 export function requireStorage(core: ImageCore, { principal }: RequestContext, request: ImageRequest): void {
   const { settings } = principal.organization;
   if (deliveryKind(request, settings).isLinked && !core.blobs.isAvailable()) throw noStorage();
 }
 
-/** Makes and settles the pictures of an admitted request. Throws as `handleImages` does. */
+/** Generates and settles the pictures of an admitted request. Throws as `handleImages` does. */
 export async function makeImages(
   core: ImageCore,
   admission: ImageAdmission,
@@ -148,7 +148,8 @@ function callVendors(
     afterTimeout: fallback && isTarget(fallback) ? fallback : null,
     totalMs: core.timeouts.image.totalMs,
     failsOver: (error) => {
-      // A picture that may still be made and paid for is requested again only where the organization wants it.
+      // The vendor may still make the picture and charge for it, so it is requested again only where the organization
+      // wants it.
       if (error.kind === "timeout" && error.isAmbiguous) return fallbackAfterMs !== null;
       return mayFailOver(error, failOverRefusals);
     },
@@ -189,7 +190,7 @@ function orderFor(
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
-/** Charges what took effect, never more than was held. Throws when the charge cannot be recorded. */
+/** Charges the settings that took effect, never more than was held. Throws when the charge cannot be recorded. */
 function settle(
   { admitted, fitted, quote }: ImageAdmission,
   target: Target,
@@ -217,14 +218,13 @@ function settle(
   admitted.settle({ target, usage, requested: requestedUsage(quote, count), flags });
 }
 
-/** Whether nobody waits for the pictures and their organization does not want them read to the end. */
+/** True when the client has disconnected and its organization does not want the pictures read to the end. */
 function isAbandoned({ signal, principal }: RequestContext): boolean {
   return signal.aborted && principal.organization.settings.callerGone === "abort";
 }
 
 /**
- * Charges nothing for a vendor call whose client disconnected, or whose process ended, but books what it is thought to
- * have cost.
+ * Charges nothing for a vendor call whose client disconnected or whose process ended, but records its estimated cost.
  */
 export function abandon(
   { admitted, quote }: Pick<ImageAdmission, "admitted" | "quote">,

@@ -11,21 +11,21 @@ import { fetchesLinks, requireFetchable } from "./text-upstreams.ts";
 
 interface Surroundings {
   safeFetch: Pick<SafeFetch, "download">;
-  /** Id of the organization whose request it is. */
+  /** Id of the organization that sends the request. */
   organization: string;
   call: Pick<Call, "signal">;
 }
 
-/** Of all pictures of a request: their base64 must fit the body of a text request. */
+/** All pictures of a request together: their base64 must fit the body of a text request. */
 const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_PICTURES = 20;
-/** What every vendor takes. */
+/** Formats that every vendor takes. */
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "gif", "webp"]);
 
 /**
- * The request as a target can read it: for one that fetches no links, with its pictures, which the guarded client
- * fetches. Throws an `UpstreamError` that leaves the request to another target for links that are not of pictures, or
- * cannot be fetched. A promise only where something is fetched.
+ * Returns the request in a form that the target can read: for a target that fetches no links, the guarded client
+ * fetches the pictures. Throws an `UpstreamError`, after which another target may be called, for links that lead to no
+ * picture or cannot be fetched. Returns a promise only where something is fetched.
  */
 export function withReadableLinks(
   payload: TextPayload,

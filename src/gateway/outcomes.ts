@@ -1,16 +1,16 @@
 /** Outcomes of requests with an idempotency key, for 24 hours. Methods throw a `DependencyError`. */
 export interface OutcomeStore {
-  /** Claims the key for a request, unless another one has it. The claim lasts a minute from its last renewal. */
+  /** Claims the key for a request, unless another request holds it. The claim lasts a minute from its last renewal. */
   claim(claim: Claim, fingerprint: string): Promise<ClaimResult>;
   renew(claim: Claim): Promise<void>;
   /**
-   * Whether the body of an outcome may be kept; it counts from then on. Between two sweeps an organization adds a
-   * bounded number of bytes.
+   * True when the body of an outcome may be kept; its bytes count from then on. An organization adds a bounded number
+   * of bytes between two sweeps.
    */
   admits(organizationId: string, bytes: number): boolean;
-  /** Stores the outcome of a claim that is still held. */
+  /** Stores the outcome if the claim is still held. */
   complete(claim: Claim, outcome: Outcome): Promise<void>;
-  /** Gives the key back, so that the next request runs. */
+  /** Gives the key back, so that the next request with it runs. */
   release(claim: Claim): Promise<void>;
 }
 
@@ -21,13 +21,13 @@ export interface Claim {
   key: string;
   /** New for every request. */
   id: string;
-  /** Whose outcomes are bounded together; null of members' acts. */
+  /** Organization whose outcomes are bounded together; null for administrative operations of members. */
   organizationId: string | null;
 }
 
 export type ClaimResult =
   | { kind: "claimed" }
-  /** Another request has the key, and runs. */
+  /** Another request holds the key and still runs. */
   | { kind: "running" }
   /** The key belongs to a request with other content. */
   | { kind: "other" }
@@ -36,10 +36,10 @@ export type ClaimResult =
 export interface Outcome {
   status: number;
   headers: Record<string, string>;
-  /** Null where it is stored as a blob, or not kept. */
+  /** Null when the body is stored as a blob or not kept. */
   body: Uint8Array<ArrayBuffer> | null;
   /** Name of the stored blob. */
   blob: string | null;
-  /** Of the body; 0 where it is not kept. */
+  /** Length of the body; 0 when it is not kept. */
   bytes: number;
 }

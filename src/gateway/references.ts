@@ -18,23 +18,23 @@ export interface ReferenceSettings {
 }
 
 interface ReferenceSurroundings {
-  /** Id of the organization whose request it is. */
+  /** Id of the organization that sends the request. */
   organization: string;
-  /** Receives what is fetched. */
+  /** Receives the fetched files. */
   spool: Spool;
   usesMask: boolean;
   signal: AbortSignal;
 }
 
-/** Of every reference, uploaded, inline or linked: 35 MiB. */
+/** Maximum of every reference, uploaded, inline or linked: 35 MiB. */
 const MAX_BYTES = 36_700_160;
 /** Links of one request that are fetched in parallel. */
 const FETCHES_AT_ONCE = 4;
 
 /**
  * Prepares references and mask: fetches links through the guarded client, reads types from the bytes, refuses
- * decompression bombs by their headers and decodes the others to their end. Throws a `GatewayError` whose message says
- * which image to change.
+ * decompression bombs by their headers and decodes the others to their end. Throws a `GatewayError` whose message names
+ * the image to change.
  */
 export async function prepareReferences(
   settings: ReferenceSettings,
@@ -58,14 +58,14 @@ export async function prepareReferences(
   return { references, ...(mask && { mask: await readMask(mask, first, { slots, signal }) }) };
 }
 
-/** What a message calls a picture. */
+/** Returns the name of a picture in messages. */
 function nameOf(param: "image" | "mask", index: number, count: number): string {
   return param === "mask" ? "The mask" : count === 1 ? "The image" : `Image ${index + 1} of ${count}`;
 }
 
 /**
- * Checks what is known of references and mask before a link is fetched and without decoding: the structure of pictures
- * that came with the request, and the form of links. Throws as `prepareReferences` does.
+ * Checks references and mask before links are fetched and without decoding: the structure of pictures that came with
+ * the request, and the form of links. Throws as `prepareReferences` does.
  */
 export async function checkReferences(
   settings: Pick<ReferenceSettings, "blobs" | "links">,
@@ -103,7 +103,7 @@ async function fetchAll(
   surroundings: Omit<ReferenceSurroundings, "usesMask">,
   param: "image" | "mask" = "image",
 ): Promise<Blob[]> {
-  // The first failure ends the other fetches, which would occupy slots for nobody.
+  // The first failure aborts the other fetches, whose results nobody would use.
   const end = new AbortController();
   try {
     return await fetchBatches(settings, sources, {
@@ -177,8 +177,8 @@ async function fetchLink(settings: ReferenceSettings, url: string, request: Link
 }
 
 /**
- * The picture of a link to one of the gateway's own results, read from storage: null when they are expired.
- * Undefined for every other link. The signature proves whose it is, whatever base address stands before the name.
+ * Returns the picture of a link to one of the gateway's own results, read from storage: null when it has expired,
+ * undefined for every other link. The signature proves the origin, whatever base address stands before the name.
  */
 function ownResult(
   { links, blobs }: Pick<ReferenceSettings, "blobs" | "links">,

@@ -5,16 +5,16 @@ import type { ByteReader } from "../lib/byte-stream.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import { asStreamError } from "./stream-error.ts";
 
-/** A silent stream gets a keep-alive frame this often. */
+/** Interval of keep-alive frames in a silent stream. */
 const KEEP_ALIVE_MS = 15_000;
 const CHECKPOINT_MS = 2_000;
 
 export interface Relay {
   reader: ByteReader;
   stream: TextStream;
-  /** What came up to the first content. */
+  /** Bytes up to the first content. */
   head: Uint8Array;
-  /** Sent where the upstream is silent. */
+  /** Sent while the upstream is silent. */
   keepAliveFrame: Uint8Array;
   call: Call;
   /** Aborted when the client disconnects. */
@@ -22,17 +22,19 @@ export interface Relay {
   deadlineTimer: DeadlineTimer;
   /** Longest silence of the upstream. Milliseconds. */
   idleMs: number;
-  /** Whether the stream is read to its end after the client has disconnected. */
+  /** True when the upstream is read to its end after the client has disconnected. */
   isDetachable: boolean;
-  /** Whether then the body, too, is read to its end, by who keeps it. */
+  /** True when the body, too, is then read to its end, because somebody keeps it. */
   isKept: boolean;
-  /** Called once the stream has ended, before `end`: makes its usage exact where that takes time, else returns null. */
+  /** Called once the stream has ended, before `end`. Counts its usage exactly; null where that needs no time. */
   refine(): Promise<void> | null;
   /** Called about every two seconds while the stream runs. */
   checkpoint(): void;
-  /** Called exactly once, before the ending goes out. Returns an error event to send in its place, or null. */
+  /** Called exactly once, before the ending is sent. Returns an error event to send in its place, or null. */
   end(how: StreamEnd): Uint8Array | null;
-  /** Called after `end`: the ending goes out once this has resolved; absent when there is nothing to wait for. */
+  /**
+   * Called after `end`. The ending is sent once the promise has resolved; undefined when there is nothing to wait for.
+   */
   settling(): Promise<void> | undefined;
 }
 
@@ -41,8 +43,8 @@ export type StreamEnd = { isClientDisconnected: boolean } & (
 );
 
 /**
- * The response body: upstream bytes as fast as the client reads them and no faster. It always ends in one of two
- * ways: the protocol's own ending, or an error event. Never rejects.
+ * Returns the response body: upstream bytes as fast as the client reads them and no faster. It always ends with the
+ * protocol's own ending or with an error event. Never rejects.
  */
 export function relay(options: Relay): ReadableStream<Uint8Array> {
   const running = new RunningRelay(options);
@@ -55,7 +57,7 @@ export function relay(options: Relay): ReadableStream<Uint8Array> {
   });
 }
 
-/** Where the client's bytes go. */
+/** The sink of the client's bytes. */
 type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
 
 const NOTHING = new Uint8Array(0);
@@ -66,16 +68,18 @@ class RunningRelay {
   #client: Client | null = null;
   #hasEnded = false;
   #isClientDisconnected = false;
-  /** Since when the upstream (at first, the client) is awaited; null while the client's reading is awaited. */
+  /** Since when this waits for the upstream (at first, for the client); null while it waits for the client to read. */
   #waitingSince: number | null = performance.now();
-  /** When the last keep-alive frame went out. */
+  /** Time of the last keep-alive frame. */
   #keptAliveAt = 0;
-  /** Whether anything came since the last checkpoint. */
+  /** True when something came since the last checkpoint. */
   #hasNews = true;
   #watch: Deadline;
   #isCutOnAbort = false;
   #isCut = false;
-  /** Dropped once it is sent: it is a view of a buffer of the vendor's connection, which it would keep. */
+  /**
+   * Dropped once it is sent: it is a view of a buffer of the vendor's connection, and would keep that buffer in memory.
+   */
   #head: Uint8Array | null;
 
   constructor({ head, ...relay }: Relay) {
@@ -157,7 +161,7 @@ class RunningRelay {
     if (this.#isCut) return;
     this.#isCut = true;
     const { call } = this.#relay;
-    // What happens while the usage is counted is not the reason.
+    // The reason is taken now: events while the usage is counted must not replace it.
     const error = call.reasonOf(thrown);
     if (error instanceof ClientDisconnected) this.#isClientDisconnected = true;
     await this.#refine();
@@ -173,7 +177,7 @@ class RunningRelay {
     return this.#hasEnded ? null : this.#relay.refine();
   }
 
-  /** Reads what follows the upstream's last event, so that its connection can be reused. */
+  /** Reads the bytes after the upstream's last event, so that its connection can be reused. */
   async #readRest(): Promise<void> {
     const { reader, call } = this.#relay;
     try {
@@ -181,7 +185,7 @@ class RunningRelay {
       while (!(await reader.read()).done);
       call.stopExpecting();
     } catch {
-      // The answer was complete; how its connection ends does not matter.
+      // The reply was complete, so the way its connection ends does not matter.
     }
   }
 
@@ -198,8 +202,8 @@ class RunningRelay {
   }
 
   /**
-   * Records what is new, so that a stream that stalls has a checkpoint too, and ends the call of a silent upstream.
-   * Only the upstream's silence counts: while the client's reading is awaited, no time passes.
+   * Records new usage, so that a stalled stream has a checkpoint too, and ends the call of a silent upstream. Only the
+   * upstream's silence counts: no time passes while this waits for the client to read.
    */
   #check(): void {
     const { clientSignal, idleMs, checkpoint } = this.#relay;
@@ -224,7 +228,7 @@ class RunningRelay {
     this.#watch = this.#watchFor(Math.min(CHECKPOINT_MS, untilKeepAliveMs, idleMs - (now - since)));
   }
 
-  /** Whatever awaits the upstream throws this error; where nothing does yet, the stream ends here. */
+  /** Fails the pending wait for the upstream with this error; where nothing waits yet, ends the stream here. */
   #abort(error: Error): void {
     this.#relay.call.abort(error);
     if (!this.#client) this.#end({ kind: "cut", error });

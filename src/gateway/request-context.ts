@@ -9,33 +9,35 @@ import type { LimitGrant } from "./admission/limit-grant.ts";
 export interface RequestContext {
   /** The gateway's own id; the key of its ledger entry. */
   id: string;
-  /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */
+  /** The caller's `X-Request-Id` if it is usable, else `id`. */
   requestId: string;
   principal: Principal;
-  /** Who sent it, for the ledger; null is the holder of the key. */
+  /** The sender, for the ledger; null for the holder of the key. */
   source: string | null;
-  /** What it counts in the limits. */
+  /** The counts of the request in the limits. */
   grant: LimitGrant;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** Whether the outcome is kept for who repeats the request. */
+  /** True when the outcome is kept for repetitions of the request. */
   isOutcomeKept: boolean;
   /** Every call to a vendor, added as it ends. */
   attempts: Attempt[];
   facts: RequestFacts;
 }
 
-/** What the core learns of a request. The server makes its log record from it; nothing decides by it. */
+/**
+ * Facts that the core learns about a request. The server makes its log record from them; no decision depends on them.
+ */
 export interface RequestFacts {
-  /** Once it is known to exist. */
+  /** Set once it is known to exist. */
   model: Model | null;
-  /** The charge, once it is recorded. */
+  /** Set once the charge is recorded. */
   charge: LedgerEntry | null;
-  /** Pictures a vendor made beyond those requested; neither delivered nor billed. */
+  /** Number of pictures a vendor made beyond those requested; neither delivered nor billed. */
   surplus: number;
   /** Delivered pictures that were stored. */
   pictures: readonly StoredImage[];
-  /** What was said; null unless the organization has it logged. */
+  /** Prompt and reply; null unless the organization has them logged. */
   content: RequestContent | null;
 }
 
@@ -45,7 +47,7 @@ export function newRequestFacts(): RequestFacts {
   return { model: null, charge: null, surplus: 0, pictures: NO_PICTURES, content: null };
 }
 
-/** Begins to note what is said, where the request's organization has it logged. */
+/** Begins to record prompt and reply where the request's organization has them logged. */
 export function noteContent({ principal, facts }: RequestContext, prompt: string): void {
   const { promptLogDays } = principal.organization.settings;
   if (promptLogDays !== null) facts.content = new RequestContent(prompt, promptLogDays);

@@ -5,14 +5,20 @@ import type { Organization } from "../domain/organization.ts";
 import type { Price } from "../domain/price.ts";
 import type { PatternMap } from "../lib/pattern-map.ts";
 
-/** Everything a request is decided by, in memory and immutable; after a change a new one replaces it within a second. */
+/**
+ * The data by which requests are decided, in memory and immutable; after a change a new one replaces it within a
+ * second.
+ */
 export interface Directory {
   organizations: ReadonlyMap<string, Organization>;
   models: PatternMap<Model>;
   /** Default route of each model. */
   routes: PatternMap<Route>;
   channels: ReadonlyMap<string, Channel>;
-  /** The price in force at `now`, each cell from the organization's rows first; null when nothing prices the model. */
+  /**
+   * Returns the price in force at `now`, each cell from the organization's rows first; null when the model has no
+   * price.
+   */
   price(
     organization: Pick<Organization, "id" | "currency">,
     model: string,
@@ -21,12 +27,12 @@ export interface Directory {
   ): Price | null;
 }
 
-/** The current directory, and keys by the hash of their secret. */
+/** The current directory and the keys by the hash of their secret. */
 export interface Snapshot {
   directory(): Directory;
   /**
-   * Known keys return at once; an unknown hash queries the store, before which `onLookup` is called, and may throw.
-   * Throws a `DependencyError` when the query fails.
+   * Returns a known key at once and null for a hash known to be invalid. An unknown hash queries the store; `onLookup`
+   * is called before and may throw. Throws a `DependencyError` when the query fails.
    */
   key(hash: string, onLookup?: () => void): ApiKey | null | Promise<ApiKey | null>;
 }

@@ -2,7 +2,7 @@ import type { Spool } from "../lib/spool.ts";
 import type { StoredPicture } from "./delivery/stored-blobs.ts";
 
 /**
- * A stored file as a local one: one on the local disk is read where it is, another one is copied to the spool. Throws
+ * Returns a stored file as a local one: a file on the local disk is read there, another is copied to the spool. Throws
  * the signal's reason once it aborts.
  */
 export async function toLocalBlob(stored: StoredPicture, spool: Spool, signal?: AbortSignal): Promise<Blob> {

@@ -2,7 +2,7 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { ClientDisconnected } from "./routing/call.ts";
 
-/** A stream that cannot be read is the upstream's failure, unless the client disconnected or a timeout passed. */
+/** Turns a read error of a stream into the upstream's failure, unless the client disconnected or a timeout passed. */
 export function asStreamError(error: unknown): unknown {
   return isTyped(error) ? error : unreadable(error);
 }

@@ -15,22 +15,22 @@ import type { Call } from "./routing/call.ts";
 import { openStream, openWhole, type OpenedStream } from "./text-stream.ts";
 import { NO_TRAITS, requireCounts, textUpstreamFor } from "./text-upstreams.ts";
 
-/** What a target replied: a whole text with its usage, or a stream up to its first content. */
+/** A target's reply: a whole text with its usage, or a stream up to its first content. */
 export type TargetReply =
   | { kind: "whole"; text: string; usage: TokenUsage }
   | ({ kind: "stream"; estimator: UsageEstimator } & OpenedStream);
 
 interface RequestToCall {
   payload: TextPayload;
-  /** The maximum that the vendor is told in place of the caller, if any. */
+  /** The maximum of output tokens sent to the vendor instead of the caller's; null to keep the caller's. */
   coveredTokens: number | null;
   admitted: AdmittedText;
 }
 
-/** One target's call as it will be sent. */
+/** A call to one target, ready to be sent. */
 export type PreparedCall = Awaited<ReturnType<typeof prepareCall>>;
 
-/** Makes the vendor's request of the caller's. Throws an `UpstreamError` where this target cannot take it. */
+/** Builds the vendor's request from the caller's. Throws an `UpstreamError` where this target cannot take it. */
 export async function prepareCall(
   core: Core,
   { payload: requested, coveredTokens, admitted }: RequestToCall,
@@ -69,18 +69,18 @@ export async function prepareCall(
     estimator,
     headers: isForwarded ? payload.headers : NO_HEADERS,
     timeouts: timeoutsOf(core, target),
-    /** What the call costs if its client disconnects now. */
+    /** Returns the usage to charge if the client disconnects now. */
     usage: (): TokenUsage => stream?.usage() ?? policy(NOTHING_DELIVERED),
   };
 }
 
-/** Sends a prepared call and reads its reply up to the first content, or to its end where it is whole. */
+/** Sends a prepared call and reads its reply: a stream up to the first content, a whole reply to its end. */
 export async function sendCall(
   { target, upstream, passage, stream, estimator, headers, timeouts }: PreparedCall,
   call: Call,
 ): Promise<TargetReply> {
   const isStream = stream !== null;
-  // A whole answer has no first byte worth waiting for: only the total time bounds it.
+  // A whole reply has no meaningful first byte: only the total time bounds it.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
   const { raw } = passage;
   const { upstreamModel } = target;
@@ -103,7 +103,7 @@ export async function sendCall(
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** The pipeline's timeouts, with those that the channel sets of its own. */
+/** Returns the pipeline's timeouts, replaced by those that the channel sets. */
 export function timeoutsOf(core: Core, { channel }: Target): Timeouts {
   return channel.timeouts ? { ...core.timeouts.text, ...channel.timeouts } : core.timeouts.text;
 }

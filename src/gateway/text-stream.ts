@@ -13,24 +13,27 @@ import { ClientDisconnected, type Call } from "./routing/call.ts";
 import type { Committed } from "./routing/failover.ts";
 import { asStreamError } from "./stream-error.ts";
 
-/** A vendor's stream that has begun to give content. */
+/** A vendor's stream whose first content has arrived. */
 export interface OpenedStream {
   reader: ByteReader;
   stream: TextStream;
-  /** What came up to the first content. */
+  /** Bytes up to the first content. */
   head: Uint8Array;
 }
 
 /** A stream on its way to the client. */
 export interface RelayedStream {
   body: ReadableStream<Uint8Array>;
-  /** Resolves once, when the last byte has gone or never will: with what ended the stream early, or null. */
+  /**
+   * Resolves once the last byte has been sent or cannot be sent any more, with the error that ended the stream early,
+   * or null.
+   */
   ended: Promise<GatewayError | ClientDisconnected | null>;
 }
 
 /**
- * Reads a vendor's stream up to its first content. Until then another target can still take over; an
- * `UpstreamError` says why this one gave none.
+ * Reads a vendor's stream up to its first content. Until then another target can take over; an `UpstreamError` tells
+ * why this one gave no content.
  */
 export async function openStream(
   source: ByteStream,
@@ -55,7 +58,7 @@ export async function openStream(
   return { reader, stream, head: pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces) };
 }
 
-/** A stream made of a reply that has come whole. */
+/** Makes a stream of a whole reply. */
 export function openWhole(stream: TextStream, call: Call): OpenedStream {
   const head = stream.push(new Uint8Array(0));
   call.stopExpecting();
@@ -63,16 +66,16 @@ export function openWhole(stream: TextStream, call: Call): OpenedStream {
 }
 
 interface StreamToRelay {
-  /** Owned by the stream from now on. */
+  /** Owned by the stream from here on. */
   admitted: AdmittedText;
   committed: Committed<OpenedStream>;
-  /** That of the caller. */
+  /** The caller's dialect. */
   dialect: TextDialect;
   timeouts: Timeouts;
   estimator: UsageEstimator;
 }
 
-/** What a running stream is settled with, and nothing that it could do without. */
+/** The data that settling a running stream needs, and nothing else. */
 interface RunningStream extends Pick<Committed<unknown>, "target" | "release"> {
   admitted: AdmittedText;
   stream: TextStream;
@@ -105,7 +108,7 @@ export function relayStream(
   return { body, ended };
 }
 
-/** On their own, so that they hold nothing else while the stream runs. */
+/** Built outside the caller's scope, so that the callbacks hold nothing else while the stream runs. */
 function settling(
   running: RunningStream,
   resolve: (ending: GatewayError | ClientDisconnected | null) => void,
@@ -133,7 +136,7 @@ function disconnected({ kind }: StreamEnd): ClientDisconnected {
   return new ClientDisconnected(kind === "complete");
 }
 
-/** Charges what was delivered. Returns the error that the client must be shown in place of the normal ending. */
+/** Charges what was delivered. Returns the error to send to the client in place of the normal ending. */
 function settle({ admitted, target, stream, release }: RunningStream, how: StreamEnd): GatewayError | null {
   const flags: LedgerFlag[] = how.kind === "complete" ? [] : ["partial"];
   if (how.isClientDisconnected) flags.push("caller_gone");

@@ -6,10 +6,13 @@ import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { TextUpstream, Upstreams } from "./upstreams.ts";
 
-/** Of a vendor that does everything as its dialect says. */
+/** The traits of a vendor that follows its dialect exactly. */
 export const NO_TRAITS: VendorTraits = {};
 
-/** A target's ends, one for each protocol that its vendor takes for its model, the one to translate into first. */
+/**
+ * Returns a target's upstreams, one for each protocol that its vendor takes for its model, the preferred one for
+ * translation first.
+ */
 export function textUpstreams(
   upstreams: Upstreams,
   { channel, upstreamModel }: Target,
@@ -18,7 +21,7 @@ export function textUpstreams(
   return all.filter((each) => each.serves?.(upstreamModel) ?? true);
 }
 
-/** A target's end for a caller: in the caller's own protocol where the vendor takes that one. */
+/** Returns a target's upstream for a caller: in the caller's own protocol where the vendor takes it. */
 export function textUpstreamFor(
   upstreams: Upstreams,
   target: Target,
@@ -29,7 +32,7 @@ export function textUpstreamFor(
   return upstream;
 }
 
-/** The first end that serves the target's model, in a dialect or with null in any. */
+/** Returns the first upstream that serves the target's model in a dialect; any dialect when it is null. */
 function findUpstream(
   upstreams: Upstreams,
   { channel, upstreamModel }: Target,
@@ -40,7 +43,7 @@ function findUpstream(
   return undefined;
 }
 
-/** Throws where a feature costs something by use and the vendor's protocol does not report how often it was used. */
+/** Throws where a feature is billed by use and the vendor's protocol does not report the number of uses. */
 export function requireCounts(
   { countedFeatures = [] }: Pick<TextDialect, "countedFeatures">,
   { perUse = {} }: TokenPrice,
@@ -55,7 +58,7 @@ export function requireCounts(
 }
 
 /**
- * Targets in their order, those first whose vendors speak the caller's own protocol: nothing is lost on the way to
+ * Orders targets so that those whose vendors speak the caller's own protocol come first: nothing is lost on the way to
  * them.
  */
 export function ownProtocolFirst(
@@ -69,14 +72,14 @@ export function ownProtocolFirst(
 }
 
 /**
- * Whether the target can do with the links of a request, of which `param` is the first. An own server must fetch none:
- * it is inside the operator's network, where a caller's link could reach internal services (SSRF).
+ * True when the target can handle the links of a request; `param` is the field of the first one. An own server must
+ * fetch none: it is inside the operator's network, where a caller's link could reach internal services (SSRF).
  */
 export function fetchesLinks(param: string | null, { channel }: Target, { traits }: TextUpstream): boolean {
   return param === null || (!channel.isOwnServer && !traits?.fetchesNoLinks);
 }
 
-/** Throws where a request has a link, in the field `param`, that the target does not fetch; another one may. */
+/** Throws when a request has a link in the field `param` and the target fetches none; another target may. */
 export function requireFetchable(param: string | null, target: Target, upstream: TextUpstream): void {
   if (fetchesLinks(param, target, upstream)) return;
   const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;

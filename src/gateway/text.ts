@@ -18,20 +18,20 @@ import { prepareCall, sendCall, timeoutsOf, type PreparedCall, type TargetReply 
 import { relayStream, type RelayedStream } from "./text-stream.ts";
 import { ownProtocolFirst } from "./text-upstreams.ts";
 
-/** What the headers say of an admitted request. */
+/** The values that response headers report about an admitted request. */
 interface TextTerms {
   rate: LimitGrant["rate"];
-  /** The maximum of output tokens that its budgets cover, where that is less than the model's; else null. */
+  /** The maximum of output tokens that the budgets cover, where it is less than the model's; else null. */
   coveredTokens: number | null;
 }
 
-/** What a text request gets, and the state of its limits for the headers. */
+/** The result of a text request, with the state of its limits for the headers. */
 export type TextOutcome = TextTerms &
   ({ kind: "whole"; text: string } | ({ kind: "stream" } & RelayedStream));
 
 /**
  * Serves a text request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
- * `ClientDisconnected` when nobody waits for it any more.
+ * `ClientDisconnected` when the client is no longer connected.
  */
 export async function handleText(
   core: Core,
@@ -64,7 +64,7 @@ export async function handleText(
   return { kind: "whole", text: reply.text, rate: admitted.rate, coveredTokens };
 }
 
-/** Everything that is decided before a vendor is called: model access, price, limits and the money held. */
+/** Makes all decisions that precede calling a vendor: model access, price, limits and the hold. */
 function admitText(
   core: Core,
   context: RequestContext,
@@ -90,14 +90,14 @@ function admitText(
   return counting ? counting.then(admitCounted) : admitCounted();
 }
 
-/** The caller's field for the maximum of output tokens. */
+/** Returns the caller's field for the maximum of output tokens. */
 function maxTokensParam({ dialect, parsed: { body } }: TextPayload): string {
   if (dialect === "native") return "generationConfig.maxOutputTokens";
   if (dialect === "responses") return "max_output_tokens";
   return dialect === "chat" && "max_completion_tokens" in body ? "max_completion_tokens" : "max_tokens";
 }
 
-/** The shortest answer worth calling a vendor for, where the caller sets no maximum and budgets are short. */
+/** The shortest reply worth a vendor call, where the caller sets no maximum and budgets are short. */
 const MIN_COVERED_TOKENS = 256;
 
 function leastTokens({ maxOutputTokens }: TextModel): number {
@@ -115,7 +115,7 @@ function coveredTokensOf(
   return Math.max(covered, leastTokens(model));
 }
 
-/** Calls the route's targets. A client that disconnects meanwhile pays for the call that was sent for it. */
+/** Calls the route's targets. A client that disconnects meanwhile is charged for the call that was sent for it. */
 function callVendors(
   core: Core,
   admitted: AdmittedText,
@@ -130,7 +130,7 @@ function callVendors(
     async callTarget(target, call) {
       sent = null;
       const prepared = await prepareCall(core, request, target, call);
-      // Nothing tells when the last byte has left, so a call counts as sent from here on.
+      // Nothing reports when the last byte has been sent, so a call counts as sent from here on.
       sent = prepared;
       return await sendCall(prepared, call);
     },
@@ -146,7 +146,7 @@ async function chargeAbandoned(
   admitted.settle({ target, usage: usage(), flags: ["partial", "caller_gone"] });
 }
 
-/** The route's targets, those first whose vendors speak the caller's own protocol. */
+/** Returns the route's targets, those whose vendors speak the caller's own protocol first. */
 function targetsOf(
   core: Core,
   { context, model }: AdmittedText,

@@ -7,25 +7,30 @@ import type { Cancellation } from "../lib/cancellation.ts";
 
 /** The vendors' adapters by channel. */
 export interface Upstreams {
-  /** One for each protocol that the channel's vendor speaks, the one to translate into first. */
+  /**
+   * Returns one upstream for each protocol that the channel's vendor speaks, the preferred one for translation first.
+   */
   text(channel: Channel): readonly TextUpstream[] | undefined;
   image(channel: Channel): ImageUpstream | undefined;
   embedding(channel: Channel): EmbeddingUpstream | undefined;
 }
 
-/** A way to send text requests: the provider transports them, a dialect reads and writes them. */
+/** Sends text requests to a vendor: the provider transports them, a dialect reads and writes them. */
 export interface TextUpstream {
   /** The protocol the vendor speaks. */
   dialect: TextDialectName;
   traits?: VendorTraits;
-  /** Whether the vendor takes this protocol for an upstream model; for every one where absent. */
+  /** True when the vendor takes this protocol for an upstream model; absent when it takes all. */
   serves?(upstreamModel: string): boolean;
   /**
    * Sends a request in that protocol and resolves once the vendor's status is known.
    * Throws an `UpstreamError` for every response that is not a success.
    */
   send(call: TextCall): Promise<TextResponse>;
-  /** Counts the tokens of a request, where the vendor does: the text of its response. Throws as `send` does. */
+  /**
+   * Counts the tokens of a request where the vendor offers it; resolves to the text of its response. Throws as `send`
+   * does.
+   */
   countTokens?(call: TextCall): Promise<string>;
 }
 
@@ -51,13 +56,13 @@ export type TextResponse = {
 } & ({ kind: "whole"; text: string; parsed?: unknown } | { kind: "stream"; stream: ByteStream });
 
 export interface ImageUpstream {
-  /** Makes the pictures: at least one. Throws an `UpstreamError`. */
+  /** Generates at least one picture. Throws an `UpstreamError`. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
-  /** Whether a call that may have been made already can be made again: it costs nothing. */
+  /** Set when a call that may have been made already can be repeated, because it costs nothing. */
   isRepeatable?: true;
 }
 
-/** A way to embed texts. Throws an `UpstreamError`. */
+/** Embeds texts. Throws an `UpstreamError`. */
 export interface EmbeddingUpstream {
   embed(call: EmbeddingCall): Promise<EmbeddingResponse>;
 }
@@ -65,7 +70,9 @@ export interface EmbeddingUpstream {
 export interface EmbeddingCall {
   /** The request's exact text with the vendor's model name, for vendors of OpenAI's protocol. */
   raw: string;
-  /** For others: the texts, or null where the caller gave tokens, and the number of dimensions if it named one. */
+  /**
+   * For other protocols: the texts, or null where the caller gave tokens, and the number of dimensions if it named one.
+   */
   texts: readonly string[] | null;
   dimensions: number | null;
   upstreamModel: string;
@@ -73,8 +80,8 @@ export interface EmbeddingCall {
 }
 
 /**
- * The vendor's response, with its vectors in short: `restore` puts them back in its text. Or the vectors of another protocol
- * with its count of input tokens.
+ * The vendor's response with its vectors shortened, which `restore` puts back into the text; or, of another protocol,
+ * the vectors and the vendor's count of input tokens.
  */
 type EmbeddingResponse = { requestId?: string } & (
   | { kind: "whole"; text: string; parsed: unknown; restore(text: string): string }

@@ -6,15 +6,15 @@ import type { UnknownKeys } from "./unknown-keys.ts";
 
 /** The credentials of a request, from its headers, read before its body. */
 export interface Credentials {
-  /** The key; null when none was sent. */
+  /** The secret of the key; null when none was sent. */
   secret: string | null;
-  /** The client's address; called only when the key has an allowlist or is not known yet. */
+  /** Returns the client's address. Called only when the key has an allowlist or is not known yet. */
   address(): string;
 }
 
 export interface Authenticator {
   snapshot: Snapshot;
-  /** Whether a text has the form and checksum of a key, without a look into the store. */
+  /** True when a text has the form and checksum of a key. Does not query the store. */
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   now(): number;
@@ -22,8 +22,8 @@ export interface Authenticator {
 }
 
 /**
- * Authenticates a request: returns its key and organization, at once for a known key, or throws a `GatewayError`. A
- * failure of the store is `dependency_unavailable`, never a 401.
+ * Authenticates a request and returns its key and organization; a known key needs no promise. Throws a `GatewayError`.
+ * A failure of the store is `dependency_unavailable`, never a 401.
  */
 export function authenticate(
   authenticator: Authenticator,
@@ -38,7 +38,7 @@ export function authenticate(
   return authenticateHash(authenticator, authenticator.hash(secret), credentials, scope);
 }
 
-/** The same for a key whose secret is known by its hash alone. */
+/** Authenticates as `authenticate` does, for a key whose secret is known only by its hash. */
 export function authenticateHash(
   authenticator: Authenticator,
   hash: string,

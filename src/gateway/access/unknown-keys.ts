@@ -3,13 +3,13 @@ import { networkOf } from "../../lib/cidr.ts";
 import type { Clock } from "../../lib/clock.ts";
 
 const WINDOW_MS = 60_000;
-/** Networks counted by themselves; further ones of the same minute share one count. */
+/** Networks with a counter of their own; further networks of the same minute share one counter. */
 const MAX_NETWORKS = 10_000;
 const OTHERS = "others";
 
 /**
  * Bounds the lookups of keys that do not exist, per client network and minute, so that forged keys do not reach the
- * store. Keys in memory need no lookup and are never refused. A limit of null counts nothing.
+ * store. Keys in memory need no lookup and are never refused. With a limit of null nothing is counted.
  */
 export class UnknownKeys {
   readonly #clock: Clock;
@@ -23,8 +23,8 @@ export class UnknownKeys {
   }
 
   /**
-   * Counts a lookup that is about to be made; throws `rate_limit_exceeded` when the network has none left. Returns
-   * the call that takes the lookup back, for a key that exists and a store that failed.
+   * Counts a lookup before it is made. Throws `rate_limit_exceeded` when the network has none left. Returns a function
+   * that takes the count back; call it when the key exists or the store failed.
    */
   count(address: string): () => void {
     if (this.#limit === null) return () => {};
@@ -42,7 +42,7 @@ export class UnknownKeys {
     return () => void counts.set(name, (counts.get(name) ?? 1) - 1);
   }
 
-  /** A 429 and not a 401: the key may exist, and its holder is to retry. */
+  /** Returns a 429 and not a 401: the key may exist, and its holder should retry. */
   #refusal(now: number): GatewayError {
     const message =
       "Too many requests with unknown keys came from your address. Check the key and retry later.";

@@ -10,22 +10,22 @@ import { admit, type AdmittedImages } from "./admitted.ts";
 import { fitToModel, type FittedImageRequest } from "./fit-image-request.ts";
 import { requireFeatures, requireModel } from "./model-access.ts";
 
-/** An admitted request with what it was fitted to. */
+/** An admitted request with the values that were fitted to its model. */
 export interface ImageAdmission extends Disposable {
   admitted: AdmittedImages;
   fitted: FittedImageRequest;
   quote: ImageQuote;
 }
 
-/** The price of an earlier admission, and Unix milliseconds at which it was taken. */
+/** The price of an earlier admission and its time in Unix milliseconds. */
 interface EarlierTerms {
   admittedAt: number;
   price: ImagePrice;
 }
 
 /**
- * Everything that is decided before a link is fetched or a vendor is called. A job that is run was admitted before, and
- * keeps the price of then. Throws a `GatewayError`.
+ * Makes all decisions that precede fetching links and calling a vendor. A job was admitted at its submission and keeps
+ * the price of that time when it runs. Throws a `GatewayError`.
  */
 export async function admitImages(
   core: Core,

@@ -11,32 +11,32 @@ import type { RequestContext } from "../request-context.ts";
 import type { DetachableSignal } from "../routing/detached-calls.ts";
 import type { LimitGrant } from "./limit-grant.ts";
 
-/** What a request is admitted by, once its model and price are known. */
+/** The terms a request is admitted on, once its model and price are known. */
 interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   model: OfModel;
   price: OfPrice;
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
-  /** The most that it may cost; read only where a budget limits it. */
+  /** Returns the maximum cost. Called only where a budget limits the request. */
   ceiling(): Nanos;
-  /** The least it can be served for; the ceiling when absent. */
+  /** Returns the least amount the request can be served for; the ceiling when absent. */
   floor?(): Nanos;
 }
 
-/** What is charged: the work of one target. */
+/** The work of one target, which is charged. */
 export interface Charge {
   target: Target;
   usage: Usage;
-  /** What was requested, where that may be more than was delivered. */
+  /** The requested usage, where it may be more than was delivered. */
   requested?: Usage;
-  /** What a vendor was paid for and nobody received. */
+  /** Usage that a vendor was paid for and nobody received. */
   abandoned?: Usage;
   flags: readonly LedgerFlag[];
 }
 
 /**
- * Holds the money of a request that the limits have granted. Throws a `GatewayError` that names what is missing. A
- * promise only where the store of budgets must be called.
+ * Holds the money of a request that the limits have granted. Throws a `GatewayError` that names what is missing.
+ * Returns a promise only where the store of budgets must be called.
  */
 export function admit<OfModel extends Model, OfPrice extends Price>(
   core: Core,
@@ -84,8 +84,8 @@ interface AdmittedParts<OfModel, OfPrice> {
 }
 
 /**
- * Permission for one request: its model and price, what it counts in the limits, the money held for it and the
- * signal its vendor calls obey. Its owner disposes of it, which gives everything back that was not settled.
+ * Permission for one request: its model and price, its grant in the limits, the money held for it, and the signal that
+ * its vendor calls obey. Its owner disposes of it, which gives back everything that was not settled.
  */
 export class Admitted<OfModel extends Model, OfPrice extends Price> implements Disposable {
   readonly #parts: AdmittedParts<OfModel, OfPrice>;
@@ -117,19 +117,19 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     return this.#parts.hold;
   }
 
-  /** The state of the limits, for the rate headers. */
+  /** State of the limits, for the rate-limit headers. */
   get rate(): LimitGrant["rate"] {
     return this.#parts.context.grant.rate;
   }
 
-  /** Aborted when the client disconnects, unless its organization wants answers read to their end. */
+  /** Aborted when the client disconnects, unless its organization wants replies read to their end. */
   get signal(): AbortSignal {
     return this.#parts.detachable.signal;
   }
 
   /**
-   * Records the charge for good and frees what was held beyond it. Throws `dependency_unavailable` when it cannot
-   * be recorded; the caller must then not learn of a success.
+   * Records the charge for good and frees the rest of the hold. Throws `dependency_unavailable` when the charge cannot
+   * be recorded; the caller must then not receive a success.
    */
   settle(charge: Charge): void {
     const { core, context, hold } = this.#parts;
@@ -141,18 +141,18 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     if (charge.usage.unit === "token") context.grant.correctTokens(sumTokens(charge.usage.tokens));
   }
 
-  /** Records what the request has cost so far, in case this process dies. */
+  /** Records the cost of the request so far, in case this process dies. */
   checkpoint(charge: Charge): void {
     this.#parts.core.billing.checkpoint(this.#entry(charge));
   }
 
-  /** Passes everything on to a new owner; disposing of this one gives nothing back. */
+  /** Passes everything on to a new owner. Disposing of this one then gives nothing back. */
   transfer(): Admitted<OfModel, OfPrice> {
     this.#isReleased = true;
     return new Admitted(this.#parts);
   }
 
-  /** Gives back what was not settled, once. */
+  /** Gives back what was not settled. Later calls do nothing. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;

@@ -6,27 +6,27 @@ import { resolveSize, priceTier } from "../../domain/size.ts";
 import type { SizeTier } from "../../domain/usage.ts";
 import { ownValue } from "../../lib/own-value.ts";
 
-/** An image request fitted to its model: what a vendor is sent, and what it is billed as. */
+/** An image request fitted to its model: the values a vendor is sent and the request is billed as. */
 export interface FittedImageRequest {
   size: ResolvedSize;
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */
   quality: string | undefined;
   background: string | undefined;
-  /** Fields that the caller sent and that have no effect on this model; `quality` is in the response in any case. */
+  /** Fields of the caller that have no effect on this model; `quality` is in the response in any case. */
   dropped: readonly string[];
   priceTier: SizeTier;
-  /** What the price is looked up by: one of the model's qualities, or `auto`. */
+  /** The quality by which the price is looked up: one of the model's, or `auto`. */
   priceQuality: string;
 }
 
 const QUALITIES = ["auto", "low", "medium", "high", "xhigh", "max"];
-/** Words of older models and what they mean today. */
+/** Quality names of older models and their present equivalents. */
 const OLDER_QUALITIES: Readonly<Record<string, string>> = { standard: "medium", hd: "high" };
 const BACKGROUNDS = ["auto", "opaque", "transparent"];
 
 /**
- * Aligns the size and drops what the model does not read; a value that its family does not know is a 400. Counts
- * reference images before any of them is fetched.
+ * Fits the size to the model and drops the fields that the model does not read. A value that its family does not know
+ * is a 400. Counts reference images before any of them is fetched.
  */
 export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
   const rules = FAMILIES[model.family];
@@ -48,7 +48,7 @@ export function fitToModel(request: ImageRequest, model: ImageModel): FittedImag
     quality: image.qualities.length > 0 ? fitted : undefined,
     background: sent,
     dropped: [
-      // Without a choice of its own a model does what `auto` asks for.
+      // A model without a choice of backgrounds behaves as `auto`.
       ...(sent === undefined && wanted !== undefined && wanted !== "auto" ? ["background"] : []),
       ...(request.readMask && !rules.mask ? ["mask"] : []),
     ],

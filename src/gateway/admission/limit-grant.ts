@@ -11,11 +11,11 @@ import type {
   LimitWindow,
 } from "./limits.ts";
 
-/** What a request counts in: a `text` request in requests and tokens, an `image` request in images and slots. */
+/** The pipeline whose limits apply: `text` counts requests and tokens, `image` counts images and concurrency slots. */
 export type LimitedPipeline = "text" | "image";
 
 /**
- * What a request was counted as. It stays counted when the request is refused or fails later; only its tokens are
+ * The counts of one request in the limits. They remain when the request is refused or fails later; only its tokens are
  * corrected and its slot is released.
  */
 export class LimitGrant {
@@ -35,22 +35,25 @@ export class LimitGrant {
     this.#principal = principal;
   }
 
-  /** The tighter of organization and key, as of the last count; `null` when nothing is limited. */
+  /** The tighter of the limits of organization and key, as of the last count; `null` when nothing is limited. */
   get rate(): RateState | null {
     const requests = this.#requestsWindow;
     const tokens = this.#tokensWindow;
     return requests || tokens ? { requests, tokens } : null;
   }
 
-  /** Counts by the headers, before the body is read: one request, or one image and one slot. Call once, first. */
+  /**
+   * Counts one request, or one image and one slot, by the headers alone, before the body is read. Call it once, before
+   * all other methods.
+   */
   open(pipeline: LimitedPipeline): Promise<void> | undefined {
     if (pipeline === "text") return this.#take(this.#requests("requests", 1, "model"));
     return this.#take([...this.#requests("images", 1, "n"), ...this.#requests("concurrent_images", 1, "n")]);
   }
 
   /**
-   * Counts the estimated tokens of a text request. Throws `invalid_parameter` when they can never be admitted, with
-   * the caller's parameter that makes the request smaller.
+   * Counts the estimated tokens of a text request. Throws `invalid_parameter` when they exceed the limit itself;
+   * `param` names the caller's parameter that makes the request smaller.
    */
   countTokens(estimated: number, param: string): Promise<void> | undefined {
     const tokens = Math.max(0, Math.ceil(estimated));
@@ -68,7 +71,7 @@ export class LimitGrant {
     return this.#take(requests);
   }
 
-  /** Replaces the counted tokens by what was used; the last call counts. */
+  /** Replaces the counted tokens by the actual ones. The last call wins. */
   correctTokens(actual: number): void {
     const by = actual - this.#countedTokens;
     this.#countedTokens = actual;
@@ -76,12 +79,15 @@ export class LimitGrant {
       this.#correcting = reservation.correct("tokens", by) ?? this.#correcting;
   }
 
-  /** Resolves once every process counts with the correction; absent when there is nothing to wait for. */
+  /** Resolves once every process counts with the correction; undefined when there is nothing to wait for. */
   get correcting(): Promise<void> | undefined {
     return this.#correcting;
   }
 
-  /** Call when the request has ended: releases its slots. May be called again. Returns `correcting`. */
+  /**
+   * Releases the slots of the request. Call it when the request has ended; further calls do nothing. Returns
+   * `correcting`.
+   */
   release(): Promise<void> | undefined {
     if (this.#isReleased) return undefined;
     this.#isReleased = true;
@@ -90,8 +96,8 @@ export class LimitGrant {
   }
 
   /**
-   * What the request takes of its organization's and of its key's limit, where there is one. `param` is the caller's
-   * parameter that makes the request smaller.
+   * Returns the amounts to count against the limits of the organization and of the key, where they have one. `param` is
+   * the caller's parameter that makes the request smaller.
    */
   #requests(quantity: LimitQuantity, amount: number, param: string): LimitRequest[] {
     const { organization, key } = this.#principal;
@@ -117,7 +123,7 @@ export class LimitGrant {
   }
 
   #accept(verdict: LimitVerdict): void {
-    // A later count of a quantity replaces an earlier one; all windows of a verdict are of one quantity.
+    // A later count of a quantity replaces an earlier one. All windows of a verdict have the same quantity.
     const window = tightest(verdict.windows);
     if (window?.quantity === "tokens") this.#tokensWindow = window;
     else if (window) this.#requestsWindow = window;
@@ -142,12 +148,15 @@ const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
   concurrent_images: "concurrentImages",
 };
 
-/** The limit in force. An own `null` lifts a configured limit, so `??` would be wrong. */
+/** Returns the limit in force. An own `null` lifts a configured limit, so `??` would be wrong. */
 export function limitOf(own: number | null | undefined, configured: number | null): number | null {
   return own === undefined ? configured : own;
 }
 
-/** Retrying never helps here. The official clients retry a 429, but never a 400. */
+/**
+ * Returns the error of a request that no retry helps: 400 where it can be made smaller, as official clients never retry
+ * a 400.
+ */
 function neverAdmitted(request: LimitRequest, param: string): GatewayError {
   const { limit, amount } = request;
   if (limit === 0) {

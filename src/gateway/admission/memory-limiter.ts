@@ -15,7 +15,7 @@ import { WindowTable } from "./window-table.ts";
 
 export const MINUTE_MS = 60_000;
 
-/** `share` gives the number of processes between which a limit is divided now; 1 for the whole limit. */
+/** `share` returns the number of processes that currently divide each limit; 1 for the whole limit. */
 interface MemoryLimiterOptions {
   clock: Clock;
   share?: () => number;
@@ -23,11 +23,11 @@ interface MemoryLimiterOptions {
 }
 
 /**
- * Counts within this process, by the monotonic clock. A limit holds in every minute, wherever it begins; what was used
- * is available again after a minute, at most two seconds later. Unused counters are dropped.
+ * Counts within this process, by the monotonic clock. A limit holds in every span of a minute. A used amount is
+ * available again after a minute, at most two seconds later. Unused counters are dropped.
  *
- * With a `share` each limit is divided by it and rounded down, but never below 1: limits smaller than the number of
- * processes are exceeded rather than closed. A request larger than the share takes all of it.
+ * With a `share` each limit is divided by it and rounded down, but never below 1: a limit smaller than the number of
+ * processes is exceeded rather than closed. A request larger than the share takes all of it.
  */
 export class MemoryLimiter implements Limiter {
   readonly #windows: Record<LimitRequest["scope"], Record<LimitQuantity, WindowTable>>;
@@ -69,14 +69,14 @@ export class MemoryLimiter implements Limiter {
     };
   }
 
-  /** Counts what was admitted elsewhere, whatever the limits say. */
+  /** Counts requests that were admitted elsewhere, without checking the limits. */
   record(requests: readonly LimitRequest[]): Reservation {
     return this.#count(requests, this.#clock.monotonic());
   }
 
   /**
-   * Adds `by`, which may be negative, to what was counted at `takenAt` (monotonic milliseconds). Of that, `closed` can
-   * no longer be given back.
+   * Adds `by`, which may be negative, to the amount counted at `takenAt` (monotonic milliseconds). `closed` is the part
+   * of that amount that can no longer be given back.
    */
   correct(counter: LimitCounter, takenAt: number, by: number, closed = 0): void {
     const now = this.#clock.monotonic();
@@ -85,7 +85,7 @@ export class MemoryLimiter implements Limiter {
     table.find(counter.owner, now)?.reduce(now, takenAt, Math.max(0, -by), closed);
   }
 
-  /** What still counts in every window, oldest first: pairs of age in milliseconds and amount. */
+  /** Yields the amounts that still count in each window, oldest first, as pairs of age in milliseconds and amount. */
   *uses(): Generator<LimitCounter & { uses: [ageMs: number, amount: number][] }> {
     const now = this.#clock.monotonic();
     for (const scope of ["organization", "key"] as const)
@@ -94,7 +94,7 @@ export class MemoryLimiter implements Limiter {
           yield { scope, quantity, owner, uses: window.uses(now) };
   }
 
-  /** Counters in memory now. */
+  /** Number of counters in memory. */
   get size(): number {
     const tables = [...Object.values(this.#windows.organization), ...Object.values(this.#windows.key)];
     return tables.reduce(
@@ -130,7 +130,10 @@ export class MemoryLimiter implements Limiter {
     for (const request of requests) if (request.quantity === "concurrent_images") this.#move(request, -1);
   }
 
-  /** Corrects what a reservation counted of a quantity, which was corrected by `before` already, null for never. */
+  /**
+   * Corrects the amount that a reservation counted of a quantity. `before` is the sum of earlier corrections, null when
+   * there were none.
+   */
   correctAll(
     { requests, takenAt, share }: Reservation,
     quantity: LimitQuantity,
@@ -175,18 +178,18 @@ function limitIn({ limit }: LimitRequest, share: number): number {
   return share === 1 || limit === 0 ? limit : Math.max(1, Math.floor(limit / share));
 }
 
-/** How much an amount counts by a share: no more than the share. */
+/** Returns the amount to count under a share: at most the share. */
 function counted(request: LimitRequest, amount: number, share: number): number {
   return share === 1 ? amount : Math.min(amount, limitIn(request, share));
 }
 
-/** An object without closures: a stream keeps it as long as it runs. */
+/** A class and not closures: a stream keeps its reservation for as long as it runs. */
 class Reservation implements LimitReservation {
   readonly #limiter: MemoryLimiter;
   readonly requests: readonly LimitRequest[];
   /** Monotonic milliseconds. */
   readonly takenAt: number;
-  /** Between how many processes the limits were divided when it was counted. */
+  /** Number of processes that divided the limits at the time of counting. */
   readonly share: number;
   #corrected: Partial<Record<LimitQuantity, number>> | null = null;
 

@@ -6,7 +6,7 @@ import { isPattern } from "../../lib/pattern-map.ts";
 import type { Route, Target } from "../../domain/channel.ts";
 import type { Directory } from "../snapshot.ts";
 
-/** The scope a key needs to call models of a type. */
+/** The scope that a key needs to call models of a type. */
 export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {
   chat: "ai:llm",
   messages: "ai:llm",
@@ -15,8 +15,8 @@ export const MODEL_SCOPES: Readonly<Record<Model["type"], Scope>> = {
 };
 
 /**
- * Whether a call of the model would be admitted: it is one and no pattern, it is not retired, and key and organization
- * may both call it.
+ * True when a call of the model would be admitted: the id is no pattern, the model is not retired, and both key and
+ * organization may call it.
  */
 export function mayCall({ key, organization }: Principal, { id, type, isRetired }: Model): boolean {
   return (
@@ -28,7 +28,7 @@ export function mayCall({ key, organization }: Principal, { id, type, isRetired 
   );
 }
 
-/** Where the models of a type can be called. */
+/** The endpoints that serve models of a type, as error messages name them. */
 const SERVED: Readonly<Record<Model["type"], string>> = {
   chat: "text",
   messages: "text",
@@ -36,7 +36,7 @@ const SERVED: Readonly<Record<Model["type"], string>> = {
   image: "the image endpoints",
 };
 
-/** Returns the model that a request names, or throws why it cannot be called here. */
+/** Returns the model that a request names. Throws a `GatewayError` with the reason when it cannot be called here. */
 export function requireModel<Type extends Model["type"]>(
   directory: Directory,
   { key, organization }: Principal,
@@ -64,7 +64,7 @@ export function requireModel<Type extends Model["type"]>(
   return model;
 }
 
-/** Throws where a request uses a feature that the model's record does not allow. */
+/** Throws when a request uses a feature that the model's record does not allow. */
 export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly FeatureUse[]): void {
   for (const { feature, param } of uses) {
     if (feature !== null && allowedFeatures.includes(feature)) continue;
@@ -73,12 +73,12 @@ export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly 
   }
 }
 
-/** An operator has to mend the configuration, but another machine may serve the model at once. */
+/** An operator has to correct the configuration, but another machine may serve the model at once. */
 const UNUSABLE_RETRY_SECONDS = 5;
 
 /**
- * Returns the organization's own route of a model, else the configured one. Throws 503 where the configured one has
- * nothing but channels that cannot be used here.
+ * Returns the organization's own route of a model, else the configured one. Throws 503 where the configured route has
+ * only channels that cannot be used here.
  */
 export function routeOf(directory: Directory, { organization }: Principal, model: string): Route {
   const route = organization.routes.get(model) ?? directory.routes.get(model);
@@ -92,8 +92,8 @@ export function routeOf(directory: Directory, { organization }: Principal, model
 }
 
 /**
- * Returns the model's target on the organization's fallback channel: one of its own route, else of the configured one;
- * null where there is none, or no such channel is set.
+ * Returns the model's target on the organization's fallback channel, from its own route, else from the configured one.
+ * Returns null where neither has such a target or no fallback channel is set.
  */
 export function fallbackOf(directory: Directory, { organization }: Principal, model: string): Target | null {
   const { fallbackAfterMs, fallbackChannel } = organization.settings;

@@ -1,22 +1,25 @@
-/** Slots a window is divided into. */
+/** Number of slots that divide a window. */
 const SLOTS = 30;
-/** Live slots plus the one that is leaving and the one that begins. */
+/** Live slots, the one that leaves the window and the one that begins. */
 const CAPACITY = SLOTS + 2;
 
 /**
- * How much was used in the last `windowMs`. What is added counts for the whole window and at most a thirtieth of it
- * longer (two seconds of a minute), never shorter: a sum that never exceeds a limit here exceeds it in no span of
- * that length, wherever it begins.
+ * Sums the amounts of the last `windowMs`. An amount counts for the whole window and at most a thirtieth of it longer
+ * (two seconds of a minute), never shorter. So a sum that never exceeds a limit here exceeds it in no span of that
+ * length, wherever the span begins.
  */
 export class SlidingWindow {
-  /** A ring of slots: what was added in each, what of that may still be given back, and when for the last time. */
+  /**
+   * Three rings by slot: the amount added, the part of it that may still be given back, and the time of the last
+   * addition.
+   */
   readonly #amounts = new Float64Array(CAPACITY);
   readonly #open = new Float64Array(CAPACITY);
   readonly #lastAt = new Float64Array(CAPACITY);
   #head = 0;
   #size = 0;
   #total = 0;
-  /** When the newest slot began. */
+  /** Start of the newest slot. */
   #newestBeganAt = 0;
   readonly #windowMs: number;
 
@@ -24,7 +27,7 @@ export class SlidingWindow {
     this.#windowMs = windowMs;
   }
 
-  /** The sum at `now`. Times are monotonic milliseconds and never go back from call to call. */
+  /** Returns the sum at `now`. Times are monotonic milliseconds and never go back from call to call. */
   used(now: number): number {
     while (this.#size > 0 && this.#at(this.#lastAt, 0) + this.#windowMs <= now) {
       this.#total -= this.#at(this.#amounts, 0);
@@ -34,7 +37,7 @@ export class SlidingWindow {
     return this.#total;
   }
 
-  /** Of `amount`, `open` may still be given back. */
+  /** Adds an amount, of which `open` may still be given back. */
   add(now: number, amount: number, open = 0): void {
     this.used(now);
     const isFull = this.#size === CAPACITY;
@@ -51,7 +54,10 @@ export class SlidingWindow {
     this.#total += amount;
   }
 
-  /** Subtracts part of what was added at `addedAt`, as far as it still counts; `closed` of it can change no more. */
+  /**
+   * Subtracts `by` from the amounts added at `addedAt`, as far as they still count. `closed` is the part that can no
+   * longer be given back.
+   */
   reduce(now: number, addedAt: number, by: number, closed = 0): void {
     if (addedAt + this.#windowMs <= now) return;
     this.used(now);
@@ -65,7 +71,7 @@ export class SlidingWindow {
     }
   }
 
-  /** What still counts, oldest first: pairs of age in milliseconds and amount. */
+  /** Returns the amounts that still count, oldest first, as pairs of age in milliseconds and amount. */
   uses(now: number): [ageMs: number, amount: number][] {
     this.used(now);
     return Array.from({ length: this.#size }, (_, index) => [
@@ -75,8 +81,8 @@ export class SlidingWindow {
   }
 
   /**
-   * Milliseconds until `amount` more stays within `limit`; 0 when it does now. What may be given back is taken as given
-   * back at once: when that will be is unknown, and the longest wait would be a minute too long.
+   * Returns the milliseconds until `amount` more stays within `limit`; 0 when it does now. Assumes that open amounts
+   * are given back at once: their time is unknown, and waiting for the whole window could be a minute too long.
    */
   waitMs(now: number, limit: number, amount: number): number {
     let excess = this.used(now) + amount - limit;
@@ -90,7 +96,7 @@ export class SlidingWindow {
     return this.#windowMs;
   }
 
-  /** Milliseconds until the sum is 0 if nothing is added. */
+  /** Returns the milliseconds until the sum is 0 if nothing is added. */
   resetMs(now: number): number {
     return this.used(now) === 0 ? 0 : this.#at(this.#lastAt, this.#size - 1) + this.#windowMs - now;
   }

@@ -1,6 +1,6 @@
 import { SlidingWindow } from "./sliding-window.ts";
 
-/** Windows by owner in two generations: one that was not used for a whole window is dropped without a search. */
+/** Windows by owner in two generations: a window that was not used for its whole length is dropped without a search. */
 export class WindowTable {
   #young = new Map<string, SlidingWindow>();
   #old = new Map<string, SlidingWindow>();

@@ -15,16 +15,16 @@ import type { BlobStore, Links } from "./stored-blobs.ts";
 export interface DeliverySettings {
   blobs: BlobStore;
   links: Links;
-  /** Bounds the pictures that are decoded or encoded at once. */
+  /** Bounds the number of pictures decoded or encoded at the same time. */
   codecSlots: FairSemaphore;
 }
 
 export interface DeliveryRequest {
   request: ImageRequest;
   reply: ImageReply;
-  /** The reply's pictures that can be read. */
+  /** The readable pictures of the reply. */
   pictures: readonly ReadPicture[];
-  /** What the vendor was sent; reported where its reply does not say what took effect. */
+  /** Fields sent to the vendor; reported where its reply does not say which took effect. */
   sent: { quality?: string; background?: string };
   /** Base address of links. */
   base: string;
@@ -33,8 +33,8 @@ export interface DeliveryRequest {
 }
 
 /**
- * Prepares the pictures for the caller: at most as many as requested, in the requested format, stored and linked
- * where links are wanted. Throws an `UpstreamError` when a picture cannot be decoded.
+ * Prepares the pictures for the caller: at most the requested number, in the requested format, stored and linked where
+ * links are wanted. Throws an `UpstreamError` when a picture cannot be decoded.
  */
 export async function deliver(
   { blobs, links, codecSlots }: DeliverySettings,
@@ -67,7 +67,7 @@ export async function deliver(
     format: first.format,
     images,
     usage: reply.usage && withInputDetails(reply.usage, request),
-    // A request of another endpoint gets no reply of this protocol, so its drafts are not stored.
+    // A request of another endpoint gets no reply of the native protocol, so its drafts are not stored.
     native:
       reply.native && isLinked && request.delivery === undefined
         ? await linkDrafts(reply.native, linkWith(link))
@@ -76,8 +76,8 @@ export async function deliver(
 }
 
 /**
- * The vendor's files that are pictures by their headers and whole by their structure; one that is not is left out and
- * not billed. Throws `broken` when none is, so that another target can be called.
+ * Returns the vendor's files that have the header of a picture and a complete structure. The others are left out and
+ * not billed. Throws `broken` when none is left, so that another target can be called.
  */
 export async function readPictures(images: readonly Blob[]): Promise<ReadPicture[]> {
   const reads = images.map(async (blob): Promise<ReadPicture> => {
@@ -97,7 +97,7 @@ export interface ReadPicture {
   header: ImageHeader;
 }
 
-/** A draft that cannot be served as a file has no link. */
+/** Returns a link function for drafts. A draft that cannot be served as a file gets no link. */
 function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: string }>): LinkDraft {
   return async (draft) => {
     const header = await readImageHeader(draft).catch(() => null);
@@ -106,7 +106,10 @@ function linkWith(link: (blob: Blob, format: ImageFormat) => Promise<{ url: stri
   };
 }
 
-/** The interface's table: the organization's switch and what the caller requested. The native protocol has its own. */
+/**
+ * Chooses link or base64 by the interface's table, from the organization's switch and the caller's request. The native
+ * protocol has its own rule.
+ */
 export function deliveryKind(
   { delivery: requested, native }: ImageRequest,
   { forceImageUrls, nativeImageUrls }: OrganizationSettings,
@@ -125,7 +128,7 @@ interface Picture {
   hasAlpha: boolean;
 }
 
-/** A picture without an alpha channel is opaque, whatever the vendor reports. */
+/** Returns the background of a picture. Without an alpha channel it is opaque, whatever the vendor reports. */
 function backgroundOf({ format, hasAlpha }: Picture, reported: string | undefined): string {
   return hasAlpha && format !== "jpeg" && reported === "transparent" ? "transparent" : "opaque";
 }
@@ -147,7 +150,9 @@ async function prepare(
   return { blob, format: wanted, width, height, hasAlpha };
 }
 
-/** Where the vendor does not tell, what the prompt is too short for are the references. */
+/**
+ * Splits the input tokens where the vendor does not: the tokens beyond the prompt's length belong to the references.
+ */
 function withInputDetails(usage: ImageTokens, { prompt, references }: ImageRequest): ImageTokens {
   if (usage.inputDetails) return usage;
   const estimated = Math.ceil(Buffer.byteLength(prompt) / BYTES_PER_TOKEN);
@@ -155,7 +160,7 @@ function withInputDetails(usage: ImageTokens, { prompt, references }: ImageReque
   return { ...usage, inputDetails: { text, image: usage.input - text } };
 }
 
-/** Of plain text, roughly. */
+/** Approximate value for plain text. */
 const BYTES_PER_TOKEN = 4;
 
 function asBroken(cause: unknown): never {

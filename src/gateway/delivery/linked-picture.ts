@@ -4,8 +4,9 @@ import type { BlobStore, Links, StoredPicture } from "./stored-blobs.ts";
 const RETRY_SECONDS = 5;
 
 /**
- * The picture of a link whose signature is right; null when the link or the picture has expired. Throws a 503 while the
- * picture may still be on its way: after an outage of the object storage another machine ships what it has kept.
+ * Returns the picture of a link with a valid signature; null when the link or the picture has expired. Throws a 503
+ * while the picture may not have arrived yet: after an outage of the object storage another machine still uploads what
+ * it has kept.
  */
 export async function linkedPicture(
   { links, blobs }: { links: Links; blobs: BlobStore },

@@ -1,24 +1,24 @@
 import type { ImageFormat } from "../../domain/model.ts";
 
-/** Where delivered images are kept until their retention ends. */
+/** Keeps delivered images until their retention ends. */
 export interface BlobStore {
   put(image: Blob, format: ImageFormat | "bin", organizationId: string): Promise<StoredBlob>;
-  /** Whether `put` would succeed now, as far as is known. */
+  /** True when `put` would succeed now, as far as is known. */
   isAvailable(): boolean;
-  /** Succeeds when the blob is gone, whoever removed it. */
+  /** Succeeds when the blob is gone, even if another process removed it. */
   remove(name: string): Promise<void>;
-  /** The stored picture, or null when unknown or gone. */
+  /** Returns the stored picture; null when it is unknown or removed. */
   get(name: string): Promise<StoredPicture | null>;
 }
 
-/** A stored picture of which nothing is read before `stream` is. Every `Blob` is one. */
+/** A stored picture whose bytes are read only through `stream`. Every `Blob` is one. */
 export interface StoredPicture {
   readonly size: number;
   /** MIME type. */
   readonly type: string;
   /** The bytes from `start` up to `end`. */
   slice(start: number, end: number): StoredPicture;
-  /** Reads piece by piece, as fast as the reader takes them. */
+  /** Reads in pieces, as fast as the reader takes them. */
   stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
@@ -29,12 +29,15 @@ interface StoredBlob {
 
 /** Makes and checks signed, time-limited links. */
 export interface Links {
-  /** Absolute link to a stored blob under a base address, valid for so many hours or, with null, as configured. */
+  /**
+   * Returns an absolute link to a stored blob under a base address. It is valid for `hours`, with null for the
+   * configured time.
+   */
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
   /**
-   * Whether a valid link may be of the last minutes, by its expiry and the lifetimes in use, so that its picture may wait
-   * on the disk of another machine. Never without object storage.
+   * True when a valid link may have been made in the last minutes, by its expiry and the lifetimes in use, so that its
+   * picture may still wait on the disk of another machine. Always false without object storage.
    */
   isNew(expires: string | null): boolean;
 }

@@ -8,8 +8,8 @@ import { NO_HOLD, type BudgetLeases, type Hold } from "./budget-leases.ts";
 import type { Refusal } from "./exhaustion-cache.ts";
 
 /**
- * The one place where usage becomes money: hold before dispatch, settle what was delivered, release the rest. A
- * settled charge is on the local disk before this returns, so before the caller gets its last byte.
+ * The one place where usage becomes money: hold before dispatch, settle what was delivered, release the rest. A settled
+ * charge is on the local disk before `settle` returns, and so before the caller gets its last byte.
  */
 export class Billing {
   readonly #leases: BudgetLeases;
@@ -21,9 +21,9 @@ export class Billing {
   }
 
   /**
-   * Sets aside the most a request may cost, or what the budgets cover of it when that is at least `floor`. Throws
-   * `BILLING_BLOCKED` when a budget has not that much left, and `dependency_unavailable` when that cannot be known
-   * or nothing could be recorded.
+   * Holds the maximum cost of a request, or the part that the budgets cover when that is at least `floor`. Throws
+   * `BILLING_BLOCKED` when a budget has less left, and `dependency_unavailable` when the budget is unknown or no charge
+   * could be recorded.
    */
   hold(principal: Principal, ceiling: () => Nanos, floor: () => Nanos = ceiling): Hold | Promise<Hold> {
     if (!this.#journal.isWritable()) throw unavailable("the journal cannot be written");
@@ -36,7 +36,7 @@ export class Billing {
 
   /**
    * Records a charge for good, then releases the rest of its hold. Throws `dependency_unavailable` when it cannot be
-   * recorded; the hold is then still to be released.
+   * recorded; the hold must then still be released.
    */
   settle(hold: Hold, entry: LedgerEntry): void {
     try {
@@ -47,22 +47,22 @@ export class Billing {
     this.#leases.settle(hold, entry.amount);
   }
 
-  /** Records what a stream has cost so far, in case this process dies. */
+  /** Records the cost of a stream so far, in case this process dies. */
   checkpoint(entry: LedgerEntry): void {
     try {
       this.#journal.append({ type: "checkpoint", entry });
     } catch {
-      // A disk that is full now is no reason to end a stream: its charge decides.
+      // A disk that is full now does not end a stream: recording its charge decides.
     }
   }
 
-  /** Nothing was delivered: all of the hold can be held again. */
+  /** Releases all of a hold when nothing was delivered. */
   release(hold: Hold): void {
     this.#leases.settle(hold, 0n);
   }
 }
 
-/** Every budget that limits a request. */
+/** Returns the ids of all budgets that limit a request. */
 export function budgetsOf({ key, organization }: Principal): readonly string[] {
   return key.budgets.length === 0 ? organization.budgets : [...organization.budgets, ...key.budgets];
 }
@@ -72,7 +72,7 @@ function required(hold: Hold | Refusal): Hold {
   return hold;
 }
 
-/** The error for a hold that a budget has refused. */
+/** Returns the error for a hold that a budget has refused. */
 export function refusedHold(refusal: Refusal): GatewayError {
   if (refusal === "spent") {
     const message =
@@ -83,7 +83,7 @@ export function refusedHold(refusal: Refusal): GatewayError {
   return new GatewayError("BILLING_BLOCKED", message, { retryAfterSeconds: HELD_RETRY_SECONDS });
 }
 
-/** Running requests may end at any moment. */
+/** Running requests may end and free their holds at any moment. */
 const HELD_RETRY_SECONDS = 1;
 
 function failed(error: unknown): never {

@@ -1,30 +1,33 @@
 import type { Nanos } from "../../lib/money.ts";
 
 /**
- * The part of a budget that this process has drawn from the store. `available` is what was drawn, less what was
- * promised to requests and not returned by them or was spent by them.
+ * The part of a budget that this process has acquired from the store. `available` is the acquired amount without what
+ * running requests have promised and ended ones have spent.
  */
 export interface BudgetLease {
   readonly budget: string;
-  /** Promised to no request. Below zero when requests have cost more than they had set aside. */
+  /** Not promised to any request. Negative when requests have cost more than they held. */
   available: Nanos;
   /** Promised to running requests. */
   promised: Nanos;
-  /** Drawn from the store so far, less what was given back. */
+  /** Acquired from the store so far, without what was given back. */
   acquired: Nanos;
   /** Amount left in the store at the last call. */
   left: Nanos;
-  /** Monotonic milliseconds until which it may be used: then the store counts it as in doubt. */
+  /** Monotonic milliseconds until which it may be used: afterwards the store counts it as in doubt. */
   usableUntil: number;
-  /** Monotonic milliseconds until which only what requests need is drawn, because others miss it. */
+  /**
+   * Monotonic milliseconds until which only the amounts that requests need are acquired, because other processes lack
+   * money.
+   */
   scarceUntil: number;
   /** Monotonic milliseconds of the last hold or attempt at one. */
   usedAt: number;
   /** How often the budget was changed by an administrator. */
   changes: number;
-  /** The result of a call that draws was lost: only the store knows whether it went through. */
+  /** True when the result of a call that acquires was lost: only the store knows whether it took effect. */
   isUnclear: boolean;
-  /** Calls of the store under way that change `acquired`, and how many have ended. */
+  /** Number of running calls to the store that change `acquired`, and number of those that have ended. */
   callsUnderWay: number;
   calls: number;
 }
@@ -46,16 +49,16 @@ export function emptyLease(budget: string): BudgetLease {
   };
 }
 
-/** Amount that a request has reserved of one lease before the store is called for the rest. */
+/** The amount that a request has reserved of one lease before the store is called for the rest. */
 export interface Reserve {
   lease: BudgetLease;
-  /** Taken out of `available`; a debt when negative. */
+  /** Taken out of `available`; negative for a debt. */
   reserved: Nanos;
-  /** `lease.changes` at the time. */
+  /** `lease.changes` at the time of reserving. */
   changes: number;
 }
 
-/** Takes what is available of each lease, up to `amount`, out of the reach of other requests. */
+/** Takes the available amount of each lease, up to `amount`, so that no other request can use it. */
 export function reserve(leases: readonly BudgetLease[], amount: Nanos): Reserve[] {
   return leases.map((lease) => {
     const reserved = lease.available < amount ? lease.available : amount;
@@ -69,7 +72,7 @@ export function unreserve(reserves: readonly Reserve[]): void {
   for (const { lease, reserved } of reserves) lease.available += reserved;
 }
 
-/** Promises a request what all of its leases have reserved, at most `ceiling`, and leaves the rest with them. */
+/** Turns the reserved amounts into a hold of at most `ceiling` on each lease and returns the rest to the leases. */
 export function holdOf(
   reserves: readonly Reserve[],
   ceiling: Nanos,
@@ -83,7 +86,7 @@ export function holdOf(
   return { amount, leases: reserves.map(({ lease }) => lease) };
 }
 
-/** Notes that a call of the store about these leases begins; disposing of the result notes its end. */
+/** Counts a running call to the store on each of these leases. Disposing of the result counts its end. */
 export function beginCall(leases: readonly BudgetLease[]): Disposable {
   for (const lease of leases) lease.callsUnderWay += 1;
   return {
@@ -97,8 +100,8 @@ export function beginCall(leases: readonly BudgetLease[]): Disposable {
 }
 
 /**
- * Share of what is left that a process draws ahead of need, in whole multiples of a request, so that no process
- * keeps a rest that nobody can use.
+ * Returns the amount that a process acquires ahead of need: a share of what is left, in whole multiples of a request,
+ * so that no process keeps a rest too small for any request.
  */
 export function aheadOfNeed({ left }: BudgetLease, amount: Nanos): Nanos {
   const share = left / LEASE_DIVISOR;

@@ -16,9 +16,9 @@ import { ExhaustionCache, exhaustionOf, type Exhaustion, type Refusal } from "./
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
-/** How long the store is not called after a call failed. */
+/** Time for which the store is not called after a failed call. */
 const UNAVAILABLE_MS = 250;
-/** Others give back within half a second; a refusal waits for them twice that long. */
+/** Other processes give back within half a second; a refusal waits for them twice that long. */
 const YIELD_ATTEMPTS = 9;
 const YIELD_SLEEP_MS = 100;
 
@@ -32,9 +32,9 @@ export interface Hold {
 export const NO_HOLD: Hold = { amount: 0n, leases: [] };
 
 /**
- * Leases of budgets held by this process, so that most requests are admitted without the store. What a lease holds
- * is already held in the store, so no number of processes can spend more than a budget has. Where a process finds
- * a budget exhausted because others hold the rest, they give back what they do not use.
+ * Leases of budgets held by this process, so that most requests are admitted without the store. The money of a lease is
+ * already held in the store, so any number of processes together spend no more than a budget has. Where others hold the
+ * rest of a budget, they give back what they do not use.
  */
 export class BudgetLeases {
   readonly #table: LeaseTable;
@@ -61,8 +61,9 @@ export class BudgetLeases {
   }
 
   /**
-   * Sets `ceiling` of every budget aside, or what they cover of it when that is at least `floor`; else tells why
-   * not. A promise only where the store must be called; it rejects with a `DependencyError` when that fails.
+   * Holds `ceiling` of every budget, or the part that all of them cover when that is at least `floor`; else returns the
+   * reason for the refusal. Returns a promise only where the store must be called; it rejects with a `DependencyError`
+   * when that call fails.
    */
   hold(
     budgets: readonly string[],
@@ -76,9 +77,9 @@ export class BudgetLeases {
     );
   }
 
-  /** Ends a hold: `spent` is gone (the store learns it with the ledger), the rest can be held again. */
+  /** Ends a hold: `spent` is gone (the store learns of it with the ledger), the rest can be held again. */
   settle({ leases, amount }: Hold, spent: Nanos): void {
-    // A lease that was forgotten meanwhile is no longer in the table; what returns to it is nobody's, as it should be.
+    // A lease forgotten meanwhile is no longer in the table, and its money belongs to this process no more.
     for (const lease of leases) {
       lease.promised -= amount;
       lease.available += amount - spent;
@@ -101,14 +102,14 @@ export class BudgetLeases {
     return this.#table.renew();
   }
 
-  /** The budgets were changed or removed. See `LeaseTable.revalidate`. */
+  /** Call it after budgets were changed or removed. See `LeaseTable.revalidate`. */
   revalidate(budgets: Iterable<string>): Promise<void> {
     const changed = [...budgets];
     for (const budget of changed) this.#exhaustions.forget(budget);
     return this.#table.revalidate(changed);
   }
 
-  /** Holds what the leases here cover of `ceiling`, if at least `floor`. */
+  /** Holds the part of `ceiling` that the local leases cover, if it is at least `floor`. */
   #holdLocally(budgets: readonly string[], ceiling: Nanos, floor: Nanos): Hold | null {
     let amount = ceiling;
     const leases: BudgetLease[] = [];
@@ -133,7 +134,7 @@ export class BudgetLeases {
     waiting: () => Nanos,
   ): Promise<Hold | Refusal> {
     for (let attempt = 0; ; attempt += 1) {
-      // Another request may have drawn enough, or met the end, while this one waited.
+      // Another request may have acquired enough, or found the budget exhausted, while this one waited.
       const held = this.#holdLocally(budgets, ceiling, ceiling);
       if (held) return held;
       const known = attempt === 0 ? this.#knownRefusal(budgets, floor) : null;
@@ -156,7 +157,10 @@ export class BudgetLeases {
     }
   }
 
-  /** Asks the store once for what is missing here; what is here is meanwhile out of the reach of other requests. */
+  /**
+   * Calls the store once for the missing amount. Until the call ends, the local amounts are reserved, so that no other
+   * request takes them.
+   */
   async #acquire(
     budgets: readonly string[],
     { ceiling, floor }: { ceiling: Nanos; floor: Nanos },
@@ -200,7 +204,7 @@ export class BudgetLeases {
     );
   }
 
-  /** Adds what the store granted to what was reserved. Returns the parts whose budgets were removed. */
+  /** Adds the granted amounts to the reserved ones. Returns the parts whose budgets were removed. */
   #addGranted(short: readonly Reserve[], { granted, left }: Granted, calledAt: number): Set<Reserve> {
     const removed = new Set<Reserve>();
     for (const part of short) {

@@ -14,9 +14,9 @@ export interface ChargeFacts {
   hold: Hold;
   target: Target;
   usage: Usage;
-  /** What was requested, where that may be more than was delivered. */
+  /** The requested usage, where it may be more than was delivered. */
   requested?: Usage;
-  /** What a vendor was paid for and nobody received. */
+  /** Usage that a vendor was paid for and nobody received. */
   abandoned?: Usage;
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
@@ -26,8 +26,8 @@ export interface ChargeFacts {
 }
 
 /**
- * The ledger entry for what a request used. Throws when the price does not cover it, as nothing is free by mistake,
- * and when no ledger would take the amount, as a refused entry would leave its budget in debt.
+ * Returns the ledger entry for the usage of a request. Throws when the price does not cover it, so that nothing is free
+ * by mistake, and when the amount is too large for the ledger, because a refused entry would leave its budget in debt.
  */
 export function chargeEntry({
   context,

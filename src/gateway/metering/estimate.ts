@@ -11,8 +11,8 @@ import { divideHalfUp, type Nanos } from "../../lib/money.ts";
 import { INPUT_MARGIN } from "./usage-policy.ts";
 
 /**
- * The most a text request may cost: every input token in the dearest category, every output token it may get, and every
- * use of a feature.
+ * Returns the maximum cost of a text request: every input token in the most expensive category, every output token it
+ * may get, and every use of a feature.
  */
 export function textCeiling(
   price: TokenPrice,
@@ -28,7 +28,7 @@ export function textCeiling(
   return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
 }
 
-/** The output tokens that an amount covers beside the input: the inverse of `textCeiling`. */
+/** Returns the output tokens that an amount covers beside the input: the inverse of `textCeiling`. */
 export function coveredOutput(
   price: TokenPrice,
   inputTokens: number,
@@ -49,12 +49,12 @@ function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
   return sum;
 }
 
-/** More than any model gives. */
+/** More output tokens than any model returns. */
 const MAX_OUTPUT_TOKENS = 2 ** 32;
 
-/** The highest amount that a token may cost in a request of at most that much input, be it long or not. */
+/** Returns the highest price of a token in a request of at most `inputTokens`, for long and short prompts alike. */
 function dearest(price: TokenPrice, categories: readonly TokenCategory[], inputTokens: number): Nanos {
-  // What a vendor adds to the prompt may take it over a step.
+  // Tokens that a vendor adds to the prompt may cross a price step.
   const longest = inputTokens + INPUT_MARGIN;
   const lengths = [
     0,

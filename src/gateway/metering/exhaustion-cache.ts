@@ -2,15 +2,15 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { Exhausted } from "./stores.ts";
 
-/** How long an exhaustion is remembered, so that a flood of refusals spares the store. */
+/** Time for which an exhaustion is remembered, so that a flood of refused requests does not reach the store. */
 const REMEMBERED_MS = 250;
-/** After waiting for others in vain: how long no request waits again. */
+/** Time for which no request waits again after one has waited for other processes without success. */
 const PATIENT_AGAIN_MS = 5000;
 
-/** Why nothing was held: the budget is spent, or what is left of it is held for running requests. */
+/** The reason why nothing was held: the budget is spent, or running requests hold the rest. */
 export type Refusal = "spent" | "held";
 
-/** Budgets that lately had not enough left. */
+/** Budgets that recently had too little left. */
 export class ExhaustionCache {
   readonly #exhaustions = new Map<string, Remembered>();
   readonly #clock: Clock;
@@ -19,19 +19,19 @@ export class ExhaustionCache {
     this.#clock = clock;
   }
 
-  /** Why the budget lately could not give as much; null when that is not known. */
+  /** Returns the reason why the budget recently could not give as much; null when none is known. */
   find(budget: string, needed: Nanos): Refusal | null {
     const exhaustion = this.#exhaustions.get(budget);
     if (!exhaustion || exhaustion.until <= this.#clock.monotonic() || needed < exhaustion.needed) return null;
     return exhaustion.refusal;
   }
 
-  /** Whether it is worth waiting for others to give back. */
+  /** True when other processes may give back enough if the request waits. */
   isWorthWaiting(budget: string): boolean {
     return (this.#exhaustions.get(budget)?.patientFrom ?? 0) <= this.#clock.monotonic();
   }
 
-  /** Remembers that the budget has not even `needed` left, and whether that is after waiting for others. */
+  /** Remembers that the budget has less than `needed` left, and whether the request had waited for other processes. */
   note(budget: string, needed: Nanos, refusal: Refusal, hasWaited: boolean): void {
     const now = this.#clock.monotonic();
     const patientFrom = hasWaited
@@ -44,7 +44,7 @@ export class ExhaustionCache {
     this.#exhaustions.delete(budget);
   }
 
-  /** Drops what no longer matters. */
+  /** Drops expired entries. */
   prune(): void {
     const now = this.#clock.monotonic();
     for (const [budget, { until, patientFrom }] of this.#exhaustions)
@@ -60,17 +60,17 @@ interface Remembered {
   patientFrom: number;
 }
 
-/** What a budget lacks for a request. */
+/** The amount that a budget lacks for a request. */
 export interface Exhaustion {
   budget: string;
-  /** What the store should have had left. */
+  /** The amount that the store should have had left. */
   needed: Nanos;
-  /** Whether it is enough for the request when other processes give back what they hold. */
+  /** True when the request can be held once other processes give back what they hold. */
   canOthersHelp: boolean;
   refusal: Refusal;
 }
 
-/** Reads the store's refusal; `promised` is what this process holds of the budget for running requests. */
+/** Reads the store's refusal; `promised` is the amount of the budget that this process holds for running requests. */
 export function exhaustionOf(
   { exhausted, left, heldByOthers }: Exhausted,
   needed: Nanos,

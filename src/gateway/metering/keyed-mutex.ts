@@ -1,13 +1,13 @@
 import type { Nanos } from "../../lib/money.ts";
 
 /**
- * Lets requests to the store about one budget run one after another, so that the first may draw for those behind
- * it. Different budgets do not wait for each other.
+ * Runs requests to the store about one budget one after another, so that the first may acquire for those behind it.
+ * Different budgets do not wait for each other.
  */
 export class KeyedMutex {
   readonly #queues = new Map<string, Queue>();
 
-  /** Runs the work when its turn comes; `waiting` returns what those behind it need. */
+  /** Runs the work when its turn comes. `waiting` returns the amount that the requests behind it need. */
   async run<Result>(
     budget: string,
     amount: Nanos,
@@ -33,7 +33,7 @@ export class KeyedMutex {
 }
 
 interface Queue {
-  /** Ends when the request that came last is done; never rejects. */
+  /** Resolves when the work of the last request is done; never rejects. */
   last: Promise<void>;
   waiting: Nanos;
   length: number;

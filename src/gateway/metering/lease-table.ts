@@ -4,24 +4,24 @@ import { DependencyError } from "../dependency-error.ts";
 import type { BudgetStore } from "./stores.ts";
 import { beginCall, emptyLease, type BudgetLease } from "./budget-lease.ts";
 
-/** A lease is not used in its last minute, before the store counts it as in doubt. */
+/** A lease is not used in its last minute, because the store counts it as in doubt afterwards. */
 export const USABLE_MS = 14 * 60_000;
-/** After others missed money of a budget: how long no more of it is drawn than requests need. */
+/** Time for which only needed amounts are acquired after other processes lacked money of a budget. */
 const SCARCE_MS = 5000;
-/** A lease that no request has used for so long is returned. */
+/** A lease that no request has used for this long is returned. */
 const IDLE_MS = 5 * 60_000;
 const LEASES_A_TURN = 250;
 
-/** The leases of this process, kept in step with the store. */
+/** The leases of this process, kept consistent with the store. */
 export class LeaseTable {
   readonly #leases = new Map<string, BudgetLease>();
-  /** Leases of budgets that were changed since the store last granted something of them. */
+  /** Leases of budgets that were changed since the store last granted a part of them. */
   readonly #unconfirmed = new Set<BudgetLease>();
   readonly #store: BudgetStore;
   readonly #processId: string;
   readonly #clock: Clock;
   #isYielding = false;
-  /** Renewals of some leases at once run one after another. */
+  /** The last renewal of single leases; the next one waits for it. */
   #renewal: Promise<void> = Promise.resolve();
 
   constructor(store: BudgetStore, processId: string, clock: Clock) {
@@ -30,7 +30,7 @@ export class LeaseTable {
     this.#clock = clock;
   }
 
-  /** A lease from which requests may take without asking the store. */
+  /** Returns a lease from which requests may take without calling the store. */
   usable(budget: string): BudgetLease | undefined {
     const lease = this.#leases.get(budget);
     if (!lease || lease.usableUntil <= this.#clock.monotonic() || this.#unconfirmed.has(lease))
@@ -42,7 +42,7 @@ export class LeaseTable {
     return this.#leases.get(budget);
   }
 
-  /** The lease of a budget, empty when there was none. */
+  /** Returns the lease of a budget, an empty one when there was none. */
   open(budget: string): BudgetLease {
     const lease = this.#leases.get(budget) ?? emptyLease(budget);
     this.#leases.set(budget, lease);
@@ -55,12 +55,12 @@ export class LeaseTable {
     if (this.#leases.get(lease.budget) === lease) this.#leases.delete(lease.budget);
   }
 
-  /** Whether the store must be called before the lease is used. */
+  /** True when the store must be called before the lease is used. */
   isUnconfirmed(lease: BudgetLease): boolean {
     return this.#unconfirmed.has(lease);
   }
 
-  /** The store has granted something of the budget as it stood after so many changes. */
+  /** Notes that the store has granted a part of the budget as of `changes`. */
   confirm(lease: BudgetLease, changes: number): void {
     if (lease.changes === changes) this.#unconfirmed.delete(lease);
   }
@@ -71,8 +71,8 @@ export class LeaseTable {
   }
 
   /**
-   * Brings the leases of some budgets to the point where the store can be asked for more of them: finds out what
-   * has become of those that ran out, are in debt or may have drawn unseen, and gives back what a changed budget may no longer cover.
+   * Prepares the leases of some budgets for a call that acquires more. Renews leases that ran out, are in debt or have
+   * a call whose result was lost, and gives back the amounts that a changed budget may no longer cover.
    */
   async prepare(budgets: readonly string[]): Promise<void> {
     const now = this.#clock.monotonic();
@@ -81,7 +81,7 @@ export class LeaseTable {
       const lease = this.#leases.get(budget);
       if (!lease) continue;
       lease.usedAt = now;
-      // The charge behind a debt may be posted meanwhile: the store then counts it itself.
+      // The charge behind a debt may have been posted meanwhile; the store then counts it itself.
       if (lease.isUnclear || lease.usableUntil <= now || lease.available < 0n) unclear.push(budget);
     }
     if (unclear.length > 0) await this.#inTurn(() => this.#renew(unclear));
@@ -90,8 +90,8 @@ export class LeaseTable {
   }
 
   /**
-   * Gives what is not in use back to the store, as when this process stops. Throws a `DependencyError`; the next
-   * renewal then finds out whether the money went.
+   * Gives unused amounts back to the store, also when this process stops. Throws a `DependencyError`; the next renewal
+   * then finds out whether the call took effect.
    */
   async giveBack(budgets: Iterable<string> = [...this.#leases.keys()]): Promise<void> {
     const leases: BudgetLease[] = [];
@@ -105,7 +105,7 @@ export class LeaseTable {
     await this.#store.giveBack(this.#processId, amounts);
   }
 
-  /** The budgets were changed: nothing of them is used any more until the store has granted it anew. */
+  /** Stops the use of changed budgets until the store has granted their leases anew. */
   async revalidate(budgets: Iterable<string>): Promise<void> {
     const changed: string[] = [];
     for (const budget of budgets) {
@@ -120,9 +120,9 @@ export class LeaseTable {
   }
 
   /**
-   * Gives back what others miss, and what running requests have returned of changed budgets. Call it about every
-   * quarter of a second: it does not ask the store while there is nothing to give, and does nothing while the store
-   * is away.
+   * Gives back amounts that other processes lack and amounts that running requests have returned of changed budgets.
+   * Call it about every quarter of a second: it does not call the store while there is nothing to give, and does
+   * nothing while the store is unavailable.
    */
   async yieldContended(): Promise<void> {
     if (this.#isYielding || !this.#leases.values().some((lease) => lease.available > 0n)) return;
@@ -139,8 +139,8 @@ export class LeaseTable {
   }
 
   /**
-   * Returns idle leases, keeps the others alive and learns what the store has made of them: calls whose results were
-   * lost, leases that were written off. Call it about every 30 seconds. Throws a `DependencyError`.
+   * Returns idle leases, prolongs the others and reads their state in the store: lost results of calls, leases that
+   * were written off. Call it about every 30 seconds. Throws a `DependencyError`.
    */
   async renew(): Promise<void> {
     const now = this.#clock.monotonic();
@@ -164,7 +164,7 @@ export class LeaseTable {
     const now = this.#clock.monotonic();
     const idle = page.filter((lease) => this.#leases.get(lease.budget) === lease && isIdle(lease, now));
     if (idle.length === 0) return;
-    // What becomes of them shows only in a renewal, so until then no request may use them.
+    // Only a renewal shows the result of this call, so no request may use them until then.
     for (const lease of idle) lease.usableUntil = -Infinity;
     const amounts = emptied(idle);
     {
@@ -185,10 +185,10 @@ export class LeaseTable {
     );
     for (const [lease, before] of calls) {
       const acquired = kept.get(lease.budget);
-      // The end of a lease that was acquired by a call whose result was lost is not known so far.
+      // The end of a lease acquired by a call whose result was lost is not known yet.
       const end = lease.usableUntil === Infinity ? 0 : lease.usableUntil;
       if (acquired !== undefined) lease.usableUntil = Math.max(end, calledAt + USABLE_MS);
-      // What the store returned is older than a call that ended since, or one that is still under way.
+      // The returned state is older than a call that has ended since, or one that is still running.
       if (lease.callsUnderWay > 0 || lease.calls !== before) continue;
       lease.isUnclear = false;
       if (acquired === undefined) this.forget(lease);
@@ -204,13 +204,13 @@ function isIdle({ available, promised, callsUnderWay, usedAt }: BudgetLease, now
   return usedAt + IDLE_MS <= now && available >= 0n && promised === 0n && callsUnderWay === 0;
 }
 
-/** Few enough that a request which waits for its turn is not held up. */
+/** Yields pages small enough that a request waiting for its turn is not delayed. */
 function* pagesOf<T>(items: readonly T[]): Generator<T[]> {
   for (let start = 0; start < items.length; start += LEASES_A_TURN)
     yield items.slice(start, start + LEASES_A_TURN);
 }
 
-/** Takes all that is available out of leases. Returns it by budget. */
+/** Takes all that is available out of the leases. Returns the amounts by budget. */
 function emptied(leases: readonly BudgetLease[]): Map<string, Nanos> {
   const amounts = new Map<string, Nanos>();
   for (const lease of leases) {

@@ -6,8 +6,8 @@ const HOUR_MS = 60 * 60_000;
 const RETRY_SECONDS = 60;
 
 /**
- * What abandoned vendor calls of each key have cost in the hour that runs, against a cap. Counted by each process for
- * itself, as a brake on clients that disconnect again and again; the ledger has the exact sums.
+ * Sums the cost of abandoned vendor calls of each key in the current hour, against a cap. Each process counts for
+ * itself, to slow down clients that disconnect repeatedly; the ledger has the exact sums.
  */
 export class OrphanCosts {
   readonly #cap: Nanos | null;
@@ -15,7 +15,7 @@ export class OrphanCosts {
   #costs = new Map<string, Nanos>();
   #hourEndsAt = 0;
 
-  /** Null is no cap. */
+  /** A cap of null allows everything. */
   constructor(cap: Nanos | null, clock: Clock) {
     this.#cap = cap;
     this.#clock = clock;

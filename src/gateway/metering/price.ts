@@ -7,7 +7,7 @@ import type { Organization } from "../../domain/organization.ts";
 import type { Price, TokenPrice } from "../../domain/price.ts";
 import type { Directory } from "../snapshot.ts";
 
-/** The price of a model in the organization's currency; null where a call would be refused with a 402. */
+/** Returns the price of a model in the organization's currency; null where a call would be refused with a 402. */
 export function findPrice(
   directory: Pick<Directory, "price">,
   organization: Pick<Organization, "id" | "currency">,
@@ -17,12 +17,12 @@ export function findPrice(
   if (model.type !== "image") return directory.price(organization, model.id, "token", now);
   const price = directory.price(organization, model.id, "image", now);
   if (price?.unit !== "image") return null;
-  // Rows may name only tiers and qualities that the model no longer has.
+  // Price rows may name tiers and qualities that the model no longer has.
   const { image } = model;
   return image.tiers.some((tier) => quoteImage(price, image, tier, "auto")) ? price : null;
 }
 
-/** The price a request will be billed by. Throws `MODEL_PRICE_NOT_CONFIGURED` where there is none. */
+/** Returns the price a request will be billed by. Throws `MODEL_PRICE_NOT_CONFIGURED` where there is none. */
 export function requirePrice<Unit extends Price["unit"]>(
   directory: Pick<Directory, "price">,
   { organization }: Principal,
@@ -35,7 +35,7 @@ export function requirePrice<Unit extends Price["unit"]>(
   throw noPrice();
 }
 
-/** Throws `MODEL_PRICE_NOT_CONFIGURED` where a feature is billed by use and the price has none of it. */
+/** Throws `MODEL_PRICE_NOT_CONFIGURED` where a feature is billed by use and the price lacks it. */
 export function requireUsePrices({ perUse = {} }: TokenPrice, features: readonly FeatureUse[]): void {
   for (const { feature, param } of features)
     if (feature !== null && isBilledFeature(feature) && !perUse[feature]) {
@@ -44,7 +44,7 @@ export function requireUsePrices({ perUse = {} }: TokenPrice, features: readonly
     }
 }
 
-/** The refusal of a call that nothing prices. */
+/** Returns the refusal of a call without a price. */
 export function noPrice(): GatewayError {
   const message = "This model has no price in your organization's currency. An administrator can set one.";
   return new GatewayError("MODEL_PRICE_NOT_CONFIGURED", message, { param: "model", shouldRetry: false });

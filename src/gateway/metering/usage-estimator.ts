@@ -1,19 +1,19 @@
 import type { CountableText, ObservedUsage, TokenUsage, UsagePolicy } from "../../domain/usage.ts";
 import { billableUsage, hasReportedInput, type UsageBounds } from "./usage-policy.ts";
 
-/** Counts tokens of text; null where it cannot. Never rejects. */
+/** Counts the tokens of a text. Resolves to null where it cannot; never rejects. */
 export type CountTokens = (text: string) => Promise<number | null>;
 
 /**
- * What is billed for one response. Estimates are by a rule of thumb while it runs; once it has ended, `refine` puts
- * counts of a tokenizer in their place where the vendor has reported none.
+ * Determines the billed usage of one response. While the response runs, it estimates by a rule of thumb; after its end,
+ * `refine` replaces the estimates by a tokenizer's counts where the vendor has reported none.
  */
 export class UsageEstimator {
   readonly #bounds: UsageBounds;
   #prompt: () => CountableText;
   readonly #countTokens: CountTokens;
   #input: number | null = null;
-  /** The counted output, and the rule's estimate of the same. */
+  /** The tokenizer's count of the output, and the rule's estimate of the same text. */
   #output: { tokens: number; estimated: number } | null = null;
   #last: ObservedUsage | null = null;
   #refining: Promise<void> | null = null;
@@ -35,21 +35,24 @@ export class UsageEstimator {
     return billableUsage({ ...this.#bounds, estimatedInput }, { ...observed, deliveredTokens: delivered });
   };
 
-  /** Reads the prompt now: while a stream runs, its text alone is held and not the request, which may have megabytes. */
+  /**
+   * Extracts the prompt's text now: while a stream runs, only that text is held and not the request, which may have
+   * megabytes.
+   */
   readPrompt(): void {
     const prompt = this.#prompt();
     this.#prompt = () => prompt;
   }
 
   /**
-   * Counts what `usage`, which asks the policy, has to estimate; null where that is nothing, so that other responses
-   * do not wait. Never rejects.
+   * Counts the parts of `usage` that the policy has to estimate. Returns null where there are none, so that such
+   * responses do not wait. The promise never rejects.
    */
   refine(usage: () => TokenUsage): Promise<void> | null {
     return this.#refining ?? (usage().source === "estimated" ? (this.#refining = this.#count()) : null);
   }
 
-  /** Reads a whole reply, a second time where its usage has to be counted here: only then it is a promise. */
+  /** Reads a whole reply, and a second time where its usage has to be counted here; only then it returns a promise. */
   refined<Read extends { usage: TokenUsage }>(read: () => Read): Read | Promise<Read> {
     const first = read();
     const refining = this.refine(() => first.usage);
@@ -67,7 +70,7 @@ export class UsageEstimator {
   }
 }
 
-/** The tokens of a text, at least one; null where they cannot be counted. */
+/** Returns the tokens of a text, at least one; null where they cannot be counted. */
 export async function countText(
   { text, share, otherTokens }: CountableText,
   countTokens: CountTokens,

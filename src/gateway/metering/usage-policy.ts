@@ -12,32 +12,32 @@ import {
   type UseCounts,
 } from "../../domain/usage.ts";
 
-/** What a request can make a vendor count. */
+/** Upper bounds of the usage that a request can cause at a vendor. */
 export interface UsageBounds {
   /** Local estimate of the input. */
   estimatedInput: number;
   maxInput: number;
-  /** Of output that a caller sees, and of all output with reasoning. */
+  /** Bounds of the output that the caller sees, and of all output with reasoning. */
   maxVisible: number;
   maxOutput: number;
-  /** Uses of the features that the request names; of others there are none. */
+  /** Uses of the features that the request names; others cannot be used. */
   maxUses: UseCounts;
-  /** Whether the cost in the vendor's usage can be believed. */
+  /** True when the cost in the vendor's usage report is reliable. */
   reportsCost?: boolean;
 }
 
-/** Tokens that vendors add to a prompt: chat template, tool instructions, system prompt of their own. */
+/** Tokens that vendors add to a prompt: chat template, tool instructions, their own system prompt. */
 export const INPUT_MARGIN = 4_096;
-/** Tokens by which a model's reasoning may exceed `max_tokens`, for each choice: some vendors count it apart. */
+/** Tokens of each choice by which a model's reasoning may exceed `max_tokens`: some vendors count reasoning apart. */
 export const REASONING_MARGIN = 65_536;
-/** No request is billed more tokens of input, or of output; the charge then fits the ledger's 64 bits. */
+/** Maximum of billed input or output tokens of a request, so that the charge fits the ledger's 64 bits. */
 export const MAX_BILLED_TOKENS = 2 ** 32;
 
-/** Uses of a feature by a request that sets no maximum of them, and by one that sets a larger one. */
+/** Bound of uses of a feature for requests that set no maximum or a larger one. */
 export const DEFAULT_USES = 50;
 export const MAX_USES = 1_000;
 
-/** Of a call whose response has not begun. */
+/** Usage of a call whose response has not begun. */
 export const NOTHING_DELIVERED: ObservedUsage = {
   report: null,
   deliveredTokens: 0,
@@ -45,7 +45,7 @@ export const NOTHING_DELIVERED: ObservedUsage = {
   isReportFinal: false,
 };
 
-/** The most uses of each feature that a request may be billed. */
+/** Returns the maximum of billed uses of each feature. */
 export function maxUsesOf(features: readonly FeatureUse[]): UseCounts {
   const uses: UseCounts = {};
   for (const { feature, maxUses = DEFAULT_USES } of features)
@@ -53,7 +53,10 @@ export function maxUsesOf(features: readonly FeatureUse[]): UseCounts {
   return uses;
 }
 
-/** The bounds of a request, of which each choice may have `maxTokens` of output, and more of reasoning if its model reasons. */
+/**
+ * Returns the bounds of a request. Each choice may have `maxTokens` of output, and more of reasoning if its model
+ * reasons.
+ */
 export function usageBounds(
   {
     estimatedInput,
@@ -76,10 +79,10 @@ export function usageBounds(
 }
 
 /**
- * What is billed for a text response, the same whether it came whole, as a stream, or only in part. A count that is
- * missing, impossible or zero although there was something to count is estimated. A response that goes on after
- * the report, or was cut, costs the larger of reported and estimated. Uses cost the larger of reported and seen.
- * Nothing costs more than the bounds allow.
+ * Returns the billed usage of a text response, by the same rules whether it came whole, as a stream or in part. A count
+ * that is missing, impossible, or zero although there was something to count is estimated. A response that continues
+ * after the report, or was cut, costs the larger of reported and estimated. Uses cost the larger of reported and
+ * observed. Nothing costs more than the bounds allow.
  */
 export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): TokenUsage {
   const { report } = observed;
@@ -100,7 +103,7 @@ export function billableUsage(bounds: UsageBounds, observed: ObservedUsage): Tok
 interface Side {
   tokens: TokenCounts;
   isEstimated: boolean;
-  /** More was reported than the request can cause. */
+  /** True when more was reported than the request can cause. */
   isOver: boolean;
 }
 
@@ -113,7 +116,7 @@ interface Uses {
 
 const NO_USES: Uses = { isEstimated: false, isAnomalous: false };
 
-/** What was used of what the request allows: no less than was seen, whatever is reported. */
+/** Returns the uses within the request's bounds, at least those that were observed, whatever is reported. */
 function usesOf(
   report: UsageReport | null,
   { seenUses, isReportFinal }: Pick<ObservedUsage, "seenUses" | "isReportFinal">,
@@ -129,7 +132,7 @@ function usesOf(
     const { [name]: seen = 0 } = seenUses;
     const max = maxUses[name] ?? 0;
     const count = Math.max(reported, seen);
-    // A count that is missing, or that came before the end, does not contradict what was seen.
+    // A count that is missing, or that came before the end, does not contradict the observed uses.
     const isLate = seen > reported && (reported === 0 || !isReportFinal);
     if (isLate) found.isEstimated = true;
     if (count > max || (reported !== seen && !isLate)) found.isAnomalous = true;
@@ -138,7 +141,7 @@ function usesOf(
   return Object.keys(uses).length > 0 ? { ...found, uses } : found;
 }
 
-/** No request is without input, so zero is as good as no report. */
+/** True when the report has input tokens. Every request has input, so zero means no report. */
 export function hasReportedInput(report: UsageReport | null): boolean {
   return report?.hasInput === true && sumTokens(report.tokens, INPUT_CATEGORIES) > 0;
 }
@@ -169,7 +172,9 @@ function outputOf(
   return { tokens, isEstimated: true, isOver };
 }
 
-/** The same categories within the bounds: the dearest one that is seen goes first, reasoning has what is left. */
+/**
+ * Reduces the categories to the bounds: the most expensive visible category is filled first, reasoning gets the rest.
+ */
 function capOutput(tokens: TokenCounts, { maxVisible, maxOutput }: UsageBounds): TokenCounts {
   const capped = { ...tokens };
   let visible = 0;

@@ -3,17 +3,17 @@ import { LightCancellation, type Cancellation } from "../../lib/cancellation.ts"
 import type { Deadline, DeadlineTimer } from "../../lib/deadline-timer.ts";
 
 /**
- * One running call to a vendor and what may end it early. A client that disconnects and a deadline that passes both
- * abort the same cancellation, whose reason says which; each takes effect within a tick of the deadline timer.
+ * One running call to a vendor and the events that may end it early. A disconnecting client and an expired deadline
+ * abort the same cancellation, and its reason tells which; each takes effect within a tick of the deadline timer.
  */
 export class Call {
-  /** The vendor's own id of the call, once its response has come. */
+  /** The vendor's own id of the call; set once its response has begun. */
   vendorRequestId: string | undefined;
   readonly #cancellation = new LightCancellation();
   readonly #deadlineTimer: DeadlineTimer;
   readonly #client: AbortSignal;
   #deadline: Deadline | undefined;
-  /** Runs from the beginning to the end of the call. */
+  /** Runs for the whole call. */
   #total: Deadline | undefined;
 
   constructor(deadlineTimer: DeadlineTimer, client: AbortSignal, totalMs: number) {
@@ -28,14 +28,14 @@ export class Call {
     return this.#cancellation;
   }
 
-  /** The same for those who need an `AbortSignal`. */
+  /** The cancellation as an `AbortSignal`. */
   get signal(): AbortSignal {
     return this.#cancellation.signal;
   }
 
   /**
-   * Ends the call with a `timeout` unless the next `expect` or `stopExpecting` comes in time. `extendMs` is called then
-   * and returns by how many milliseconds the deadline is extended, once.
+   * Ends the call with a `timeout` unless the next `expect` or `stopExpecting` comes in time. At the deadline,
+   * `extendMs` is called once and returns the milliseconds by which the deadline is extended.
    */
   expect(what: string, withinMs: number, extendMs?: () => number): void {
     this.stopExpecting();
@@ -52,12 +52,12 @@ export class Call {
     this.#deadline = undefined;
   }
 
-  /** The client's signal no longer ends the call as a whole: whoever relays its reply sees the client disconnect. */
+  /** Detaches the client's signal from the call: the relay of its reply handles the client's disconnection. */
   leaveClient(): void {
     if (this.#total) this.#deadlineTimer.unwatch(this.#total);
   }
 
-  /** The call is over: clears its deadlines; the client's signal no longer aborts it. */
+  /** Ends the call: clears its deadlines and detaches the client's signal. */
   finish(): void {
     this.stopExpecting();
     if (this.#total) this.#deadlineTimer.clear(this.#total);
@@ -69,7 +69,7 @@ export class Call {
     this.#cancellation.abort(reason);
   }
 
-  /** Why a call that threw ended: the abort's reason, where it was aborted. */
+  /** Returns the reason why a call threw: that of the abort if it was aborted, else the error itself. */
   reasonOf(error: unknown): unknown {
     return this.#cancellation.aborted ? this.#cancellation.reason : error;
   }
@@ -91,7 +91,7 @@ export class Call {
 export class ClientDisconnected extends Error {
   override readonly name = "ClientDisconnected";
 
-  /** `isReplyWhole`: a reply was read to its end all the same. */
+  /** `isReplyWhole` is true when the reply was nevertheless read to its end. */
   constructor(readonly isReplyWhole = false) {
     super();
   }

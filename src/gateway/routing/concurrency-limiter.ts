@@ -3,12 +3,12 @@ import { FairSemaphore } from "../../lib/semaphore.ts";
 
 /** Longest wait for a slot of a channel. */
 const SLOT_WAIT_MS = 5_000;
-/** Requests of one organization that wait for one channel; others are refused at once. */
+/** Waiting requests of one organization for one channel; further ones are refused at once. */
 const MAX_WAITING = 100;
 
 /**
- * Calls under way on each channel of this process, for channels with a `max_concurrent`. Requests that wait for a
- * slot get it by turns of their organizations.
+ * Counts the running calls of this process on each channel with a `max_concurrent`. Organizations take turns when their
+ * requests wait for a slot.
  */
 export class ConcurrencyLimiter {
   readonly #channels = new Map<string, FairSemaphore>();
@@ -22,13 +22,16 @@ export class ConcurrencyLimiter {
     return this.#slotsOf(channel)?.hasSlot(organization) ?? true;
   }
 
-  /** Takes a slot of the channel, which disposing releases; null when all are taken. */
+  /** Takes a slot of the channel; disposing of the result releases it. Returns null when all are taken. */
   take(channel: Channel, organization: string): Disposable | null {
     const slots = this.#slotsOf(channel);
     return slots ? slots.tryAcquire(organization) : UNLIMITED;
   }
 
-  /** The same after a wait, where necessary; null when none came in time. Rejects when the signal aborts. */
+  /**
+   * Takes a slot as `take` does, and waits where necessary. Resolves to null when none came in time. Rejects when the
+   * signal aborts.
+   */
   async wait(channel: Channel, organization: string, signal: AbortSignal): Promise<Disposable | null> {
     const slots = this.#slotsOf(channel);
     if (!slots) return UNLIMITED;
@@ -46,7 +49,7 @@ export class ConcurrencyLimiter {
     if (maxConcurrent === undefined) return undefined;
     const slots = this.#channels.get(id) ?? new FairSemaphore(maxConcurrent);
     this.#channels.set(id, slots);
-    // Calls that began before a reload go on counting.
+    // Calls that began before a reload continue to count.
     slots.resize(maxConcurrent);
     return slots;
   }

@@ -3,7 +3,10 @@ import type { Organization } from "../../domain/organization.ts";
 import { FairSemaphore } from "../../lib/semaphore.ts";
 import { sleep } from "../../lib/waiting.ts";
 
-/** Most calls that go on after their client disconnected, of the process and of one organization; others are aborted. */
+/**
+ * Maximum of calls that continue after their client disconnected, of the process and of one organization; further ones
+ * are aborted.
+ */
 const MAX_DETACHED = 32;
 const MAX_DETACHED_PER_ORGANIZATION = 8;
 const MAX_END_MS = 1_000;
@@ -12,19 +15,21 @@ const POLL_MS = 5;
 /** A signal for a vendor call that may outlive its client. */
 export interface DetachableSignal {
   signal: AbortSignal;
-  /** Call at the end of the vendor call. */
+  /** Call it at the end of the vendor call. */
   release(): void;
 }
 
 const nothing = (): void => {};
 
-/** What happens to a vendor call whose client disconnects: it is aborted, or read to its end within a bound. */
+/** Decides about a vendor call whose client disconnects: it is aborted, or read to its end within a bound. */
 export class DetachedCalls {
   readonly #running = new Set<AbortController>();
   readonly #slots = new FairSemaphore(MAX_DETACHED, MAX_DETACHED_PER_ORGANIZATION);
   #isClosed = false;
 
-  /** The signal for a vendor call: the client's own under `abort`, under `drain` one that outlives the client. */
+  /**
+   * Returns the signal for a vendor call: the client's own under `abort`, one that outlives the client under `drain`.
+   */
   signalFor({ id, settings }: Organization, client: AbortSignal): DetachableSignal {
     if (settings.callerGone === "abort" || client.aborted) return { signal: client, release: nothing };
     const controller = new AbortController();
@@ -45,23 +50,23 @@ export class DetachedCalls {
     };
   }
 
-  /** Whether a request's last call ended because its client disconnected, and not because this process stops. */
+  /** True when a request's last call ended because its client disconnected, and not because this process stops. */
   isEndedByClient(attempts: readonly Attempt[]): boolean {
     return attempts.at(-1)?.outcome === "caller_gone" && !this.#isClosed;
   }
 
-  /** Detaches no more calls: whose client is cut off from now on is aborted. */
+  /** Detaches no more calls: from now on a call is aborted when its client disconnects. */
   refuse(): void {
     this.#isClosed = true;
   }
 
-  /** Waits until no detached call runs, for so long at most. */
+  /** Waits until no detached call runs, at most `withinMs`. */
   async ended(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
     while (this.#running.size > 0 && performance.now() < until) await sleep(POLL_MS);
   }
 
-  /** Aborts detached calls, now and from now on, and waits up to a second until they have ended. */
+  /** Aborts all detached calls, refuses new ones, and waits up to a second for their end. */
   async close(): Promise<void> {
     this.refuse();
     for (const controller of this.#running) controller.abort();

@@ -1,4 +1,4 @@
-/** A target taken out of service for a while, as it is announced to other processes. */
+/** The temporary removal of a target from service, as announced to other processes. */
 export interface Ejection {
   /** Name of the target, by `targetName`. */
   target: string;
@@ -6,6 +6,6 @@ export interface Ejection {
   organization: string | null;
   reason: "overload" | "account" | "limited";
   durationMs: number;
-  /** For how long it was out of service already, in this process. */
+  /** Time that the target has been out of service in this process. */
   lastedMs?: number;
 }

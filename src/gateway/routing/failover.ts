@@ -11,37 +11,40 @@ import type { RetryBudget } from "./retry-budget.ts";
 import { TargetQueue } from "./target-queue.ts";
 import { random } from "../../lib/random.ts";
 
-/** What failover uses of the process. */
+/** The parts of the process that failover uses. */
 export interface Failover {
   clock: Clock;
   deadlineTimer: DeadlineTimer;
   health: Health;
   retryBudget: RetryBudget;
   concurrency: ConcurrencyLimiter;
-  /** Those that run now; a process that stops aborts them. */
+  /** Running calls; a process that stops aborts them. */
   calls: Set<Call>;
-  /** Most calls for one request, the first included. */
+  /** Maximum of calls for one request, the first included. */
   maxAttempts: number;
 }
 
 interface FailoverRequest<Reply> {
-  /** The public id of the model; messages for the caller have no other. */
+  /** The public id of the model; messages to the caller contain no other. */
   model: string;
-  /** In the order in which they are called. */
+  /** Targets in calling order. */
   targets: readonly Target[];
-  /** The target that is called next after a timeout, also one that is none of `targets`. */
+  /** The target to call next after a timeout; it may be none of `targets`. */
   afterTimeout?: Target | null;
-  /** Id of the organization whose request it is. */
+  /** Id of the organization that sends the request. */
   organization: string;
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal;
-  /** Longest call, where the channel sets none, and the time after which no further call begins. Milliseconds. */
+  /** Maximum duration of a call where the channel sets none; no further call begins after it. Milliseconds. */
   totalMs: number;
-  /** Whether another target may be called after this failure. */
+  /** True when another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;
-  /** Calls one target; resolves once its reply is committed to. `canMoveOn` says whether another could take over now. */
+  /**
+   * Calls one target; resolves once its reply is committed to. `canMoveOn` returns true while another target could take
+   * over.
+   */
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
-  /** Every attempt is added here as it ends. */
+  /** Receives every attempt as it ends. */
   attempts: Attempt[];
 }
 
@@ -49,15 +52,15 @@ export interface Committed<Reply> {
   reply: Reply;
   target: Target;
   call: Call;
-  /** Call once the reply has been read to its end: releases the channel's slot and ends the deadlines. */
+  /** Releases the channel's slot and ends the deadlines. Call it once the reply has been read to its end. */
   release(): void;
 }
 
 const FIRST_BACKOFF_MS = 100;
 
 /**
- * Calls targets until one replies. Throws the last `UpstreamError` when none does, and `ClientDisconnected` once the
- * client has. An ejected target is passed over; when all are, nothing is sent.
+ * Calls targets until one replies. Throws the last `UpstreamError` when none does, and `ClientDisconnected` when the
+ * client disconnects. An ejected target is skipped; when all are ejected, nothing is sent.
  */
 export async function callTargets<Reply>(
   process: Failover,
@@ -80,7 +83,7 @@ export async function callTargets<Reply>(
     let slot = concurrency.take(target.channel, organization);
     if (!slot && !full?.has(target)) {
       (full ??= new Set()).add(target);
-      // It is waited for once no other target is left.
+      // The request waits for it once no other target is left.
       if (earlierCalls === 0) queue.repeat(target);
       continue;
     }
@@ -99,7 +102,7 @@ export async function callTargets<Reply>(
     if (!("error" in outcome)) return outcome;
     const { error } = outcome;
     if (error.kind !== "account" && !error.isUnsent) isForAccounts = false;
-    // That this target cannot take the request says less than why the one before failed.
+    // The failure of an earlier call explains more than a target that cannot take the request.
     if (!error.isUnsent || !last) last = error;
     if (!request.failsOver(error) || clock.monotonic() - startedAt >= request.totalMs) break;
     if (isRepeatable(error, earlierCalls)) queue.repeat(target);
@@ -152,7 +155,7 @@ async function callOne<Reply>(
   }
 }
 
-/** A vendor's sentence about its model, about the one that the caller named. */
+/** Replaces the vendor's name of the model in its message by the public id. */
 function withPublicId(message: string, { upstreamModel }: Target, model: string): string {
   if (upstreamModel === model || !message.includes(upstreamModel)) return message;
   return message.replace(
@@ -161,12 +164,18 @@ function withPublicId(message: string, { upstreamModel }: Target, model: string)
   );
 }
 
-/** Whether another target may be called after this failure; after a refusal by a vendor's safety policy only by setting. */
+/**
+ * True when another target may be called after this failure. After a refusal by a vendor's safety policy the setting
+ * decides.
+ */
 export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals: boolean): boolean {
   return isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals));
 }
 
-/** On its own, so that a stream, which keeps it, does not hold the whole request. */
+/**
+ * Returns the release function from outside the caller's scope, so that a stream, which keeps it, does not hold the
+ * whole request.
+ */
 function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
   return () => {
     call.finish();
@@ -175,14 +184,16 @@ function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
   };
 }
 
-/** A target in brief trouble may be called again; one whose reply the request may have caused, once. */
+/**
+ * True when the target may be called again: a short disturbance often, a failure that the request may have caused once.
+ */
 function isRepeatable({ kind, status, isByRequest }: UpstreamError, earlierCalls: number): boolean {
   if (kind === "unreachable" || kind === "overloaded") return true;
-  // A status such as 404 would be the same again.
+  // A repeated call would get the same status, for example 404.
   return isByRequest && (status === undefined || status < 400) && earlierCalls === 0;
 }
 
-/** Waits for a slot of the target's channel; null when none came in time. */
+/** Waits for a slot of the target's channel; resolves to null when none came in time. */
 async function waitForSlot<Reply>(
   { concurrency }: Failover,
   { organization, clientSignal }: FailoverRequest<Reply>,
@@ -195,7 +206,10 @@ async function waitForSlot<Reply>(
   }
 }
 
-/** Exponential with full jitter. Rejects with `ClientDisconnected` as soon as the client has. */
+/**
+ * Waits exponentially longer with each call, with full jitter. Rejects with `ClientDisconnected` when the client
+ * disconnects.
+ */
 async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise<void> {
   try {
     await sleep(random() * FIRST_BACKOFF_MS * 2 ** (earlierCalls - 1), clientSignal);
@@ -204,14 +218,14 @@ async function backOff(earlierCalls: number, clientSignal: AbortSignal): Promise
   }
 }
 
-/** Every target that could be called has as many calls as its channel allows. */
+/** Returns the error when every possible target has reached the maximum of calls on its channel. */
 function atCapacity(): UpstreamError {
   return new UpstreamError("overloaded", "every channel has reached its max_concurrent", {
     retryAfterSeconds: 1,
   });
 }
 
-/** The error of a request whose targets are all ejected, with the time until the first may be called. */
+/** Returns the error of a request whose targets are all ejected, with the time until the first may be called. */
 function allEjected(health: Health, targets: readonly Target[], organization: string): UpstreamError {
   const reasons = reasonsOfEjections(health, targets, organization);
   const waitMs = Math.min(...targets.map((target) => health.waitMs(target, organization)));

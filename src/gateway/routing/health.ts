@@ -3,25 +3,26 @@ import type { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ejection } from "./ejection.ts";
 
-/** Failures in a row that eject a target. */
+/** Consecutive failures that eject a target. */
 const FAILURES_TO_EJECT = 5;
-/** Organizations that must have seen failures before a target is ejected for everyone. */
+/** Organizations that must have failures before a target is ejected for everyone. */
 const ORGANIZATIONS_TO_EJECT = 2;
 const FIRST_EJECTION_MS = 1_000;
-/** A target that has recovered gets traffic this much later at most. */
+/** Longest ejection: a recovered target gets traffic at most this much later. */
 const MAX_EJECTION_MS = 30_000;
-/** A refused credential needs an operator; calling it more often than this is useless load. */
+/** A refused credential needs an operator; more frequent calls would be useless load. */
 const ACCOUNT_EJECTION_MS = 60_000;
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Another probe is allowed when the running one has had no outcome for so long. */
+/** Another probe is allowed when the running one has had no outcome for this time. */
 const PROBE_MS = 30_000;
-/** Organizations remembered for each target; beyond it the oldest are forgotten. */
+/** Organizations remembered for each target; the oldest are forgotten first. */
 const MAX_ORGANIZATIONS = 10_000;
 
 /**
- * Which targets may be called, learned from real requests only. Failures in a row eject a target for the
- * organization whose requests failed, and for everyone once a second organization has seen them, so that nobody's
- * own requests can take a target from others. Ejections double; after each a single request probes the target.
+ * Decides which targets may be called, from real requests only. Consecutive failures eject a target for the
+ * organization whose requests failed, and for everyone once a second organization has had failures, so that one
+ * organization's requests cannot take a target from others. Ejections double; after each a single request probes the
+ * target.
  */
 export class Health {
   readonly #clock: Clock;
@@ -34,7 +35,9 @@ export class Health {
     this.#announce = announce;
   }
 
-  /** Whether the target may be called now. If an ejection has just ended, a true result makes the call its probe. */
+  /**
+   * Returns true when the target may be called now. When an ejection has just ended, true makes this call the probe.
+   */
   tryCall(target: Target, organization: string): boolean {
     if (!this.isAvailable(target, organization)) return false;
     const states = this.#statesOf(target, organization);
@@ -43,12 +46,12 @@ export class Health {
     return true;
   }
 
-  /** Whether `tryCall` would return true now. */
+  /** True when `tryCall` would return true now. */
   isAvailable(target: Target, organization: string): boolean {
     return this.firstAvailable([target], organization) === 0;
   }
 
-  /** Index of the first target that is available; -1 without one. It may have to pass over dozens for each request. */
+  /** Returns the index of the first available target; -1 when there is none. A request may have to skip dozens. */
   firstAvailable(targets: readonly Target[], organization: string): number {
     if (this.#targets.size === 0) return targets.length > 0 ? 0 : -1;
     const now = this.#clock.monotonic();
@@ -61,14 +64,14 @@ export class Health {
     });
   }
 
-  /** Whether its last call failed. */
+  /** True when the target's last call failed. */
   isSuspect(target: Target, organization: string): boolean {
     return this.#statesOf(target, organization).some(
       ({ failures, ejectedUntil }) => failures > 0 || ejectedUntil > 0,
     );
   }
 
-  /** Milliseconds until the target may be probed; 0 when it may be called. */
+  /** Returns the milliseconds until the target may be probed; 0 when it may be called. */
   waitMs(target: Target, organization: string): number {
     const until = this.#statesOf(target, organization).map(({ ejectedUntil }) => ejectedUntil);
     return Math.max(0, ...until.map((end) => end - this.#clock.monotonic()));
@@ -85,13 +88,13 @@ export class Health {
     if (health.own.size === 0) this.#targets.delete(name);
   }
 
-  /** The call ended without an outcome, as when the client disconnected: another one may probe. */
+  /** Call it when a call ended without an outcome, as when the client disconnected: another call may probe. */
   abandoned(target: Target, organization: string): void {
     for (const state of this.#statesOf(target, organization)) state.probeSince = 0;
   }
 
   failed(target: Target, organization: string, error: UpstreamError): void {
-    // The request was at fault, not the target.
+    // The request caused the failure, and not the target.
     if (error.kind === "refused" || error.kind === "rejected" || error.isByRequest)
       return this.abandoned(target, organization);
     const health = this.#open(targetName(target));
@@ -107,7 +110,8 @@ export class Health {
     if (error.kind === "limited" && retryAfterMs > 0)
       return this.#ejectLimited(health, organization, retryAfterMs);
     const reason = error.kind === "limited" ? "limited" : "overload";
-    // An organization that is ejected by itself may fail for reasons of its own: its probes keep nobody else out long.
+    // An organization with an ejection of its own may fail for reasons of its own: its probes must not block others for
+    // long.
     const isOwnTrouble = own.ejectedUntil > 0;
     if (this.#isEjecting(own, isProbe.own)) {
       this.#eject(health, organization, reason, nextEjectionMs(own));
@@ -121,7 +125,7 @@ export class Health {
     }
   }
 
-  /** Takes over what another process found out. */
+  /** Applies the ejection that another process announced. */
   apply({ target, organization, reason, durationMs }: Ejection): void {
     const health = this.#open(target);
     const state = organization === null ? health.everyone : this.#ownState(health, organization);
@@ -130,13 +134,13 @@ export class Health {
     state.ejectedUntil = Math.max(state.ejectedUntil, this.#clock.monotonic() + durationMs);
   }
 
-  /** Forgets what was learned of channels, because their configuration has changed. */
+  /** Forgets the state of channels whose configuration has changed. */
   forgetChannels(ids: readonly string[]): void {
     for (const id of ids)
       for (const name of this.#targets.keys()) if (name.startsWith(`${id}/`)) this.#targets.delete(name);
   }
 
-  /** What is ejected now, for metrics and dry runs; a duration of 0 is waiting for its probe. */
+  /** Returns the current ejections, for metrics and dry runs; a duration of 0 means that a probe is due. */
   ejections(): Ejection[] {
     const now = this.#clock.monotonic();
     return [...this.#targets.values()].flatMap(({ name, everyone, own }) => {
@@ -153,7 +157,10 @@ export class Health {
     });
   }
 
-  /** A limit of the vendor may be one request's own doing, as when it is larger than a minute's tokens. */
+  /**
+   * Ejects for one organization first: a vendor's limit may be hit by a single request, as when it is larger than a
+   * minute's tokens.
+   */
   #ejectLimited(health: TargetHealth, organization: string, durationMs: number): void {
     const now = this.#clock.monotonic();
     const isLimitedForOther = [...health.own].some(
@@ -162,7 +169,9 @@ export class Health {
     this.#eject(health, isLimitedForOther ? null : organization, "limited", durationMs);
   }
 
-  /** Whether a failure ejects: enough in a row or a failed probe. Calls begun before an ejection add nothing to it. */
+  /**
+   * True when a failure ejects: enough in a row or a failed probe. Calls begun before an ejection add nothing to it.
+   */
   #isEjecting({ failures, ejectedUntil }: State, isProbe: boolean): boolean {
     return isProbe || (failures >= FAILURES_TO_EJECT && this.#clock.monotonic() >= ejectedUntil);
   }
@@ -180,7 +189,7 @@ export class Health {
     this.#announce({ target: health.name, organization, reason, durationMs });
   }
 
-  /** What decides on a call: nothing for a target without recent failures. */
+  /** Returns the states that decide about a call; none for a target without recent failures. */
   #statesOf(target: Target, organization: string): readonly State[] {
     if (this.#targets.size === 0) return NO_STATES;
     const health = this.#targets.get(targetName(target));
@@ -211,19 +220,19 @@ export class Health {
 interface TargetHealth {
   name: string;
   everyone: State;
-  /** Some of the organizations whose calls have failed since the last success of any. */
+  /** Some of the organizations whose calls have failed since the last successful call. */
   failedFor: Set<string>;
-  /** By organization, until a call of its own succeeds. */
+  /** State by organization, until one of its own calls succeeds. */
   own: Map<string, State>;
 }
 
 interface State {
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number;
   ejections: number;
-  /** Monotonic milliseconds until which it is not called; 0 when it is not ejected. */
+  /** Monotonic milliseconds until which the target is not called; 0 when it is not ejected. */
   ejectedUntil: number;
-  /** Monotonic milliseconds at which it was first ejected since its last success; 0 when it was not. */
+  /** Monotonic milliseconds of the first ejection since the last success; 0 when there was none. */
   ejectedAt: number;
   /** Monotonic milliseconds at which the running probe began; 0 when there is none. */
   probeSince: number;
@@ -240,7 +249,7 @@ function newState(): State {
   return { failures: 0, ejections: 0, ejectedUntil: 0, ejectedAt: 0, probeSince: 0, reason: "overload" };
 }
 
-/** Doubles with every ejection that had no success in between. */
+/** Returns the duration of the next ejection: it doubles until a call succeeds. */
 function nextEjectionMs(state: State): number {
   const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
   state.ejections++;

@@ -1,8 +1,8 @@
 import type { Route, Target } from "../../domain/channel.ts";
 
 /**
- * The order in which a route's targets are called: as listed, or by weight, each position drawn at random from the
- * targets that are left. `random` returns numbers from 0 up to 1.
+ * Returns a route's targets in calling order: as listed, or by weight, where each position is chosen at random from the
+ * remaining targets. `random` returns numbers from 0 up to 1.
  */
 export function orderTargets({ strategy, targets }: Route, random: () => number): readonly Target[] {
   if (strategy === "ordered" || targets.length === 1) return targets;

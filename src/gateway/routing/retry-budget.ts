@@ -3,8 +3,8 @@ import type { Clock } from "../../lib/clock.ts";
 const WINDOW_MS = 10_000;
 
 /**
- * Keeps repeated calls to a failing target a share of its ordinary ones, so that retries do not add to its load:
- * within ten seconds at most `ratio` × first calls + `floor` repeated ones, for each target.
+ * Limits repeated calls to a failing target, so that retries do not add to its load: within ten seconds at most `ratio`
+ * × first calls + `floor` repeated calls for each target.
  */
 export class RetryBudget {
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** The target's counts in two halves of the window, the older of which falls out as a new one begins. */
+  /** Returns the target's counts in two halves of the window. The older half is dropped when a new one begins. */
   #current(target: string, now: number): Counts {
     const found = this.#counts.get(target);
     if (found && now - found.startedAt < WINDOW_MS / 2) return found;

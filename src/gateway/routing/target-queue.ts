@@ -3,8 +3,8 @@ import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import type { Health } from "./health.ts";
 
 /**
- * The targets one request may still call, in order. Ejected ones are passed over. The last call that the request has
- * left goes to a target whose last call did not fail, where one is left, so that failing ones cannot hide it.
+ * The targets that one request may still call, in order. Ejected ones are skipped. The last call of the request goes to
+ * a target whose last call did not fail, if one is left, so that failing targets cannot hide it.
  */
 export class TargetQueue {
   readonly #queue: Target[];
@@ -33,11 +33,11 @@ export class TargetQueue {
     this.#maxCalls = maxAttempts;
   }
 
-  /** Takes the target to be called next; undefined when none is left or the request has made all its calls. */
+  /** Takes the next target to call; undefined when none is left or the request has made all its calls. */
   next(): Target | undefined {
     const callsLeft = this.#maxCalls - this.#called.length;
     if (callsLeft <= 0) return undefined;
-    // A request with a single call keeps to the order: otherwise a target that failed once would never be called again.
+    // A request with a single call keeps the order: otherwise a target that failed once would never be called again.
     const sound = callsLeft === 1 && this.#called.length > 0 ? this.#findSound() : -1;
     const index = sound >= 0 ? sound : this.#health.firstAvailable(this.#queue, this.#organization);
     return index >= 0 ? this.#queue.splice(index, 1)[0] : undefined;
@@ -48,7 +48,7 @@ export class TargetQueue {
     this.#called.push(target);
   }
 
-  /** How often the request has called the target. */
+  /** Returns how often the request has called the target. */
   callsTo(target: Target): number {
     if (!this.#called.includes(target)) return 0;
     return this.#called.filter((other) => other === target).length;
@@ -59,7 +59,7 @@ export class TargetQueue {
     this.#queue.push(target);
   }
 
-  /** Puts the target that takes over after a timeout before all others, unless it has been called. */
+  /** Moves the target that takes over after a timeout before all others, unless it has been called. */
   moveAfterTimeout(): void {
     const target = this.#afterTimeout;
     if (!target || this.#called.includes(target)) return;
@@ -68,7 +68,7 @@ export class TargetQueue {
     this.#queue.unshift(target);
   }
 
-  /** Whether a target that was not called yet could be called next, after a timeout. */
+  /** True when a target that was not called yet could be called next, after a timeout. */
   hasAnother(): boolean {
     const candidates = this.#afterTimeout ? [this.#afterTimeout, ...this.#queue] : this.#queue;
     return this.#called.length < this.#maxCalls && candidates.some((target) => this.#isUnusedAndFree(target));
