@@ -7,11 +7,11 @@ import { removeBlobs } from "./stored-request.ts";
 interface Cancellation {
   jobs: JobStore;
   blobs: BlobStore;
-  /** Stops a job that runs in this process at once. */
+  /** Stops a job of this process at once. */
   stopJob(jobId: string): void;
 }
 
-/** Cancels a job: at once while it is pending, as far as possible while it runs. Null for an unknown one. */
+/** Cancels a job: a pending one at once, a running one as far as possible. Returns null for an unknown job. */
 export async function requestCancel(
   { jobs, blobs, stopJob }: Cancellation,
   organizationId: string,
@@ -25,7 +25,7 @@ export async function requestCancel(
   return job;
 }
 
-/** A job that ended otherwise cannot be cancelled. Throws `job_already_ended`. */
+/** Throws `job_already_ended` for a job that has ended otherwise. */
 export function requireCancelled(job: Job): void {
   if (isCancellable(job)) return;
   const message = `The job has ended already: it is ${job.status}.`;
@@ -39,7 +39,7 @@ interface CancelResult {
   error?: { type: string; message: string };
 }
 
-/** Cancels several jobs and tells of each, in the order of the ids, what became of it. */
+/** Cancels several jobs and returns the result of each, in the order of the ids. */
 export async function cancelAll(
   cancellation: Cancellation,
   organizationId: string,

@@ -12,18 +12,18 @@ export const TIMED_OUT: JobError = {
   message: "The job did not end before its deadline. Nothing is billed. Submit it again.",
 };
 
-/** What the caller is told of a failure: the code and message that a synchronous request would have got. */
+/** Returns the error shown to the caller: the code and message that a synchronous request would have received. */
 export function executionError(thrown: unknown): JobError {
   const { code, message } = asGatewayError(thrown);
   return { type: code, message };
 }
 
-/** Vendors that throttled or were overloaded are called again this often. */
+/** Maximum of calls to vendors that throttled or were overloaded. */
 const MAX_REFUSED_CALLS = 5;
 
 /**
- * Whether the job only has to wait: no vendor was called because all are at their limits, or those that were called did
- * nothing and said that they are. Returns for how many milliseconds, null when waiting is useless.
+ * Returns for how many milliseconds the job should wait: when no vendor was called because all are at their limits, or
+ * the called ones did nothing and reported overload. Returns null when waiting is useless.
  */
 export function capacityWaitMs(error: unknown, calls: number, mayCallAgain: boolean): number | null {
   if (!(error instanceof UpstreamError) || error.isAmbiguous) return null;

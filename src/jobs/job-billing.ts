@@ -7,17 +7,17 @@ import { budgetsOf } from "../gateway/metering/billing.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /**
- * Billing of one job. Its money is held in the store from submission to end, whatever process runs it, and its entry is
- * posted in the same transaction as its end; so this only notes both.
+ * Billing of one job. The store holds its money from submission to end, whichever process runs it, and posts its entry
+ * in the same transaction as its end; so this class only records both values.
  */
 export class JobBilling {
-  /** What was asked to be held. */
+  /** The amount that was requested to be held. */
   ceiling: Nanos = 0n;
   budgets: readonly string[];
-  /** What the job is charged, or an entry of cost without a charge. */
+  /** The charge of the job, or an entry of cost without a charge. */
   entry: LedgerEntry | null = null;
 
-  /** With the budgets that hold its money; of a submission, those of its caller. */
+  /** `budgets` are those that hold the job's money; at its submission, those of its caller. */
   constructor(budgets: readonly string[] = []) {
     this.budgets = budgets;
   }
@@ -40,7 +40,7 @@ export class JobBilling {
   release(): void {}
 }
 
-/** The core for one job. */
+/** Returns the core with the billing of one job. */
 export function coreOf<OfCore extends Core>(core: OfCore, billing: JobBilling): OfCore {
   return { ...core, billing };
 }

@@ -2,7 +2,7 @@ import type { RequestEvent } from "../domain/request-event.ts";
 import type { RequestContext } from "../gateway/request-context.ts";
 import type { ClaimedJob, JobEnding } from "./ports.ts";
 
-/** Is told of jobs that ran in this process. Must not throw. */
+/** Receives events of jobs that ran in this process. Its methods must not throw. */
 export interface JobObserver {
   /** Milliseconds between a job's submission and its first claim. */
   pickedUp(milliseconds: number): void;
@@ -15,12 +15,12 @@ interface EndedRun {
   context: RequestContext;
   /** Unix milliseconds at which it was claimed. */
   at: number;
-  /** The same, monotonic. */
+  /** The time of the claim in monotonic milliseconds. */
   startedAt: number;
   durationMs: number;
 }
 
-/** The record of a job's run in the form of a request's, for the log and the metrics. */
+/** Returns the record of a job's run in the form of a request's record, for the log and the metrics. */
 export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: EndedRun): RequestEvent {
   const { attempts, facts } = context;
   const { entry, error, status } = ending;

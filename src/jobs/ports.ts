@@ -1,80 +1,92 @@
-/**
- * What jobs need from the store. Every method throws a `DependencyError` while the store is unavailable, and
- * repeating a call then changes nothing twice.
- */
 import type { ImagePrice } from "../domain/price.ts";
 import type { Job, JobError, JobOutput, JobStatus } from "../domain/job.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Refusal } from "../gateway/metering/exhaustion-cache.ts";
 import type { Nanos } from "../lib/money.ts";
 
+/**
+ * The store of jobs. Every method throws a `DependencyError` while the store is unavailable, and repeating a call then
+ * changes nothing twice.
+ */
 export interface JobStore {
   /**
-   * Accepts a job: its row, its place in the queue and its hold on every budget in one transaction, on the disk itself
-   * when this resolves.
+   * Accepts a job: writes its row, its place in the queue and its hold on every budget in one transaction, which is on
+   * the disk when this resolves.
    */
   submit(job: NewJob): Promise<Submission>;
-  /** What an idempotency key of a gateway key belongs to already: `known` or `other`; null for a new one. */
+  /**
+   * Returns the earlier submission with the same idempotency key of a gateway key: `known` or `other`; null for a new
+   * one.
+   */
   findSubmitted(keyId: string, idempotency: NonNullable<NewJob["idempotency"]>): Promise<Submission | null>;
-  /** A job of the organization; null for an unknown one and one of another organization. */
+  /** Returns a job of the organization; null for an unknown job or one of another organization. */
   get(organizationId: string, id: string): Promise<Job | null>;
-  /** Newest first. */
+  /** Returns jobs, newest first. */
   list(organizationId: string, page: JobPage): Promise<Job[]>;
   /**
-   * Cancels: a pending job at once, a running one by telling its worker. Returns the job afterwards, null as `get`
-   * does; an ended one is returned as it is. `files` are blobs that nobody needs any more.
+   * Cancels a job: a pending one at once, a running one by notifying its worker; an ended job is not changed. Returns
+   * the job as it is afterwards, null as `get` does. `files` are blobs that are no longer needed.
    */
   cancel(organizationId: string, id: string): Promise<{ job: Job; files: string[] } | null>;
 
-  /** Whether `claim` might find something; cheap. */
+  /** True when `claim` might find a job; cheap. */
   hasWork(): Promise<boolean>;
   /**
-   * Takes the lease of a job: first one whose worker is gone, else a queued one by turns of organizations and then of
-   * keys, within the limits of running jobs. Null when there is none.
+   * Takes the lease of a job: first of one whose worker has ended, else of a queued one by turns of organizations and
+   * then of keys, within the limits of running jobs. Returns null when there is none.
    */
   claim(worker: string, runningLimit: RunningLimit): Promise<ClaimedJob | null>;
   /**
-   * Prolongs leases. Returns those that are still held, by job id; the other jobs belong to somebody else or have
-   * ended.
+   * Prolongs leases. Returns those that are still held, by job id; the other jobs have ended or belong to another
+   * worker.
    */
   renew(leases: readonly JobLease[]): Promise<ReadonlyMap<string, { isCancelRequested: boolean }>>;
-  /** Ids of jobs of this worker whose cancellation was requested. */
+  /** Returns the ids of this worker's jobs whose cancellation was requested. */
   cancelling(worker: string): Promise<string[]>;
-  /** A vendor is called next: `pending` turns into `in_progress`. False when the lease or the job is gone. */
+  /**
+   * Notes that a vendor is called next: `pending` becomes `in_progress`. Returns false when the lease or the job is
+   * gone.
+   */
   send(lease: JobLease, target: SentTarget): Promise<boolean>;
-  /** The vendor has named its own jobs. False when the lease is gone. */
+  /** Stores the ids that the vendor gave to its own jobs. Returns false when the lease is gone. */
   rememberVendorJobs(lease: JobLease, sent: SentJob): Promise<boolean>;
-  /** The pictures are being stored. */
+  /** Sets the state in which pictures are stored. Returns false when the lease is gone. */
   store(lease: JobLease): Promise<boolean>;
   /**
-   * Ends a job, with its outputs, its ledger entry, its webhooks and the release of its hold in one transaction. False
-   * when the lease is gone: then nothing has changed.
+   * Ends a job: writes its outputs, its ledger entry, its webhooks and the release of its hold in one transaction.
+   * Returns false when the lease is gone; then nothing has changed.
    */
   finish(lease: JobLease, ending: JobEnding): Promise<boolean>;
-  /** Gives leases back, so that another worker takes the jobs over at once. */
+  /** Gives leases back, so that another worker takes over the jobs at once. */
   release(leases: readonly JobLease[]): Promise<void>;
   /** Gives back all leases of a worker that has ended. */
   releaseAll(worker: string): Promise<void>;
 
   /**
-   * Ends queued jobs whose deadline has passed. Returns how many, and blobs that nobody needs any more; call again while
-   * there are as many as `limit`.
+   * Ends queued jobs whose deadline has passed. Returns their number and the blobs that are no longer needed; call it
+   * again while the number equals `limit`.
    */
   endOverdue(limit: number): Promise<{ count: number; files: string[] }>;
   /**
-   * Turns completed jobs created more than `retentionMs` ago into tombstones without outputs. Returns the names of their
-   * pictures; call again while there are as many jobs as `limit`.
+   * Turns completed jobs created more than `retentionMs` ago into tombstones without outputs. Returns the names of
+   * their pictures; call it again while there are as many jobs as `limit`.
    */
   expire(retentionMs: number, limit: number): Promise<{ count: number; names: string[] }>;
-  /** Removes ended jobs created so long ago. Returns how many; call again while there are as many as `limit`. */
+  /**
+   * Removes ended jobs created more than `retentionMs` ago. Returns their number; call it again while it equals
+   * `limit`.
+   */
   remove(retentionMs: number, limit: number): Promise<number>;
-  /** Organizations with live jobs. */
+  /** Returns the organizations with live jobs. */
   queues(): Promise<JobQueue[]>;
-  /** Calls back when other processes may have made work or requested a cancellation, where the database can tell. */
+  /**
+   * Calls `wake` when other processes may have added work or requested a cancellation. Resolves to null where the
+   * database cannot notify.
+   */
   wakes(wake: () => void): Promise<{ stop(): Promise<void> } | null>;
 }
 
-/** Jobs that an organization may run at once; null is unlimited. */
+/** Returns how many jobs an organization may run at once; null is unlimited. */
 export type RunningLimit = (organizationId: string) => number | null;
 
 export interface NewJob {
@@ -84,31 +96,31 @@ export interface NewJob {
   requestId: string;
   model: string;
   typicalMs: number;
-  /** From its creation on. */
+  /** Milliseconds from its creation. */
   deadlineMs: number;
   webhookUrl: string | null;
-  /** Base address of links to its results, for those who are told of its end. */
+  /** Base address of links to its results, for messages about its end. */
   linkBase: string;
   idempotency: { key: string; fingerprint: string } | null;
   terms: JobTerms;
-  /** The caller's request as text; its files are stored as blobs of these names. */
+  /** The caller's request as text. Its files are stored as blobs named in `files`. */
   request: string;
   files: readonly string[];
-  /** Jobs that may wait; null is unlimited. */
+  /** Maximum of waiting jobs; null is unlimited. */
   queuedLimit: { organization: number | null; key: number | null };
-  /** Jobs of the key that may run at once. */
+  /** Maximum of jobs of the key that run at once; null is unlimited. */
   keyRunningLimit: number | null;
 }
 
-/** What a job was admitted on, and is charged by. */
+/** The terms on which a job was admitted and is charged. */
 export interface JobTerms {
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
   price: ImagePrice;
-  /** The most it may cost; held on each of the budgets. */
+  /** The maximum cost; held on each of the budgets. */
   ceiling: Nanos;
   budgets: readonly string[];
-  /** Who submitted it, for the ledger; null is the holder of the key. */
+  /** The member or program that submitted it, for the ledger; null for the holder of the key. */
   source: string | null;
 }
 
@@ -117,7 +129,7 @@ export type Submission =
   /** The idempotency key belongs to a job with another request. */
   | { kind: "other" }
   | { kind: "full"; scope: "organization" | "key"; limit: number }
-  /** The budget is `spent`, or what is left of it is `held` by others, who may give back what they do not use. */
+  /** The budget is `spent`, or others hold the rest of it (`held`) and may give back what they do not use. */
   | { kind: "exhausted"; reason: Refusal };
 
 export interface JobPage {
@@ -130,7 +142,7 @@ export interface JobPage {
   createdTo: number | null;
 }
 
-/** The right to run a job, and to write to it until somebody else has claimed it. */
+/** The right to run a job and to write to it until another worker has claimed it. */
 export interface JobLease {
   jobId: string;
   organizationId: string;
@@ -138,22 +150,22 @@ export interface JobLease {
   fence: number;
 }
 
-/** A job that this worker is to run. */
+/** A job that this worker has to run. */
 export interface ClaimedJob extends JobLease {
   requestId: string;
   model: string;
   status: "pending" | "in_progress";
   createdAt: number;
-  /** Milliseconds until its deadline; none or less when that has passed. */
+  /** Milliseconds until its deadline; zero or negative when that has passed. */
   remainingMs: number;
-  /** Milliseconds between its creation and its first claim; null for one that was claimed before. */
+  /** Milliseconds between its creation and its first claim; null for a repeated claim. */
   pickUpMs: number | null;
   isCancelRequested: boolean;
-  /** False once its key was disabled or deleted, or has expired. */
+  /** False once its key was disabled or deleted or has expired. */
   isKeyUsable: boolean;
   terms: JobTerms;
   request: string;
-  /** Where it was sent before the worker before was gone. */
+  /** The target to which an earlier worker has sent the job; null when none has. */
   sent: SentJob | null;
 }
 
@@ -163,7 +175,7 @@ interface SentTarget {
 }
 
 export interface SentJob extends SentTarget {
-  /** Ids of the vendor's jobs by call: several where a channel fans out. */
+  /** Ids of the vendor's jobs by call; several where a channel fans out. */
   vendorJobs: Readonly<Record<string, string>>;
 }
 
@@ -180,6 +192,6 @@ export interface JobQueue {
   organizationId: string;
   queued: number;
   running: number;
-  /** Of the queued job that waits longest, milliseconds. */
+  /** Waiting time of the oldest queued job, milliseconds. */
   oldestMs: number;
 }

@@ -3,15 +3,15 @@ import type { JobStore } from "./ports.ts";
 import type { WebhookQueue } from "./webhook-ports.ts";
 import { removeBlobs } from "./stored-request.ts";
 
-/** Rows of one transaction: few, so that requests wait for none. */
+/** Rows of one transaction: few, so that requests do not wait for it. */
 const BATCH = 50;
 const DAY_MS = 24 * 60 * 60_000;
-/** When the tombstone of a job goes, after its creation. */
+/** Time from a job's creation to the removal of its tombstone. */
 const TOMBSTONE_MS = 30 * DAY_MS;
 
 /**
- * Ends what waits beyond its deadline, deletes outputs whose retention has ended, and removes old tombstones, a batch at
- * a time. `retentionDays` is how long delivered images are kept.
+ * Ends queued jobs beyond their deadline, deletes outputs whose retention has ended, and removes old tombstones, a
+ * batch at a time. `retentionDays` is the retention of delivered images.
  */
 export async function sweepJobs(
   { jobs, webhooks }: { jobs: JobStore; webhooks: WebhookQueue },

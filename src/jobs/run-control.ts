@@ -1,16 +1,19 @@
 import type { ClaimedJob } from "./ports.ts";
 import { after } from "../lib/waiting.ts";
 
-/** Why a running job was stopped. The first reason stays. */
+/** The reason why a running job was stopped. The first reason remains. */
 type StopReason = "cancelled" | "overdue" | "handed over" | "lost";
 
-/** Stops one running job, at its deadline by itself. Dispose of it when the job has ended. */
+/** Stops one running job, on request or at its deadline. Dispose of it when the job has ended. */
 export class RunControl implements Disposable {
   readonly #controller = new AbortController();
   readonly #clearDeadline: () => void;
   #reason: StopReason | null = null;
   #isCancelRequested: boolean;
-  /** A vendor has a job for it that is not looked at yet, and is cancelled only by who looks at it. */
+  /**
+   * True while a vendor has a job for it that this run has not polled yet: cancelling the vendor's job needs a poll
+   * first.
+   */
   #isUnseen: boolean;
 
   constructor({ remainingMs, isCancelRequested, sent }: ClaimedJob) {
@@ -31,18 +34,21 @@ export class RunControl implements Disposable {
     return this.#reason === "overdue";
   }
 
-  /** Somebody else goes on with the job, or has it already. */
+  /** True when another worker continues the job or has it already. */
   get isHandedOver(): boolean {
     return this.#reason === "handed over" || this.#reason === "lost";
   }
 
-  /** Cancels it at once, or as soon as its vendor's job is looked at. */
+  /** Cancels the job at once, or as soon as its vendor's job is polled. */
   cancel(): void {
     this.#isCancelRequested = true;
     if (!this.#isUnseen) this.stop("cancelled");
   }
 
-  /** Call when a vendor's job is about to be looked at: by the next turn all calls of the order are. */
+  /**
+   * Call it before a vendor's job is polled. In the next turn of the event loop all calls of the order are being
+   * polled.
+   */
   seen(): void {
     this.#isUnseen = false;
     if (this.#isCancelRequested) setImmediate(() => this.stop("cancelled"));

@@ -18,7 +18,7 @@ import { readJobRequest, readStoredRequest } from "./stored-request.ts";
 import { whileAway } from "./while-away.ts";
 import { waitForCapacity } from "./wait-for-capacity.ts";
 
-/** One run of a job: what it needs, and what is told of it afterwards. */
+/** The inputs of one run of a job. */
 interface JobRun {
   job: ClaimedJob;
   core: ImageCore & { jobs: JobStore };
@@ -27,15 +27,15 @@ interface JobRun {
   spool: Spool;
 }
 
-/** The lease is gone: another worker has the job, or it was cancelled before its vendor was called. */
+/** The lease is gone: another worker has the job, or the job was cancelled before its vendor was called. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
 /**
- * Runs a claimed job by the image pipeline of the synchronous endpoints and returns how it ends. A job that a vendor has
- * is polled to its end; one that may have been sent and cannot be looked at is not sent again. Throws `LeaseLost`, or
- * anything at all once the job was handed over.
+ * Runs a claimed job by the image pipeline of the synchronous endpoints and returns how it ends. A job that a vendor
+ * has is polled to its end. A job that may have been sent and cannot be polled is not sent again. Throws `LeaseLost`,
+ * or any error once the job was handed over.
  */
 export async function runJob(claimed: JobRun): Promise<JobEnding> {
   const run = isRepeatable(claimed) ? { ...claimed, job: { ...claimed.job, sent: null } } : claimed;
@@ -54,7 +54,7 @@ export async function runJob(claimed: JobRun): Promise<JobEnding> {
     entry: billing.entry,
   });
   try {
-    // The worker before was gone when it was to be stopped.
+    // The cancellation came after the earlier worker had ended.
     if (control.isCancelled && !job.sent) return cancelled();
     if (job.sent && Object.keys(job.sent.vendorJobs).length === 0) {
       await recordLoss(run, billing);
@@ -77,7 +77,7 @@ export async function runJob(claimed: JobRun): Promise<JobEnding> {
   }
 }
 
-/** Whether where it was sent does not matter: nothing would be paid twice. */
+/** True when a repeated call costs nothing, so that the earlier one does not matter. */
 function isRepeatable({ job: { sent }, core }: JobRun): boolean {
   const channel = sent && core.snapshot.directory().channels.get(sent.channel);
   return channel ? core.upstreams.image(channel)?.isRepeatable === true : false;
@@ -96,12 +96,15 @@ async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding[
   );
 }
 
-/** The cap on orphan costs was applied at the submission, and the worker counts towards it what the job ends with. */
+/**
+ * Returns the core for a running job. The cap on orphan costs was applied at the submission; the worker counts the
+ * job's final cost towards it.
+ */
 function runningCoreOf<OfCore extends ImageCore>(core: OfCore, billing: JobBilling): OfCore {
   return { ...coreOf(core, billing), orphanCosts: new OrphanCosts(null, core.clock) };
 }
 
-/** Writes each step of the vendor's calls to the store before it is taken. */
+/** Writes each step of the vendor's calls to the store before the step is taken. */
 export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" | "control">): ImageRun {
   const { sent } = job;
   const require = async (write: () => Promise<boolean>): Promise<void> => {
@@ -110,7 +113,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
   let target = { channel: sent?.channel ?? "", upstreamModel: sent?.upstreamModel ?? "" };
   let vendorJobs: Record<string, string> = { ...sent?.vendorJobs };
-  /** One write at a time, so that each has all ids before it. */
+  /** The last write. The next one waits for it, so that each contains all earlier ids. */
   let last: Promise<void> = Promise.resolve();
   return {
     isTarget: ({ channel, upstreamModel }) =>
@@ -139,7 +142,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
 }
 
-/** Records what a call is thought to have cost that was sent and cannot be looked at any more. */
+/** Records the estimated cost of a call that was sent and can no longer be polled. */
 async function recordLoss({ job, core: plain, context, spool }: JobRun, billing: JobBilling): Promise<void> {
   const core = runningCoreOf(plain, billing);
   const channel = job.sent && core.snapshot.directory().channels.get(job.sent.channel);
@@ -149,7 +152,7 @@ async function recordLoss({ job, core: plain, context, spool }: JobRun, billing:
   abandon(admission, { channel, upstreamModel: job.sent.upstreamModel, weight: 1 }, request);
 }
 
-/** The job's caller as the core sees it; its organization's rules are those of now. */
+/** Returns the job's caller as a request context, with the organization's present settings. */
 export function contextOfJob(
   core: ImageCore,
   job: ClaimedJob,
@@ -157,7 +160,7 @@ export function contextOfJob(
   signal: AbortSignal,
 ): RequestContext {
   const principal: Principal = {
-    // A cancelled call is aborted: nobody else waits for it.
+    // A cancelled call is aborted: no client waits for it.
     organization: {
       ...organization,
       limits: {},
@@ -177,7 +180,7 @@ export function contextOfJob(
       expiresAt: null,
     },
   };
-  // It was counted at its submission.
+  // The request was counted at its submission.
   const grant = new LimitGrant(core.limiter, { organization: NO_LIMITS, key: NO_LIMITS }, principal);
   const { jobId: id, requestId } = job;
   const { source } = job.terms;

@@ -13,14 +13,14 @@ import { toLocalBlob } from "../gateway/stored-picture.ts";
 import { isHandle, SpooledString, type StreamedJson, type StreamedObject } from "../lib/json-spool.ts";
 import type { Spool } from "../lib/spool.ts";
 
-/** What a caller submitted: the fields of an image request, or a body of the native protocol with its model. */
+/** The submitted request: the fields of an image request, or a body of the native protocol with its model. */
 export type JobRequest = { isCompressing: boolean } & (
   { kind: "images"; fields: readonly ImageField[] } | { kind: "native"; model: string; body: StreamedObject }
 );
 
 /**
- * Reads a job's request, at its submission and again when it is run. A field with a picture makes it an edit. Throws a
- * `GatewayError` as the synchronous endpoints do. Pictures are always delivered as links.
+ * Reads a job's request, at its submission and again when it runs. A field with a picture makes it an edit. Pictures
+ * are always delivered as links. Throws a `GatewayError` as the synchronous endpoints do.
  */
 export async function readJobRequest(request: JobRequest): Promise<ImageRequest> {
   if (request.kind === "native") {
@@ -33,7 +33,7 @@ export async function readJobRequest(request: JobRequest): Promise<ImageRequest>
   return { ...read, delivery: "url" };
 }
 
-/** A request as it is stored: JSON in which placeholders stand for files, and the stored blobs of those files. */
+/** A request as it is stored: JSON with placeholders for files, and the stored blobs of those files. */
 interface StoredRequest {
   placeholder: string;
   files: StoredFile[];
@@ -48,14 +48,14 @@ interface StoredFile {
   mime?: string | undefined;
 }
 
-/** Stores a request's files as blobs and writes the rest as text; `names` are those of the blobs. */
+/** Stores a request's files as blobs and returns the rest as text; `names` are those of the blobs. */
 export async function writeStoredRequest(
   request: JobRequest,
   blobs: BlobStore,
   organizationId: string,
 ): Promise<{ text: string; names: string[] }> {
   const handles: (Blob | SpooledString)[] = [];
-  // Random for each request, so that no string of the caller's can be taken for it.
+  // Random for each request, so that no string of the caller equals it.
   const placeholder = `file:${crypto.randomUUID()}:`;
   const skeleton = JSON.stringify(withoutUnread(request), (_, value: StreamedJson) =>
     isHandle(value) ? placeholder + (handles.push(value) - 1) : value,
@@ -71,12 +71,14 @@ export async function writeStoredRequest(
   return { text, names: files.map(nameOf) };
 }
 
-/** Names of the blobs of a stored request. */
+/** Returns the names of the blobs of a stored request. */
 export function filesOf(text: string): string[] {
   return (JSON.parse(text) as StoredRequest).files.map(nameOf);
 }
 
-/** Reads what `writeStoredRequest` has written. Files that are not on the local disk are copied to the spool. */
+/**
+ * Reads a request that `writeStoredRequest` has written. Files that are not on the local disk are copied to the spool.
+ */
 export async function readStoredRequest(text: string, blobs: BlobStore, spool: Spool): Promise<JobRequest> {
   const { placeholder, files, request } = JSON.parse(text) as StoredRequest;
   const handles: (Blob | SpooledString)[] = [];
@@ -88,7 +90,7 @@ export async function readStoredRequest(text: string, blobs: BlobStore, spool: S
   ) as JobRequest;
 }
 
-/** Removes blobs as far as that succeeds; the sweep of old ones removes the rest. */
+/** Removes blobs as far as possible; the sweep of old blobs removes the rest. */
 export async function removeBlobs(blobs: BlobStore, names: readonly string[]): Promise<void> {
   await Promise.allSettled(names.map((name) => blobs.remove(name)));
 }
@@ -97,7 +99,7 @@ function nameOf({ name }: StoredFile): string {
   return name;
 }
 
-/** Fields that nothing reads are not stored. */
+/** Removes the fields that the image pipeline does not read. */
 function withoutUnread(request: JobRequest): JobRequest {
   if (request.kind === "native") return request;
   return { ...request, fields: request.fields.filter(([name]) => isKnownField(name)) };

@@ -19,11 +19,11 @@ import { readJobRequest, removeBlobs, writeStoredRequest, type JobRequest } from
 export interface JobCore extends ImageCore {
   jobs: JobStore;
   webhooks: Pick<WebhookQueue, "isSigned">;
-  /** How long a job may take from its submission on. Milliseconds. */
+  /** Returns the longest duration of a job from its submission, milliseconds. */
   deadlineMs(): number;
-  /** Lets the worker of this process look for work at once. */
+  /** Makes the worker of this process look for work at once. */
   wake(): void;
-  /** Stops a job that runs in this process. */
+  /** Stops a job of this process. */
   stopJob(jobId: string): void;
 }
 
@@ -34,18 +34,18 @@ interface JobSubmission {
   idempotency: { key: string; fingerprint: string } | null;
 }
 
-/** Milliseconds by tier: the middle of what such pictures take. */
+/** Milliseconds by tier: the median duration of such pictures. */
 const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K": 240_000 };
 /** Other processes give unused money back within half a second. */
 const MAX_HOLD_ATTEMPTS = 8;
 const HOLD_SLEEP_MS = 100;
 const FULL_RETRY_SECONDS = 5;
-/** After a submission has failed, the longest time until the store has either committed or dropped it. */
+/** The longest time after which the store has committed or dropped a failed submission. */
 const UNDECIDED_MS = 5_000;
 
 /**
- * Accepts a job: decides everything that a synchronous request decides before its vendor is called, stores its files,
- * and puts it in the queue with its money held. Throws a `GatewayError`. Returns the names of fields that were ignored.
+ * Accepts a job: makes all decisions that a synchronous request makes before its vendor is called, stores its files,
+ * and puts it in the queue with its money held. Returns the names of ignored fields. Throws a `GatewayError`.
  */
 export async function submitJob(
   core: JobCore,
@@ -54,7 +54,7 @@ export async function submitJob(
 ): Promise<{ job: Job; ignored: string[] }> {
   const { principal } = context;
   const { key, organization } = principal;
-  // A repetition is not refused for what the first one has used up.
+  // A repetition is not refused because of the amounts that the first submission has used up.
   const submitted = idempotency && (await core.jobs.findSubmitted(key.id, idempotency));
   if (submitted) return { job: accepted(submitted), ignored: [] };
   const images = await readJobRequest(request);
@@ -102,7 +102,7 @@ export async function submitJob(
   return { job: taken, ignored: [...images.ignored, ...admission.fitted.dropped] };
 }
 
-/** Throws where an address may not be called, or nothing signs what is sent there. */
+/** Throws when an address may not be called, or the organization has no secret to sign messages with. */
 async function requireWebhook(
   { webhooks }: JobCore,
   organizationId: string,
@@ -118,7 +118,7 @@ async function requireWebhook(
   throw new GatewayError("unsupported_parameter", message, { param });
 }
 
-/** Waits a little for money that other processes hold without using it. */
+/** Submits a job and waits a little for money that other processes hold without using it. */
 async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await jobs.submit(job);
@@ -129,8 +129,8 @@ async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
 }
 
 /**
- * Removes the files of a submission that has failed. It may have been committed all the same, which is known a little
- * later; while the store is away they stay, for the sweep of old ones.
+ * Removes the files of a failed submission, unless it has been committed nevertheless, which is known a little later.
+ * While the store is unavailable they remain for the sweep of old blobs.
  */
 async function removeUnlessSubmitted({ jobs, blobs }: JobCore, job: NewJob): Promise<void> {
   if (job.files.length === 0) return;

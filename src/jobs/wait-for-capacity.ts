@@ -4,8 +4,8 @@ import { random } from "../lib/random.ts";
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Runs `work` again for as long as it fails for lack of capacity; `waitOf` returns how many milliseconds to wait after
- * such a failure, and null for any other. Waits grow, with jitter, up to half a minute.
+ * Repeats `work` while it fails for lack of capacity. `waitOf` returns the milliseconds to wait after such a failure,
+ * and null for any other failure, which is thrown. Waits grow, with jitter, up to half a minute.
  */
 export async function waitForCapacity<Result>(
   work: () => Promise<Result>,

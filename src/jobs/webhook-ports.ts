@@ -1,18 +1,22 @@
 import type { Job } from "../domain/job.ts";
 
-/** Messages about ends of jobs, written with those ends. Methods throw a `DependencyError`. */
+/**
+ * Messages about the ends of jobs, written in the same transaction as those ends. Methods throw a `DependencyError`.
+ */
 export interface WebhookQueue {
-  /** Whether the organization has a secret for addresses that its jobs name. */
+  /** True when the organization has a secret that signs messages to addresses named by its jobs. */
   isSigned(organizationId: string): Promise<boolean>;
   /**
-   * Takes up to `limit` messages that are to be sent now, of each organization in turn. One of which neither `delivered`
-   * nor `failed` tells within a minute is due again.
+   * Takes up to `limit` due messages, of each organization in turn. A message is due again when neither `delivered` nor
+   * `failed` is called within a minute.
    */
   due(limit: number): Promise<DueWebhook[]>;
   delivered(id: string, result: string): Promise<void>;
-  /** The message is sent again after `retryMs`; null gives it up. `result` is shown to operators. */
+  /** Schedules the message again after `retryMs`; null gives it up. `result` is shown to operators. */
   failed(id: string, result: string, retryMs: number | null): Promise<void>;
-  /** Removes messages created so long ago. Returns how many; call again while there are as many as `limit`. */
+  /**
+   * Removes messages created more than `retentionMs` ago. Returns their number; call it again while it equals `limit`.
+   */
   remove(retentionMs: number, limit: number): Promise<number>;
 }
 
@@ -20,15 +24,15 @@ export interface DueWebhook {
   id: string;
   event: string;
   url: string;
-  /** This one included. */
+  /** Number of attempts, this one included. */
   attempts: number;
   organizationId: string;
-  /** Of a message about a job; null when that is gone. */
+  /** The job of the message; null when the job has been removed or the message is about something else. */
   job: Job | null;
   /** Base address of links. */
   linkBase: string | null;
-  /** What any other message says, and since when (Unix milliseconds); null for one about a job. */
+  /** Content of a message that is not about a job, with its time in Unix milliseconds; null for one about a job. */
   content: { data: unknown; at: number } | null;
-  /** All of them sign; none when the endpoint was removed. */
+  /** Every secret signs the message; empty when the endpoint was removed. */
   secrets: readonly string[];
 }

@@ -10,9 +10,9 @@ export interface WebhookOptions {
   queue: WebhookQueue;
   safeFetch: Pick<SafeFetch, "post">;
   links: Links;
-  /** Base address of links; null is that of the job's submission. */
+  /** Base address of links; with null, the one of the job's submission. */
   publicUrl: string | null;
-  /** How long an organization's links are valid, where it has a setting of its own. */
+  /** Returns how long an organization's links are valid; null where it has no setting of its own. */
   linkHoursOf(organizationId: string): number | null;
   now(): number;
   onProblem(message: string, cause: unknown): void;
@@ -31,12 +31,12 @@ const RETRY_MS = [
 ];
 const POLL_MS = 1_000;
 const AT_ONCE = 16;
-/** The address is gone for good, it says. */
+/** Status of an address that has been removed for good. */
 const GONE = 410;
 
 /**
- * Sends messages until it is stopped, at least once each, signed as Standard Webhooks says. Only public addresses are
- * called, and no redirect is followed.
+ * Sends messages until it is stopped, each at least once, signed as Standard Webhooks prescribes. Calls public
+ * addresses only and follows no redirect.
  */
 export function startWebhooks(options: WebhookOptions): BackgroundWork {
   const stopping = new AbortController();
@@ -55,7 +55,7 @@ export function startWebhooks(options: WebhookOptions): BackgroundWork {
   };
 }
 
-/** Sends some of what is due now, of each organization in turn. Returns how many messages that were. */
+/** Sends some of the due messages, of each organization in turn. Returns their number. */
 export async function sendDue(options: WebhookOptions): Promise<number> {
   const due = await options.queue.due(AT_ONCE);
   await Promise.all(due.map((message) => send(options, message)));
@@ -72,7 +72,7 @@ async function send(options: WebhookOptions, message: DueWebhook): Promise<void>
   await queue.failed(message.id, result, isFinal || waitMs === undefined ? null : jittered(waitMs));
 }
 
-/** So that messages that failed together are not sent together again. */
+/** Adds jitter, so that messages that failed together are not sent together again. */
 function jittered(milliseconds: number): number {
   return Math.round(milliseconds * (0.9 + random() * 0.2));
 }
@@ -93,7 +93,7 @@ async function post(
   }
 }
 
-/** The body and its signatures, one for each secret in force. */
+/** Returns the body and its signatures, one for each secret in force. */
 function contentOf(
   options: WebhookOptions,
   message: DueWebhook,

@@ -21,16 +21,16 @@ export interface JobWorkerOptions {
   onProblem(message: string, cause: unknown): void;
 }
 
-/** How often work is looked for that nobody has announced. */
+/** Interval at which the worker looks for work that nobody has announced. */
 const POLL_MS = 250;
 const HEARTBEAT_MS = 5_000;
 const CANCEL_POLL_MS = 1_000;
-/** After an outage of the store, time for every worker to renew its leases before one is taken from it. */
+/** Time after an outage of the store in which every worker renews its leases before another may take one. */
 const AFTER_OUTAGE_MS = HEARTBEAT_MS + 1_000;
-/** How long jobs that are handed over may take to let go. */
+/** Time that handed-over jobs may take to stop. */
 const HAND_OVER_MS = 2_000;
 
-/** Runs jobs of the queue, in this process, until it is stopped. */
+/** Runs jobs of the queue in this process until it is stopped. */
 export class JobWorker {
   readonly #options: JobWorkerOptions;
   readonly #running = new Map<string, { job: ClaimedJob; control: RunControl; ended: Promise<void> }>();
@@ -44,7 +44,7 @@ export class JobWorker {
     this.#options = options;
   }
 
-  /** Jobs that run here now. */
+  /** Number of jobs that run in this process. */
   get running(): number {
     return this.#running.size;
   }
@@ -73,14 +73,14 @@ export class JobWorker {
     this.#wake.resolve();
   }
 
-  /** A running job's cancellation was requested; it may run elsewhere. */
+  /** Cancels a running job; does nothing when it runs elsewhere. */
   cancel(jobId: string): void {
     this.#running.get(jobId)?.control.cancel();
   }
 
   /**
-   * Starts no more jobs, waits for those that run, for so long at most, and hands the rest over: another worker, or the
-   * next start, goes on with them.
+   * Starts no more jobs, waits at most `graceMs` for the running ones, and hands over the rest: another worker, or the
+   * next start, continues them.
    */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
@@ -119,7 +119,7 @@ export class JobWorker {
     const { organizations } = core.snapshot.directory();
     const job = await core.jobs.claim(worker, (id) => {
       const organization = organizations.get(id);
-      // One that is so new that this process does not know it yet: its jobs wait for half a second or another worker.
+      // This process does not know a new organization yet: its jobs wait for half a second or for another worker.
       if (!organization) return 0;
       return limitOf(organization.limits.runningJobs, core.limits.organization.runningJobs);
     });
