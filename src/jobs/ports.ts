@@ -4,6 +4,40 @@ import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Refusal } from "../gateway/metering/exhaustion-cache.ts";
 import type { Nanos } from "../lib/money.ts";
 
+/*
+ * States of a job. Every arrow is one transaction of the store.
+ *
+ *          submit
+ *             |
+ *             v        cancel; endOverdue while unclaimed; finish before a vendor is called
+ *          pending ------------------------------------------------------> cancelled or failed
+ *             | send
+ *             v                            finish
+ *        in_progress ----------------------------------------------------> cancelled or failed
+ *             | store
+ *             v                            finish
+ *   in_progress, storing ------------------------------------------------> cancelled or failed
+ *             | finish
+ *             v
+ *         completed
+ *             | expire
+ *             v
+ *          expired
+ *
+ * `storing` is a stage and no status. `cancel` only requests the end of a job in progress; its worker ends it. `remove`
+ * deletes ended jobs.
+ *
+ * States of a job's lease. `claim` raises the fence, so that later writes of an earlier worker change nothing.
+ *
+ *           claim              finish, or cancel while pending
+ *   none ----------> held ----------------------------------------> none, for good
+ *                    |  ^
+ *   release,         |  |  claim by any worker takes the job over: it polls the vendor's job that `sent` names,
+ *   releaseAll, or   |  |  and calls a vendor again only where nothing was sent or a call costs nothing
+ *   20 s without     v  |
+ *   `renew`         lapsed
+ */
+
 /**
  * The store of jobs. Every method throws a `DependencyError` while the store is unavailable, and repeating a call then
  * changes nothing twice.
