@@ -7,6 +7,15 @@ export function parseSearch(query: string): Search {
   return Object.fromEntries(new URLSearchParams(query));
 }
 
+/** Returns the parameters as texts, which other parts of the program may have given as numbers. */
+export function readSearch(search: Readonly<Record<string, unknown>>): Search {
+  return Object.fromEntries(
+    Object.entries(search).flatMap(([name, value]) =>
+      value === undefined || value === null ? [] : [[name, String(value)]],
+    ),
+  );
+}
+
 export function renderSearch(search: Search): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(search))
@@ -19,7 +28,7 @@ export function renderSearch(search: Search): string {
  * value removes one. Typing replaces the entry in the history, so that Back leaves the view.
  */
 export function useFilters(): { filters: Search; change(some: Search): void } {
-  const filters = useSearch({ strict: false }) as Search;
+  const filters: Search = useSearch({ strict: false });
   const navigate = useNavigate();
   const change = (some: Search) =>
     void navigate({

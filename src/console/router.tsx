@@ -11,7 +11,7 @@ import {
 } from "@tanstack/react-router";
 import { Shell } from "./shell/shell.tsx";
 import { queryClient, sessionQuery } from "./api/queries.ts";
-import { parseSearch, renderSearch, type Search } from "./address.ts";
+import { parseSearch, readSearch, renderSearch, type Search } from "./address.ts";
 import { useTranslation } from "react-i18next";
 import { FailedState } from "./ui/page/failed-state.tsx";
 import { ButtonLink } from "./ui/text/link.tsx";
@@ -19,7 +19,7 @@ import { Page } from "./ui/page/page.tsx";
 
 const root = createRootRoute({
   component: Outlet,
-  validateSearch: (search): Search => search as Search,
+  validateSearch: readSearch,
   search: { middlewares: [retainSearchParams<Search>(["organization"])] },
 });
 

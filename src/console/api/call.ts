@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Operations } from "../../admin/operations.ts";
+import { readBody } from "./public.ts";
 import { operationPaths } from "./operation-paths.ts" with { type: "macro" };
 
 export type OperationName = keyof Operations;
@@ -8,7 +9,7 @@ export type Output<Name extends OperationName> = z.input<Operations[Name]["outpu
 
 const PATHS: Readonly<Record<string, { method: string; path: string }>> = operationPaths();
 
-/** What the gateway refuses, in its own words; `field` is the path of the wrong field where one is. */
+/** A refusal of the gateway, in its own words; `field` is the path of the wrong field, or null. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -22,7 +23,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Runs an operation. Throws an `ApiError` for whatever is not a success. */
+/** Runs an operation. Throws an `ApiError` unless it succeeds. */
 export async function call<Name extends OperationName>(
   name: Name,
   input: Input<Name>,
@@ -36,21 +37,21 @@ export async function call<Name extends OperationName>(
     return encodeURIComponent(value);
   });
   const isBody = method !== "GET" && method !== "DELETE";
-  return (await send(
+  return await send(
     method,
     isBody ? located : located + queryOf(fields),
     isBody ? fields : undefined,
     signal,
-  )) as Output<Name>;
+  );
 }
 
-/** Sends a request to the administrative interface, for what is no operation. */
-export async function send(
+/** Sends a request that is no operation to the administrative interface. Throws an `ApiError` unless it succeeds. */
+export async function send<Reply>(
   method: string,
   path: string,
   body?: unknown,
   signal?: AbortSignal,
-): Promise<unknown> {
+): Promise<Reply> {
   const response = await fetch(`/admin/v1${path}`, {
     method,
     ...(signal && { signal }),
@@ -59,12 +60,9 @@ export async function send(
       headers: { "content-type": "application/json" },
     }),
   });
-  const reply: unknown = await response.json().catch(() => null);
-  if (response.ok) return reply;
-  const { error, requestId } = (reply ?? {}) as {
-    error?: { type: string; message: string; field: string | null };
-    requestId?: string;
-  };
+  // Some replies have no body.
+  if (response.ok) return await response.json().catch(() => null);
+  const { error, requestId } = await readBody<Refused>(response).catch((): Refused => ({}));
   throw new ApiError(
     response.status,
     error?.type ?? "unavailable",
@@ -72,6 +70,11 @@ export async function send(
     error?.field ?? null,
     requestId ?? null,
   );
+}
+
+interface Refused {
+  error?: { type: string; message: string; field: string | null };
+  requestId?: string;
 }
 
 function queryOf(fields: Record<string, unknown>): string {

@@ -53,7 +53,7 @@ function follow(): void {
   source = new EventSource("/admin/v1/events");
   for (const kind of KINDS)
     source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
-      const event = { kind, data: JSON.parse(data) as unknown };
+      const event: LiveEvent = { kind, data: JSON.parse(data) };
       for (const listener of LISTENERS) listener(event);
     });
 }

@@ -1,18 +1,18 @@
 import { useTranslation } from "react-i18next";
-import { chooseLanguage, LANGUAGES, type Language } from "../texts/i18n.ts";
+import { chooseLanguage, LANGUAGES } from "../texts/i18n.ts";
 
 /** For pages outside of the shell, where there is no member's menu. */
 export function LanguageSwitch() {
   const { t, i18n } = useTranslation();
   return (
     <div role="group" aria-label={t("language")} className="flex gap-1">
-      {Object.entries(LANGUAGES).map(([id, label]) => (
+      {LANGUAGES.map(({ id, label }) => (
         <button
           key={id}
           type="button"
           lang={id}
           aria-pressed={i18n.language === id}
-          onClick={() => void chooseLanguage(id as Language)}
+          onClick={() => void chooseLanguage(id)}
           className="rounded-md px-2 py-1 text-xs text-muted hover:text-text aria-pressed:font-medium aria-pressed:text-text"
         >
           {label}

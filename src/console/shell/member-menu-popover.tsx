@@ -5,15 +5,16 @@ import { Menu, MenuItem, Separator, SubmenuTrigger } from "react-aria-components
 import { Popover } from "react-aria-components/Popover";
 import { useTranslation } from "react-i18next";
 import { send } from "../api/call.ts";
-import { chooseLanguage, LANGUAGES, type Language } from "../texts/i18n.ts";
+import { chooseLanguage, LANGUAGES } from "../texts/i18n.ts";
 import { queryClient } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
-import { chooseTheme, currentTheme, THEMES, type Theme } from "./theme.ts";
+import { chooseTheme, currentTheme, THEMES } from "./theme.ts";
 import { showProblem } from "../ui/overlay/toast.ts";
 
 const ITEM =
   "flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 outline-none data-focused:bg-hover data-open:bg-hover";
 const MENU = "min-w-52 p-1 outline-none";
+const CHOICE_MENU = "min-w-36 p-1 outline-none";
 const POPOVER = "animate-appear rounded-lg bg-raised shadow-popover";
 
 /** Account, theme, language, signing out. */
@@ -54,16 +55,16 @@ export function MemberMenuPopover({
           chosen={theme}
           choices={THEMES.map((id) => ({ id, label: t(`theme.${id}`) }))}
           onChoose={(id) => {
-            chooseTheme(id as Theme);
-            setTheme(id as Theme);
+            chooseTheme(id);
+            setTheme(id);
           }}
         />
         <Choice
           icon={Languages}
           label={t("language")}
           chosen={i18n.language}
-          choices={Object.entries(LANGUAGES).map(([id, label]) => ({ id, label }))}
-          onChoose={(id) => void chooseLanguage(id as Language)}
+          choices={LANGUAGES}
+          onChoose={(id) => void chooseLanguage(id)}
         />
         <Separator className="my-1 h-px bg-line" />
         <MenuItem onAction={() => void signOut()} className={ITEM}>
@@ -75,7 +76,7 @@ export function MemberMenuPopover({
   );
 }
 
-function Choice({
+function Choice<Id extends string>({
   icon: Icon,
   label,
   chosen,
@@ -85,8 +86,8 @@ function Choice({
   icon: LucideIcon;
   label: string;
   chosen: string;
-  choices: readonly { id: string; label: string }[];
-  onChoose(id: string): void;
+  choices: readonly { id: Id; label: string }[];
+  onChoose(id: Id): void;
 }) {
   return (
     <SubmenuTrigger>
@@ -102,10 +103,10 @@ function Choice({
           disallowEmptySelection
           selectedKeys={[chosen]}
           onSelectionChange={(keys) => {
-            const [id] = keys === "all" ? [] : keys;
-            if (id !== undefined) onChoose(String(id));
+            const next = choices.find(({ id }) => keys !== "all" && keys.has(id));
+            if (next) onChoose(next.id);
           }}
-          className={MENU.replace("min-w-52", "min-w-36")}
+          className={CHOICE_MENU}
         >
           {choices.map(({ id, label }) => (
             <MenuItem

@@ -12,8 +12,11 @@ declare module "i18next" {
   }
 }
 
-export const LANGUAGES = { en: "English", zh: "中文" } as const;
-export type Language = keyof typeof LANGUAGES;
+export const LANGUAGES = [
+  { id: "en", label: "English" },
+  { id: "zh", label: "中文" },
+] as const;
+type Language = (typeof LANGUAGES)[number]["id"];
 
 /** Every text by area and name. A text that one language lacks is a type error at its loader. */
 type Texts = TextsOf<typeof en> & TextsOf<typeof zh>;
@@ -27,13 +30,17 @@ const LOADERS: Record<Language, { first(): Promise<Partial<Texts>>; all(): Promi
 const STORED = "gateway.language";
 const IDLE_MS = 2_000;
 
+type AreaTexts = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
+
 const backend: BackendModule = {
   type: "backend",
   init() {},
   async read(language, area) {
-    const { first, all } = LOADERS[language as Language];
-    const texts: Record<string, Record<string, string> | undefined> = await first();
-    return texts[area] ?? (await all())[area as keyof Texts];
+    const { first, all } = LOADERS[knownLanguage(language) ?? "en"];
+    const early: AreaTexts = await first();
+    if (early[area]) return early[area];
+    const texts: AreaTexts = await all();
+    return texts[area];
   },
 };
 
@@ -67,6 +74,10 @@ export async function chooseLanguage(language: Language): Promise<void> {
 
 function chosenLanguage(): Language {
   const wanted = [localStorage.getItem(STORED) ?? "", ...navigator.languages];
-  const found = wanted.map((tag) => tag.slice(0, 2)).find((tag) => tag in LANGUAGES);
-  return (found as Language | undefined) ?? "en";
+  return wanted.map(knownLanguage).find((language) => language !== undefined) ?? "en";
+}
+
+/** The language of a tag such as `en-GB`; undefined for one without texts. */
+function knownLanguage(tag: string): Language | undefined {
+  return LANGUAGES.find(({ id }) => id === tag.slice(0, 2))?.id;
 }

@@ -13,6 +13,13 @@ import { useSession } from "../../api/session.ts";
 const DEFAULT_DAYS = 90;
 const DAY_MS = 86_400_000;
 
+interface TokenValues {
+  name: string;
+  role: Role;
+  organizations: "*" | string[];
+  expiresAt: string;
+}
+
 /** Creates a token that may do at most what its member may. */
 export function TokenDialog({
   isOpen,
@@ -28,10 +35,10 @@ export function TokenDialog({
   const { role: own, organizations } = useSession();
   const options = useOrganizationOptions();
   const create = useOperationMutation("tokens.create", ["tokens"]);
-  const form = useForm({
+  const form = useForm<TokenValues>({
     defaultValues: {
       name: "",
-      role: "viewer" as Role,
+      role: "viewer",
       organizations,
       expiresAt: new Date(Date.now() + DEFAULT_DAYS * DAY_MS).toISOString(),
     },

@@ -15,7 +15,7 @@ import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
 import { KINDS, useAuditWords } from "./audit-words.ts";
 import { AuditVerification } from "./audit-verification.tsx";
-import type { Output } from "../../api/call.ts";
+import type { Input, Output } from "../../api/call.ts";
 import { Details } from "../../ui/text/details.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { Id } from "../../ui/text/id.tsx";
@@ -69,14 +69,14 @@ export default function AuditPage() {
 }
 
 /** The filter of the address as the gateway takes it. */
-function useAuditFilter(): Record<"subject" | "actor" | "kind", string | undefined> {
+function useAuditFilter(): Input<"audit.list"> {
   const { filters } = useFilters();
   const { subject, actor, kind } = filters;
   return {
     ...(subject !== undefined && { subject }),
     ...(actor !== undefined && { actor }),
     ...(kind !== undefined && { kind }),
-  } as Record<"subject" | "actor" | "kind", string | undefined>;
+  };
 }
 
 function useColumns(): Column<AuditEntry>[] {

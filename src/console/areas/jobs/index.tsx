@@ -18,7 +18,7 @@ import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
 import { CancelJobs } from "./cancel-jobs.tsx";
 import { useJobColumns } from "./columns.tsx";
-import { isLive, STATES, type JobState } from "./states.ts";
+import { isLive, STATUSES } from "./states.ts";
 
 const FILTERS = ["status", "model", "keyId"] as const;
 
@@ -68,7 +68,7 @@ function useJobFilter(): Input<"jobs.list"> {
   const { status, model, keyId } = filters;
   return {
     ...(id !== null && { organizationId: id }),
-    ...(status && status in STATES && { status }),
+    ...(STATUSES.some((known) => known === status) && { status }),
     ...(model && { model }),
     ...(keyId && { keyId }),
     ...useSteadyRange("24h"),
@@ -80,7 +80,7 @@ function Filters() {
   const { id: organizationId } = useOrganization();
   const keys = useKeyOptions(organizationId ?? undefined);
   const models = useModelOptions().filter(({ detail }) => detail === "image");
-  const states = (Object.keys(STATES) as JobState[]).map((id) => ({ id, label: t(`status.${id}`) }));
+  const states = STATUSES.map((id) => ({ id, label: t(`status.${id}`) }));
   return (
     <>
       <FilterSelect name="status" label={t("filter.status")} options={states} />

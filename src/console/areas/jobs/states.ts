@@ -13,6 +13,15 @@ export const STATES: Readonly<Record<JobState, StatusLevel>> = {
   expired: "off",
 };
 
+export const STATUSES = [
+  "pending",
+  "in_progress",
+  "completed",
+  "failed",
+  "cancelled",
+  "expired",
+] as const satisfies readonly JobState[];
+
 /** Whether it can still be cancelled. */
 export function isLive({ status }: Pick<JobRow, "status">): boolean {
   return status === "pending" || status === "in_progress";

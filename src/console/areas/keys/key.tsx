@@ -1,6 +1,7 @@
 import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { CodeSnippet } from "../../ui/text/code-snippet.tsx";
+import { LIMITS } from "../../ui/forms/limits-field.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
@@ -75,17 +76,16 @@ function CallWithIt({ view }: { view: Key }) {
   );
 }
 
-type LimitName = keyof Key["limits"];
-
 /** What a key may do. */
 function KeyBounds({ view }: { view: Key }) {
   const { t } = useTranslation(["keys", "shell"]);
   const words = useKeyWords();
   const organization = useOrganizationOptions().find(({ id }) => id === view.organizationId);
-  const limits = Object.entries(view.limits).map(([name, own]): [string, string] => [
-    t(`shell:limit.${name as LimitName}`),
-    own === null ? t("limits.unlimited") : formatCount(own),
-  ]);
+  const limits = LIMITS.flatMap((name): [string, string][] => {
+    const own = view.limits[name];
+    if (own === undefined) return [];
+    return [[t(`shell:limit.${name}`), own === null ? t("limits.unlimited") : formatCount(own)]];
+  });
   return (
     <Card title={t("detail.bounds")}>
       <Details

@@ -49,7 +49,7 @@ export function EditModel({ model, onClose }: { model: ModelRow; onClose(): void
 
 function readDefinition(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text.trim() === "" ? "{}" : text) as Record<string, unknown>;
+    return JSON.parse(text.trim() === "" ? "{}" : text);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new ApiError(400, "invalid", message, "definition", null);

@@ -19,14 +19,21 @@ interface NewBudgetDialogProps {
 const WHOLE = "*";
 const PERIODS = ["month", "day", "total"] as const;
 
+interface BudgetValues {
+  organizationId: string | null;
+  keyId: string;
+  amount: string;
+  period: (typeof PERIODS)[number];
+}
+
 export function NewBudgetDialog({ organizationId, keyId, isOpen, onClose }: NewBudgetDialogProps) {
   const { t } = useTranslation("money");
-  const form = useForm({
+  const form = useForm<BudgetValues>({
     values: {
       organizationId,
       keyId: keyId ?? WHOLE,
       amount: "",
-      period: "month" as (typeof PERIODS)[number],
+      period: "month",
     },
   });
   const chosen = useWatch({ control: form.control, name: "organizationId" });

@@ -120,7 +120,7 @@ function typescriptField([name, value]: FormField): string {
 }
 
 function isStreamed(body: GatewayCall["body"]): boolean {
-  return body?.kind === "json" && (body.value as { stream?: boolean }).stream === true;
+  return body?.kind === "json" && "stream" in body.value && body.value.stream === true;
 }
 
 /** A text or number as JSON, which is a literal of TypeScript and of Python, too. */

@@ -51,13 +51,18 @@ type CellName =
   | { kind: "token"; category: Category; above: number | null }
   | { kind: "use"; feature: string };
 
+function isTokenCell(name: string): name is keyof typeof CATEGORIES {
+  return Object.hasOwn(CATEGORIES, name);
+}
+
 export function readCellName(cell: string): CellName {
   const [, feature] = /^(.+) use$/.exec(cell) ?? [];
   if (feature !== undefined) return { kind: "use", feature };
   const [tier = "", quality] = cell.split(":");
   if (quality !== undefined) return { kind: "image", tier, quality };
   const [name = "", above] = cell.split(" above ");
-  const category = CATEGORIES[name as keyof typeof CATEGORIES];
+  if (!isTokenCell(name)) return { kind: "use", feature: cell };
+  const category = CATEGORIES[name];
   return { kind: "token", category, above: above === undefined ? null : Number(above) };
 }
 

@@ -77,7 +77,8 @@ function toInput(values: CorrectionValues, owner: Owner): Input<"priceCorrection
 
 function Preview({ form, owner }: { form: UseFormReturn<CorrectionValues>; owner: Owner }) {
   const { t } = useTranslation("prices");
-  const values = useWatch({ control: form.control }) as CorrectionValues;
+  useWatch({ control: form.control });
+  const values = form.getValues();
   const input = toInput(values, owner);
   // The reason does not matter for what it comes to, and is typed last.
   const preview = usePricePreview("priceCorrections.preview", input && { ...input, reason: "preview" });

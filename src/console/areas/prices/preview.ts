@@ -1,13 +1,12 @@
-import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
+import { keepPreviousData, skipToken, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { Input, Output } from "../../api/call.ts";
-import { operationQuery } from "../../api/queries.ts";
+import { call, type Input, type Output } from "../../api/call.ts";
 
 type PreviewName = "prices.preview" | "priceCorrections.preview";
 
 const PAUSE_MS = 400;
 
-/** What a change would do, as soon as typing pauses; nothing is read while the input is null. */
+/** Reads the effects of a change as soon as typing pauses; nothing is read while the input is null. */
 export function usePricePreview<Name extends PreviewName>(
   name: Name,
   input: Input<Name> | null,
@@ -18,11 +17,10 @@ export function usePricePreview<Name extends PreviewName>(
     const timer = setTimeout(() => setSettled(text), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  const wanted = settled === null ? ({} as Input<Name>) : (JSON.parse(settled) as Input<Name>);
   return useQuery({
-    ...operationQuery(name, wanted),
-    enabled: settled !== null,
+    queryKey: [name, settled],
+    queryFn: settled === null ? skipToken : ({ signal }) => call<Name>(name, JSON.parse(settled), signal),
     retry: false,
     placeholderData: settled === null ? undefined : keepPreviousData,
-  }) as UseQueryResult<Output<Name>>;
+  });
 }

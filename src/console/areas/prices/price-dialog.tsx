@@ -98,7 +98,8 @@ function Preview({
   currency: string;
 }) {
   const { t } = useTranslation("prices");
-  const values = useWatch({ control: form.control }) as PriceValues;
+  useWatch({ control: form.control });
+  const values = form.getValues();
   const preview = usePricePreview("prices.preview", toInput(values, owner));
   const refusal = preview.data?.refusal ?? null;
   return (

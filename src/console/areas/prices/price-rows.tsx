@@ -124,14 +124,14 @@ function RowAmounts({ row }: { row: PriceRow }) {
   );
 }
 
-const CELL_NAMES = Object.fromEntries(
-  Object.entries(CATEGORIES).map(([cell, category]) => [category as string, cell]),
+const CELL_NAMES = new Map<string, string>(
+  Object.entries(CATEGORIES).map(([cell, category]) => [category, cell]),
 );
 
 function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRow): [string, string][] {
   const tokens = (amounts: Record<string, string> = {}, suffix = ""): [string, string][] =>
     Object.entries(amounts).map(([category, amount]) => [
-      `${CELL_NAMES[category] ?? category}${suffix}`,
+      `${CELL_NAMES.get(category) ?? category}${suffix}`,
       amount,
     ]);
   return [

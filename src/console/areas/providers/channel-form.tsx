@@ -9,7 +9,7 @@ import { NumberField } from "../../ui/forms/number-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
-import { fieldsOf, type ChannelValues, type Provider } from "./channel-values.ts";
+import { DEADLINES, fieldsOf, type ChannelValues, type Provider } from "./channel-values.ts";
 import type { SettingField } from "./setting-fields.ts";
 
 /** The fields of a channel, those of its own settings made of its provider's schema. */
@@ -130,7 +130,7 @@ function TimeLimits() {
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-2 font-medium">{t("form.deadlines")}</legend>
       <div className="grid gap-3 sm:grid-cols-3">
-        {(["firstByteMs", "idleMs", "totalMs"] as const).map((name) => (
+        {DEADLINES.map((name) => (
           <NumberField
             key={name}
             name={`deadlines.${name}`}

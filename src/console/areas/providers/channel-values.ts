@@ -21,9 +21,11 @@ export interface ChannelValues {
   /** `name: value`. */
   headers: string[];
   maxConcurrent: number | null;
-  deadlines: { firstByteMs: number | null; idleMs: number | null; totalMs: number | null };
+  deadlines: Record<(typeof DEADLINES)[number], number | null>;
   isOwnServer: boolean;
 }
+
+export const DEADLINES = ["firstByteMs", "idleMs", "totalMs"] as const;
 
 export function fieldsOf({ settings }: Pick<Provider, "settings">): SettingField[] {
   return settingFields(settings as SettingSchema);

@@ -11,6 +11,7 @@ import { formatCount, formatDuration } from "../../ui/text/format.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { ChannelHealth, CredentialState } from "./channel-health.tsx";
+import { DEADLINES } from "./channel-values.ts";
 import { ChannelUses, RemovalConsequences } from "./channel-uses.tsx";
 import { EditChannel } from "./edit-channel.tsx";
 import { TestConnection } from "./test-connection.tsx";
@@ -59,7 +60,10 @@ function Summary({ channel }: { channel: Channel }) {
   const { t } = useTranslation("providers");
   const can = useCan();
   const { id, provider, origin, baseUrl, region, maxConcurrent, deadlines, health } = channel;
-  const limits = Object.entries(deadlines ?? {}) as [keyof NonNullable<typeof deadlines>, number][];
+  const limits = DEADLINES.flatMap((name) => {
+    const ms = deadlines?.[name];
+    return ms === undefined ? [] : [`${t(`form.${name}`)} ${formatDuration(ms)}`];
+  });
   return (
     <Card title={t("detail.summary")}>
       <div className="flex flex-col gap-5">
@@ -73,12 +77,7 @@ function Summary({ channel }: { channel: Channel }) {
             [t("column.baseUrl"), baseUrl],
             [t("form.region"), region],
             [t("form.maxConcurrent"), maxConcurrent === null ? null : formatCount(maxConcurrent)],
-            [
-              t("form.deadlines"),
-              limits.length === 0
-                ? null
-                : limits.map(([name, ms]) => `${t(`form.${name}`)} ${formatDuration(ms)}`).join(", "),
-            ],
+            [t("form.deadlines"), limits.length === 0 ? null : limits.join(", ")],
             [t("form.headers"), <Pairs pairs={channel.headers} />],
             [t("form.settings"), <Pairs pairs={channel.settings} />],
           ]}

@@ -73,7 +73,9 @@ function kindOf(schema: SettingSchema): Pick<SettingField, "kind" | "choices"> {
 function valuesOf({ type, enum: listed, const: only }: SettingSchema, isAlone = false) {
   const values = listed ?? (only === undefined ? [] : [only]);
   if (values.length === 0 && type === "boolean" && !isAlone) return [true, false];
-  return values.filter((value) => ["string", "boolean", "number"].includes(typeof value)) as (
-    string | boolean | number
-  )[];
+  return values.filter((value) => isChoice(value));
+}
+
+function isChoice(value: unknown): value is string | boolean | number {
+  return ["string", "boolean", "number"].includes(typeof value);
 }

@@ -24,7 +24,7 @@ export function PasswordStep({
   const form = useForm<Credentials>({ defaultValues: { name: "", password: "" } });
   const ways = useQuery({
     queryKey: ["signIn"],
-    queryFn: ({ signal }) => send("GET", "/sign-in", undefined, signal) as Promise<SignInWays>,
+    queryFn: ({ signal }) => send<SignInWays>("GET", "/sign-in", undefined, signal),
     retry: false,
   });
   const submit = async ({ name, password }: Credentials) => {

@@ -10,7 +10,7 @@ export interface Credentials {
 export type SignedInMember = Session;
 
 export async function signIn(credentials: Credentials): Promise<SignedInMember> {
-  return (await send("POST", "/session", credentials)) as SignedInMember;
+  return await send("POST", "/session", credentials);
 }
 
 /** Whether name and password are right and a code is all that is missing. */

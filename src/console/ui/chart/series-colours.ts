@@ -16,7 +16,7 @@ export function seriesColour(name: string): string {
 }
 
 function slotOf(name: string): number {
-  slots ??= JSON.parse(localStorage.getItem(STORED) ?? "{}") as Record<string, number>;
+  slots ??= storedSlots();
   const known = slots[name];
   if (known !== undefined) return known;
   const wanted = hashOf(name) % HUES;
@@ -27,6 +27,10 @@ function slotOf(name: string): number {
   slots[name] = slot;
   localStorage.setItem(STORED, JSON.stringify(slots));
   return slot;
+}
+
+function storedSlots(): Record<string, number> {
+  return JSON.parse(localStorage.getItem(STORED) ?? "{}");
 }
 
 function hashOf(name: string): number {

@@ -96,7 +96,7 @@ function optionsOf(
     ],
     series: [{}, ...series.map((each) => seriesOf(kind, each)).reverse()],
     ...(kind === "area" && {
-      bands: series.slice(1).map((_, index) => ({ series: [index + 1, index + 2] as [number, number] })),
+      bands: series.slice(1).map((_, index): uPlot.Band => ({ series: [index + 1, index + 2] })),
     }),
     hooks: { setCursor: [({ cursor }) => onIndex(cursor.idx ?? null)] },
   };

@@ -1,6 +1,11 @@
-/** The look of an input. */
-export const INPUT =
-  "h-8 w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-sm placeholder:text-muted data-disabled:opacity-60 aria-invalid:border-bad data-invalid:border-bad max-sm:h-10 max-sm:text-base";
+const BOX =
+  "w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-sm placeholder:text-muted data-disabled:opacity-60 aria-invalid:border-bad data-invalid:border-bad max-sm:text-base";
+
+/** The look of an input of one line. */
+export const INPUT = `h-8 max-sm:h-10 ${BOX}`;
+
+/** The look of an input of several lines; its height is the user's. */
+export const TEXT_AREA = `py-1.5 ${BOX}`;
 
 /** Label, input and help, one below another. */
 export const FIELD = "flex min-w-0 flex-col gap-1.5";

@@ -75,11 +75,12 @@ export const LIMITS = [
   "runningJobs",
 ] as const satisfies readonly (keyof OwnLimits)[];
 
+type TakenLimits = NonNullable<OperationInput<"keys.update">["limits"]>;
+
 /** Limits of a form as the gateway takes them: what is not there becomes the default again. */
-export function toLimits(limits: OwnLimits): NonNullable<OperationInput<"keys.update">["limits"]> {
-  const named = Object.entries(limits).map(([name, value]) => [
-    name,
-    value === undefined ? "default" : value,
-  ]);
-  return Object.fromEntries(named) as NonNullable<OperationInput<"keys.update">["limits"]>;
+export function toLimits(limits: OwnLimits): TakenLimits {
+  const taken: TakenLimits = {};
+  for (const name of LIMITS)
+    if (name in limits) taken[name] = limits[name] === undefined ? "default" : limits[name];
+  return taken;
 }

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { TextArea } from "react-aria-components/TextArea";
 import { TextField } from "react-aria-components/TextField";
-import { INPUT } from "./field-class.ts";
+import { TEXT_AREA } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface LinesFieldProps extends FieldProps {
@@ -32,7 +32,7 @@ export function LinesField({ placeholder, whenEmpty, ...props }: LinesFieldProps
           rows={3}
           placeholder={placeholder}
           spellCheck="false"
-          className={`${INPUT.replace("h-8", "min-h-20").replace("max-sm:h-10", "")} py-1.5 font-mono text-xs leading-5`}
+          className={`${TEXT_AREA} min-h-20 font-mono text-xs leading-5`}
         />
       </FieldFrame>
     </TextField>

@@ -21,7 +21,7 @@ export function SelectField({ options, placeholder, ...props }: SelectFieldProps
   return (
     <Select
       {...shared}
-      value={(field.value as string | null | undefined) ?? null}
+      value={typeof field.value === "string" ? field.value : null}
       onChange={(id) => field.onChange(id)}
       placeholder={placeholder ?? t("choose")}
     >
@@ -41,7 +41,7 @@ export function MultiSelectField({ options, placeholder, ...props }: SelectField
     <Select
       {...shared}
       selectionMode="multiple"
-      value={(field.value as string[] | null | undefined) ?? []}
+      value={Array.isArray(field.value) ? field.value.map(String) : []}
       onChange={(ids) => field.onChange([...ids].map(String))}
       placeholder={placeholder ?? t("chooseSome")}
     >

@@ -2,7 +2,7 @@ import type { HTMLInputTypeAttribute } from "react";
 import { Input } from "react-aria-components/Input";
 import { TextArea } from "react-aria-components/TextArea";
 import { TextField as AriaTextField } from "react-aria-components/TextField";
-import { INPUT } from "./field-class.ts";
+import { INPUT, TEXT_AREA } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface TextFieldProps extends FieldProps {
@@ -23,7 +23,7 @@ export function TextField({ type, placeholder, isMono, lines, ...props }: TextFi
   return (
     <AriaTextField
       {...shared}
-      {...(type !== undefined && { type: type as "text" })}
+      {...(type !== undefined && { type })}
       name={props.name}
       value={String(field.value ?? "")}
       onChange={field.onChange}
@@ -39,7 +39,7 @@ export function TextField({ type, placeholder, isMono, lines, ...props }: TextFi
             ref={field.ref}
             placeholder={placeholder}
             rows={lines}
-            className={`${INPUT.replaceAll("h-8", "min-h-8").replace("max-sm:h-10", "")} py-1.5${look}`}
+            className={`${TEXT_AREA} min-h-8${look}`}
           />
         )}
       </FieldFrame>

@@ -10,7 +10,7 @@ export function TimeField(props: FieldProps) {
   return (
     <TextField
       {...shared}
-      type={"datetime-local" as "text"}
+      type="datetime-local"
       value={toLocal(field.value)}
       onChange={(text) => field.onChange(text === "" ? null : new Date(text).toISOString())}
     >

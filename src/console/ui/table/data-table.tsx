@@ -138,7 +138,7 @@ function useRowsInSight<Row extends RowData>(
   const table = useTable({
     features,
     columns: definitions,
-    data: (list.rows ?? NONE) as Row[],
+    data: list.rows ?? NONE,
     getRowId: rowId,
     state: { columnVisibility: visible },
   });

@@ -28,15 +28,14 @@ function focusRow(table: HTMLElement, index: number, frames: number): void {
 }
 
 function nextRow(key: string, index: number, count: number): number | undefined {
-  const next = (
-    {
-      ArrowDown: index + 1,
-      ArrowUp: index - 1,
-      PageDown: index + PAGE_ROWS,
-      PageUp: index - PAGE_ROWS,
-      Home: 0,
-      End: count - 1,
-    } as Record<string, number>
-  )[key];
+  const rows: Readonly<Record<string, number>> = {
+    ArrowDown: index + 1,
+    ArrowUp: index - 1,
+    PageDown: index + PAGE_ROWS,
+    PageUp: index - PAGE_ROWS,
+    Home: 0,
+    End: count - 1,
+  };
+  const next = rows[key];
   return next === undefined ? undefined : Math.max(0, Math.min(count - 1, next));
 }

@@ -17,13 +17,17 @@ export function formatShortMoney(amount: string, currency: string): string {
 
 function money(amount: string, currency: string, least: number, most: number): string {
   const digits = { minimumFractionDigits: least, maximumFractionDigits: most };
-  const value = amount as Intl.StringNumericLiteral;
+  if (!isDecimal(amount)) return `${amount} ${currency}`;
   try {
-    return format(`money ${currency} ${most}`, { style: "currency", currency, ...digits }).format(value);
+    return format(`money ${currency} ${most}`, { style: "currency", currency, ...digits }).format(amount);
   } catch {
     // A currency that the platform does not know.
-    return `${format(`plain ${most}`, digits).format(value)} ${currency}`;
+    return `${format(`plain ${most}`, digits).format(amount)} ${currency}`;
   }
+}
+
+function isDecimal(text: string): text is `${number}` {
+  return /^-?\d+(\.\d+)?$/.test(text);
 }
 
 export function formatCount(count: number): string {
