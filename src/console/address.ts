@@ -24,8 +24,8 @@ export function renderSearch(search: Search): string {
 }
 
 /**
- * The filters of a view, which stand in its address. `change` sets some of them and leaves the rest; an empty or absent
- * value removes one. Typing replaces the entry in the history, so that Back leaves the view.
+ * Returns the filters of a view, which stand in its address. `change` sets some of them; an empty or absent value removes
+ * one. A change replaces the entry in the browser's history, so that Back leaves the view.
  */
 export function useFilters(): { filters: Search; change(some: Search): void } {
   const filters: Search = useSearch({ strict: false });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DIRECTORY, readManifest, versionOfSources, type Manifest } from "./manifest.ts";
 import { ownValue } from "../lib/own-value.ts";
 
-/** A gateway that has just started has more urgent work than looking for a build. */
+/** After its start the gateway has more urgent work than looking for a build. */
 const WARM_UP_MS = 5_000;
 const RETRY_MS = 30_000;
 
@@ -27,14 +27,14 @@ export function openConsole(onProblem: (error: unknown) => void) {
   };
   setTimeout(find, WARM_UP_MS).unref();
   return {
-    /** Whether there are files; false where they could not be built. */
+    /** True when the files are there; false when they could not be built. */
     isReady: async () => (await find()) !== null,
     /** The page. */
     async page(): Promise<string> {
       const found = await find();
       return found ? await Bun.file(join(found.folder, found.manifest.page)).text() : "";
     },
-    /** A file that the page loads; null where there is none of the name. */
+    /** A file that the page loads; null for an unknown name. */
     async file(name: string, acceptsGzip: boolean) {
       const found = await find();
       const known = found ? ownValue(found.manifest.files, name) : undefined;
@@ -47,13 +47,13 @@ export function openConsole(onProblem: (error: unknown) => void) {
   };
 }
 
-/** The build of the present sources, which is made first where there is none. */
+/** Returns the build of the present sources, and makes it where there is none. */
 async function findBuild(): Promise<Build> {
   const version = await versionOfSources();
   const folder = join(DIRECTORY, version);
   const known = await readManifest(version);
   if (known) return { manifest: known, folder };
-  // A process of its own, because bundling takes memory and time that requests would miss.
+  // Bundling runs in a process of its own, because it takes memory and time that requests need.
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "build.ts")], {
     env: { NODE_ENV: "production" },
     stdout: "ignore",

@@ -41,7 +41,7 @@ function Console() {
   );
 }
 
-/** Leads to signing in and back to the page that was looked at. */
+/** Opens the sign-in page, which leads back to the present page. */
 function signInAgain(): void {
   const { pathname, href } = router.state.location;
   if (pathname.endsWith("/sign-in") || pathname.endsWith("/key")) return;

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
-/** Where the builds of the page are kept, each in a folder of its version. */
+/** The folder of the builds of the page, each in a folder of its version. */
 export const DIRECTORY = resolve(import.meta.dir, "../../dist/console");
 
 const MANIFEST = "manifest.json";
 
-/** What a build consists of. */
+/** The files of a build. */
 export interface Manifest {
   /** Name of the page's file. */
   page: string;
@@ -22,11 +22,11 @@ interface BuiltFile {
   bytes: number;
   /** Bytes of the `.gz` beside it. */
   compressed: number;
-  /** The source it begins with, such as `areas/overview/index.tsx`; null for what is shared. */
+  /** The source it begins with, such as `areas/overview/index.tsx`; null for a shared file. */
   source: string | null;
 }
 
-/** Returns a hash of everything that the bundle is made of: its sources, and those of the lower floors that it imports. */
+/** Returns a hash of the bundle's sources, including the lower floors that it imports. */
 export async function versionOfSources(): Promise<string> {
   const root = resolve(import.meta.dir, "../..");
   const sources = new Bun.Glob("src/{console,admin,domain,lib}/**/*.{ts,tsx,json,css,html,svg}");

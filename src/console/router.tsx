@@ -35,7 +35,7 @@ const ownKey = createRoute({
   component: lazyRouteComponent(() => import("./areas/own-key/index.tsx")),
 });
 
-/** Everything else is for who is signed in. */
+/** All other pages need a session. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
@@ -111,7 +111,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** In place of a page that could not be shown; the navigation stays. */
+/** Replaces a page that could not be shown; the navigation stays. */
 function ProblemPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation();
   return (

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
 
-/** What the gateway reports: the kind of thing that changed, such as `jobs`, and what it says about it. */
+/** A message of the gateway: the kind of thing that changed, such as `jobs`, and its data. */
 export interface LiveEvent {
   kind: string;
   data: unknown;
@@ -12,7 +12,7 @@ const KINDS = ["jobs", "channels", "requests"] as const;
 
 let source: EventSource | null = null;
 
-/** Follows the gateway's events while the page is visible; one connection for all who follow. */
+/** Listens to the gateway's events while the page is visible. All listeners share one connection. */
 export function useEvents(onEvent: (event: LiveEvent) => void): void {
   useEffect(() => {
     LISTENERS.add(onEvent);

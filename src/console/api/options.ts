@@ -24,7 +24,7 @@ export function useOrganizationOptions(): readonly Option[] {
   return useOptions("organizations.list", ORGANIZATIONS, organizationOption);
 }
 
-/** The currency of an organization that the member may see; undefined while that is not known. */
+/** Returns the currency of an organization that the member may see; undefined while it is read. */
 export function useCurrency(organizationId: string | null): string | undefined {
   const { data } = useQuery({ ...operationQuery("organizations.list", ORGANIZATIONS), staleTime: STALE_MS });
   return data?.data.find(({ id }) => id === organizationId)?.currency;
@@ -35,7 +35,7 @@ export function useModelOptions(): readonly Option[] {
   return useOptions("models.list", { isRoutable: true, limit: MAX_OPTIONS }, modelOption);
 }
 
-/** Channels of the installation; who may not list them is given those that models' routes name. */
+/** Channels of the installation. A member who may not list them gets those that the models' routes name. */
 export function useChannelOptions(): readonly Option[] {
   const canList = useCan()("viewer", "installation");
   const channels = useOptions("channels.list", {}, channelOption, canList);

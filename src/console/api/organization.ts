@@ -3,8 +3,8 @@ import { useFilters } from "../address.ts";
 import { useSession } from "./session.ts";
 
 /**
- * The organization that is looked at: the one in the address, else the only one there is. `id` is null for all, as
- * `chosen` is where the address names none; `choose` keeps it in the address of every page.
+ * Returns the current organization: the one in the address, else the only one there is. `id` is null for all, and so
+ * is `chosen` where the address names none. `choose` keeps it in the address of every page.
  */
 export function useOrganization(): {
   id: string | null;

@@ -48,7 +48,7 @@ export type ListName = {
 type Item<Name extends ListName> =
   Output<Name> extends { data: (infer Row)[]; next: string | null } ? Row : never;
 
-/** A list that is read page by page as far as it is looked at. */
+/** A list that is read page by page as it is scrolled. */
 export function useList<Name extends ListName>(name: Name, input: Input<Name>): List<Item<Name>> {
   const query = useInfiniteQuery(
     infiniteQueryOptions({
@@ -75,7 +75,7 @@ export function useList<Name extends ListName>(name: Name, input: Input<Name>): 
   };
 }
 
-/** The rows of a table and what became of reading them; `rows` is undefined until the first have come. */
+/** The rows of a table and the state of their query; `rows` is undefined until the first page is read. */
 export interface List<Row> {
   rows: readonly Row[] | undefined;
   error: Error | null;
@@ -87,7 +87,7 @@ export interface List<Row> {
   retry(): void;
 }
 
-/** Runs an operation that changes something; afterwards everything of the named kinds (`keys`, `budgets`) is read again. */
+/** Runs an operation that changes something; afterwards all queries of the named kinds (`keys`, `budgets`) run again. */
 export function useOperationMutation<Name extends OperationName>(name: Name, changes: readonly string[]) {
   const client = useQueryClient();
   return useMutation({
@@ -99,7 +99,7 @@ export function useOperationMutation<Name extends OperationName>(name: Name, cha
   });
 }
 
-/** Who is signed in. */
+/** The signed-in member. */
 export type Session = Output<"session.get">;
 
 export const sessionQuery = {

@@ -2,12 +2,12 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { isAtLeast, type Role } from "../../admin/roles.ts";
 import { sessionQuery, type Session } from "./queries.ts";
 
-/** Who is signed in; for components below the shell. */
+/** Returns the signed-in member; for components below the shell. */
 export function useSession(): Session {
   return useSuspenseQuery(sessionQuery).data;
 }
 
-/** Whether whoever is signed in may do what needs a role; `installation` is for what all organizations share. */
+/** Returns a function that is true where the signed-in member has a role; `installation` asks for all organizations. */
 export function useCan(): (role: Role, reach?: "organization" | "installation") => boolean {
   const { role: own, organizations } = useSession();
   return (role, reach = "organization") =>

@@ -20,7 +20,7 @@ interface Entry {
   go(): void;
 }
 
-/** Enough of an id that it is one, where it is nothing else. */
+/** A text that may be the id of a request, where nothing else matches it. */
 const REQUEST_ID = /^[\w-]{12,128}$/;
 const MAX_ENTRIES = 50;
 
@@ -35,8 +35,8 @@ export function CommandPalette({ onClose }: { onClose(): void }) {
     onClose();
     entry.go();
   };
-  // The first entry is meant where none has the focus, as when keys and models come after the typing, or where the
-  // one that had it has gone.
+  // Enter opens the first entry when none has the focus: keys and models may arrive after the typing, and the focused
+  // entry may have gone.
   const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
     if (key !== "Enter") return;
     const active = currentTarget.getAttribute("aria-activedescendant");

@@ -8,7 +8,7 @@ import { OptionsList } from "../ui/forms/options-list.tsx";
 
 const ALL = "";
 
-/** Chooses which organization all pages are about. */
+/** Chooses the organization of all pages. */
 export function OrganizationPicker({ options }: { options: readonly Option[] }) {
   const { t } = useTranslation();
   const { id, choose } = useOrganization();

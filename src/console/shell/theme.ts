@@ -3,7 +3,7 @@ export type Theme = (typeof THEMES)[number];
 
 const STORED = "gateway.theme";
 
-/** Shows the theme that was chosen earlier; the system's where none was. */
+/** Applies the theme that was chosen earlier, else the system's. */
 export function startTheme(): void {
   applyTheme(currentTheme());
 }

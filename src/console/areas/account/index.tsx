@@ -14,7 +14,7 @@ import { Form } from "../../ui/forms/form.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 
-/** One's own account: password, second factor, sessions, tokens for programs. */
+/** The member's account: password, second factor, sessions, tokens for programs. */
 export default function AccountPage() {
   const { t } = useTranslation("account");
   const { t: words } = useTranslation();

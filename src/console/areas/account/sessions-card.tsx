@@ -10,7 +10,7 @@ import { showProblem } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
 import { SESSION_ENDED, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 
-/** Where one is signed in. */
+/** The member's sessions. */
 export function SessionsCard() {
   const { t } = useTranslation("account");
   const [isAsking, setAsking] = useState(false);
@@ -80,7 +80,7 @@ const BROWSERS = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
 const SYSTEMS = ["Windows", "Android", "iPhone", "iPad", "Mac OS", "Linux"];
 const NAMES: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera", "Mac OS": "macOS" };
 
-/** Such as Firefox · Linux; null for what is no browser. */
+/** Returns a name such as Firefox · Linux; null for a program that is no browser. */
 function browserOf(agent: string): string | null {
   const found = [BROWSERS, SYSTEMS].map((list) => list.find((name) => agent.includes(name)));
   const named = found.flatMap((name) => (name === undefined ? [] : [NAMES[name] ?? name]));

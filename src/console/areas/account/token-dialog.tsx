@@ -20,7 +20,7 @@ interface TokenValues {
   expiresAt: string;
 }
 
-/** Creates a token that may do at most what its member may. */
+/** Creates a token with at most the rights of its member. */
 export function TokenDialog({
   isOpen,
   onClose,

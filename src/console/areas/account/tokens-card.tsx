@@ -14,7 +14,7 @@ import { TokenDialog } from "./token-dialog.tsx";
 
 type Token = Output<"tokens.list">["data"][number];
 
-/** Tokens with which programs administer. */
+/** Tokens for programs that administer. */
 export function TokensCard() {
   const { t } = useTranslation("account");
   const tokens = useOperationQuery("tokens.list", {});

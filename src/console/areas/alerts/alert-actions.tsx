@@ -9,7 +9,7 @@ import { useCan } from "../../api/session.ts";
 import { AlertDialog } from "./alert-dialog.tsx";
 import type { Alert } from "./views.ts";
 
-/** What may be done with a rule. */
+/** The actions on a rule. */
 export function AlertActions({ view }: { view: Alert }) {
   const { t } = useTranslation("alerts");
   const can = useCan();

@@ -3,10 +3,10 @@ import type { Alert } from "./views.ts";
 
 export const KINDS = ["budget", "error_rate", "ejection"] as const;
 
-/** What stands for every budget. */
+/** The option for every budget. */
 export const ALL_BUDGETS = "*";
 
-/** A rule as the form holds it: the fields of every kind, of which those of the chosen one count. */
+/** The values of a rule's form: the fields of every kind, of which those of the chosen kind are used. */
 export interface AlertValues {
   organizationId: string | null;
   name: string;
@@ -49,7 +49,7 @@ export function valuesOf(view: Alert | null, organizationId: string | null): Ale
   };
 }
 
-/** The settings of the chosen kind as the gateway takes them; it refuses a number that is missing. */
+/** Returns the settings of the chosen kind as the gateway takes them; the gateway refuses a missing number. */
 export function toSettings({
   kind,
   percents,

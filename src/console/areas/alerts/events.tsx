@@ -10,7 +10,7 @@ import { useList } from "../../api/queries.ts";
 import { useFilters } from "../../address.ts";
 import type { AlertEvent } from "./views.ts";
 
-/** What rules have found, the latest first. */
+/** The events of rules, the latest first. */
 export function AlertEvents() {
   const { t } = useTranslation("alerts");
   const { filters } = useFilters();

@@ -19,7 +19,7 @@ import type { Alert } from "./views.ts";
 import { formatShare } from "../../ui/text/format.ts";
 
 export default function AlertsPage() {
-  // The texts of money are those of a dialog, which must not wait for them.
+  // A dialog needs the texts of money and must not wait for them.
   const { t } = useTranslation(["alerts", "shell", "money"]);
   const can = useCan();
   const { id } = useOrganization();
@@ -87,7 +87,7 @@ function useColumns(): Column<Alert>[] {
   ];
 }
 
-/** What a rule says, in words. */
+/** Returns a rule in words. */
 function useAlertWords() {
   const { t } = useTranslation("alerts");
   const share = (percent: number) => formatShare(percent / 100);

@@ -8,7 +8,7 @@ import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { call } from "../../api/call.ts";
 
-/** Sends a mail now and shows what the mail server says. */
+/** Sends a mail now and shows the mail server's response. */
 export function MailTest() {
   const { t } = useTranslation("alerts");
   const [isOpen, setOpen] = useState(false);

@@ -1,5 +1,5 @@
 import type { Output } from "../../api/call.ts";
 
-/** What the page of alerts shows, as the gateway returns it. */
+/** Records of the page of alerts, as the gateway returns them. */
 export type Alert = Output<"alerts.list">["data"][number];
 export type AlertEvent = Output<"alerts.events">["data"][number];

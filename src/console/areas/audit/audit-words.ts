@@ -40,7 +40,7 @@ const ACTIONS = [
   "turn off TOTP",
 ] as const;
 
-/** What was done to what, in words; what has none is shown as it is recorded. */
+/** Returns actions and kinds in words; unknown ones are shown as they are recorded. */
 export function useAuditWords() {
   const { t } = useTranslation("settings");
   return {

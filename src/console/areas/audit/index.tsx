@@ -23,7 +23,7 @@ import { DifferenceTable } from "../../ui/table/difference-table.tsx";
 
 type AuditEntry = Output<"audit.list">["data"][number];
 
-/** Who changed what, and how; the filters and the entry that is open stand in the address. */
+/** The audit log; the filters and the open entry stand in the address. */
 export default function AuditPage() {
   const { t } = useTranslation(["settings", "shell"]);
   const { filters, change } = useFilters();
@@ -126,7 +126,7 @@ function useColumns(): Column<AuditEntry>[] {
   ];
 }
 
-/** One change with what it has changed. */
+/** One entry with its differences. */
 function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
   const { t } = useTranslation("settings");
   const words = useAuditWords();

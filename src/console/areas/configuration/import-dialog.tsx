@@ -15,7 +15,7 @@ import { DifferenceTable } from "../../ui/table/difference-table.tsx";
 
 type ImportResult = Output<"configuration.import">;
 
-/** Reads a configuration, shows what it would change, and only then applies it. */
+/** Reads a configuration, shows its changes, and only then applies it. */
 export function ImportDialog({ onClose }: { onClose(): void }) {
   const { t } = useTranslation(["settings", "shell"]);
   const [yaml, setYaml] = useState("");
@@ -113,7 +113,7 @@ function YamlField({ yaml, onChange }: { yaml: string; onChange(text: string): v
 
 const LEVELS = { create: "good", update: "warn", remove: "bad" } as const;
 
-/** What an import changes, or has changed, one thing after another; and the secrets that it made. */
+/** The changes of an import one after another, and the secrets that it made. */
 function ImportChanges({ result }: { result: Output<"configuration.import"> }) {
   const { t } = useTranslation("settings");
   const { changes, secrets } = result;

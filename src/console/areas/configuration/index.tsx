@@ -21,7 +21,7 @@ type Setting = Output<"settings.list">["data"][number];
 
 const ORIGINS = ["environment", "file", "database", "default"] as const;
 
-/** Every setting and where its value comes from; the whole configuration as one file. */
+/** Every setting with the origin of its value; export and import of the whole configuration. */
 export default function ConfigurationPage() {
   const { t } = useTranslation(["settings", "shell"]);
   const { filters } = useFilters();

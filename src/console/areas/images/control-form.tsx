@@ -13,12 +13,12 @@ import { useOperationMutation } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { DeliveryTable } from "./delivery-table.tsx";
 
-/** How one organization's pictures are delivered, and what happens when a vendor is slow or a caller leaves. */
+/** Sets an organization's delivery of pictures, and the behaviour when a vendor is slow or a client disconnects. */
 export function ControlForm({ organization }: { organization: Output<"organizations.get"> }) {
   const { t } = useTranslation("images");
   const form = useForm<ControlValues>({
     defaultValues: toValues(organization),
-    // An error that went away as its field is left would move the button away from under the pointer.
+    // If leaving a field removed its error, the button would move away from under the pointer.
     reValidateMode: "onSubmit",
   });
   const update = useOperationMutation("organizations.update", ["organizations", "audit"]);
@@ -144,7 +144,7 @@ function CallerCard({ isReadOnly }: PartProps) {
 type Organization = Output<"organizations.get">;
 type Settings = Organization["settings"];
 
-/** What the form holds. Fields that are sent as they are have the paths of the interface, where its errors point. */
+/** The values of the form. Unchanged fields have the paths of the interface, to which its errors point. */
 interface ControlValues {
   settings: Pick<
     Settings,

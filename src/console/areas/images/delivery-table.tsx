@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 type Delivered = "links" | "base64" | "both";
 const REQUESTED = ["absent", "url", "b64_json"] as const;
 
-/** What `response_format` gets under each state of the switch. */
+/** The delivery for each `response_format` under each state of the switch. */
 const RULES: Readonly<
   Record<"on" | "off" | "unset", Readonly<Record<(typeof REQUESTED)[number], Delivered>>>
 > = {
@@ -12,7 +12,7 @@ const RULES: Readonly<
   unset: { absent: "links", url: "links", b64_json: "base64" },
 };
 
-/** What callers get with the switch as it stands in the form. */
+/** Shows the delivery to callers under the state of the switch in the form. */
 export function DeliveryTable({ force }: { force: boolean | null }) {
   const { t } = useTranslation("images");
   const rules = RULES[force === null ? "unset" : force ? "on" : "off"];

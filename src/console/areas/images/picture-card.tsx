@@ -14,7 +14,7 @@ import { useNavigate } from "@tanstack/react-router";
 
 type Picture = Output<"pictures.list">["data"][number];
 
-/** One delivered picture: facts without the prompt, and the way to its request. */
+/** One delivered picture: its facts without the prompt, and a link to its request. */
 export function PictureCard({ picture }: { picture: Picture }) {
   const { t } = useTranslation("images");
   const { id, url, model, at, width, height, format, bytes } = picture;

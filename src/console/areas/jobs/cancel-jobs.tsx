@@ -7,7 +7,7 @@ import type { JobRow } from "./states.ts";
 
 const ENDED = 409;
 
-/** Asks before jobs are cancelled, in figures, and says what became of it. */
+/** Asks before jobs are cancelled, with their number, and shows the outcome. */
 export function CancelJobs({
   jobs,
   isOpen,

@@ -16,7 +16,7 @@ interface Choice {
   onChoose(chosen: ReadonlySet<string>): void;
 }
 
-/** The columns of the list; `choice` is null where nothing may be cancelled. */
+/** The columns of the list; `choice` is null for members who may cancel nothing. */
 export function useJobColumns(choice: Choice | null): readonly Column<JobRow>[] {
   const { t } = useTranslation("jobs");
   const now = useNow();

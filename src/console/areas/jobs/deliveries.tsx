@@ -18,7 +18,7 @@ const LEVELS: Readonly<Record<Delivery["status"], StatusLevel>> = {
   failed: "bad",
 };
 
-/** The messages about a job's end, and what became of them. */
+/** The webhook messages about a job's end, and their state. */
 export function Deliveries({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const query = useOperationQuery("deliveries.list", { organizationId: job.organizationId, jobId: job.id });

@@ -110,7 +110,7 @@ function JobDetail({ job }: { job: Job }) {
   );
 }
 
-/** What a job was charged, line by line; nothing before it has completed. */
+/** The charge of a job, line by line; nothing before the job has completed. */
 function JobCost({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const { data } = useJobRequest(job);

@@ -7,7 +7,7 @@ import { STATES, type JobRow } from "./states.ts";
 import { useQuery } from "@tanstack/react-query";
 import { operationQuery } from "../../api/queries.ts";
 
-/** What happened to a job, one below the other: submission, first vendor call, each call, and how it ended. */
+/** The events of a job: submission, first vendor call, each call, and its end. */
 export function Timeline({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const { createdAt, startedAt, endedAt, deadlineAt, status, error, isCancelRequested } = job;

@@ -132,7 +132,7 @@ function useColumns(): Column<ListedKey>[] {
   ];
 }
 
-/** The tightest budget of a key in a table's cell; nothing where it has none. */
+/** The tightest budget of a key in a table's cell; nothing without a budget. */
 function BudgetCell({ view }: { view: Output<"keys.list">["data"][number] }) {
   const currency = useCurrency(view.organizationId);
   const budget = view.budgets.toSorted((one, other) => shareOf(other) - shareOf(one))[0];

@@ -15,7 +15,7 @@ import { KeyFields, NameField, toInput, valuesOf } from "./key-fields.tsx";
 import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
-/** What may be done with a key. */
+/** The actions on a key. */
 export function KeyActions({ view }: { view: Key }) {
   const { t } = useTranslation("keys");
   const can = useCan();
@@ -104,7 +104,7 @@ function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
       onConfirm={async () => {
         await call("keys.remove", { id: view.id });
         showToast(t("remove.done"));
-        // The page of what is gone must not read it again.
+        // The page of a deleted key must not read it again.
         await navigate({ to: "/keys" });
         await queryClient.invalidateQueries({
           predicate: ({ queryKey }) => /^(keys|budgets)\./.test(String(queryKey[0])),
@@ -120,7 +120,7 @@ interface EditKeyDialogProps {
   onClose(): void;
 }
 
-/** Changes a key; what was changed by somebody else in the meantime is not overwritten. */
+/** Changes a key, unless somebody else has changed it meanwhile. */
 function EditKeyDialog({ view, isOpen, onClose }: EditKeyDialogProps) {
   const { t } = useTranslation("keys");
   const form = useForm({ values: valuesOf(view) });
@@ -170,7 +170,7 @@ function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean
 
 const DAY_MS = 86_400_000;
 
-/** How many requests a key made within the last 24 hours; undefined while that is not known. */
+/** Returns the number of a key's requests within the last 24 hours; undefined while it is read. */
 function useLastDay(keyId: string): number | undefined {
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
   const usage = useOperationQuery("usage.list", { groupBy: "key", interval: "hour", keyId, from });

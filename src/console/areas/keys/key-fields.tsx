@@ -15,7 +15,7 @@ import type { Key } from "./key-view.tsx";
 const EXPIRY_DAYS = ["30", "90", "365"] as const;
 const DAY_MS = 86_400_000;
 
-/** What a new key and one that is edited have in common, as the form holds it. */
+/** The values that the forms of a new and of an edited key share. */
 export interface KeyValues {
   name: string;
   scopes: Key["scopes"][number];
@@ -50,7 +50,7 @@ export function valuesOf(key: Key): KeyValues {
   };
 }
 
-/** The form's values as the gateway takes them; a limit that is not there is the default. */
+/** Returns the form's values as the gateway takes them; an absent limit is the default. */
 export function toInput(
   values: KeyValues,
 ): Pick<Input<"keys.create">, "name" | "scopes" | "models" | "addresses" | "limits" | "expiresAt"> {
@@ -63,7 +63,7 @@ function expiryOf({ expiry, expiresAt }: KeyValues): string | null {
   return expiry === "at" ? expiresAt : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
 }
 
-/** The fields of a key but those that only a new one has. */
+/** The fields of a key, without those of a new key only. */
 export function KeyFields() {
   const { t } = useTranslation("keys");
   const models = useModelOptions();

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 
 type Usage = Output<"usage.list">;
 
-/** What a key used within the last month, day by day and model by model. */
+/** The usage of a key within the last 30 days, by day and model. */
 export function KeyUsage({ id }: { id: string }) {
   const { t } = useTranslation("keys");
   const [from] = useState(() => new Date(Date.now() - DAYS * DAY_MS).toISOString());

@@ -6,7 +6,7 @@ import { useNow } from "../../ui/text/time.tsx";
 /** A key as it is read alone; in lists it has more. */
 export type Key = Output<"keys.get">;
 
-/** Whether a key is accepted now, and if not why. */
+/** The state of a key: accepted now, or the reason why not. */
 export function KeyState({ view }: { view: Pick<Key, "isDisabled" | "expiresAt"> }) {
   const { t } = useTranslation("keys");
   const now = useNow();
@@ -16,7 +16,7 @@ export function KeyState({ view }: { view: Pick<Key, "isDisabled" | "expiresAt">
   return <Status level="good">{t("state.active")}</Status>;
 }
 
-/** What a key may call, in words. */
+/** Returns a key's scopes and models in words. */
 export function useKeyWords() {
   const { t } = useTranslation("keys");
   return {

@@ -76,7 +76,7 @@ function CallWithIt({ view }: { view: Key }) {
   );
 }
 
-/** What a key may do. */
+/** The bounds of a key. */
 function KeyBounds({ view }: { view: Key }) {
   const { t } = useTranslation(["keys", "shell"]);
   const words = useKeyWords();
@@ -108,7 +108,7 @@ function KeyBounds({ view }: { view: Key }) {
   );
 }
 
-/** The budgets of a key alone; those of its organization hold as well. */
+/** The key's own budgets; those of its organization apply as well. */
 function KeyBudgets({ view }: { view: Key }) {
   const { t } = useTranslation(["keys", "money"]);
   const can = useCan();

@@ -5,7 +5,7 @@ import { keySnippets } from "./snippets.ts";
 import { useModelOptions } from "../../api/options.ts";
 import type { Key } from "./key-view.tsx";
 
-/** A key's secret, shown this once and ready to be called with. */
+/** A key's secret, shown this once, with example calls. */
 export function NewSecret({ made, onClose }: { made: Output<"keys.create">; onClose(): void }) {
   const { t } = useTranslation("keys");
   const { model, kind } = useSampleModel(made.key);
@@ -19,7 +19,7 @@ export function NewSecret({ made, onClose }: { made: Output<"keys.create">; onCl
   );
 }
 
-/** A model that a key may call, for a sample: one of text where there is one. */
+/** Returns a model that a key may call, for example calls: a text model where there is one. */
 export function useSampleModel({ models, scopes }: Pick<Key, "models" | "scopes">): {
   model: string;
   kind: "text" | "image";

@@ -18,19 +18,19 @@ import { NewSecret } from "./new-secret.tsx";
 
 interface NewKeyValues extends KeyValues {
   organizationId: string | null;
-  /** Of its budget; empty for none. */
+  /** Amount of its budget; empty for none. */
   amount: string;
   period: "total" | "day" | "month";
 }
 
-/** One form for a key with everything that bounds it. */
+/** One form for a key with all its bounds. */
 export default function NewKeyPage() {
   const { t } = useTranslation("keys");
   const navigate = useNavigate();
   const organization = useOrganization();
   const form = useForm<NewKeyValues>({
     values: { ...NEW_KEY, amount: "", period: "month", organizationId: organization.id },
-    // Which organizations there are may be known only after typing has begun.
+    // The organizations may be read only after typing has begun.
     resetOptions: { keepDirtyValues: true },
   });
   const create = useCreation();
@@ -66,7 +66,7 @@ export default function NewKeyPage() {
   );
 }
 
-/** Creates the key and then its budget; without the budget the key is there all the same. */
+/** Creates the key and then its budget. The key stays when its budget fails. */
 function useCreation() {
   const { t } = useTranslation("keys");
   const createKey = useOperationMutation("keys.create", ["keys"]);

@@ -10,7 +10,7 @@ import { MemberDialog } from "./member-dialog.tsx";
 import type { Member } from "./member-dialog.tsx";
 
 const CONFIRMED = ["disable", "reset", "signOut", "totpOff", "remove"] as const;
-/** The actions that are asked about first. */
+/** Actions that need a confirmation. */
 type ConfirmedAction = (typeof CONFIRMED)[number];
 
 interface MemberActionsProps {
@@ -18,7 +18,7 @@ interface MemberActionsProps {
   onPassword(password: string): void;
 }
 
-/** What an owner may do with a member. */
+/** The actions of an owner on a member. */
 export function MemberActions({ view, onPassword }: MemberActionsProps) {
   const { t } = useTranslation("settings");
   const can = useCan();

@@ -32,7 +32,7 @@ interface MemberDialogProps {
 
 const ROLES = ["viewer", "billing", "admin", "owner"] as const;
 
-/** Adds a member or changes what one may do. */
+/** Adds a member or changes a member's rights. */
 export function MemberDialog({ view, isOpen, onClose, onPassword }: MemberDialogProps) {
   const { t } = useTranslation(["settings", "shell"]);
   const { organizations } = useSession();

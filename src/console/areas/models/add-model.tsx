@@ -14,7 +14,7 @@ import { NEW_MODEL, newModel, type NewModelValues } from "./new-model.ts";
 
 const MAX_LISTED = 1000;
 
-/** Adds a model of one's own: what callers name it, where its requests go, and what it costs. */
+/** Adds a model: its name for callers, its target and its price. */
 export function AddModel({ onClose }: { onClose(): void }) {
   const { t } = useTranslation("models");
   const navigate = useNavigate();

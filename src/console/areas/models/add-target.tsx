@@ -11,7 +11,7 @@ import { useChannelOptions } from "../../api/options.ts";
 import { PlainSelect } from "./plain-select.tsx";
 import { targetName, type DraftTarget, type RouteDraft } from "./route-draft.ts";
 
-/** Adds one of some targets to the route of the form around it; nothing where all of them are in it. */
+/** Adds one of some targets to the route of the form around it; shows nothing when the route has all of them. */
 export function AddKnownTarget({ known }: { known: readonly DraftTarget[] }) {
   const { t } = useTranslation("models");
   const { field } = useController<RouteDraft, "targets">({ name: "targets" });

@@ -4,7 +4,7 @@ import { TextLink } from "../../ui/text/link.tsx";
 import { ModelStatus, stateOf, type ModelRow, type ModelSet } from "./model-state.tsx";
 import { formatMoney } from "../../ui/text/format.ts";
 
-/** The columns of the list; `enabled` are the models of the organization that is looked at. */
+/** The columns of the list; `enabled` are the models of the current organization. */
 export function useModelColumns(enabled: ModelSet): readonly Column<ModelRow>[] {
   const { t } = useTranslation("models");
   return [
@@ -59,7 +59,7 @@ function Targets({ targets }: { targets: ModelRow["route"]["targets"] }) {
   );
 }
 
-/** A model's default price in a few words: input and output, or the least of a picture. */
+/** A model's default price in a few words: input and output, or the lowest price of a picture. */
 function ShortPrice({ price }: { price: ModelRow["price"] }) {
   const { t } = useTranslation("models");
   if (!price) return <span className="text-muted">{t("price.none")}</span>;

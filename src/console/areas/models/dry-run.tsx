@@ -96,7 +96,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** Who would answer, in one sentence. */
+/** The target that would be called, in one sentence. */
 function Verdict({
   targets,
   strategy,

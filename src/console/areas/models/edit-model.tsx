@@ -13,7 +13,7 @@ interface Values {
   definition: string;
 }
 
-/** Changes a model's name, and what else is declared of it, as the configuration file writes it. */
+/** Changes a model's name, and its other declared members as JSON of the configuration file. */
 export function EditModel({ model, onClose }: { model: ModelRow; onClose(): void }) {
   const { t } = useTranslation("models");
   const { id, displayName, version } = model;

@@ -21,7 +21,7 @@ import { useEnabledModels } from "./model-state.tsx";
 const TYPES = ["chat", "messages", "embedding", "image"] as const;
 const FILTERS = ["search", "type", "state"] as const;
 
-/** Every model that is known, with whether it can be called now and where its requests go. */
+/** Every known model with its state and its targets. */
 export default function ModelsPage() {
   const { t } = useTranslation("models");
   const { t: shell } = useTranslation();

@@ -10,7 +10,7 @@ import { useCan } from "../../api/session.ts";
 import { EditModel } from "./edit-model.tsx";
 import type { ModelRow } from "./model-state.tsx";
 
-/** What is done with a model as a whole, for all organizations. Those of the file are changed there. */
+/** The actions on a model for all organizations. Models of the file have none. */
 export function ModelActions({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const navigate = useNavigate();

@@ -5,7 +5,7 @@ import { formatCount } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
 import { CATEGORIES } from "../prices/cells.ts";
 
-/** Whether a model can be called and why not, where it comes from, and on which endpoints. */
+/** A model's state with the reason, its origin and its endpoints. */
 export function ModelFacts({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const state = stateOf(model, useEnabledModels());
@@ -44,7 +44,7 @@ export function ModelFacts({ model }: { model: ModelRow }) {
   );
 }
 
-/** What a model can do. */
+/** The capabilities of a model. */
 export function Capabilities({ model: { image, text, embedding } }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const { t: shell } = useTranslation();

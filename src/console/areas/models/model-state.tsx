@@ -19,7 +19,7 @@ const LEVELS: Readonly<Record<ModelState, StatusLevel>> = {
   not_enabled: "off",
 };
 
-/** Whether a model can be called now, by anybody or by an organization with these models; else the first reason why not. */
+/** Returns "callable" for a model that an organization with these models can call now, else the first reason why not. */
 export function stateOf(
   { id, isRetired, isDisabled, isRoutable, price }: ModelRow,
   enabled: ModelSet = "*",
@@ -31,13 +31,13 @@ export function stateOf(
   return price === null ? "no_price" : "callable";
 }
 
-/** Whether an organization's models include one. */
+/** True when an organization's models include this one. */
 export function isEnabled(models: ModelSet, id: string): boolean {
   if (models === "*") return true;
   return Array.isArray(models) ? models.includes(id) : !models.except.includes(id);
 }
 
-/** An organization's models with one more or one less. */
+/** Returns an organization's models with one added or removed. */
 export function withModel(models: ModelSet, id: string, isWanted: boolean): ModelSet {
   if (Array.isArray(models))
     return isWanted ? [...new Set([...models, id])] : models.filter((each) => each !== id);
@@ -51,7 +51,7 @@ export function ModelStatus({ state }: { state: ModelState }) {
   return <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>;
 }
 
-/** The models of the organization that is looked at; all where none is. */
+/** Returns the models of the current organization; all where none is chosen. */
 export function useEnabledModels(): ModelSet {
   const { id } = useOrganization();
   const query = useQuery({ ...operationQuery("organizations.get", { id: id ?? "" }), enabled: id !== null });

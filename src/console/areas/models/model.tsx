@@ -19,7 +19,7 @@ import { ModelActions } from "./model-actions.tsx";
 import type { ModelRow } from "./model-state.tsx";
 import { PlainSelect } from "./plain-select.tsx";
 
-/** One model: what it can do, what it costs, who may call it, and where its requests go. */
+/** One model: its capabilities, prices, access and routes. */
 export default function ModelPage() {
   const { t } = useTranslation("models");
   const { filters } = useFilters();
@@ -84,7 +84,7 @@ function ModelDetail({ model }: { model: ModelRow }) {
   );
 }
 
-/** The route of the organization that is looked at, or the default. */
+/** The route of the current organization, or the default. */
 function RouteCard({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const { id, choose } = useOrganization();
@@ -119,7 +119,7 @@ function RouteCard({ model }: { model: ModelRow }) {
   );
 }
 
-/** The default route of a model that no channel serves: there is nothing yet that a request could meet. */
+/** The default route of a model that no channel serves, so that requests cannot be routed. */
 function UnservedRoute({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const canConnect = useCan()("admin", "installation");
@@ -136,7 +136,7 @@ function UnservedRoute({ model }: { model: ModelRow }) {
   );
 }
 
-/** A dry run as the organization that is looked at, or as the first. */
+/** A dry run for the current organization, or for the first. */
 function SampleRun({ model }: { model: string }) {
   const { id } = useOrganization();
   const [first] = useOrganizationOptions();

@@ -1,7 +1,7 @@
 import type { Input } from "../../api/call.ts";
 import type { ModelRow } from "./model-state.tsx";
 
-/** What the form of a new model holds. */
+/** The values of the form of a new model. */
 export interface NewModelValues {
   id: string;
   displayName: string;
@@ -10,7 +10,7 @@ export interface NewModelValues {
   upstreamModel: string;
   maxOutputTokens: number | null;
   dimensions: number | null;
-  /** Id of the image model that it has the capabilities of. */
+  /** Id of the image model whose capabilities it gets. */
   like: string | null;
   /** Decimals; empty for none. */
   priceInput: string;
@@ -32,7 +32,7 @@ export const NEW_MODEL: NewModelValues = {
   pricePerImage: "",
 };
 
-/** A model as the form describes it; `images` are the image models that it can be like. */
+/** Returns the model of the form; `images` are the image models whose capabilities it can get. */
 export function newModel(values: NewModelValues, images: readonly ModelRow[]): Input<"models.create"> {
   const { id, displayName, channel, upstreamModel } = values;
   const target = {

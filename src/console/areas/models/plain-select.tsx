@@ -8,7 +8,7 @@ import type { Option } from "../../api/options.ts";
 
 const NONE = "";
 
-/** A choice outside of a form: the id of an option, or null for what stands first. */
+/** A choice outside of a form: the id of an option, or null for the first entry. */
 export function PlainSelect({
   label,
   value,
@@ -19,7 +19,7 @@ export function PlainSelect({
   label: string;
   value: string | null;
   options: readonly Option[];
-  /** What null means. */
+  /** The label of null. */
   none: string;
   onChange(value: string | null): void;
 }) {

@@ -12,7 +12,7 @@ export interface RouteDraft {
   targets: DraftTarget[];
 }
 
-/** As in health, logs and metrics. */
+/** Returns a target's name as health, logs and metrics have it. */
 export function targetName({
   channel,
   upstreamModel,
@@ -20,7 +20,7 @@ export function targetName({
   return `${channel}/${upstreamModel}`;
 }
 
-/** Part of the requests that call each target first while all of them work, from 0 to 1. */
+/** Returns each target's part of the requests while all targets work, from 0 to 1. */
 export function sharesOf({ strategy, targets }: RouteDraft): number[] {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);
   return targets.map(({ weight }, index) =>
@@ -33,7 +33,7 @@ interface RouteTarget {
   /** `channel/upstream-model`. */
   name: string;
   weight: number;
-  /** Whether it is out of service now. */
+  /** True while it is out of service. */
   isEjected: boolean;
 }
 

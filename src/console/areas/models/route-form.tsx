@@ -11,7 +11,7 @@ import { AddKnownTarget, AddTarget } from "./add-target.tsx";
 import type { DraftTarget, RouteDraft } from "./route-draft.ts";
 import { TargetsField } from "./targets-field.tsx";
 
-/** The question before a route is taken away in favour of the one behind it. */
+/** The question before a route is reset to its default. */
 interface RouteReset {
   title: string;
   consequences: string;
@@ -27,9 +27,9 @@ export function RouteForm({
   reset,
 }: {
   route: RouteDraft;
-  /** Where it comes from, in a sentence. */
+  /** The origin of the route, in a sentence. */
   origin: ReactNode;
-  /** The only targets that may be added; any where it is absent. */
+  /** The only targets that may be added; without it, any. */
   known?: readonly DraftTarget[];
   onSave?: (route: RouteDraft) => Promise<unknown>;
   reset?: RouteReset;

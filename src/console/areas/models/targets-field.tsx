@@ -15,7 +15,7 @@ import { sharesOf, targetName, type DraftTarget, type RouteDraft } from "./route
 
 const MAX_WEIGHT = 1_000_000;
 
-/** The targets of a route: put in order by drag, by keyboard or by buttons, and weighted where the route is. */
+/** The targets of a route. They are ordered by drag, by keyboard or by buttons, and have weights in a weighted route. */
 export function TargetsField({ isEditable }: { isEditable: boolean }) {
   const { t } = useTranslation("models");
   const { field, fieldState } = useController<RouteDraft, "targets">({ name: "targets" });
@@ -103,7 +103,7 @@ function Handle({ name }: { name: string }) {
   );
 }
 
-/** A step up or down, and removal. */
+/** Buttons that move a target up or down or remove it. */
 function Actions({
   targets,
   index,
@@ -172,7 +172,7 @@ function Weight({
   );
 }
 
-/** What the gateway says of one of the targets, wherever below the field it says it. */
+/** Shows the gateway's error about one of the targets, at whatever path below the field. */
 function TargetsProblem({ error }: { error: unknown }) {
   const message = messageOf(error);
   return message === undefined ? null : (

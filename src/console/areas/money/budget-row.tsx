@@ -19,7 +19,7 @@ import { formatMoney } from "../../ui/text/format.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
-/** One budget: what it is for, what of it is gone, and whether it will last. */
+/** One budget: its owner, its used part and its forecast. */
 export function BudgetRow({ budget, all }: { budget: Budget; all: readonly Budget[] }) {
   const { t } = useTranslation("money");
   return (
@@ -162,7 +162,7 @@ interface RemoveBudgetDialogProps {
   onClose(): void;
 }
 
-/** Asks before a hard stop is lifted, with what it still leaves and what else holds. */
+/** Asks before a hard stop is lifted, and names the rest of the budget and the number of other budgets. */
 function RemoveBudgetDialog({ budget, all, isOpen, onClose }: RemoveBudgetDialogProps) {
   const { t } = useTranslation("money");
   const remove = useOperationMutation("budgets.remove", ["budgets", "keys", "overview"]);

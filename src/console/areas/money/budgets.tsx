@@ -12,7 +12,7 @@ import { useCan } from "../../api/session.ts";
 import { BudgetRow } from "./budget-row.tsx";
 import { NewBudgetDialog } from "./new-budget-dialog.tsx";
 
-/** Every budget of the organization that is looked at, or of all. */
+/** Every budget of the current organization, or of all. */
 export function Budgets() {
   const { t } = useTranslation(["money", "shell"]);
   const can = useCan();

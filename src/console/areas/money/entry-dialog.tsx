@@ -16,7 +16,7 @@ import { EntryKind, UsageText, useNames } from "./ledger-columns.tsx";
 import { RefundDialog } from "./refund-dialog.tsx";
 import type { Charge } from "./views.ts";
 
-/** A charge with what it consists of and what was corrected. */
+/** A charge with its parts and its corrections. */
 export function EntryDialog({ id, onClose }: { id: string; onClose(): void }) {
   const { t } = useTranslation("money");
   const can = useCan();
@@ -80,7 +80,7 @@ function Parts({ view }: { view: Charge }) {
   );
 }
 
-/** What was used and what it cost, line by line where that is known. */
+/** The usage and its cost, line by line where the lines are known. */
 function Usage({ charge }: Pick<Charge, "charge">) {
   const { t } = useTranslation("money");
   const request = useOperationQuery("requests.get", { id: charge.id });

@@ -12,7 +12,7 @@ import { useCan } from "../../api/session.ts";
 
 type Lease = Output<"leases.list">["data"][number];
 
-/** What processes that vanished still hold; nothing while there is none. */
+/** The money that vanished processes still hold; nothing while there is none. */
 export function LeasesInDoubt() {
   const can = useCan();
   return can("viewer", "installation") ? <Leases /> : null;

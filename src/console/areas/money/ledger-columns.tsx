@@ -69,7 +69,7 @@ export function EntryKind({ kind }: { kind: Entry["kind"] }) {
   return <Status level={kind === "refund" ? "warn" : "unknown"}>{t(`kind.${kind}`)}</Status>;
 }
 
-/** What was used, in a few words. */
+/** The used pictures or tokens in a few words. */
 export function UsageText({ usage }: { usage: Entry["usage"] }) {
   const { t } = useTranslation("money");
   if (usage === null) return <span className="text-muted">{t("usage.none")}</span>;

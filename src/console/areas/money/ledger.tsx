@@ -20,7 +20,7 @@ import { Verification } from "./verification.tsx";
 
 const DEFAULT_RANGE = "30d";
 
-/** The ledger as the address filters it; one entry of it is opened by the address, too. */
+/** The ledger with the filters and the open entry of the address. */
 export default function LedgerPage() {
   const { t } = useTranslation(["money", "shell"]);
   const can = useCan();
@@ -68,7 +68,7 @@ function useLedgerFilter() {
     ...(request !== undefined && { requestId: request }),
     ...(model !== undefined && { model }),
     ...(key !== undefined && { keyId: key }),
-    // A request is found whenever it was.
+    // A request is found at any time.
     ...(request === undefined && { from, to }),
   };
 }

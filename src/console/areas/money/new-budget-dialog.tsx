@@ -15,7 +15,7 @@ interface NewBudgetDialogProps {
   onClose(): void;
 }
 
-/** What stands for the organization as a whole among its keys. */
+/** The option for the whole organization among those for its keys. */
 const WHOLE = "*";
 const PERIODS = ["month", "day", "total"] as const;
 

@@ -13,7 +13,7 @@ import { operationQuery } from "../../api/queries.ts";
 
 type Report = Output<"ledger.verify">;
 
-/** Compares the ledger with everything else that is known of money, and shows what differs. */
+/** Compares the ledger with budgets, leases and journals, and shows the differences. */
 export function Verification() {
   const { t } = useTranslation("money");
   const [isOpen, setOpen] = useState(false);

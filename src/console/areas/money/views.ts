@@ -1,13 +1,13 @@
 import type { Output } from "../../api/call.ts";
 
-/** What the pages of money show, as the gateway returns it. */
+/** Records of the pages of money, as the gateway returns them. */
 export type Budget = Output<"budgets.list">["data"][number];
 export type Entry = Output<"ledger.list">["data"][number];
 /** A charge with its corrections. */
 export type Charge = Output<"ledger.get">;
 export type Limits = Output<"limits.defaults">["key"];
 
-/** Whose limits a row shows: an organization, a key that has limits of its own, or the defaults of either. */
+/** The owner of a row of limits: an organization, a key that has limits of its own, or the defaults of either. */
 export interface LimitsOwner {
   kind: "organization" | "key";
   /** Null is the default. */

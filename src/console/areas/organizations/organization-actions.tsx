@@ -9,7 +9,7 @@ import { useCan } from "../../api/session.ts";
 import { OrganizationDialog } from "./organization-dialog.tsx";
 import type { Organization } from "./organization-dialog.tsx";
 
-/** What may be done with an organization. */
+/** The actions on an organization. */
 export function OrganizationActions({ view }: { view: Organization }) {
   const { t } = useTranslation("settings");
   const can = useCan();
@@ -44,7 +44,7 @@ export function OrganizationActions({ view }: { view: Organization }) {
   );
 }
 
-/** Counted up to this. */
+/** The largest number that is counted. */
 const MOST = 1000;
 
 function DisableDialog({ view, onClose }: { view: Organization; onClose(): void }) {

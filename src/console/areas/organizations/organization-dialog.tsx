@@ -30,7 +30,7 @@ interface OrganizationDialogProps {
   onClose(): void;
 }
 
-/** Creates or changes an organization. Who is not of all organizations changes what is its own to decide. */
+/** Creates or changes an organization. Members of some organizations change only what an organization decides itself. */
 export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialogProps) {
   const { t } = useTranslation("settings");
   const form = useForm<OrganizationValues>({ values: valuesOf(view) });

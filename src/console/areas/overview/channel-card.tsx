@@ -11,7 +11,7 @@ type Channel = Overview["channels"][number];
 
 const LEVELS: Record<Channel["state"], StatusLevel> = { ok: "good", ejected: "bad", unknown: "unknown" };
 
-/** Whether each channel works, and how well it did in the last quarter of an hour. */
+/** The state of each channel, and its figures of the last quarter of an hour. */
 export function ChannelCard({ channels }: { channels: readonly Channel[] }) {
   const { t } = useTranslation("overview");
   const head = "px-4 py-2 text-xs font-medium whitespace-nowrap text-muted";
@@ -69,7 +69,7 @@ function ChannelRow({ channel }: { channel: Channel }) {
   const { t } = useTranslation("overview");
   const { id, state, since, reason, requests, errorRate, p95Ms } = channel;
   const cell = "px-4 py-2.5";
-  // Too few calls to be taken out of service.
+  // Calls fail, but too few for an ejection.
   const isFailing = state === "ok" && errorRate === 1;
   return (
     <tr className="border-t border-line first:border-t-0">

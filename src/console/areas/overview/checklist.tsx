@@ -13,17 +13,17 @@ const STEPS = [
   { id: "budget", to: "/money" },
 ] as const;
 
-/** Of the card in the layouts of one, two and four columns. */
+/** Heights of the card in the layouts of one, two and four columns. */
 export const CHECKLIST_HEIGHT = "h-[25.5rem] w-full sm:h-60 xl:h-[10.5rem]";
 const STORED = "gateway.checklist.done";
 
-/** Whether there was something left to do when this browser has asked last. */
+/** True while steps were left when this browser asked last. */
 export function useHasChecklist(): boolean {
   const can = useCan();
   return can("admin") && localStorage.getItem(STORED) === null;
 }
 
-/** What is left to do after the first start; nothing once all of it is done. */
+/** The steps after the first start. The list disappears once all are done. */
 export function Checklist({ steps }: { steps: Overview["checklist"] }) {
   const { t } = useTranslation("overview");
   const can = useCan();

@@ -25,7 +25,7 @@ const FilterSelect = lazy(async () => ({
   default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,
 }));
 
-/** Whether everything is well, what was spent on what by whom, and whether the budgets last. */
+/** Health, spend, traffic and budgets at a glance. */
 export default function OverviewPage() {
   const { t } = useTranslation("overview");
   const query = useOverview();
@@ -103,7 +103,7 @@ function Health({ overview: { degraded, channels } }: { overview: Overview }) {
   return <Status level="good">{t("health.good")}</Status>;
 }
 
-/** Parts that do not work as they should, with since when. */
+/** The degraded parts of the gateway, each with the time since when. */
 function Degraded({ parts }: { parts: Overview["degraded"] }) {
   const { t } = useTranslation("overview");
   if (parts.length === 0) return null;
@@ -128,7 +128,7 @@ function Degraded({ parts }: { parts: Overview["degraded"] }) {
   );
 }
 
-/** The page's layout before anything is known. */
+/** The page's layout before its data is read. */
 function OverviewSkeleton() {
   const hasChecklist = useHasChecklist();
   return (

@@ -14,7 +14,7 @@ const GROUPS = ["models", "keys", "organizations", "channels"] as const;
 type Group = (typeof GROUPS)[number];
 type Share = Overview["top"][Group][number];
 
-/** What was spent on what, by whom and where; which of them stands in the address. */
+/** The spend by model, key, organization or channel; the choice stands in the address. */
 export function TopCard({ overview: { top, currency } }: { overview: Overview }) {
   const { t } = useTranslation("overview");
   const { filters, change } = useFilters();
@@ -82,7 +82,7 @@ interface Bar {
   detail?: ReactNode;
 }
 
-/** Things compared by one number, the largest first. */
+/** Bars that compare things by one number, the largest first. */
 function BarList({ bars }: { bars: readonly Bar[] }) {
   const largest = Math.max(...bars.map(({ share }) => share), Number.MIN_VALUE);
   return (

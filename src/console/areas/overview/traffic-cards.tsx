@@ -40,7 +40,7 @@ export function RequestsCard({ overview: { series, totals } }: { overview: Overv
   );
 }
 
-/** How long requests took. */
+/** The latency of requests over time. */
 export function LatencyCard({ overview: { series, totals } }: { overview: Overview }) {
   const { t } = useTranslation("overview");
   const times = useMemo(() => series.map(({ at }) => at), [series]);
@@ -74,7 +74,7 @@ export function NoTraffic() {
 /** The operation's name for the models that are summed up. */
 const OTHER = "other";
 
-/** What was spent over time, by model. */
+/** The spend over time, by model. */
 export function SpendCard({ overview }: { overview: Overview }) {
   const { t } = useTranslation("overview");
   const { currency, series, spend, totals } = overview;

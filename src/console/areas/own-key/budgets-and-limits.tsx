@@ -6,7 +6,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { formatCount } from "../../ui/text/format.ts";
 import type { OwnBudget, OwnLimit } from "./own-usage.ts";
 
-/** What bounds the key: money, and how much a minute. */
+/** The budgets of the key, and its limits per minute. */
 export function BudgetsAndLimits({
   budgets,
   limits,

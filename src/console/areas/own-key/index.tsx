@@ -11,7 +11,7 @@ import { queryClient } from "../../api/queries.ts";
 import { KeyView } from "./key-view.tsx";
 import { StepForm } from "../sign-in/step-form.tsx";
 
-/** For who has a key and no account: its models, prices, limits, budgets, usage and last requests. */
+/** The page for holders of a key without an account: its models, prices, limits, budgets, usage and last requests. */
 export default function OwnKeyPage() {
   const { t } = useTranslation("ownKey");
   const { t: words } = useTranslation();

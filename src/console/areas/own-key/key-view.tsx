@@ -15,7 +15,7 @@ import { ModelPrices } from "./model-prices.tsx";
 import { useCallback, useMemo } from "react";
 import { Chart } from "../../ui/chart/chart.tsx";
 
-/** Everything a key may know of itself. */
+/** All facts that a key may know of itself. */
 export function KeyView({ secret }: { secret: string }) {
   const usage = useOwn<OwnUsage>("usage", "/v1/usage", secret);
   const models = useOwn<{ data: ListedModel[] }>("models", "/v1/models", secret);
@@ -52,7 +52,7 @@ export function KeyView({ secret }: { secret: string }) {
 
 function useOwn<Data>(kind: string, path: string, secret: string) {
   return useQuery({
-    // The secret is no part of what is kept.
+    // The secret is not in the key of the query, which is kept.
     queryKey: ["ownKey", kind],
     queryFn: ({ signal }) => readWithKey<Data>(path, secret, signal),
   });
@@ -116,7 +116,7 @@ function Totals({ usage: { totals, currency } }: { usage: OwnUsage }) {
 
 const DAY_MS = 86_400_000;
 
-/** What each model has cost on each day. */
+/** The cost of each model on each day. */
 function SpendByDay({ usage: { days, from, to, currency } }: { usage: OwnUsage }) {
   const { t } = useTranslation("ownKey");
   const { times, series } = useMemo(() => byModel(days, from, to), [days, from, to]);
@@ -129,7 +129,7 @@ function SpendByDay({ usage: { days, from, to, currency } }: { usage: OwnUsage }
   );
 }
 
-/** Days without a request are no part of the answer but of the chart. */
+/** The chart has all days, the response only those with requests. */
 function byModel(days: OwnUsage["days"], from: string, to: string) {
   const first = Date.parse(from.slice(0, 10));
   const last = Date.parse(to);

@@ -8,7 +8,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { formatDuration } from "../../ui/text/format.ts";
 import type { OwnRequest } from "./own-usage.ts";
 
-/** The key's last requests, with what to change where one was refused. */
+/** The key's last requests, with the message of each refusal. */
 export function LastRequests({ requests }: { requests: readonly OwnRequest[] }) {
   const { t } = useTranslation("ownKey");
   const head = "px-4 py-2 text-xs font-medium whitespace-nowrap text-muted";

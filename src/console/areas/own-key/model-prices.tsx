@@ -4,10 +4,10 @@ import { Id } from "../../ui/text/id.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import type { ListedModel, ListedPrice } from "../../api/public.ts";
 
-/** The quality of whoever names none. */
+/** The quality of requests that name none. */
 const DEFAULT_QUALITY = "auto";
 
-/** Models that the key may call, each with what it costs. */
+/** The models that the key may call, each with its price. */
 export function ModelPrices({
   models,
   prices,

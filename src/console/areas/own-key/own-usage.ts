@@ -1,10 +1,10 @@
 import { ApiError } from "../../api/call.ts";
 import { readBody } from "../../api/public.ts";
 
-/** What a key sees of itself: `GET /v1/usage`. */
+/** The usage of the calling key: `GET /v1/usage`. */
 export interface OwnUsage {
   key: { id: string; name: string; prefix: string; scopes: string[]; expires_at: string | null };
-  /** First and last moment of what is summed up, in ISO 8601. */
+  /** First and last moment of the sums, in ISO 8601. */
   from: string;
   to: string;
   currency: string;

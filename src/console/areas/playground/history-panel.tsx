@@ -14,7 +14,7 @@ interface HistoryPanelProps {
   onOpen(entry: HistoryEntry): void;
 }
 
-/** What was tried before in this browser; an entry that is opened fills the form again. */
+/** Earlier requests of this browser. An opened entry fills the form again. */
 export function HistoryPanel({ kind, history, onOpen }: HistoryPanelProps) {
   const { t } = useTranslation("playground");
   const [isClearing, setClearing] = useState(false);
@@ -73,7 +73,7 @@ function EntryButton({ entry, onOpen }: { entry: HistoryEntry; onOpen(): void })
   );
 }
 
-/** Of a picture that is kept no longer nothing is shown. */
+/** Shows nothing for a picture that is kept no longer. */
 function Thumbnail({ url }: { url: string }) {
   const [isGone, setGone] = useState(false);
   if (isGone) return null;

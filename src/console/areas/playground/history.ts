@@ -26,7 +26,7 @@ export interface TextEntry extends EntryFacts {
   talks: readonly { model: string; turns: readonly Turn[] }[];
 }
 
-/** What was tried, as the browser keeps it; pictures stay at the gateway and are kept as links. */
+/** An earlier request, as the browser keeps it. Pictures stay at the gateway and are kept as links. */
 export type HistoryEntry = ImageEntry | TextEntry;
 
 const STORE = "entries";
@@ -34,7 +34,7 @@ const BY_TIME = "at";
 /** Older ones are removed. */
 const MOST = 200;
 
-/** The history of whoever is signed in, newest first; it never leaves the browser. */
+/** The signed-in member's history, newest first. It never leaves the browser. */
 export function useHistory() {
   const { id: member } = useSession();
   const client = useQueryClient();

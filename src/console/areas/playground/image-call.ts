@@ -1,7 +1,7 @@
 import type { FormField, GatewayCall } from "./gateway.ts";
 import type { ImageOptions, PlaygroundModel } from "./models.ts";
 
-/** What the form of the image tab holds; an empty text leaves the choice to the model. */
+/** The values of the image form; an empty text leaves the choice to the model. */
 export interface ImageForm {
   prompt: string;
   /** A tier, or `EXACT`. */
@@ -18,7 +18,7 @@ export interface ImageForm {
   count: string;
   delivery: string;
   isJob: boolean;
-  /** Whether the gateway re-encodes large references before it sends them. */
+  /** The gateway re-encodes large references before it sends them. */
   compressesReferences: boolean;
 }
 
@@ -66,7 +66,7 @@ function fitForm(form: ImageForm, options: ImageOptions): ImageForm {
   };
 }
 
-/** What two models offer together. */
+/** Returns the options that at least one of two models has. */
 export function joinOptions(one: ImageOptions, other: ImageOptions): ImageOptions {
   const both = (name: "tiers" | "ratios" | "qualities" | "backgrounds" | "formats"): string[] => [
     ...new Set([...one[name], ...other[name]]),

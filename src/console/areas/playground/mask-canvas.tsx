@@ -73,12 +73,12 @@ export function MaskCanvas({ blob, strokes, brush, onSize, onStrokes }: MaskCanv
   );
 }
 
-/** As large as the dialog has room for, in the picture's own shape. */
+/** Returns the largest size that fits the dialog, in the picture's own shape. */
 function fitted({ width, height }: { width: number; height: number }) {
   return { aspectRatio: `${width} / ${height}`, maxWidth: `calc(52dvh * ${width / height})` };
 }
 
-/** Where the keys' brush is. */
+/** The position of the brush that is moved by keys. */
 function Cursor({
   at,
   brush,
@@ -110,7 +110,7 @@ interface Drawing {
   end(): void;
 }
 
-/** Adds strokes to those there are. */
+/** Returns the functions that add a stroke. */
 function useDrawing(
   strokes: readonly Stroke[],
   { size, isEraser }: MaskCanvasProps["brush"],

@@ -6,7 +6,7 @@ import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
 import { useFilters } from "../../address.ts";
 import type { PlaygroundModel } from "./models.ts";
 
-/** The models that are tried, as the address has them: one, or two side by side. */
+/** Returns the chosen models of the address: one, or two side by side. */
 export function useChosenModels(models: readonly PlaygroundModel[]): readonly PlaygroundModel[] {
   const { filters } = useFilters();
   const first = models.find(({ id }) => id === filters["model"]) ?? models[0];

@@ -30,7 +30,7 @@ export interface ImageOptions {
 
 const STALE_MS = 60_000;
 
-/** The models that a key may call; nothing is read before there is one. */
+/** Reads the models that a key may call; nothing without a key. */
 export function usePlaygroundModels(keyId: string | null) {
   return useQuery({
     queryKey: ["models.callable", keyId],

@@ -8,13 +8,13 @@ interface PriceLineProps {
   model: PlaygroundModel;
   /** Of the price lookup. */
   query: Record<string, string>;
-  /** How many pictures, for a price of pictures. */
+  /** The number of pictures, for a price of pictures. */
   count: number;
-  /** With the model's name, where several are compared. */
+  /** Shows the model's name, where several are compared. */
   isNamed: boolean;
 }
 
-/** What a request will cost, in the place where it is sent. */
+/** The price of a request, beside the button that sends it. */
 export function PriceLine({ keyId, model, query, count, isNamed }: PriceLineProps) {
   const { t } = useTranslation("playground");
   const price = usePlaygroundPrice(keyId, query);

@@ -13,7 +13,7 @@ interface ReferenceSourceProps {
   onAdd(references: readonly Reference[]): void;
 }
 
-/** Where pictures are dropped, pasted or chosen; a picture pasted anywhere in the page is taken, too. */
+/** Takes pictures that are dropped, chosen, or pasted anywhere in the page. */
 export function ReferenceSource({ icon, onAdd }: ReferenceSourceProps) {
   const { t } = useTranslation("playground");
   const addFiles = (files: readonly File[]) => {

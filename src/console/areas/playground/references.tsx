@@ -14,12 +14,12 @@ import { ReferenceSource } from "./reference-source.tsx";
 interface ReferencesProps {
   references: readonly Reference[];
   onChange(references: readonly Reference[]): void;
-  /** How many the chosen models take. */
+  /** The number of pictures that the chosen models take. */
   most: number;
   hasMask: boolean;
 }
 
-/** The pictures of an edit in their order: the prompt speaks of them by number. */
+/** The pictures of an edit in their order: the prompt refers to them by number. */
 export function References(props: ReferencesProps) {
   const { references, onChange, most } = props;
   const { t } = useTranslation("playground");

@@ -16,7 +16,7 @@ interface ResultPictureProps {
   onEdit(reference: Reference): void;
 }
 
-/** A picture that was made, and what can be done with it. */
+/** A picture of the result, with its actions. */
 export function ResultPicture({ url, name, onEdit }: ResultPictureProps) {
   const { t } = useTranslation("playground");
   const [isGone, setGone] = useState(false);

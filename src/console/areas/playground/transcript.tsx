@@ -58,7 +58,7 @@ function TurnItem({ turn: { role, text, thinking } }: { turn: Turn }) {
   );
 }
 
-/** Tokens, speed, bill and the id to ask about. */
+/** Tokens, speed, charge and request id. */
 function ReplyFacts({ reply }: { reply: Reply }) {
   const { t } = useTranslation("playground");
   const { state, requestId, input, output, stop, failure, firstTextMs } = reply;

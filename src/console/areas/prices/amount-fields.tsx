@@ -8,7 +8,7 @@ const NAMES = Object.values(CATEGORIES);
 interface AmountFieldsProps {
   row: ModelPrices;
   currency: string;
-  /** What empty fields mean. */
+  /** The meaning of empty fields. */
   help: string;
 }
 

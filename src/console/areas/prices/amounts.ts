@@ -25,7 +25,7 @@ export function emptyAmounts(row: ModelPrices): AmountValues {
   };
 }
 
-/** What a form names, as the gateway takes it; null while it names nothing. */
+/** Returns the amounts of a form as the gateway takes them; null while there is none. */
 export function toAmounts(values: AmountValues): Amounts | null {
   const perImage = named(
     Object.fromEntries(Object.entries(values.perImage).map(([tier, row]) => [tier, named(row)])),
@@ -42,7 +42,7 @@ export function toAmounts(values: AmountValues): Amounts | null {
   };
 }
 
-/** The entries that hold something; undefined where none does. */
+/** Returns the entries with a value; undefined when there is none. */
 function named<Value>(entries: Record<string, Value | undefined | "">): Record<string, Value> | undefined {
   const found = Object.entries(entries).filter(
     (entry): entry is [string, Value] => entry[1] !== undefined && entry[1] !== "",
@@ -50,7 +50,7 @@ function named<Value>(entries: Record<string, Value | undefined | "">): Record<s
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
-/** An error of a row of cells, for which there is no one field, is shown above the form. */
+/** Returns the error without its field where the form has no such field, so that it is shown above the form. */
 export function withoutRowField(error: unknown): unknown {
   if (
     !(error instanceof ApiError) ||

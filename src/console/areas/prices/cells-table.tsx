@@ -7,7 +7,7 @@ import { imageCell, qualitiesOf, useCellText, type Cell, type ModelPrices } from
 const HEAD = "border-b border-line py-2 pr-4 text-left text-xs font-medium text-muted";
 const CELL = "border-b border-line py-2 pr-4 align-top";
 
-/** Every amount in force with where it comes from: images by size and quality, everything else line by line. */
+/** Every amount in force with its origin: images by size and quality, all others line by line. */
 export function CellsTable({ row, currency }: { row: ModelPrices; currency: string }) {
   const { t } = useTranslation("prices");
   if (row.cells.length === 0) return <Status level="warn">{t("unpriced")}</Status>;

@@ -2,26 +2,26 @@ import type { Output } from "../../api/call.ts";
 import { useTranslation } from "react-i18next";
 import { formatCount } from "../../ui/text/format.ts";
 
-/** What one model costs now. */
+/** The prices of one model now. */
 export type ModelPrices = Output<"prices.table">["data"][number];
 /** A row of prices, of the configuration or stored. */
 export type PriceRow = Output<"prices.list">["data"][number];
 export type Cell = ModelPrices["cells"][number];
 
-/** The cell of an image of a size class and quality; that of every quality where it has none of its own. */
+/** Returns the cell of an image of a size class and quality; without one, the cell of every quality. */
 export function imageCell({ cells }: ModelPrices, tier: string, quality: string): Cell | undefined {
   const named = (name: string) => cells.find(({ cell }) => cell === `${tier}:${name}`);
   return named(quality) ?? named("*");
 }
 
-/** Columns of the table of image prices: the model's qualities, or what stands for all of them. */
+/** Returns the columns of the table of image prices: the model's qualities, or the one entry for all of them. */
 export function qualitiesOf({ qualities, cells }: ModelPrices): string[] {
   if (qualities.length > 0) return qualities;
   const named = cells.flatMap(({ cell }) => cell.split(":")[1] ?? []);
   return named.includes("auto") ? ["auto"] : ["*"];
 }
 
-/** Since when the price as a whole holds: the latest start of a cell, null where none has one. */
+/** Returns the latest start of a cell, from which the price as a whole holds; null where no cell has one. */
 export function latestOf({ cells }: ModelPrices): string | null {
   return (
     cells
@@ -45,7 +45,7 @@ export const CATEGORIES = {
 
 export type Category = (typeof CATEGORIES)[keyof typeof CATEGORIES];
 
-/** What a cell's name says: an image, tokens (of requests above a length), or a use. */
+/** The parts of a cell's name: an image, tokens (of requests above a length), or a use. */
 type CellName =
   | { kind: "image"; tier: string; quality: string }
   | { kind: "token"; category: Category; above: number | null }

@@ -23,7 +23,7 @@ interface CorrectionValues extends AmountValues {
 
 type Owner = Pick<Input<"priceCorrections.apply">, "model" | "organizationId">;
 
-/** Rates past charges of a model again by the right price, after what that comes to was shown. */
+/** Rates past charges of a model again by another price, and first shows the difference. */
 export function CorrectionDialog({ row, currency, organizationId, onClose }: PriceDialogProps) {
   const { t } = useTranslation("prices");
   const form = useForm<CorrectionValues>({
@@ -80,7 +80,7 @@ function Preview({ form, owner }: { form: UseFormReturn<CorrectionValues>; owner
   useWatch({ control: form.control });
   const values = form.getValues();
   const input = toInput(values, owner);
-  // The reason does not matter for what it comes to, and is typed last.
+  // The reason does not change the preview, and is typed last.
   const preview = usePricePreview("priceCorrections.preview", input && { ...input, reason: "preview" });
   return (
     <section className="flex flex-col gap-2 border-t border-line pt-4" aria-live="polite">

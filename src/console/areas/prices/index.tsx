@@ -19,7 +19,7 @@ import { PriceSummary } from "./price-summary.tsx";
 
 type PriceTable = Output<"prices.table">;
 
-/** What every model costs; with a model in the address what that one does, and its rows. */
+/** The prices of all models; with a model in the address, the prices and rows of that one. */
 export default function PricesPage() {
   const { filters } = useFilters();
   const { id } = useOrganization();

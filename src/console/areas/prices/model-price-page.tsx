@@ -21,7 +21,7 @@ interface ModelPricePageProps {
   table: UseQueryResult<Output<"prices.table">>;
 }
 
-/** What one model costs, by which rows, and what may be changed of it. */
+/** The price of one model, its rows and the actions on it. */
 export function ModelPricePage({ model, table }: ModelPricePageProps) {
   const { t } = useTranslation("prices");
   const { id } = useOrganization();

@@ -6,7 +6,7 @@ import { useCellText } from "./cells.ts";
 
 type ComparedCell = Output<"prices.preview">["cells"][number];
 
-/** What everything costs before and after a change; what stays is left out. */
+/** The changed prices before and after a change. */
 export function PreviewTable({ cells, currency }: { cells: readonly ComparedCell[]; currency: string }) {
   const { t } = useTranslation("prices");
   const textOf = useCellText();

@@ -27,7 +27,7 @@ export interface PriceDialogProps {
   onClose(): void;
 }
 
-/** Adds a price row; what it changes is shown before it does. */
+/** Adds a price row, and first shows its changes. */
 export function PriceDialog({ row, currency, organizationId, onClose }: PriceDialogProps) {
   const { t } = useTranslation("prices");
   const form = useForm<PriceValues>({

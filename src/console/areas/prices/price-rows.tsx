@@ -17,7 +17,7 @@ import { ApiError } from "../../api/call.ts";
 
 const MOST = 1000;
 
-/** The rows that a model's price is made of: planned, in force and ended, the latest first. */
+/** The rows of a model's price: planned, in force and ended, the latest first. */
 export function PriceRows({ model }: { model: string }) {
   const { t } = useTranslation("prices");
   const { id } = useOrganization();
@@ -144,7 +144,7 @@ function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRow): [st
   ];
 }
 
-/** Ends a row. Where models would lose their price the gateway says which; only then it can be forced. */
+/** Ends a row. Where models would lose their price, the gateway names them, and only then the end can be forced. */
 function EndPriceDialog({ row, onClose }: { row: PriceRow; onClose(): void }) {
   const { t } = useTranslation("prices");
   const [isRefused, setRefused] = useState(false);

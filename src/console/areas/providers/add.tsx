@@ -27,7 +27,7 @@ import {
 } from "./channel-values.ts";
 import { TestConnection } from "./test-connection.tsx";
 
-/** Connects a vendor: first whose, then with what. The provider chosen stands in the address. */
+/** Connects a vendor: first its provider, which stands in the address, then its settings. */
 export default function ProviderAddPage() {
   const { t } = useTranslation("providers");
   const { filters } = useFilters();

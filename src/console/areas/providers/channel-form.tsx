@@ -12,7 +12,7 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { DEADLINES, fieldsOf, type ChannelValues, type Provider } from "./channel-values.ts";
 import type { SettingField } from "./setting-fields.ts";
 
-/** The fields of a channel, those of its own settings made of its provider's schema. */
+/** The fields of a channel. Those of its settings follow from its provider's schema. */
 export function ChannelFields({
   provider,
   present,
@@ -51,13 +51,13 @@ export function ChannelFields({
 
 const HIDDEN = ["settings", "headers", "maxConcurrent", "deadlines", "isOwnServer"] as const;
 
-/** What most channels leave as it is. */
+/** Settings that most channels leave unchanged. */
 function MoreSettings({ provider }: { provider: Provider }) {
   const { t } = useTranslation("providers");
   const fields = fieldsOf(provider).filter(({ isRequired }) => !isRequired);
   const [isOpen, setOpen] = useState(false);
   const { errors } = useFormState<ChannelValues>();
-  // What the gateway refuses must not be hidden.
+  // A field that the gateway refuses must not be hidden.
   const isRefused = HIDDEN.some((name) => errors[name] !== undefined);
   return (
     <Disclosure isExpanded={isOpen || isRefused} onExpandedChange={setOpen} className="flex flex-col gap-4">
@@ -87,7 +87,7 @@ function MoreSettings({ provider }: { provider: Provider }) {
   );
 }
 
-/** Written only: a credential that is there is never shown, and stays where the field is left empty. */
+/** A present credential is never shown, and stays while the field is empty. */
 function CredentialField({
   provider,
   present,
@@ -98,7 +98,7 @@ function CredentialField({
   const { t } = useTranslation("providers");
   const keeps = present?.hasCredential === true;
   const baseUrl = useWatch<ChannelValues, "baseUrl">({ name: "baseUrl" });
-  // Only a server of one's own may do without.
+  // Only an own server may have no credential.
   const isVendors = baseUrl.trim() === "" && provider.defaultBaseUrl?.startsWith("https:") === true;
   const help =
     keeps && present.credentialEnd !== null

@@ -5,7 +5,7 @@ import type { Channel } from "./channel-values.ts";
 
 const LEVELS = { ok: "good", ejected: "bad", unknown: "unknown" } as const;
 
-/** How a channel is, since when and why. */
+/** The health of a channel, with its reason and the time since when. */
 export function ChannelHealth({ channel: { health, isUsable, problems } }: { channel: Channel }) {
   const { t } = useTranslation("providers");
   if (!isUsable)
@@ -25,7 +25,7 @@ export function ChannelHealth({ channel: { health, isUsable, problems } }: { cha
   );
 }
 
-/** Whether there is a credential, and its end where that may be shown. */
+/** Shows whether there is a credential, and its last characters where they may be shown. */
 export function CredentialState({
   channel: { hasCredential, credentialEnd },
 }: {

@@ -35,7 +35,7 @@ export function ChannelUses({ uses: { models, organizationRoutes } }: { uses: Us
   );
 }
 
-/** What is lost with a channel, in figures. */
+/** The consequences of removing a channel, in figures. */
 export function RemovalConsequences({
   uses: { models, unroutable, organizationRoutes },
   hasCredential,

@@ -10,7 +10,7 @@ import {
 export type Provider = Output<"providers.list">["data"][number];
 export type Channel = Output<"channels.list">["data"][number];
 
-/** What the form of a channel holds; empty texts and nulls are left to the provider. */
+/** The values of a channel's form; empty texts and nulls are left to the provider. */
 export interface ChannelValues {
   id: string;
   baseUrl: string;
@@ -58,7 +58,7 @@ export function valuesOf(channel: Channel, fields: readonly SettingField[]): Cha
   };
 }
 
-/** What a form says of a channel that does not exist yet. Throws a `SyntaxError` where a setting is not valid JSON. */
+/** Returns the new channel of a form. Throws a `SyntaxError` for a setting that is invalid JSON. */
 export function creationOf(values: ChannelValues, provider: Provider): Input<"channels.create"> {
   const { id, baseUrl, credential, region, maxConcurrent, isOwnServer } = values;
   const headers = headersOf(values.headers);
@@ -78,7 +78,7 @@ export function creationOf(values: ChannelValues, provider: Provider): Input<"ch
   };
 }
 
-/** What a form changes of a channel: what is empty now is taken away, and an empty credential stays as it is. */
+/** Returns the changes of a form: an emptied field is removed, and an empty credential stays as it is. */
 export function changeOf(
   values: ChannelValues,
   before: Channel,

@@ -14,7 +14,7 @@ import { useCan } from "../../api/session.ts";
 import { ChannelHealth, CredentialState } from "./channel-health.tsx";
 import type { Channel } from "./channel-values.ts";
 
-/** The channels to vendors, wherever they are declared, with how they are now. */
+/** All channels to vendors, of the file and of the database, with their health. */
 export default function ProvidersPage() {
   const { t } = useTranslation("providers");
   const { t: shell } = useTranslation();

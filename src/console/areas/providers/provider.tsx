@@ -23,7 +23,7 @@ import { showToast } from "../../ui/overlay/toast.ts";
 
 type Channel = Output<"channels.get">;
 
-/** One channel: how it is, where it is used, and what can be done with it. */
+/** One channel: its health, its routes and its actions. */
 export default function ProviderPage() {
   const { t } = useTranslation("providers");
   const { id } = useParams({ from: "/signed-in/models/providers/$id" });
@@ -112,7 +112,7 @@ function Pairs({ pairs }: { pairs: Readonly<Record<string, unknown>> }) {
   );
 }
 
-/** Removes a channel, after saying what loses it. */
+/** Removes a channel, and first names the models that lose it. */
 function RemoveChannel({ channel }: { channel: Output<"channels.get"> }) {
   const { t } = useTranslation("providers");
   const navigate = useNavigate();

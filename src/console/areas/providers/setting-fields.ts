@@ -6,7 +6,7 @@ export interface SettingField {
   choices: readonly (string | boolean | number)[];
   help: string | null;
   isRequired: boolean;
-  /** What holds where nothing is written. */
+  /** The value for an empty field. */
   fallback: unknown;
 }
 
@@ -23,7 +23,7 @@ export interface SettingSchema {
   oneOf?: readonly SettingSchema[];
 }
 
-/** The fields of a form for an object's schema, required ones first; what a form cannot show is written as JSON. */
+/** Returns the fields of a form for an object's schema, required ones first. Nested values are written as JSON. */
 export function settingFields(schema: SettingSchema): SettingField[] {
   const required = new Set(schema.required);
   const fields = Object.entries(schema.properties ?? {}).map(([name, property]): SettingField => {
@@ -34,7 +34,7 @@ export function settingFields(schema: SettingSchema): SettingField[] {
   return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter((field) => !field.isRequired)];
 }
 
-/** What was written in a form as settings; an empty field is left out. Throws a `SyntaxError` for JSON that is none. */
+/** Returns the texts of a form as settings; an empty field is left out. Throws a `SyntaxError` for invalid JSON. */
 export function settingsOf(
   fields: readonly SettingField[],
   written: Readonly<Record<string, string>>,
@@ -51,7 +51,7 @@ export function settingsOf(
   return settings;
 }
 
-/** How a value of the settings is written in its field. */
+/** Returns the text of a setting for its field. */
 export function writtenSetting({ kind }: SettingField, value: unknown): string {
   if (value === undefined || value === null) return "";
   return kind === "json" ? JSON.stringify(value) : String(value);

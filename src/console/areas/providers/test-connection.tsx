@@ -9,7 +9,7 @@ import { useOperationMutation } from "../../api/queries.ts";
 
 type Result = Output<"channels.test">;
 
-/** Calls the vendor once with what `read` gives, and says what came of it; nothing is stored. */
+/** Calls the vendor once with the input of `read`, and shows the outcome; nothing is stored. */
 export function TestConnection({ read }: { read(): Input<"channels.test"> }) {
   const { t } = useTranslation("providers");
   const test = useOperationMutation("channels.test", []);

@@ -8,7 +8,7 @@ import { outcomeOf, OUTCOMES } from "./outcomes.ts";
 
 type Attempt = Output<"requests.get">["attempts"][number];
 
-/** The calls to vendors one below the other, each with its time as a bar and why the next followed. */
+/** The calls to vendors one below the other, each with its time as a bar and the reason for the next. */
 export function Attempts({ attempts, isFailed }: { attempts: readonly Attempt[]; isFailed: boolean }) {
   const { t } = useTranslation("requests");
   if (attempts.length === 0)
@@ -47,7 +47,7 @@ function AttemptCard({
 }: {
   attempt: Attempt;
   number: number;
-  /** Of the time of all attempts, from 0 to 1. */
+  /** Share of the time of all attempts, from 0 to 1. */
   start: number;
   width: number;
 }) {
@@ -84,7 +84,7 @@ function AttemptCard({
   );
 }
 
-/** What followed from an attempt. */
+/** The consequence of an attempt. */
 function Consequence({
   attempt,
   next,

@@ -68,7 +68,7 @@ export function useRequestColumns(): readonly Column<RequestRow>[] {
   ];
 }
 
-/** On one line, cut where it is too long. */
+/** A text on one line, cut where it is too long. */
 function Short({ text }: { text: string | null }) {
   if (text === null) return NOTHING;
   return (

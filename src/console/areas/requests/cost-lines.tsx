@@ -9,7 +9,7 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../../domain/usage.ts
 type Detail = Output<"requests.get">;
 type Line = NonNullable<Detail["cost"]>["lines"][number];
 
-/** What was charged, line by line, with what is to be known of it. */
+/** The charge of a request, line by line, with notes and price rows. */
 export function CostLines({ detail: { cost, ledger, request } }: { detail: Detail }) {
   const { t } = useTranslation("requests");
   const charge = ledger.find(({ kind }) => kind === "charge");
@@ -23,7 +23,7 @@ export function CostLines({ detail: { cost, ledger, request } }: { detail: Detai
   );
 }
 
-/** The lines of a charge; their sum is the amount in the ledger, or it says why it is not. */
+/** The lines of a charge. A note is shown where their sum is not the amount in the ledger. */
 export function CostTable({
   cost,
   charge,

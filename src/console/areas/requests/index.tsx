@@ -126,7 +126,7 @@ const FILTERS = ["status", "model", "keyId", "channel", "code"] as const;
 
 const CLASSES = ["2xx", "4xx", "5xx"] as const;
 
-/** What the address asks the list for. */
+/** Returns the filter of the address as the gateway takes it. */
 function useRequestFilter(): OperationInput<"requests.list"> {
   const { filters } = useFilters();
   const { id } = useOrganization();

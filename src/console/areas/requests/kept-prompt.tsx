@@ -6,7 +6,7 @@ import { Problem } from "../../ui/forms/form-problem.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 
-/** The prompt and the reply of a request whose organization keeps them. They are read when asked for, which is audited. */
+/** The prompt and the reply of a request whose organization keeps them. A button reads them, which is audited. */
 export function KeptPrompt({ id, organizationId }: { id: string; organizationId: string }) {
   const { t } = useTranslation("requests");
   const organization = useOperationQuery("organizations.get", { id: organizationId });

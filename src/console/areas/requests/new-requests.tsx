@@ -7,10 +7,10 @@ import { call, type Input } from "../../api/call.ts";
 import { useEvents, type LiveEvent } from "../../api/events.ts";
 import type { RequestRow } from "./columns.tsx";
 
-/** Beyond this it is only said that there are more. */
+/** Larger counts are shown as `100+`. */
 const MAX_COUNTED = 100;
 
-/** How many requests of the filter came since the list was read; pressing reads it again. */
+/** Counts the requests of the filter since the list was read; a press reads the list again. */
 export function NewRequests({
   filter,
   shown,
@@ -31,7 +31,7 @@ export function NewRequests({
       if (kind !== "requests" || shown === undefined || filter.to !== undefined) return;
       countNew(filter, shown).then(
         (found) => newestOf(latest.current.shown) === newestOf(shown) && setCount(found),
-        // The list itself says when the gateway cannot be reached.
+        // The list itself shows that the gateway cannot be reached.
         () => {},
       );
     }, []),

@@ -1,6 +1,6 @@
 import type { StatusLevel } from "../../ui/text/status.tsx";
 
-/** How a call to a vendor ended, and how good that is. */
+/** The outcomes of calls to vendors, each with its level. */
 export const OUTCOMES = {
   answered: "good",
   caller_gone: "off",
@@ -17,12 +17,12 @@ export const OUTCOMES = {
 
 type Outcome = keyof typeof OUTCOMES;
 
-/** The outcome of a name; null for one of a later version. */
+/** Returns the outcome of a name; null for one of a later version. */
 export function outcomeOf(name: string): Outcome | null {
   return Object.hasOwn(OUTCOMES, name) ? (name as Outcome) : null;
 }
 
-/** How good a response's status is. */
+/** Returns the level of a response's status. */
 export function statusLevel(status: number): StatusLevel {
   if (status < 400) return "good";
   return status < 500 ? "warn" : "bad";

@@ -21,7 +21,7 @@ import { statusLevel } from "./outcomes.ts";
 
 type Detail = Output<"requests.get">;
 
-/** One request: what it was, each call behind it, and where every part of its cost comes from. */
+/** One request: its facts, its calls to vendors and its cost. */
 export default function RequestPage() {
   const { t } = useTranslation("requests");
   const { id } = useParams({ from: "/signed-in/requests/$id" });

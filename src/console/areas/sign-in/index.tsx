@@ -13,12 +13,12 @@ import { NewPasswordStep } from "./new-password-step.tsx";
 import { PasswordStep } from "./password-step.tsx";
 import type { Credentials, SignedInMember } from "./sign-in.ts";
 
-/** Why signing in elsewhere has led back here. */
+/** Reasons why signing in at the provider failed. */
 const PROBLEMS = ["oidc_unavailable", "oidc_failed", "oidc_refused"] as const;
 
 type Step = "password" | "code" | "newPassword";
 
-/** Signing in: a password, a code where the account has an authenticator, a new password where that is due. */
+/** Signs in by password, by a code where the account has an authenticator, and by a new password where one is due. */
 export default function SignInPage() {
   const { t } = useTranslation("signIn");
   const navigate = useNavigate();

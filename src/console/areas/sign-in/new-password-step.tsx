@@ -4,7 +4,7 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { call } from "../../api/call.ts";
 import { StepForm } from "./step-form.tsx";
 
-/** A password of one's own in place of a generated one, before anything else. `current` is null where it is not known. */
+/** Asks for a new password in place of a generated one. `current` is null where it is not known. */
 export function NewPasswordStep({
   current,
   onChanged,

@@ -55,7 +55,7 @@ export function PasswordStep({
   );
 }
 
-/** Signing in elsewhere leaves the page, so this is a link of the document and none of the router. */
+/** Signing in elsewhere leaves the page, so this is a plain link and none of the router. */
 function ProviderLink({ label }: { label: string }) {
   const { t } = useTranslation("signIn");
   const { filters } = useFilters();

@@ -13,7 +13,7 @@ export async function signIn(credentials: Credentials): Promise<SignedInMember> 
   return await send("POST", "/session", credentials);
 }
 
-/** Whether name and password are right and a code is all that is missing. */
+/** True for the refusal of right credentials that only lack a code. */
 export function needsCode(error: unknown): boolean {
   return error instanceof ApiError && error.type === "code_required";
 }

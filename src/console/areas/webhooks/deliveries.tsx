@@ -19,7 +19,7 @@ type Delivery = Output<"deliveries.list">["data"][number];
 const STATES = ["waiting", "delivered", "failed"] as const;
 const LEVELS = { waiting: "busy", delivered: "good", failed: "bad" } as const;
 
-/** What was sent to endpoints and what became of it. */
+/** The messages to endpoints and their state. */
 export function Deliveries() {
   const { t } = useTranslation("settings");
   const { filters } = useFilters();

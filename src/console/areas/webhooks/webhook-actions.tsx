@@ -17,7 +17,7 @@ interface WebhookActionsProps {
   onSecret(secret: string): void;
 }
 
-/** What may be done with an endpoint. */
+/** The actions on an endpoint. */
 export function WebhookActions({ view, onSecret }: WebhookActionsProps) {
   const { t } = useTranslation("settings");
   const can = useCan();

@@ -2,7 +2,7 @@ import { Meter } from "react-aria-components/Meter";
 import { useTranslation } from "react-i18next";
 import { formatMoney } from "../text/format.ts";
 
-/** What a budget allows and what of it is gone; decimal texts of one currency. */
+/** The amount of a budget and its used parts; decimal texts of one currency. */
 interface BudgetUse {
   amount: string;
   spent: string;

@@ -6,8 +6,8 @@ const FNV_PRIME = 16_777_619;
 let slots: Record<string, number> | null = null;
 
 /**
- * The colour of a series by its name, so that a model looks the same in every chart. It follows from the name alone,
- * but for two names of the same colour: the one that this browser has met later gets the next free one.
+ * Returns the colour of a series by its name, so that a model looks the same in every chart. Of two names with the same
+ * colour, the one that this browser has met later gets the next free colour.
  */
 export function seriesColour(name: string): string {
   const slot = slotOf(name);
@@ -39,5 +39,5 @@ function hashOf(name: string): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/** Of what is summed up because it is little. */
+/** The colour of the small values that are summed up. */
 export const REST_COLOUR = "oklch(0.62 0.01 270)";

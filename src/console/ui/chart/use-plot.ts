@@ -10,7 +10,7 @@ const DAY_SECONDS = 86_400;
 
 /**
  * Draws a chart into a container, again when its data, its size or the theme changes, and reports the index under the
- * cursor. Returns what puts the cursor on an index.
+ * cursor. Returns a function that puts the cursor on an index.
  */
 export function usePlot(
   container: RefObject<HTMLDivElement | null>,
@@ -121,7 +121,7 @@ function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number]):
   return {
     stroke: colour,
     width: 1.75,
-    // A value between two gaps has no line to it.
+    // No line leads to a value between two gaps.
     points: { show: true, size: 5, filter: (plot, index) => isolatedIn(plot.data[index] ?? []) },
     ...(kind === "area" && { fill: colour.replace(")", " / 0.28)") }),
   };
@@ -151,7 +151,7 @@ function useThemeChanges(): number {
 }
 
 interface Series {
-  /** Decides the colour: the id of what is shown. */
+  /** The id of the shown thing; it decides the colour. */
   name: string;
   label: string;
   /** One for each time; null where there is none. */

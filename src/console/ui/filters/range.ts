@@ -22,7 +22,7 @@ export interface Range {
   to: string;
 }
 
-/** The range in the address: `range=7d`, or `from` and `to`. One that ends now moves on each minute. */
+/** The range in the address: `range=7d`, or `from` and `to`. A range that ends now moves on each minute. */
 export function useRange(usual: RangeName = "24h"): Range {
   const { filters } = useFilters();
   const { range, from, to } = filters;
@@ -36,13 +36,13 @@ export function useRange(usual: RangeName = "24h"): Range {
 }
 
 /**
- * The range in the address for a list that is read page by page: it stays where it was when it was chosen, so that the
- * pages stay one list. `to` is absent where the range ends now.
+ * The range in the address for a list that is read page by page. It keeps the start that it had when it was chosen, so
+ * that the pages stay one list. `to` is absent for a range that ends now.
  */
 export function useSteadyRange(usual: RangeName = "24h"): { from: string; to?: string } {
   const { name, from, to } = useRange(usual);
   const custom = name === "custom" ? `${from} ${to}` : "";
-  // Read again when another range is chosen, and not when the minute passes.
+  // The start changes when another range is chosen, and not when a minute passes.
   return useMemo(() => (custom === "" ? { from } : { from, to }), [name, custom]);
 }
 

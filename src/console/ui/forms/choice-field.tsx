@@ -7,7 +7,7 @@ interface ChoiceFieldProps extends FieldProps {
   choices: readonly { id: string; label: string }[];
 }
 
-/** One of two to four, all of them in sight: the id of the choice. */
+/** One of two to four choices, all of them in sight. The value is the id of the choice. */
 export function ChoiceField({ choices, ...props }: ChoiceFieldProps) {
   const { field, error } = useField(props);
   return (

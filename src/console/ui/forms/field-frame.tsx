@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { sentence } from "../text/format.ts";
 import { FIELD } from "./field-class.ts";
 
-/** What every field takes. `name` is its path in the form's values. */
+/** The properties of every field. `name` is its path in the form's values. */
 export interface FieldProps {
   name: string;
   label: string;
@@ -18,8 +18,8 @@ export interface FieldProps {
 }
 
 /**
- * The field's value in the form around it, the error that stands beside it, and what every field of React Aria takes for
- * the two.
+ * Returns the field's value in the form around it, its error, and the properties that every field of React Aria takes
+ * for the two.
  */
 export function useField({ name, isRequired = false, isDisabled = false }: Omit<FieldProps, "label">) {
   const { t } = useTranslation();

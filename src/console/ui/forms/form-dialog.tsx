@@ -9,14 +9,14 @@ import { FormProblem } from "./form-problem.tsx";
 
 interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, "title" | "isOpen" | "size"> {
   form: UseFormReturn<Values>;
-  /** Closes the dialog when it resolves; what it throws is shown beside its field. */
+  /** The dialog closes when it resolves. An error is shown beside its field. */
   onSubmit(values: Values): Promise<unknown>;
   onClose(): void;
   submitLabel?: string;
   children: ReactNode;
 }
 
-/** A form in a dialog; closing it with unsaved changes is asked about first. */
+/** A form in a dialog. It asks before it closes with unsaved changes. */
 export function FormDialog<Values extends FieldValues>({
   form,
   onSubmit,

@@ -2,14 +2,14 @@ import { OctagonX } from "lucide-react";
 import { useFormState } from "react-hook-form";
 import { sentence } from "../text/format.ts";
 
-/** What the gateway refused and belongs to no field. */
+/** Shows a refusal of the gateway that belongs to no field. */
 export function FormProblem() {
   const { errors } = useFormState();
   const problem = errors.root?.["server"]?.message;
   return problem === undefined ? null : <Problem>{problem}</Problem>;
 }
 
-/** A sentence on what went wrong. */
+/** Shows an error as a sentence. */
 export function Problem({ children }: { children: string }) {
   return (
     <p role="alert" className="flex items-start gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad">

@@ -11,15 +11,15 @@ interface FormProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;
   onSubmit(values: Values): Promise<unknown>;
   submitLabel?: string;
-  /** Whether it makes something for which the values that it opens with may do. */
+  /** The form creates something and may be submitted unchanged. */
   isNew?: boolean;
-  /** Fields of `components/fields`. */
+  /** Fields of this folder. */
   children: ReactNode;
 }
 
 /**
- * A form in a page. Errors of the gateway stand beside their fields; leaving the page with unsaved changes is asked
- * about first. Without changes its buttons are disabled, but for something new.
+ * A form in a page. Errors of the gateway stand beside their fields. The form asks before the page is left with unsaved
+ * changes. Without changes its button is disabled, unless it creates something.
  */
 export function Form<Values extends FieldValues>({
   form,

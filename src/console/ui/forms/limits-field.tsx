@@ -77,7 +77,7 @@ export const LIMITS = [
 
 type TakenLimits = NonNullable<OperationInput<"keys.update">["limits"]>;
 
-/** Limits of a form as the gateway takes them: what is not there becomes the default again. */
+/** Returns the limits of a form as the gateway takes them: an undefined limit becomes the default again. */
 export function toLimits(limits: OwnLimits): TakenLimits {
   const taken: TakenLimits = {};
   for (const name of LIMITS)

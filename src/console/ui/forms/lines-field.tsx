@@ -6,7 +6,7 @@ import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
 interface LinesFieldProps extends FieldProps {
   placeholder?: string;
-  /** The value of no line at all; an empty list where it is absent. */
+  /** The value for an empty text; without it, an empty list. */
   whenEmpty?: null;
 }
 

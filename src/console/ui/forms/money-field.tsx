@@ -5,7 +5,7 @@ import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { Unit } from "./number-field.tsx";
 
-/** An amount as a decimal text, as it is typed: no digit of it passes through a floating-point number. */
+/** An amount as a decimal text. It stays text, because floating-point numbers would change digits. */
 export function MoneyField({ currency, ...props }: FieldProps & { currency: string }) {
   const { field, error, shared } = useField(props);
   return (

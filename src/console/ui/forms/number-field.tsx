@@ -38,7 +38,7 @@ export function NumberField({ minimum, maximum, unit, placeholder, ...props }: N
   );
 }
 
-/** What stands inside of an input at its end. */
+/** A unit inside of an input, at its end. */
 export function Unit({ children }: { children: string }) {
   return (
     <span className="pointer-events-none absolute inset-y-0 right-2.5 flex items-center text-xs text-muted">

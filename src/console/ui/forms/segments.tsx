@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 export const SEGMENT =
   "rounded px-2.5 py-1 text-xs font-medium whitespace-nowrap text-muted hover:text-text aria-pressed:bg-surface aria-pressed:text-text aria-pressed:shadow-sm max-sm:py-2";
 
-/** A few buttons of which one is chosen: the views of what is below. */
+/** A few buttons of which one is pressed: they choose the view of the content below. */
 export function Segments<Id extends string>({
   label,
   segments,
@@ -16,7 +16,7 @@ export function Segments<Id extends string>({
   segments: readonly { id: Id; label: string }[];
   chosen: string;
   onChoose(id: Id): void;
-  /** Buttons behind these, which look like `SEGMENT`. */
+  /** Further buttons, which look like `SEGMENT`. */
   children?: ReactNode;
 }) {
   return (

@@ -11,7 +11,7 @@ export interface Action {
   onAction(): void;
 }
 
-/** What can be done with one thing, behind three dots; nothing where nothing can be done. */
+/** The actions on one thing, behind three dots. Without actions it shows nothing. */
 export function ActionMenu({ label, actions }: { label?: string; actions: readonly Action[] }) {
   const { t } = useTranslation();
   if (actions.length === 0) return null;

@@ -14,13 +14,13 @@ interface ConfirmDialogProps {
   consequences: ReactNode;
   /** The action in one word, such as Delete. */
   confirmLabel: string;
-  /** Must be typed first, for what cannot be undone. */
+  /** Must be typed first. For actions that cannot be undone. */
   name?: string;
-  /** False for what does no harm. */
+  /** False for an action that does no harm. */
   isDangerous?: boolean;
   isOpen: boolean;
   onClose(): void;
-  /** Closes the dialog when it resolves; what it throws is shown in it. */
+  /** The dialog closes when it resolves, and shows the error when it rejects. */
   onConfirm(): Promise<unknown>;
 }
 

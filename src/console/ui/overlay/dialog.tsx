@@ -11,7 +11,7 @@ export interface DialogProps {
   onClose(): void;
   /** `m` is right for a form. */
   size?: "s" | "m" | "l";
-  /** For what needs an answer: neither a press outside nor Escape closes it. */
+  /** For a question that needs an answer: neither a press outside nor Escape closes it. */
   isAlert?: boolean;
   /** Below the content, always in sight. */
   footer?: ReactNode;

@@ -7,7 +7,7 @@ import { Dialog } from "./dialog.tsx";
 
 interface SecretOnceProps {
   title: string;
-  /** In place of the sentence that it is shown only now. */
+  /** Replaces the sentence that the secret is shown only now. */
   about?: string;
   /** Null while there is nothing to show. */
   secret: string | null;

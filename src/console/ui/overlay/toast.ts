@@ -1,4 +1,4 @@
-/** Something that is said for a moment; a problem stays until it is closed. */
+/** A message that is shown for a moment; a problem stays until it is closed. */
 export interface ToastText {
   text: string;
   isProblem: boolean;
@@ -10,22 +10,22 @@ const waiting: ToastText[] = [];
 let listener: Listener | null = null;
 let load: (() => void) | null = null;
 
-/** Says that something was done. */
+/** Shows that something was done. */
 export function showToast(text: string): void {
   add({ text, isProblem: false });
 }
 
-/** Says what went wrong, until it is closed. */
+/** Shows an error until it is closed. */
 export function showProblem(error: unknown): void {
   add({ text: error instanceof Error ? error.message : String(error), isProblem: true });
 }
 
-/** Calls `onFirst` when the first toast is there, because what shows them is loaded only then. */
+/** Calls `onFirst` at the first toast, because the component that shows toasts is loaded only then. */
 export function whenToastsAreNeeded(onFirst: () => void): void {
   load = onFirst;
 }
 
-/** Gives every toast, those that wait already too. */
+/** Passes every toast to `take`, first those that already wait. */
 export function takeToasts(take: Listener): void {
   listener = take;
   for (const toast of waiting.splice(0)) take(toast);

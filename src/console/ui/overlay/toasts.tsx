@@ -15,7 +15,7 @@ const queue = new ToastQueue<ToastText>({ maxVisibleToasts: 3 });
 
 takeToasts((toast) => queue.add(toast, toast.isProblem ? {} : { timeout: SHOWN_MS }));
 
-/** What was said, above the page at its lower right. */
+/** The toasts, above the page at its lower right. */
 export function Toasts() {
   const { t } = useTranslation();
   return (

@@ -6,7 +6,7 @@ import { Button } from "../forms/button.tsx";
 import { Id } from "../text/id.tsx";
 import { Time } from "../text/time.tsx";
 
-/** What could not be read, since when, and another attempt. The rest of the page lives. */
+/** Shows why something could not be read, since when, and a button that tries again. The rest of the page works on. */
 export function FailedState({ error, at, onRetry }: { error: unknown; at?: number; onRetry(): void }) {
   const { t } = useTranslation();
   return (

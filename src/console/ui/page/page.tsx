@@ -6,18 +6,18 @@ import { TextLink } from "../text/link.tsx";
 
 interface PageProps {
   title: string;
-  /** One sentence on what the page is for. */
+  /** One sentence on the purpose of the page. */
   about?: ReactNode;
   /** Beside the title: at most one of them primary. */
   actions?: ReactNode;
   /** `RouteTabs` of the area. */
   tabs?: ReactNode;
-  /** The list that this one thing is from. */
+  /** The list to which the shown thing belongs. */
   back?: { to: NonNullable<LinkProps["to"]>; label: string };
   children: ReactNode;
 }
 
-/** The frame of every page; its title is the document's, too. */
+/** The frame of every page. It sets the title of the document, too. */
 export function Page({ title, about, actions, tabs, back, children }: PageProps) {
   useDocumentTitle(title);
   return (

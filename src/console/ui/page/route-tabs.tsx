@@ -12,7 +12,7 @@ export function RouteTabs({
   const list = useRef<HTMLUListElement>(null);
   const { pathname } = useLocation();
   useEffect(() => {
-    // On a phone the current tab may be outside of what is in sight.
+    // On a phone the current tab may be out of sight.
     list.current
       ?.querySelector("[aria-current=page]")
       ?.scrollIntoView({ block: "nearest", inline: "center" });

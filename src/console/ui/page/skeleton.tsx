@@ -1,4 +1,4 @@
-/** The shape of what is being read; give it the final size, so that nothing moves. */
+/** A placeholder while data is read. It needs the final size, so that nothing moves afterwards. */
 export function Skeleton({ className = "h-4 w-full" }: { className?: string }) {
   return <span aria-hidden className={`block animate-pulse rounded-md bg-sunken ${className}`} />;
 }

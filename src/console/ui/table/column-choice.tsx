@@ -57,7 +57,7 @@ interface ChoosableColumn {
   isOptional?: boolean;
 }
 
-/** Which columns of a table are shown, as chosen in this browser. */
+/** Returns the visible columns of a table, as chosen in this browser, and a function that changes them. */
 export function useVisibleColumns(
   table: string,
   columns: readonly ChoosableColumn[],

@@ -40,7 +40,7 @@ interface DataTableProps<Row> {
   filters?: ReactNode;
   /** Above the table at its right: an export. */
   actions?: ReactNode;
-  /** Few things as a rule: it is small while it loads, so that what is below it stays where it is. */
+  /** For lists that are usually short: the table is small while it loads, so that the content below does not move. */
   isShort?: boolean;
 }
 
@@ -51,7 +51,7 @@ const ROW_HEIGHT = 41;
 const OVERSCAN = 12;
 const SKELETON_ROWS = { short: 3, long: 8 };
 
-/** A list that reads more as it is scrolled; only the rows in sight are in the document. */
+/** A table that reads more rows as it is scrolled. Only the rows in sight are in the document. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { id, columns, list, filters, actions } = props;
   const [visible, setVisible] = useVisibleColumns(id, columns);

@@ -3,7 +3,7 @@ import { differences } from "./difference.ts";
 
 const CELL = "border-t border-line py-1.5 pr-4 align-top break-words";
 
-/** What differs between two values, field by field. */
+/** Shows the differences between two values, field by field. */
 export function DifferenceTable({ before, after }: { before: unknown; after: unknown }) {
   const { t } = useTranslation("settings");
   const found = differences(before, after);

@@ -1,4 +1,4 @@
-/** A field whose value differs; undefined is a field that is not there. */
+/** A field whose value differs; undefined stands for an absent field. */
 export interface Difference {
   /** Such as `limits.runningJobs`; empty for the value as a whole. */
   path: string;
@@ -6,7 +6,7 @@ export interface Difference {
   after: string | undefined;
 }
 
-/** What differs between two values of JSON, field by field in the order of the fields. Lists are compared as a whole. */
+/** Returns the differences between two values of JSON in the order of their fields. Lists are compared as a whole. */
 export function differences(before: unknown, after: unknown): Difference[] {
   const old = new Map(leaves(before, ""));
   const present = new Map(leaves(after, ""));
@@ -30,7 +30,7 @@ function renderList(list: readonly unknown[]): string {
   return isPlain ? list.join(", ") : JSON.stringify(list);
 }
 
-/** Whether a field holds Unix milliseconds, by its name. */
+/** True for the name of a field that holds Unix milliseconds. */
 function isTime(path: string): boolean {
   return /(At|From|Until|Start)$/.test(path);
 }

@@ -10,7 +10,7 @@ const FORMATS = [
   { format: "json", label: "JSON" },
 ] as const;
 
-/** Downloads all of a list that a filter leaves, not only what was read so far. */
+/** Downloads all rows of a list that match a filter, not only those that were read so far. */
 export function ExportMenu({
   of,
   filter,

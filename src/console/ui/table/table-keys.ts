@@ -20,7 +20,7 @@ export function useTableKeys(
   };
 }
 
-/** Once it is there: a row out of sight is rendered only after the table has scrolled to it. */
+/** Waits for the row: one out of sight is rendered only after the table has scrolled to it. */
 function focusRow(table: HTMLElement, index: number, frames: number): void {
   const row = table.querySelector<HTMLElement>(`tr[data-index="${index}"]`);
   if (row) row.focus({ preventScroll: true });

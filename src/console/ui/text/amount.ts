@@ -3,12 +3,12 @@ import { ApiError } from "../../api/call.ts";
 const AMOUNT = /^\d{1,9}(\.\d{1,9})?$/;
 const PLACES = 12;
 
-/** Whether a text is an amount that the gateway takes. */
+/** True for an amount that the gateway accepts. */
 export function isAmount(text: string): boolean {
   return AMOUNT.test(text);
 }
 
-/** Throws, as the gateway would, for a text that is none: the message then stands beside the field. */
+/** Throws the gateway's error for a text that is no amount, so that the message stands beside the field. */
 export function requireAmount(text: string, field: string, message: string): void {
   if (!isAmount(text)) throw new ApiError(400, "bad_request", message, field, null);
 }

@@ -14,7 +14,7 @@ export function useCopy(text: string): { isCopied: boolean; copy(): void } {
   return { isCopied, copy };
 }
 
-/** The clipboard is for secure pages only; over plain http the selection is copied. */
+/** The clipboard works on secure pages only; over plain http the selection is copied. */
 export async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return await navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");

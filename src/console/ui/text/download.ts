@@ -1,4 +1,4 @@
-/** Saves what an address leads to as a file. */
+/** Saves the content of an address as a file. */
 export function download(name: string, url: string): void {
   const link = document.createElement("a");
   link.href = url;

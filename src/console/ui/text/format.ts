@@ -86,7 +86,7 @@ export function formatAge(at: number, now: number): string {
   );
 }
 
-/** What the gateway says, which begins with a small letter, as a sentence of its own; names in quotes stay. */
+/** Returns a message of the gateway, which begins with a small letter, as a sentence. */
 export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

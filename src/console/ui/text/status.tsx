@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 export type StatusLevel = "good" | "warn" | "bad" | "busy" | "off" | "unknown";
 
-/** Every level has a shape of its own, so that colour is never all there is. */
+/** Every level has a shape of its own, so that it is not told by colour alone. */
 const LEVELS = {
   good: { icon: CircleCheck, look: "bg-good-soft text-good" },
   warn: { icon: TriangleAlert, look: "bg-warn-soft text-warn" },
