@@ -1,7 +1,7 @@
+import tailwind from "bun-plugin-tailwind";
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import tailwind from "bun-plugin-tailwind";
 import { DIRECTORY, readManifest, versionOfSources, writeManifest, type Manifest } from "./manifest.ts";
 
 /** Builds that are kept, because pages that are open go on loading files of theirs. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { DIRECTORY, readManifest, versionOfSources, type Manifest } from "./manifest.ts";
 import { ownValue } from "../lib/own-value.ts";
+import { DIRECTORY, readManifest, versionOfSources, type Manifest } from "./manifest.ts";
 
 /** After its start the gateway has more urgent work than looking for a build. */
 const WARM_UP_MS = 5_000;

@@ -1,14 +1,14 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { lazy, StrictMode, Suspense, useEffect, useState } from "react";
-import { createRoot } from "react-dom/client";
 import { I18nProvider } from "react-aria-components/I18nProvider";
+import { createRoot } from "react-dom/client";
 import { useTranslation } from "react-i18next";
-import { startI18n } from "./texts/i18n.ts";
 import { queryClient, SESSION_ENDED } from "./api/queries.ts";
-import { startTheme } from "./shell/theme.ts";
-import { whenToastsAreNeeded } from "./ui/overlay/toast.ts";
 import { router } from "./router.tsx";
+import { startTheme } from "./shell/theme.ts";
+import { startI18n } from "./texts/i18n.ts";
+import { whenToastsAreNeeded } from "./ui/overlay/toast.ts";
 
 const Toasts = lazy(async () => ({ default: (await import("./ui/overlay/toasts.tsx")).Toasts }));
 

@@ -9,13 +9,13 @@ import {
   type ErrorComponentProps,
   type RouteComponent,
 } from "@tanstack/react-router";
-import { Shell } from "./shell/shell.tsx";
-import { queryClient, sessionQuery } from "./api/queries.ts";
-import { parseSearch, readSearch, renderSearch, type Search } from "./address.ts";
 import { useTranslation } from "react-i18next";
+import { parseSearch, readSearch, renderSearch, type Search } from "./address.ts";
+import { queryClient, sessionQuery } from "./api/queries.ts";
+import { Shell } from "./shell/shell.tsx";
 import { FailedState } from "./ui/page/failed-state.tsx";
-import { ButtonLink } from "./ui/text/link.tsx";
 import { Page } from "./ui/page/page.tsx";
+import { ButtonLink } from "./ui/text/link.tsx";
 
 const root = createRootRoute({
   component: Outlet,

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Operations } from "../../admin/operations.ts";
-import { readBody } from "./public.ts";
 import { operationPaths } from "./operation-paths.ts" with { type: "macro" };
+import { readBody } from "./public.ts";
 
 export type OperationName = keyof Operations;
 export type Input<Name extends OperationName> = z.input<Operations[Name]["input"]>;

@@ -1,5 +1,5 @@
-import { useOrganizationOptions } from "./options.ts";
 import { useFilters } from "../address.ts";
+import { useOrganizationOptions } from "./options.ts";
 import { useSession } from "./session.ts";
 
 /**

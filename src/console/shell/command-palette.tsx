@@ -9,8 +9,8 @@ import { Modal, ModalOverlay } from "react-aria-components/Modal";
 import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import { useKeyOptions, useModelOptions } from "../api/options.ts";
-import { AREAS } from "./navigation.tsx";
 import { useAreaPages } from "./area-tabs.tsx";
+import { AREAS } from "./navigation.tsx";
 
 interface Entry {
   id: string;

@@ -5,11 +5,11 @@ import { Menu, MenuItem, Separator, SubmenuTrigger } from "react-aria-components
 import { Popover } from "react-aria-components/Popover";
 import { useTranslation } from "react-i18next";
 import { send } from "../api/call.ts";
-import { chooseLanguage, LANGUAGES } from "../texts/i18n.ts";
 import { queryClient } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
-import { chooseTheme, currentTheme, THEMES } from "./theme.ts";
+import { chooseLanguage, LANGUAGES } from "../texts/i18n.ts";
 import { showProblem } from "../ui/overlay/toast.ts";
+import { chooseTheme, currentTheme, THEMES } from "./theme.ts";
 
 const ITEM =
   "flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 outline-none data-focused:bg-hover data-open:bg-hover";

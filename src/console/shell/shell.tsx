@@ -5,10 +5,10 @@ import { Button } from "react-aria-components/Button";
 import { useTranslation } from "react-i18next";
 import { useOrganizationOptions } from "../api/options.ts";
 import { IconButton } from "../ui/forms/button.tsx";
+import { Skeleton } from "../ui/page/skeleton.tsx";
 import { Mark } from "./mark.tsx";
 import { MemberMenu } from "./member-menu.tsx";
 import { Navigation } from "./navigation.tsx";
-import { Skeleton } from "../ui/page/skeleton.tsx";
 
 const CommandPalette = lazy(async () => ({
   default: (await import("./command-palette.tsx")).CommandPalette,

@@ -1,18 +1,18 @@
+import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { Card } from "../../ui/page/card.tsx";
-import { Details } from "../../ui/text/details.tsx";
-import { Page } from "../../ui/page/page.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { useSession } from "../../api/session.ts";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { Card } from "../../ui/page/card.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { Details } from "../../ui/text/details.tsx";
 import { SessionsCard } from "./sessions-card.tsx";
 import { TokensCard } from "./tokens-card.tsx";
 import { TotpCard } from "./totp-card.tsx";
-import { useForm } from "react-hook-form";
-import { TextField } from "../../ui/forms/text-field.tsx";
-import { Form } from "../../ui/forms/form.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
-import { useOperationMutation } from "../../api/queries.ts";
 
 /** The member's account: password, second factor, sessions, tokens for programs. */
 export default function AccountPage() {

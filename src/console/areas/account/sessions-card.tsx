@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import type { Output } from "../../api/call.ts";
+import { SESSION_ENDED, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { Button } from "../../ui/forms/button.tsx";
-import { Card } from "../../ui/page/card.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showProblem } from "../../ui/overlay/toast.ts";
+import { Card } from "../../ui/page/card.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { showProblem } from "../../ui/overlay/toast.ts";
-import type { Output } from "../../api/call.ts";
-import { SESSION_ENDED, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 
 /** The member's sessions. */
 export function SessionsCard() {

@@ -1,14 +1,14 @@
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { isAtLeast, ROLES, type Role } from "../../../admin/roles.ts";
-import { AllOrSomeField } from "../../ui/forms/all-or-some-field.tsx";
-import { SelectField } from "../../ui/forms/select-field.tsx";
-import { TextField } from "../../ui/forms/text-field.tsx";
-import { TimeField } from "../../ui/forms/time-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 import { useSession } from "../../api/session.ts";
+import { AllOrSomeField } from "../../ui/forms/all-or-some-field.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { SelectField } from "../../ui/forms/select-field.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { TimeField } from "../../ui/forms/time-field.tsx";
 
 const DEFAULT_DAYS = 90;
 const DAY_MS = 86_400_000;

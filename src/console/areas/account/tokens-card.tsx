@@ -1,15 +1,15 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Card } from "../../ui/page/card.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
-import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
-import { Time } from "../../ui/text/time.tsx";
 import type { Output } from "../../api/call.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { TokenDialog } from "./token-dialog.tsx";
 
 type Token = Output<"tokens.list">["data"][number];

@@ -1,17 +1,17 @@
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Card } from "../../ui/page/card.tsx";
-import { TextField } from "../../ui/forms/text-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
-import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
-import { Status } from "../../ui/text/status.tsx";
-import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { encode } from "uqr";
 import type { Output } from "../../api/call.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 import { useSession } from "../../api/session.ts";
-import { encode } from "uqr";
+import { Button } from "../../ui/forms/button.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
+import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { Card } from "../../ui/page/card.tsx";
+import { Status } from "../../ui/text/status.tsx";
 
 type Shown = "nothing" | "turningOff" | Output<"totp.begin">;
 

@@ -1,11 +1,11 @@
 import { Ban, Pencil, Trash2, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useOperationMutation } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { useOperationMutation } from "../../api/queries.ts";
-import { useCan } from "../../api/session.ts";
 import { AlertDialog } from "./alert-dialog.tsx";
 import type { Alert } from "./views.ts";
 

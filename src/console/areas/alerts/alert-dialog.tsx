@@ -1,16 +1,17 @@
 import { useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
+import type { Input } from "../../api/call.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { LinesField } from "../../ui/forms/lines-field.tsx";
-import { OrganizationField } from "../../ui/forms/select-field.tsx";
+import { NumberField } from "../../ui/forms/number-field.tsx";
+import { OrganizationField, SelectField } from "../../ui/forms/select-field.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { useOrganization } from "../../api/organization.ts";
-import { useOperationMutation } from "../../api/queries.ts";
-import { KINDS, toSettings, valuesOf, type AlertValues } from "./alert-values.ts";
-import { RuleFields } from "./rule-fields.tsx";
+import { formatMoney } from "../../ui/text/format.ts";
 import type { Alert } from "./views.ts";
 
 /** Adds a rule, or changes one. */
@@ -60,4 +61,127 @@ function useSaving(view: Alert | null) {
     else await create.mutateAsync({ ...fields, organizationId: organizationId ?? "" });
     showToast(t(view ? "saved" : "added"));
   };
+}
+
+interface RuleFieldsProps {
+  kind: AlertValues["settings"]["kind"];
+  organizationId: string | null;
+}
+
+/** The fields of one kind of rule. */
+function RuleFields({ kind, organizationId }: RuleFieldsProps) {
+  const { t } = useTranslation("alerts");
+  if (kind === "budget") return <BudgetFields organizationId={organizationId} />;
+  if (kind === "ejection")
+    return (
+      <NumberField
+        name="settings.seconds"
+        label={t("form.seconds")}
+        minimum={10}
+        maximum={86_400}
+        isRequired
+      />
+    );
+  return (
+    <div className="grid items-end gap-4 sm:grid-cols-3">
+      <NumberField
+        name="settings.percent"
+        label={t("form.percent")}
+        minimum={1}
+        maximum={100}
+        unit="%"
+        isRequired
+      />
+      <NumberField name="settings.minutes" label={t("form.minutes")} minimum={1} maximum={1440} isRequired />
+      <NumberField name="settings.minRequests" label={t("form.minRequests")} minimum={1} isRequired />
+    </div>
+  );
+}
+
+function BudgetFields({ organizationId }: Pick<RuleFieldsProps, "organizationId">) {
+  const { t } = useTranslation(["alerts", "money"]);
+  const budgets = useOperationQuery("budgets.list", organizationId === null ? {} : { organizationId });
+  const options = (budgets.data?.data ?? [])
+    .filter((budget) => budget.organizationId === organizationId)
+    .map(({ id, keyId, keyName, amount, currency, period }) => ({
+      id,
+      label: keyId === null ? t("money:budget.whole") : t("money:budget.ofKey", { name: keyName ?? keyId }),
+      detail: `${formatMoney(amount, currency)} · ${t(`money:period.${period}`)}`,
+    }));
+  return (
+    <>
+      <SelectField
+        name="settings.budgetId"
+        label={t("form.budget")}
+        options={[{ id: ALL_BUDGETS, label: t("form.budget.all") }, ...options]}
+      />
+      <LinesField
+        name="settings.percents"
+        label={t("form.percents")}
+        help={t("form.percents.help")}
+        isRequired
+      />
+    </>
+  );
+}
+
+const KINDS = ["budget", "error_rate", "ejection"] as const;
+
+/** The option for every budget. */
+const ALL_BUDGETS = "*";
+
+/** The values of a rule's form: the fields of every kind, of which those of the chosen kind are used. */
+interface AlertValues {
+  organizationId: string | null;
+  name: string;
+  settings: {
+    kind: (typeof KINDS)[number];
+    percents: string[];
+    budgetId: string;
+    percent: number | null;
+    minutes: number | null;
+    minRequests: number | null;
+    seconds: number | null;
+  };
+  emails: string[];
+  usesWebhooks: boolean;
+}
+
+const DEFAULTS: AlertValues["settings"] = {
+  kind: "budget",
+  percents: ["80", "100"],
+  budgetId: ALL_BUDGETS,
+  percent: 5,
+  minutes: 10,
+  minRequests: 20,
+  seconds: 60,
+};
+
+function valuesOf(view: Alert | null, organizationId: string | null): AlertValues {
+  if (!view) return { organizationId, name: "", settings: DEFAULTS, emails: [], usesWebhooks: false };
+  const { name, settings, emails, usesWebhooks } = view;
+  const own =
+    settings.kind === "budget"
+      ? { percents: settings.percents.map(String), budgetId: settings.budgetId ?? ALL_BUDGETS }
+      : settings;
+  return {
+    organizationId: view.organizationId,
+    name,
+    settings: { ...DEFAULTS, ...own, kind: settings.kind },
+    emails: [...emails],
+    usesWebhooks,
+  };
+}
+
+/** Returns the settings of the chosen kind as the gateway takes them; the gateway refuses a missing number. */
+function toSettings({
+  kind,
+  percents,
+  budgetId,
+  ...numbers
+}: AlertValues["settings"]): Input<"alerts.create">["settings"] {
+  const { percent, minutes, minRequests, seconds } = numbers as Record<keyof typeof numbers, number>;
+  if (kind === "error_rate") return { kind, percent, minutes, minRequests };
+  if (kind === "ejection") return { kind, seconds };
+  return { kind, percents: percents.map(Number), budgetId: budgetId === ALL_BUDGETS ? null : budgetId };
 }

@@ -1,13 +1,13 @@
 import { CircleCheck } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { FilterSelect } from "../../ui/filters/filter-select.tsx";
-import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
+import { useFilters } from "../../address.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useList } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import type { AlertEvent } from "./views.ts";
 
 /** The events of rules, the latest first. */

@@ -1,22 +1,22 @@
 import { BellRing } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { Button } from "../../ui/forms/button.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { Status } from "../../ui/text/status.tsx";
-import { useOrganization } from "../../api/organization.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
+import { useOrganization } from "../../api/organization.ts";
 import { useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { formatShare } from "../../ui/text/format.ts";
+import { Status } from "../../ui/text/status.tsx";
 import { AlertActions } from "./alert-actions.tsx";
 import { AlertDialog } from "./alert-dialog.tsx";
 import { AlertEvents } from "./events.tsx";
 import { MailTest } from "./mail-test.tsx";
 import type { Alert } from "./views.ts";
-import { formatShare } from "../../ui/text/format.ts";
 
 export default function AlertsPage() {
   // A dialog needs the texts of money and must not wait for them.

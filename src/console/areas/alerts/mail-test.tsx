@@ -2,11 +2,11 @@ import { Mail } from "lucide-react";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { TextField } from "../../ui/forms/text-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
 import { call } from "../../api/call.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 
 /** Sends a mail now and shows the mail server's response. */
 export function MailTest() {

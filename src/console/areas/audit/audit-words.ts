@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 
-export const KINDS = [
+export const AUDIT_KINDS = [
   "organization",
   "key",
   "budget",
@@ -45,7 +45,7 @@ export function useAuditWords() {
   const { t } = useTranslation("settings");
   return {
     kind: (kind: string) => {
-      const known = KINDS.find((each) => each === kind);
+      const known = AUDIT_KINDS.find((each) => each === kind);
       return known ? t(`kind.${known}`) : kind;
     },
     action: (action: string) => {

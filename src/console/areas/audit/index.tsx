@@ -1,25 +1,24 @@
 import { History } from "lucide-react";
 import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
+import type { Input, Output } from "../../api/call.ts";
+import { useList } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { ExportMenu } from "../../ui/table/export-menu.tsx";
 import { FilterInput } from "../../ui/filters/filter-input.tsx";
 import { FilterSelect } from "../../ui/filters/filter-select.tsx";
-import { TextLink } from "../../ui/text/link.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { differences } from "../../ui/table/difference.ts";
-import { useList } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
-import { useCan } from "../../api/session.ts";
-import { KINDS, useAuditWords } from "./audit-words.ts";
-import { AuditVerification } from "./audit-verification.tsx";
-import type { Input, Output } from "../../api/call.ts";
-import { Details } from "../../ui/text/details.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DifferenceTable, differences } from "../../ui/table/difference-table.tsx";
+import { ExportMenu } from "../../ui/table/export-menu.tsx";
+import { Details } from "../../ui/text/details.tsx";
 import { Id } from "../../ui/text/id.tsx";
-import { DifferenceTable } from "../../ui/table/difference-table.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { AuditVerification } from "./audit-verification.tsx";
+import { AUDIT_KINDS, useAuditWords } from "./audit-words.ts";
 
 type AuditEntry = Output<"audit.list">["data"][number];
 
@@ -54,7 +53,7 @@ export default function AuditPage() {
             <FilterSelect
               name="kind"
               label={t("audit.kind")}
-              options={KINDS.map((id) => ({ id, label: words.kind(id) }))}
+              options={AUDIT_KINDS.map((id) => ({ id, label: words.kind(id) }))}
             />
           </>
         }

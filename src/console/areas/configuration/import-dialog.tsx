@@ -1,17 +1,17 @@
 import { useState } from "react";
 import { FileTrigger } from "react-aria-components/FileTrigger";
+import { Label } from "react-aria-components/Label";
 import { TextArea } from "react-aria-components/TextArea";
 import { TextField } from "react-aria-components/TextField";
-import { Label } from "react-aria-components/Label";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Dialog } from "../../ui/overlay/dialog.tsx";
-import { Problem } from "../../ui/forms/form-problem.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
 import { call, type Output } from "../../api/call.ts";
 import { queryClient } from "../../api/queries.ts";
-import { Status } from "../../ui/text/status.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { Problem } from "../../ui/forms/form-problem.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 import { DifferenceTable } from "../../ui/table/difference-table.tsx";
+import { Status } from "../../ui/text/status.tsx";
 
 type ImportResult = Output<"configuration.import">;
 

@@ -1,21 +1,20 @@
 import { Settings2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
+import { call, type Output } from "../../api/call.ts";
+import { useList } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { Button } from "../../ui/forms/button.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { FilterInput } from "../../ui/filters/filter-input.tsx";
 import { FilterSelect } from "../../ui/filters/filter-select.tsx";
-import { Page } from "../../ui/page/page.tsx";
+import { Button } from "../../ui/forms/button.tsx";
 import { showProblem } from "../../ui/overlay/toast.ts";
-import { call } from "../../api/call.ts";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
 import { downloadText } from "../../ui/text/download.ts";
-import { useList } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
-import { useCan } from "../../api/session.ts";
 import { ImportDialog } from "./import-dialog.tsx";
-import type { Output } from "../../api/call.ts";
 
 type Setting = Output<"settings.list">["data"][number];
 

@@ -1,16 +1,16 @@
 import { useForm, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { Card } from "../../ui/page/card.tsx";
-import { ChoiceField, ThreeStateField } from "../../ui/forms/choice-field.tsx";
-import { NumberField } from "../../ui/forms/number-field.tsx";
-import { SelectField } from "../../ui/forms/select-field.tsx";
-import { SwitchField } from "../../ui/forms/switch-field.tsx";
-import { Form } from "../../ui/forms/form.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
 import { useChannelOptions } from "../../api/options.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
+import { ChoiceField, ThreeStateField } from "../../ui/forms/choice-field.tsx";
+import { Form } from "../../ui/forms/form.tsx";
+import { NumberField } from "../../ui/forms/number-field.tsx";
+import { SelectField } from "../../ui/forms/select-field.tsx";
+import { SwitchField } from "../../ui/forms/switch-field.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { Card } from "../../ui/page/card.tsx";
 import { DeliveryTable } from "./delivery-table.tsx";
 
 /** Sets an organization's delivery of pictures, and the behaviour when a vendor is slow or a client disconnects. */

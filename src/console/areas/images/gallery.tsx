@@ -1,19 +1,19 @@
-import { useTranslation } from "react-i18next";
-import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { FilterSelect } from "../../ui/filters/filter-select.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { useKeyOptions, useModelOptions } from "../../api/options.ts";
-import { useOrganization } from "../../api/organization.ts";
-import { useFilters } from "../../address.ts";
 import { Images } from "lucide-react";
 import { Collection, GridList, GridListLoadMoreItem } from "react-aria-components/GridList";
 import { GridLayout, Size, Virtualizer } from "react-aria-components/Virtualizer";
+import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
+import type { Input } from "../../api/call.ts";
+import { useKeyOptions, useModelOptions } from "../../api/options.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useList } from "../../api/queries.ts";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { FailedState } from "../../ui/page/failed-state.tsx";
-import { ButtonLink } from "../../ui/text/link.tsx";
+import { Page } from "../../ui/page/page.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
-import type { Input } from "../../api/call.ts";
-import { useList } from "../../api/queries.ts";
+import { ButtonLink } from "../../ui/text/link.tsx";
 import { PictureCard } from "./picture-card.tsx";
 
 export default function GalleryPage() {

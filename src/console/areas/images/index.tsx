@@ -1,5 +1,8 @@
 import { Building2 } from "lucide-react";
 import { useTranslation } from "react-i18next";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
 import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
@@ -7,9 +10,6 @@ import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { ControlForm } from "./control-form.tsx";
-import { useOrganizationOptions } from "../../api/options.ts";
-import { useOrganization } from "../../api/organization.ts";
-import { useOperationQuery } from "../../api/queries.ts";
 
 export default function ImageControlsPage() {
   const { t } = useTranslation("images");

@@ -1,16 +1,16 @@
+import { useNavigate } from "@tanstack/react-router";
 import { Download, ImageOff, Link2, ScrollText } from "lucide-react";
 import { useState } from "react";
 import { GridListItem } from "react-aria-components/GridList";
 import { useTranslation } from "react-i18next";
-import { IconButton } from "../../ui/forms/button.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
+import { IconButton } from "../../ui/forms/button.tsx";
+import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { copyText } from "../../ui/text/copy.ts";
-import { formatBytes } from "../../ui/text/format.ts";
 import { download } from "../../ui/text/download.ts";
+import { formatBytes } from "../../ui/text/format.ts";
+import { Time } from "../../ui/text/time.tsx";
 import { fileNameOf, ownPath } from "./picture-links.ts";
-import { useNavigate } from "@tanstack/react-router";
 
 type Picture = Output<"pictures.list">["data"][number];
 

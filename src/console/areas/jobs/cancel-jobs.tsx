@@ -1,8 +1,8 @@
 import { useTranslation } from "react-i18next";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
 import { ApiError } from "../../api/call.ts";
 import { useOperationMutation } from "../../api/queries.ts";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 import type { JobRow } from "./states.ts";
 
 const ENDED = 409;

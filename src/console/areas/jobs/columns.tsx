@@ -1,13 +1,13 @@
 import { Check } from "lucide-react";
 import { Checkbox } from "react-aria-components/Checkbox";
 import { useTranslation } from "react-i18next";
+import { useKeyOptions } from "../../api/options.ts";
 import type { Column } from "../../ui/table/data-table.tsx";
+import { formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time, useNow } from "../../ui/text/time.tsx";
-import { formatDuration } from "../../ui/text/format.ts";
-import { useKeyOptions } from "../../api/options.ts";
 import { STATES, durationOf, isLive, type JobRow } from "./states.ts";
 
 interface Choice {

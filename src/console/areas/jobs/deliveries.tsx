@@ -1,13 +1,13 @@
 import { RotateCw } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
-import { Status, type StatusLevel } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { Status, type StatusLevel } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { isLive, type JobRow } from "./states.ts";
 
 type Delivery = Output<"deliveries.list">["data"][number];
@@ -19,7 +19,7 @@ const LEVELS: Readonly<Record<Delivery["status"], StatusLevel>> = {
 };
 
 /** The webhook messages about a job's end, and their state. */
-export function Deliveries({ job }: { job: JobRow }) {
+export function JobDeliveries({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const query = useOperationQuery("deliveries.list", { organizationId: job.organizationId, jobId: job.id });
   return (

@@ -2,27 +2,27 @@ import { useParams } from "@tanstack/react-router";
 import { Ban } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Card } from "../../ui/page/card.tsx";
-import { Details } from "../../ui/text/details.tsx";
-import { Id } from "../../ui/text/id.tsx";
-import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
 import type { Output } from "../../api/call.ts";
-import { useNow } from "../../ui/text/time.tsx";
 import { useLive } from "../../api/events.ts";
-import { formatDuration } from "../../ui/text/format.ts";
 import { useKeyOptions } from "../../api/options.ts";
 import { useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { Details } from "../../ui/text/details.tsx";
+import { formatDuration } from "../../ui/text/format.ts";
+import { Id } from "../../ui/text/id.tsx";
+import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
+import { useNow } from "../../ui/text/time.tsx";
+import { CostLines } from "../requests/cost-lines.tsx";
 import { CancelJobs } from "./cancel-jobs.tsx";
 import { JobStatus } from "./columns.tsx";
-import { Deliveries } from "./deliveries.tsx";
+import { JobDeliveries } from "./deliveries.tsx";
 import { Outputs } from "./outputs.tsx";
 import { durationOf, isLive, type JobRow } from "./states.ts";
 import { Timeline, useJobRequest } from "./timeline.tsx";
-import { CostLines } from "../requests/cost-lines.tsx";
 
 type Job = Output<"jobs.get">;
 
@@ -103,7 +103,7 @@ function JobDetail({ job }: { job: Job }) {
           <JobCost job={job} />
         </Card>
         <Card title={t("detail.deliveries")}>
-          <Deliveries job={job} />
+          <JobDeliveries job={job} />
         </Card>
       </div>
     </div>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { QueryState } from "../../ui/page/query-state.tsx";
 import { operationQuery } from "../../api/queries.ts";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { isLive, type JobRow } from "./states.ts";
 
 /** A job's pictures while they are kept. */

@@ -1,8 +1,8 @@
-import type { StatusLevel } from "../../ui/text/status.tsx";
 import type { Output } from "../../api/call.ts";
+import type { StatusLevel } from "../../ui/text/status.tsx";
 
 export type JobRow = Output<"jobs.list">["data"][number];
-export type JobState = JobRow["status"];
+type JobState = JobRow["status"];
 
 export const STATES: Readonly<Record<JobState, StatusLevel>> = {
   pending: "unknown",

@@ -1,11 +1,11 @@
+import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
+import { operationQuery } from "../../api/queries.ts";
+import { formatDuration } from "../../ui/text/format.ts";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { formatDuration } from "../../ui/text/format.ts";
 import { Attempts } from "../requests/attempts.tsx";
 import { STATES, type JobRow } from "./states.ts";
-import { useQuery } from "@tanstack/react-query";
-import { operationQuery } from "../../api/queries.ts";
 
 /** The events of a job: submission, first vendor call, each call, and its end. */
 export function Timeline({ job }: { job: JobRow }) {

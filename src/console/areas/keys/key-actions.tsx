@@ -1,18 +1,18 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Ban, Pencil, RefreshCw, Trash2, Undo2 } from "lucide-react";
 import { useState } from "react";
+import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
-import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { call, type Output } from "../../api/call.ts";
 import { queryClient, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import type { Key } from "./key-view.tsx";
-import { useForm } from "react-hook-form";
+import { Button } from "../../ui/forms/button.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
-import { KeyFields, NameField, toInput, valuesOf } from "./key-fields.tsx";
 import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { KeyFields, NameField, toInput, valuesOf } from "./key-fields.tsx";
+import type { Key } from "./key-view.tsx";
 import { NewSecret } from "./new-secret.tsx";
 
 /** The actions on a key. */

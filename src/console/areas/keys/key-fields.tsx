@@ -1,5 +1,8 @@
 import { useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
+import type { Input } from "../../api/call.ts";
+import { useModelOptions } from "../../api/options.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { AllOrSomeField } from "../../ui/forms/all-or-some-field.tsx";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
 import { LimitsField, toLimits } from "../../ui/forms/limits-field.tsx";
@@ -7,9 +10,6 @@ import { LinesField } from "../../ui/forms/lines-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { TimeField } from "../../ui/forms/time-field.tsx";
-import type { Input } from "../../api/call.ts";
-import { useModelOptions } from "../../api/options.ts";
-import { useOperationQuery } from "../../api/queries.ts";
 import type { Key } from "./key-view.tsx";
 
 const EXPIRY_DAYS = ["30", "90", "365"] as const;

@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Card } from "../../ui/page/card.tsx";
+import type { Output } from "../../api/call.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { Chart } from "../../ui/chart/chart.tsx";
-import { Money } from "../../ui/text/money.tsx";
+import { Card } from "../../ui/page/card.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
-import type { Output } from "../../api/call.ts";
 import { formatMoney, formatShortCount } from "../../ui/text/format.ts";
-import { useOperationQuery } from "../../api/queries.ts";
+import { Money } from "../../ui/text/money.tsx";
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
-import { Status } from "../../ui/text/status.tsx";
 import type { Output } from "../../api/call.ts";
+import { Status } from "../../ui/text/status.tsx";
 import { useNow } from "../../ui/text/time.tsx";
 
 /** A key as it is read alone; in lists it has more. */

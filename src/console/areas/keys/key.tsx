@@ -1,25 +1,25 @@
 import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
-import { CodeSnippet } from "../../ui/text/code-snippet.tsx";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { useOperationQuery } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
+import { BudgetBar } from "../../ui/chart/budget-bar.tsx";
 import { LIMITS } from "../../ui/forms/limits-field.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
+import { CodeSnippet } from "../../ui/text/code-snippet.tsx";
+import { Details } from "../../ui/text/details.tsx";
+import { formatCount } from "../../ui/text/format.ts";
+import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
-import { useOperationQuery } from "../../api/queries.ts";
-import { keySnippets } from "./snippets.ts";
+import { SpentOf } from "../../ui/text/money.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { KeyActions } from "./key-actions.tsx";
 import { KeyUsage } from "./key-usage.tsx";
 import { KeyState, useKeyWords, type Key } from "./key-view.tsx";
 import { useSampleModel } from "./new-secret.tsx";
-import { Details } from "../../ui/text/details.tsx";
-import { Id } from "../../ui/text/id.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { formatCount } from "../../ui/text/format.ts";
-import { useOrganizationOptions } from "../../api/options.ts";
-import { BudgetBar } from "../../ui/chart/budget-bar.tsx";
-import { SpentOf } from "../../ui/text/money.tsx";
-import { useCan } from "../../api/session.ts";
+import { keySnippets } from "./snippets.ts";
 
 export default function KeyPage() {
   const { t } = useTranslation("keys");

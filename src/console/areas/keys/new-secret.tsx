@@ -1,9 +1,9 @@
 import { useTranslation } from "react-i18next";
-import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
 import type { Output } from "../../api/call.ts";
-import { keySnippets } from "./snippets.ts";
 import { useModelOptions } from "../../api/options.ts";
+import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
 import type { Key } from "./key-view.tsx";
+import { keySnippets } from "./snippets.ts";
 
 /** A key's secret, shown this once, with example calls. */
 export function NewSecret({ made, onClose }: { made: Output<"keys.create">; onClose(): void }) {

@@ -1,20 +1,19 @@
 import { Users } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { Button } from "../../ui/forms/button.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
-import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useList } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { MemberActions } from "./member-actions.tsx";
-import { MemberDialog } from "./member-dialog.tsx";
-import type { Member } from "./member-dialog.tsx";
+import { MemberDialog, type Member } from "./member-dialog.tsx";
 
 export default function MembersPage() {
   const { t } = useTranslation(["settings", "shell"]);

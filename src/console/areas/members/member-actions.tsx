@@ -1,13 +1,12 @@
 import { Ban, KeyRound, LogOut, Pencil, ShieldOff, Trash2, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useOperationMutation } from "../../api/queries.ts";
+import { useCan, useSession } from "../../api/session.ts";
 import { ActionMenu, type Action } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { useOperationMutation } from "../../api/queries.ts";
-import { useCan, useSession } from "../../api/session.ts";
-import { MemberDialog } from "./member-dialog.tsx";
-import type { Member } from "./member-dialog.tsx";
+import { MemberDialog, type Member } from "./member-dialog.tsx";
 
 const CONFIRMED = ["disable", "reset", "signOut", "totpOff", "remove"] as const;
 /** Actions that need a confirmation. */

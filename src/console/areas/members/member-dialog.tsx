@@ -1,14 +1,14 @@
 import { useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { AllOrSomeField } from "../../ui/forms/all-or-some-field.tsx";
-import { SelectField } from "../../ui/forms/select-field.tsx";
-import { TextField } from "../../ui/forms/text-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
+import type { Output } from "../../api/call.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 import { useSession } from "../../api/session.ts";
-import type { Output } from "../../api/call.ts";
+import { AllOrSomeField } from "../../ui/forms/all-or-some-field.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { SelectField } from "../../ui/forms/select-field.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 
 /** As the gateway returns it. */
 export type Member = Output<"members.list">["data"][number];

@@ -1,15 +1,15 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
+import { useChannelOptions } from "../../api/options.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { MoneyField } from "../../ui/forms/money-field.tsx";
 import { NumberField } from "../../ui/forms/number-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { useChannelOptions } from "../../api/options.ts";
-import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { NEW_MODEL, newModel, type NewModelValues } from "./new-model.ts";
 
 const MAX_LISTED = 1000;

@@ -5,9 +5,9 @@ import { Label } from "react-aria-components/Label";
 import { TextField } from "react-aria-components/TextField";
 import { useController } from "react-hook-form";
 import { useTranslation } from "react-i18next";
+import { useChannelOptions } from "../../api/options.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
-import { useChannelOptions } from "../../api/options.ts";
 import { PlainSelect } from "./plain-select.tsx";
 import { targetName, type DraftTarget, type RouteDraft } from "./route-draft.ts";
 

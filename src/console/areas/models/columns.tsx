@@ -1,8 +1,8 @@
 import { useTranslation } from "react-i18next";
 import type { Column } from "../../ui/table/data-table.tsx";
+import { formatMoney } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { ModelStatus, stateOf, type ModelRow, type ModelSet } from "./model-state.tsx";
-import { formatMoney } from "../../ui/text/format.ts";
 
 /** The columns of the list; `enabled` are the models of the current organization. */
 export function useModelColumns(enabled: ModelSet): readonly Column<ModelRow>[] {

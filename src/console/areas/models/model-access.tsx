@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Card } from "../../ui/page/card.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
-import { Status } from "../../ui/text/status.tsx";
-import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
 import { useKeyOptions } from "../../api/options.ts";
 import { operationQuery, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { Card } from "../../ui/page/card.tsx";
+import { Status } from "../../ui/text/status.tsx";
 import { isEnabled, withModel, type ModelRow } from "./model-state.tsx";
 
 type Organization = Output<"organizations.list">["data"][number];

@@ -1,9 +1,9 @@
 import { useTranslation } from "react-i18next";
 import { Details } from "../../ui/text/details.tsx";
-import { ModelStatus, stateOf, useEnabledModels, type ModelRow } from "./model-state.tsx";
 import { formatCount } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
 import { CATEGORIES } from "../prices/cells.ts";
+import { ModelStatus, stateOf, useEnabledModels, type ModelRow } from "./model-state.tsx";
 
 /** A model's state with the reason, its origin and its endpoints. */
 export function ModelFacts({ model }: { model: ModelRow }) {

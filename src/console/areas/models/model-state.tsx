@@ -1,9 +1,9 @@
-import { useTranslation } from "react-i18next";
-import { Status, type StatusLevel } from "../../ui/text/status.tsx";
-import type { Output } from "../../api/call.ts";
 import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import type { Output } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { operationQuery } from "../../api/queries.ts";
+import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 
 export type ModelRow = Output<"models.list">["data"][number];
 export type ModelSet = Output<"organizations.get">["models"];

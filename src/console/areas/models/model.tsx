@@ -1,23 +1,23 @@
-import { useTranslation } from "react-i18next";
 import { useState } from "react";
-import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { Card } from "../../ui/page/card.tsx";
-import { Id } from "../../ui/text/id.tsx";
-import { ButtonLink } from "../../ui/text/link.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
+import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationQuery } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
-import { Capabilities, ModelFacts, Prices } from "./model-facts.tsx";
-import { DefaultRoute, OrganizationRoute, RouteSkeleton } from "./routes.tsx";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { Id } from "../../ui/text/id.tsx";
+import { ButtonLink } from "../../ui/text/link.tsx";
 import { DryRun } from "./dry-run.tsx";
 import { ModelAccess } from "./model-access.tsx";
 import { ModelActions } from "./model-actions.tsx";
+import { Capabilities, ModelFacts, Prices } from "./model-facts.tsx";
 import type { ModelRow } from "./model-state.tsx";
 import { PlainSelect } from "./plain-select.tsx";
+import { DefaultRoute, OrganizationRoute, RouteSkeleton } from "./routes.tsx";
 
 /** One model: its capabilities, prices, access and routes. */
 export default function ModelPage() {

@@ -2,9 +2,9 @@ import { ChevronDown } from "lucide-react";
 import { Button } from "react-aria-components/Button";
 import { Label } from "react-aria-components/Label";
 import { Select, SelectValue } from "react-aria-components/Select";
+import type { Option } from "../../api/options.ts";
 import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
 import { OptionsList } from "../../ui/forms/options-list.tsx";
-import type { Option } from "../../api/options.ts";
 
 const NONE = "";
 

@@ -9,8 +9,8 @@ import { useTranslation } from "react-i18next";
 import { IconButton } from "../../ui/forms/button.tsx";
 import { INPUT } from "../../ui/forms/field-class.ts";
 import { messageOf } from "../../ui/forms/field-frame.tsx";
-import { formatShare } from "../../ui/text/format.ts";
 import { moved, reordered } from "../../ui/forms/order.ts";
+import { formatShare } from "../../ui/text/format.ts";
 import { sharesOf, targetName, type DraftTarget, type RouteDraft } from "./route-draft.ts";
 
 const MAX_WEIGHT = 1_000_000;

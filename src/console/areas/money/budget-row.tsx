@@ -1,23 +1,23 @@
 import { Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { useOperationMutation } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { BudgetBar } from "../../ui/chart/budget-bar.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { MoneyField } from "../../ui/forms/money-field.tsx";
+import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { requireAmount, subtract } from "../../ui/text/amount.ts";
+import { formatMoney } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { requireAmount, subtract } from "../../ui/text/amount.ts";
-import { useOrganizationOptions } from "../../api/options.ts";
-import { useCan } from "../../api/session.ts";
 import type { Budget } from "./views.ts";
-import { useForm } from "react-hook-form";
-import { MoneyField } from "../../ui/forms/money-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
-import { formatMoney } from "../../ui/text/format.ts";
-import { useOperationMutation } from "../../api/queries.ts";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
 /** One budget: its owner, its used part and its forecast. */
 export function BudgetRow({ budget, all }: { budget: Budget; all: readonly Budget[] }) {

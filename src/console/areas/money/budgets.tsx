@@ -1,14 +1,14 @@
 import { Wallet } from "lucide-react";
 import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useList } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { FailedState } from "../../ui/page/failed-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
-import { useOrganization } from "../../api/organization.ts";
-import { useList } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
-import { useCan } from "../../api/session.ts";
 import { BudgetRow } from "./budget-row.tsx";
 import { NewBudgetDialog } from "./new-budget-dialog.tsx";
 

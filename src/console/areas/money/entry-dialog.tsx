@@ -1,18 +1,18 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useOperationQuery } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { Details } from "../../ui/text/details.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
-import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { useOperationQuery } from "../../api/queries.ts";
-import { useCan } from "../../api/session.ts";
 import { CostTable } from "../requests/cost-lines.tsx";
-import { EntryKind, UsageText, useNames } from "./ledger-columns.tsx";
+import { EntryKind, EntryUsage, useNames } from "./ledger-columns.tsx";
 import { RefundDialog } from "./refund-dialog.tsx";
 import type { Charge } from "./views.ts";
 
@@ -91,7 +91,7 @@ function Usage({ charge }: Pick<Charge, "charge">) {
         {({ cost }) =>
           cost === null ? (
             <p>
-              <UsageText usage={charge.usage} />
+              <EntryUsage usage={charge.usage} />
             </p>
           ) : (
             <CostTable cost={cost} charge={charge} />

@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Card } from "../../ui/page/card.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
 import type { Output } from "../../api/call.ts";
-import { sum } from "../../ui/text/amount.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { Card } from "../../ui/page/card.tsx";
+import { sum } from "../../ui/text/amount.ts";
+import { Time } from "../../ui/text/time.tsx";
 
 type Lease = Output<"leases.list">["data"][number];
 

@@ -1,12 +1,12 @@
 import { useTranslation } from "react-i18next";
+import { useKeyOptions, useOrganizationOptions } from "../../api/options.ts";
 import type { Column } from "../../ui/table/data-table.tsx";
+import { formatCount } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { formatCount } from "../../ui/text/format.ts";
-import { useKeyOptions, useOrganizationOptions } from "../../api/options.ts";
 import type { Entry } from "./views.ts";
 
 export function useLedgerColumns(): Column<Entry>[] {
@@ -44,7 +44,7 @@ export function useLedgerColumns(): Column<Entry>[] {
     {
       id: "usage",
       header: t("column.usage"),
-      cell: ({ usage }) => <UsageText usage={usage} />,
+      cell: ({ usage }) => <EntryUsage usage={usage} />,
       isNumber: true,
     },
     {
@@ -70,7 +70,7 @@ export function EntryKind({ kind }: { kind: Entry["kind"] }) {
 }
 
 /** The used pictures or tokens in a few words. */
-export function UsageText({ usage }: { usage: Entry["usage"] }) {
+export function EntryUsage({ usage }: { usage: Entry["usage"] }) {
   const { t } = useTranslation("money");
   if (usage === null) return <span className="text-muted">{t("usage.none")}</span>;
   if (usage.unit === "image") {

@@ -1,19 +1,19 @@
 import { Pencil } from "lucide-react";
 import { useState } from "react";
+import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { IconButton } from "../../ui/forms/button.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { TextLink } from "../../ui/text/link.tsx";
-import { formatCount } from "../../ui/text/format.ts";
-import { LIMITS, LimitsField, toLimits } from "../../ui/forms/limits-field.tsx";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationMutation, useList, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import type { Limits, LimitsOwner } from "./views.ts";
-import { useForm } from "react-hook-form";
+import { IconButton } from "../../ui/forms/button.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { LIMITS, LimitsField, toLimits } from "../../ui/forms/limits-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { formatCount } from "../../ui/text/format.ts";
+import { TextLink } from "../../ui/text/link.tsx";
+import type { Limits, LimitsOwner } from "./views.ts";
 
 type LimitName = keyof Limits;
 

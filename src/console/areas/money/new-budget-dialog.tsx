@@ -1,12 +1,12 @@
 import { useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { OrganizationField, SelectField } from "../../ui/forms/select-field.tsx";
-import { MoneyField } from "../../ui/forms/money-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
-import { requireAmount } from "../../ui/text/amount.ts";
 import { useKeyOptions } from "../../api/options.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { MoneyField } from "../../ui/forms/money-field.tsx";
+import { OrganizationField, SelectField } from "../../ui/forms/select-field.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { requireAmount } from "../../ui/text/amount.ts";
 
 interface NewBudgetDialogProps {
   organizationId: string | null;

@@ -1,12 +1,12 @@
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
+import { useOperationMutation } from "../../api/queries.ts";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { MoneyField } from "../../ui/forms/money-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { requireAmount, subtract } from "../../ui/text/amount.ts";
 import { formatMoney } from "../../ui/text/format.ts";
-import { useOperationMutation } from "../../api/queries.ts";
 import type { Charge } from "./views.ts";
 
 interface RefundDialogProps {

@@ -1,36 +1,25 @@
-import { useQuery } from "@tanstack/react-query";
-import { ShieldCheck } from "lucide-react";
-import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Dialog } from "../../ui/overlay/dialog.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
+import type { Output } from "../../api/call.ts";
+import { VerificationDialog } from "../../ui/overlay/verification-dialog.tsx";
+import { formatCount } from "../../ui/text/format.ts";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import type { Output } from "../../api/call.ts";
-import { formatCount } from "../../ui/text/format.ts";
-import { operationQuery } from "../../api/queries.ts";
 
 type Report = Output<"ledger.verify">;
 
 /** Compares the ledger with budgets, leases and journals, and shows the differences. */
 export function Verification() {
   const { t } = useTranslation("money");
-  const [isOpen, setOpen] = useState(false);
-  const report = useQuery({ ...operationQuery("ledger.verify", {}), enabled: isOpen, staleTime: 0 });
   return (
-    <>
-      <Button icon={ShieldCheck} onPress={() => setOpen(true)}>
-        {t("ledger.verify")}
-      </Button>
-      <Dialog title={t("ledger.verify.title")} isOpen={isOpen} onClose={() => setOpen(false)}>
-        <div className="pb-4">
-          <QueryState query={report} skeleton={<p className="text-muted">{t("ledger.verify.running")}</p>}>
-            {(data) => <ReportView report={data} />}
-          </QueryState>
-        </div>
-      </Dialog>
-    </>
+    <VerificationDialog
+      operation="ledger.verify"
+      input={{}}
+      label={t("ledger.verify")}
+      title={t("ledger.verify.title")}
+      skeleton={<p className="text-muted">{t("ledger.verify.running")}</p>}
+    >
+      {(report) => <ReportView report={report} />}
+    </VerificationDialog>
   );
 }
 

@@ -1,21 +1,20 @@
 import { Building2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
+import { useList } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { Button } from "../../ui/forms/button.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { FilterInput } from "../../ui/filters/filter-input.tsx";
-import { Id } from "../../ui/text/id.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { Id } from "../../ui/text/id.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { useList } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
-import { useCan } from "../../api/session.ts";
 import { OrganizationActions } from "./organization-actions.tsx";
-import { OrganizationDialog } from "./organization-dialog.tsx";
-import type { Organization } from "./organization-dialog.tsx";
+import { OrganizationDialog, type Organization } from "./organization-dialog.tsx";
 
 export default function OrganizationsPage() {
   const { t } = useTranslation(["settings", "shell"]);

@@ -1,13 +1,12 @@
 import { Ban, Pencil, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
-import { useCan } from "../../api/session.ts";
-import { OrganizationDialog } from "./organization-dialog.tsx";
-import type { Organization } from "./organization-dialog.tsx";
+import { OrganizationDialog, type Organization } from "./organization-dialog.tsx";
 
 /** The actions on an organization. */
 export function OrganizationActions({ view }: { view: Organization }) {

@@ -1,14 +1,14 @@
 import { useForm, useWatch, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { ModelsField, SelectField } from "../../ui/forms/select-field.tsx";
-import { LimitsField, toLimits, type OwnLimits } from "../../ui/forms/limits-field.tsx";
-import { NumberField } from "../../ui/forms/number-field.tsx";
-import { TextField } from "../../ui/forms/text-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
+import type { Output } from "../../api/call.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import type { Output } from "../../api/call.ts";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { LimitsField, toLimits, type OwnLimits } from "../../ui/forms/limits-field.tsx";
+import { NumberField } from "../../ui/forms/number-field.tsx";
+import { ModelsField, SelectField } from "../../ui/forms/select-field.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 
 /** As the gateway returns it. */
 export type Organization = Output<"organizations.get">;

@@ -1,11 +1,11 @@
 import { useTranslation } from "react-i18next";
+import { useOrganizationOptions } from "../../api/options.ts";
+import { Progress } from "../../ui/chart/progress.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { Money, SpentOf } from "../../ui/text/money.tsx";
-import { Progress } from "../../ui/chart/progress.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { useOrganizationOptions } from "../../api/options.ts";
 import type { Overview } from "./overview.ts";
 
 type Budget = Overview["budgets"][number];

@@ -1,10 +1,10 @@
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { formatCount, formatDuration, formatShare } from "../../ui/text/format.ts";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { formatCount, formatDuration, formatShare } from "../../ui/text/format.ts";
 import type { Overview } from "./overview.ts";
 
 type Channel = Overview["channels"][number];

@@ -1,9 +1,9 @@
-import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { Link } from "@tanstack/react-router";
+import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
-import { Card } from "../../ui/page/card.tsx";
 import { useCan } from "../../api/session.ts";
+import { Card } from "../../ui/page/card.tsx";
 import type { Overview } from "./overview.ts";
 
 const STEPS = [

@@ -1,25 +1,25 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { TriangleAlert } from "lucide-react";
 import { Suspense, lazy, useCallback } from "react";
 import { useTranslation } from "react-i18next";
-import { Page } from "../../ui/page/page.tsx";
-import { RangePicker } from "../../ui/filters/range-picker.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
-import { Skeleton } from "../../ui/page/skeleton.tsx";
-import { Status } from "../../ui/text/status.tsx";
+import { useFilters } from "../../address.ts";
 import { useEvents, type LiveEvent } from "../../api/events.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { operationQuery } from "../../api/queries.ts";
+import { RangePicker } from "../../ui/filters/range-picker.tsx";
 import { useRange } from "../../ui/filters/range.ts";
-import { useFilters } from "../../address.ts";
+import { Page } from "../../ui/page/page.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { Skeleton } from "../../ui/page/skeleton.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { BudgetCard } from "./budget-card.tsx";
 import { ChannelCard } from "./channel-card.tsx";
 import { CHECKLIST_HEIGHT, Checklist, useHasChecklist } from "./checklist.tsx";
 import type { Overview } from "./overview.ts";
-import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
 import { TopCard } from "./top-card.tsx";
 import { Totals } from "./totals.tsx";
-import { TriangleAlert } from "lucide-react";
-import { Time } from "../../ui/text/time.tsx";
+import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
 
 const FilterSelect = lazy(async () => ({
   default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,

@@ -1,14 +1,14 @@
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
+import { seriesColour } from "../../ui/chart/series-colours.ts";
+import { Segments } from "../../ui/forms/segments.tsx";
 import { Card } from "../../ui/page/card.tsx";
+import { formatShare, formatShortCount } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import { Segments } from "../../ui/forms/segments.tsx";
-import { formatShare, formatShortCount } from "../../ui/text/format.ts";
-import { useFilters } from "../../address.ts";
 import type { Overview } from "./overview.ts";
 import { NoTraffic } from "./traffic-cards.tsx";
-import type { ReactNode } from "react";
-import { seriesColour } from "../../ui/chart/series-colours.ts";
 
 const GROUPS = ["models", "keys", "organizations", "channels"] as const;
 type Group = (typeof GROUPS)[number];

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { Money } from "../../ui/text/money.tsx";
 import { formatCount, formatDuration, formatShare, formatShortCount } from "../../ui/text/format.ts";
+import { Money } from "../../ui/text/money.tsx";
 import type { Overview } from "./overview.ts";
 
 /** The range in six numbers. */

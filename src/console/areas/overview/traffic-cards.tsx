@@ -1,12 +1,12 @@
 import { useCallback, useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { Card } from "../../ui/page/card.tsx";
 import { Chart } from "../../ui/chart/chart.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { ButtonLink } from "../../ui/text/link.tsx";
-import { formatDuration, formatShortCount, formatShortMoney } from "../../ui/text/format.ts";
-import type { Overview } from "./overview.ts";
 import { REST_COLOUR } from "../../ui/chart/series-colours.ts";
+import { Card } from "../../ui/page/card.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { formatDuration, formatShortCount, formatShortMoney } from "../../ui/text/format.ts";
+import { ButtonLink } from "../../ui/text/link.tsx";
+import type { Overview } from "./overview.ts";
 
 const GOOD = "oklch(0.62 0.13 255)";
 const BAD = "oklch(0.6 0.19 25)";

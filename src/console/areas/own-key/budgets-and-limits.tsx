@@ -1,9 +1,9 @@
 import { useTranslation } from "react-i18next";
-import { Card } from "../../ui/page/card.tsx";
 import { Progress } from "../../ui/chart/progress.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { formatCount } from "../../ui/text/format.ts";
 import { SpentOf } from "../../ui/text/money.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { formatCount } from "../../ui/text/format.ts";
 import type { OwnBudget, OwnLimit } from "./own-usage.ts";
 
 /** The budgets of the key, and its limits per minute. */

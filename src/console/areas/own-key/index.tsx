@@ -1,15 +1,15 @@
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { TextField } from "../../ui/forms/text-field.tsx";
+import { queryClient } from "../../api/queries.ts";
 import { LanguageSwitch } from "../../shell/language-switch.tsx";
 import { Mark } from "../../shell/mark.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
 import { useDocumentTitle } from "../../ui/page/page.tsx";
-import { readWithKey, type OwnUsage } from "./own-usage.ts";
-import { queryClient } from "../../api/queries.ts";
-import { KeyView } from "./key-view.tsx";
 import { StepForm } from "../sign-in/step-form.tsx";
+import { KeyView } from "./key-view.tsx";
+import { readWithKey, type OwnUsage } from "./own-usage.ts";
 
 /** The page for holders of a key without an account: its models, prices, limits, budgets, usage and last requests. */
 export default function OwnKeyPage() {

@@ -1,19 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { Card } from "../../ui/page/card.tsx";
-import { CodeSnippet } from "../../ui/text/code-snippet.tsx";
-import { Money } from "../../ui/text/money.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { formatCount, formatShortCount, formatShortMoney } from "../../ui/text/format.ts";
 import type { ListedModel, ListedPrice } from "../../api/public.ts";
-import { readWithKey, type OwnUsage } from "./own-usage.ts";
+import { Chart } from "../../ui/chart/chart.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { CodeSnippet } from "../../ui/text/code-snippet.tsx";
+import { formatCount, formatShortCount, formatShortMoney } from "../../ui/text/format.ts";
+import { Money } from "../../ui/text/money.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { keySnippets } from "../keys/snippets.ts";
 import { BudgetsAndLimits } from "./budgets-and-limits.tsx";
 import { LastRequests } from "./last-requests.tsx";
-import { ModelPrices } from "./model-prices.tsx";
-import { useCallback, useMemo } from "react";
-import { Chart } from "../../ui/chart/chart.tsx";
+import { ModelPriceList } from "./model-prices.tsx";
+import { readWithKey, type OwnUsage } from "./own-usage.ts";
 
 /** All facts that a key may know of itself. */
 export function KeyView({ secret }: { secret: string }) {
@@ -37,7 +37,7 @@ export function KeyView({ secret }: { secret: string }) {
       </QueryState>
       <Card title={t("models")} isFlush>
         <QueryState query={models}>
-          {({ data }) => <ModelPrices models={data} prices={prices.data?.data ?? []} />}
+          {({ data }) => <ModelPriceList models={data} prices={prices.data?.data ?? []} />}
         </QueryState>
       </Card>
       {first && (

@@ -1,11 +1,11 @@
 import { useTranslation } from "react-i18next";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { formatDuration } from "../../ui/text/format.ts";
 import type { OwnRequest } from "./own-usage.ts";
 
 /** The key's last requests, with the message of each refusal. */

@@ -1,14 +1,14 @@
 import { useTranslation } from "react-i18next";
+import type { ListedModel, ListedPrice } from "../../api/public.ts";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import type { ListedModel, ListedPrice } from "../../api/public.ts";
 
 /** The quality of requests that name none. */
 const DEFAULT_QUALITY = "auto";
 
 /** The models that the key may call, each with its price. */
-export function ModelPrices({
+export function ModelPriceList({
   models,
   prices,
 }: {

@@ -1,17 +1,17 @@
 import { KeyRound, ShieldAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
+import { useOrganization } from "../../api/organization.ts";
+import { useOperationQuery } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { ButtonLink } from "../../ui/text/link.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { RouteTabs } from "../../ui/page/route-tabs.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
-import { useOrganization } from "../../api/organization.ts";
-import { useOperationQuery } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
-import { useCan } from "../../api/session.ts";
+import { ButtonLink } from "../../ui/text/link.tsx";
 import { usePlaygroundModels, type PlaygroundModel } from "./models.ts";
 
 interface PlaygroundFrameProps {

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { useTranslation } from "react-i18next";
 import { Button, IconButton } from "../../ui/forms/button.tsx";
-import { Card } from "../../ui/page/card.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { Card } from "../../ui/page/card.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { HistoryEntry, useHistory } from "./history.ts";
 

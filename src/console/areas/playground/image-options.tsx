@@ -1,15 +1,20 @@
 import { useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
+import type { Option } from "../../api/options.ts";
 import { NumberField } from "../../ui/forms/number-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
-import type { Option } from "../../api/options.ts";
 import { EXACT, hasCompression, type ImageForm } from "./image-call.ts";
-import type { ImageOptions as Options } from "./models.ts";
+import type { ImageOptions } from "./models.ts";
+
+interface ImageOptionFieldsProps {
+  options: ImageOptions;
+  hasReferences: boolean;
+}
 
 /** The options that at least one of the chosen models has; each is sent to the models that have it. */
-export function ImageOptions({ options, hasReferences }: { options: Options; hasReferences: boolean }) {
+export function ImageOptionFields({ options, hasReferences }: ImageOptionFieldsProps) {
   const { t } = useTranslation("playground");
   const { watch } = useFormContext<ImageForm>();
   const [size, format] = watch(["size", "format"]);

@@ -1,9 +1,9 @@
 import type { JobStatus } from "../../../domain/job.ts";
 import { sleep, untilAborted } from "../../../lib/waiting.ts";
 import { readBody } from "../../api/public.ts";
-import { newLocalId } from "./local-id.ts";
 import { ownPath } from "../images/picture-links.ts";
 import { callGateway, GatewayFailure, requestIdOf, type GatewayCall } from "./gateway.ts";
+import { newLocalId } from "./local-id.ts";
 
 /** One request for pictures and its state; it is kept in the history as it is. */
 export interface ImageRun {

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { showProblem } from "../../ui/overlay/toast.ts";
-import { newLocalId } from "./local-id.ts";
 import type { ImageEntry } from "./history.ts";
 import { imageCall, type ImageForm, type Reference } from "./image-call.ts";
 import { cancelJob, newRun, resumeJob, runImages, type ImageRun } from "./image-run.ts";
+import { newLocalId } from "./local-id.ts";
 import type { PlaygroundModel } from "./models.ts";
 
 /**

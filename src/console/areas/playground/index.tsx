@@ -6,8 +6,8 @@ import { Button } from "../../ui/forms/button.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { Bench } from "./bench.tsx";
 import { PlaygroundFrame } from "./frame.tsx";
-import { useHistory, type ImageEntry } from "./history.ts";
 import { HistoryPanel } from "./history-panel.tsx";
+import { useHistory, type ImageEntry } from "./history.ts";
 import {
   EMPTY_FORM,
   imageCall,
@@ -16,12 +16,12 @@ import {
   type ImageForm,
   type Reference,
 } from "./image-call.ts";
-import { ImageOptions } from "./image-options.tsx";
+import { ImageOptionFields } from "./image-options.tsx";
 import { useImageRuns } from "./image-runs.ts";
 import { ModelChoice, useChosenModels } from "./model-choice.tsx";
-import type { ImageOptions as Options, PlaygroundModel } from "./models.ts";
+import type { ImageOptions, PlaygroundModel } from "./models.ts";
 import { PriceLine } from "./price-line.tsx";
-import { References } from "./references.tsx";
+import { ReferenceList } from "./references.tsx";
 import { RunCard } from "./run-card.tsx";
 
 /** Generates and edits pictures. */
@@ -82,7 +82,7 @@ function ImageBench({ keyId, models }: { keyId: string; models: readonly Playgro
   );
 }
 
-function optionsOf(chosen: readonly PlaygroundModel[]): Options | null {
+function optionsOf(chosen: readonly PlaygroundModel[]): ImageOptions | null {
   const all = chosen.flatMap(({ image }) => (image ? [image] : []));
   const [first, ...others] = all;
   return first ? others.reduce(joinOptions, first) : null;
@@ -103,14 +103,14 @@ function RequestFields({
     <>
       <TextField name="prompt" label={t("prompt")} lines={5} placeholder={t("prompt.example")} />
       {options && options.maxReferences > 0 && (
-        <References
+        <ReferenceList
           references={references}
           onChange={onReferences}
           most={options.maxReferences}
           hasMask={options.hasMask}
         />
       )}
-      {options && <ImageOptions options={options} hasReferences={references.length > 0} />}
+      {options && <ImageOptionFields options={options} hasReferences={references.length > 0} />}
     </>
   );
 }

@@ -1,9 +1,9 @@
 import { Columns2 } from "lucide-react";
 import { ToggleButton } from "react-aria-components/ToggleButton";
 import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
 import { buttonClass } from "../../ui/forms/button.tsx";
 import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
-import { useFilters } from "../../address.ts";
 import type { PlaygroundModel } from "./models.ts";
 
 /** Returns the chosen models of the address: one, or two side by side. */

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
-import { Money } from "../../ui/text/money.tsx";
 import type { ListedPrice } from "../../api/public.ts";
+import { Money } from "../../ui/text/money.tsx";
 import { usePlaygroundPrice, type PlaygroundModel } from "./models.ts";
 
 interface PriceLineProps {

@@ -5,8 +5,8 @@ import { FileTrigger } from "react-aria-components/FileTrigger";
 import { Text } from "react-aria-components/Text";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
-import { newLocalId } from "./local-id.ts";
 import type { Reference } from "./image-call.ts";
+import { newLocalId } from "./local-id.ts";
 
 interface ReferenceSourceProps {
   icon: LucideIcon;

@@ -5,10 +5,10 @@ import { GridList, GridListItem } from "react-aria-components/GridList";
 import { DropIndicator, useDragAndDrop } from "react-aria-components/useDragAndDrop";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../../ui/forms/button.tsx";
+import { moved, reordered } from "../../ui/forms/order.ts";
 import type { Reference } from "./image-call.ts";
 import { MaskDialog } from "./mask-dialog.tsx";
 import { useObjectUrl } from "./object-url.ts";
-import { moved, reordered } from "../../ui/forms/order.ts";
 import { ReferenceSource } from "./reference-source.tsx";
 
 interface ReferencesProps {
@@ -20,7 +20,7 @@ interface ReferencesProps {
 }
 
 /** The pictures of an edit in their order: the prompt refers to them by number. */
-export function References(props: ReferencesProps) {
+export function ReferenceList(props: ReferencesProps) {
   const { references, onChange, most } = props;
   const { t } = useTranslation("playground");
   const { dragAndDropHooks } = useDragAndDrop({

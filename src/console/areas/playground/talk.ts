@@ -14,10 +14,10 @@ import type { PlaygroundModel } from "./models.ts";
 export interface Talk {
   model: string;
   turns: readonly Turn[];
-  reply: Reply | null;
+  reply: TalkReply | null;
 }
 
-export interface Reply {
+export interface TalkReply {
   state: "running" | "done" | "stopped" | "failed";
   startedAt: number;
   firstTextMs: number | null;
@@ -29,7 +29,7 @@ export interface Reply {
   failure: { code: string; message: string } | null;
 }
 
-const NEW_REPLY: Omit<Reply, "startedAt"> = {
+const NEW_REPLY: Omit<TalkReply, "startedAt"> = {
   state: "running",
   firstTextMs: null,
   tookMs: null,
@@ -85,7 +85,7 @@ async function converse(
   signal: AbortSignal,
   update: Update,
 ): Promise<void> {
-  const reply = (some: Partial<Reply>) =>
+  const reply = (some: Partial<TalkReply>) =>
     update((talk) => ({ ...talk, reply: talk.reply && { ...talk.reply, ...some } }));
   try {
     await streamReply(keyId, call, signal, {

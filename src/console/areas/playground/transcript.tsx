@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import { Id } from "../../ui/text/id.tsx";
 import { formatCount, formatDuration } from "../../ui/text/format.ts";
+import { Id } from "../../ui/text/id.tsx";
 import type { Turn } from "./conversation.ts";
 import { Billed, ResultFailure, ResultState } from "./result-parts.tsx";
-import type { Reply, Talk } from "./talk.ts";
+import type { TalkReply, Talk } from "./talk.ts";
 
 /** A conversation with one model, its last reply as it comes. */
 export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
@@ -59,7 +59,7 @@ function TurnItem({ turn: { role, text, thinking } }: { turn: Turn }) {
 }
 
 /** Tokens, speed, charge and request id. */
-function ReplyFacts({ reply }: { reply: Reply }) {
+function ReplyFacts({ reply }: { reply: TalkReply }) {
   const { t } = useTranslation("playground");
   const { state, requestId, input, output, stop, failure, firstTextMs } = reply;
   const isCharged = state === "done" || state === "stopped";

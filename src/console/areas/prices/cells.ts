@@ -1,5 +1,5 @@
-import type { Output } from "../../api/call.ts";
 import { useTranslation } from "react-i18next";
+import type { Output } from "../../api/call.ts";
 import { formatCount } from "../../ui/text/format.ts";
 
 /** The prices of one model now. */
@@ -55,7 +55,7 @@ function isTokenCell(name: string): name is keyof typeof CATEGORIES {
   return Object.hasOwn(CATEGORIES, name);
 }
 
-export function readCellName(cell: string): CellName {
+function readCellName(cell: string): CellName {
   const [, feature] = /^(.+) use$/.exec(cell) ?? [];
   if (feature !== undefined) return { kind: "use", feature };
   const [tier = "", quality] = cell.split(":");

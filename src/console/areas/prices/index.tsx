@@ -1,21 +1,21 @@
 import { Tag } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { FilterInput } from "../../ui/filters/filter-input.tsx";
-import { FilterSelect } from "../../ui/filters/filter-select.tsx";
-import { TextLink } from "../../ui/text/link.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
+import { useFilters } from "../../address.ts";
 import type { Output } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationQuery } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { FilterInput } from "../../ui/filters/filter-input.tsx";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
+import { Money } from "../../ui/text/money.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { latestOf, type ModelPrices } from "./cells.ts";
 import { ModelPricePage } from "./model-price-page.tsx";
-import { PriceSummary } from "./price-summary.tsx";
 
 type PriceTable = Output<"prices.table">;
 
@@ -121,4 +121,50 @@ function useColumns(currency: string): Column<ModelPrices>[] {
       isOptional: true,
     },
   ];
+}
+
+/** A price in a line: the range of an image, or of input and output. */
+function PriceSummary({ row, currency }: { row: ModelPrices; currency: string }) {
+  const { t } = useTranslation("prices");
+  if (row.cells.length === 0) return <Status level="warn">{t("unpriced")}</Status>;
+  return row.type === "image" ? (
+    <ImageSummary row={row} currency={currency} />
+  ) : (
+    <TokenSummary row={row} currency={currency} />
+  );
+}
+
+function ImageSummary({ row: { cells }, currency }: { row: ModelPrices; currency: string }) {
+  const { t } = useTranslation("prices");
+  const amounts = cells.map(({ amount }) => amount).toSorted((one, other) => Number(one) - Number(other));
+  const [least = "0"] = amounts;
+  const most = amounts.at(-1) ?? least;
+  return (
+    <span className="whitespace-nowrap">
+      <Money amount={least} currency={currency} />
+      {least !== most && (
+        <>
+          {" – "}
+          <Money amount={most} currency={currency} />
+        </>
+      )}
+      <span className="text-muted"> {t("perImage")}</span>
+    </span>
+  );
+}
+
+function TokenSummary({ row: { cells }, currency }: { row: ModelPrices; currency: string }) {
+  const { t } = useTranslation("prices");
+  const shown = cells.filter(({ cell }) => cell === "input" || cell === "output");
+  return (
+    <span className="whitespace-nowrap">
+      {shown.map(({ cell, amount }, index) => (
+        <span key={cell}>
+          {index > 0 && <span className="text-muted"> / </span>}
+          <Money amount={amount} currency={currency} />
+        </span>
+      ))}
+      <span className="text-muted"> {t("perMillion")}</span>
+    </span>
+  );
 }

@@ -1,17 +1,18 @@
+import { ArrowRight } from "lucide-react";
 import { useForm, useWatch, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
+import { ApiError, type Input, type Output } from "../../api/call.ts";
+import { useOperationMutation } from "../../api/queries.ts";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TimeField } from "../../ui/forms/time-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { ApiError, type Input } from "../../api/call.ts";
-import { useOperationMutation } from "../../api/queries.ts";
+import { Money } from "../../ui/text/money.tsx";
 import { AmountFields } from "./amount-fields.tsx";
 import { emptyAmounts, toAmounts, withoutRowField, type AmountValues } from "./amounts.ts";
-import type { ModelPrices } from "./cells.ts";
+import { useCellText, type ModelPrices } from "./cells.ts";
 import { usePricePreview } from "./preview.ts";
-import { PreviewTable } from "./preview-table.tsx";
 
 interface PriceValues extends AmountValues {
   when: "now" | "later";
@@ -116,4 +117,53 @@ function Preview({
       )}
     </section>
   );
+}
+
+type ComparedCell = Output<"prices.preview">["cells"][number];
+
+/** The changed prices before and after a change. */
+function PreviewTable({ cells, currency }: { cells: readonly ComparedCell[]; currency: string }) {
+  const { t } = useTranslation("prices");
+  const textOf = useCellText();
+  const changed = cells.filter(({ before, after }) => before !== after);
+  if (changed.length === 0) return <p className="text-muted">{t("preview.same")}</p>;
+  return (
+    <table className="w-full">
+      <thead className="text-xs text-muted">
+        <tr>
+          <th scope="col" className="py-1 text-left font-medium">
+            {t("preview.cell")}
+          </th>
+          <th scope="col" className="py-1 text-right font-medium">
+            {t("preview.before")}
+          </th>
+          <th aria-hidden className="w-8" />
+          <th scope="col" className="py-1 text-left font-medium">
+            {t("preview.after")}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {changed.map(({ cell, before, after }) => (
+          <tr key={cell}>
+            <td className="border-t border-line py-1.5">{textOf(cell)}</td>
+            <td className="border-t border-line py-1.5 text-right text-muted">
+              <Amount amount={before} currency={currency} />
+            </td>
+            <td aria-hidden className="border-t border-line px-2 text-muted">
+              <ArrowRight size={14} />
+            </td>
+            <td className="border-t border-line py-1.5 font-medium">
+              <Amount amount={after} currency={currency} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Amount({ amount, currency }: { amount: string | null; currency: string }) {
+  const { t } = useTranslation("prices");
+  return amount === null ? t("preview.none") : <Money amount={amount} currency={currency} />;
 }

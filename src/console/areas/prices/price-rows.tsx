@@ -1,19 +1,19 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Card } from "../../ui/page/card.tsx";
-import { Money } from "../../ui/text/money.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
-import { Status, type StatusLevel } from "../../ui/text/status.tsx";
-import { Time, useNow } from "../../ui/text/time.tsx";
+import { ApiError } from "../../api/call.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan, useSession } from "../../api/session.ts";
-import { CATEGORIES, useCellText, type PriceRow } from "./cells.ts";
+import { Button } from "../../ui/forms/button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
-import { ApiError } from "../../api/call.ts";
+import { Card } from "../../ui/page/card.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { Money } from "../../ui/text/money.tsx";
+import { Status, type StatusLevel } from "../../ui/text/status.tsx";
+import { Time, useNow } from "../../ui/text/time.tsx";
+import { CATEGORIES, useCellText, type PriceRow } from "./cells.ts";
 
 const MOST = 1000;
 

@@ -1,21 +1,21 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useForm, useFormContext, useWatch } from "react-hook-form";
 import { useFilter } from "react-aria-components/Autocomplete";
 import { Input } from "react-aria-components/Input";
 import { SearchField } from "react-aria-components/SearchField";
+import { useForm, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
+import { useFilters } from "../../address.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { INPUT } from "../../ui/forms/field-class.ts";
+import { Form } from "../../ui/forms/form.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { INPUT } from "../../ui/forms/field-class.ts";
-import { TextField } from "../../ui/forms/text-field.tsx";
-import { Form } from "../../ui/forms/form.tsx";
-import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
-import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
+import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { ChannelFields } from "./channel-form.tsx";
 import {
   creationOf,

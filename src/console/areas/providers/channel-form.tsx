@@ -1,9 +1,9 @@
-import { useTranslation } from "react-i18next";
-import { Disclosure, DisclosurePanel } from "react-aria-components/Disclosure";
-import { Button as AriaButton } from "react-aria-components/Button";
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
+import { Button as AriaButton } from "react-aria-components/Button";
+import { Disclosure, DisclosurePanel } from "react-aria-components/Disclosure";
 import { useFormState, useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
 import { LinesField } from "../../ui/forms/lines-field.tsx";
 import { NumberField } from "../../ui/forms/number-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";

@@ -1,10 +1,10 @@
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { Card } from "../../ui/page/card.tsx";
-import { Form } from "../../ui/forms/form.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { Form } from "../../ui/forms/form.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
+import { Card } from "../../ui/page/card.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { ChannelFields } from "./channel-form.tsx";
 import {
   changeOf,

@@ -1,25 +1,24 @@
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useTranslation } from "react-i18next";
-import { Card } from "../../ui/page/card.tsx";
-import { Details } from "../../ui/text/details.tsx";
-import { ButtonLink } from "../../ui/text/link.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
-import type { Output } from "../../api/call.ts";
-import { useLive } from "../../api/events.ts";
-import { formatCount, formatDuration } from "../../ui/text/format.ts";
-import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
-import { useCan } from "../../api/session.ts";
-import { ChannelHealth, CredentialState } from "./channel-health.tsx";
-import { DEADLINES } from "./channel-values.ts";
-import { ChannelUses, RemovalConsequences } from "./channel-uses.tsx";
-import { EditChannel } from "./edit-channel.tsx";
-import { TestConnection } from "./test-connection.tsx";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { Output } from "../../api/call.ts";
+import { useLive } from "../../api/events.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
+import { Card } from "../../ui/page/card.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
+import { Details } from "../../ui/text/details.tsx";
+import { formatCount, formatDuration } from "../../ui/text/format.ts";
+import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
+import { ChannelHealth, CredentialState } from "./channel-health.tsx";
+import { DEADLINES } from "./channel-values.ts";
+import { EditChannel } from "./edit-channel.tsx";
+import { TestConnection } from "./test-connection.tsx";
 
 type Channel = Output<"channels.get">;
 
@@ -139,5 +138,67 @@ function RemoveChannel({ channel }: { channel: Output<"channels.get"> }) {
         onConfirm={removeNow}
       />
     </>
+  );
+}
+
+type Uses = Output<"channels.get">["uses"];
+
+const MAX_NAMED = 5;
+
+/** The routes that name a channel. */
+function ChannelUses({ uses: { models, organizationRoutes } }: { uses: Uses }) {
+  const { t } = useTranslation("providers");
+  if (models.length + organizationRoutes.length === 0)
+    return (
+      <p className="text-muted">
+        {t("routes.none")} <TextLink to="/models">{t("routes.none.action")}</TextLink>
+      </p>
+    );
+  return (
+    <ul className="flex flex-wrap gap-x-4 gap-y-1">
+      {models.map((model) => (
+        <li key={model}>
+          <TextLink to="/models/detail" search={{ model }}>
+            {model}
+          </TextLink>
+        </li>
+      ))}
+      {organizationRoutes.map(({ organizationId, model }) => (
+        <li key={`${organizationId} ${model}`}>
+          <TextLink to="/models/detail" search={{ model, organization: organizationId }}>
+            {t("routes.of", { model, organization: organizationId })}
+          </TextLink>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The consequences of removing a channel, in figures. */
+function RemovalConsequences({
+  uses: { models, unroutable, organizationRoutes },
+  hasCredential,
+}: {
+  uses: Uses;
+  hasCredential: boolean;
+}) {
+  const { t } = useTranslation("providers");
+  const own = organizationRoutes.map(({ organizationId, model }) =>
+    t("routes.of", { model, organization: organizationId }),
+  );
+  const named = (names: readonly string[]) =>
+    names.slice(0, MAX_NAMED).join(", ") + (names.length > MAX_NAMED ? "…" : "");
+  return (
+    <ul className="flex list-disc flex-col gap-1 pl-5">
+      {models.length + own.length === 0 && <li>{t("remove.none")}</li>}
+      {models.length > 0 && <li>{t("remove.defaults", { count: models.length, names: named(models) })}</li>}
+      {own.length > 0 && <li>{t("remove.own", { count: own.length, names: named(own) })}</li>}
+      {unroutable.length > 0 && (
+        <li className="font-medium text-bad">
+          {t("remove.alone", { count: unroutable.length, names: named(unroutable) })}
+        </li>
+      )}
+      {hasCredential && <li>{t("remove.credential")}</li>}
+    </ul>
   );
 }

@@ -1,11 +1,11 @@
 import { PlugZap } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Status } from "../../ui/text/status.tsx";
 import type { Input, Output } from "../../api/call.ts";
-import { formatDuration } from "../../ui/text/format.ts";
 import { useOperationMutation } from "../../api/queries.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { formatDuration } from "../../ui/text/format.ts";
+import { Status } from "../../ui/text/status.tsx";
 
 type Result = Output<"channels.test">;
 

@@ -1,9 +1,9 @@
 import { ArrowDown } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { Id } from "../../ui/text/id.tsx";
-import { Status } from "../../ui/text/status.tsx";
 import type { Output } from "../../api/call.ts";
 import { formatDuration } from "../../ui/text/format.ts";
+import { Id } from "../../ui/text/id.tsx";
+import { Status } from "../../ui/text/status.tsx";
 import { outcomeOf, OUTCOMES } from "./outcomes.ts";
 
 type Attempt = Output<"requests.get">["attempts"][number];

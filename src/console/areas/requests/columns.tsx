@@ -1,12 +1,12 @@
 import { useTranslation } from "react-i18next";
+import type { Output } from "../../api/call.ts";
 import type { Column } from "../../ui/table/data-table.tsx";
+import { formatCount, formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import type { Output } from "../../api/call.ts";
-import { formatCount, formatDuration } from "../../ui/text/format.ts";
 import { statusLevel } from "./outcomes.ts";
 
 export type RequestRow = Output<"requests.list">["data"][number];
@@ -42,7 +42,7 @@ export function useRequestColumns(): readonly Column<RequestRow>[] {
       isNumber: true,
       cell: (row) => (
         <span className="whitespace-nowrap">
-          <UsageText {...row} />
+          <RequestUsage {...row} />
         </span>
       ),
     },
@@ -88,7 +88,7 @@ function StatusCell({ row: { status, code } }: { row: RequestRow }) {
 }
 
 /** Pictures or tokens, in words. */
-export function UsageText({ images, tokens }: Pick<RequestRow, "images" | "tokens">) {
+export function RequestUsage({ images, tokens }: Pick<RequestRow, "images" | "tokens">) {
   const { t } = useTranslation("requests");
   if (images > 0) return t("unit.images", { count: images });
   return tokens > 0 ? t("unit.tokens", { count: tokens, shown: formatCount(tokens) }) : NOTHING;

@@ -1,10 +1,10 @@
 import { useTranslation } from "react-i18next";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../../domain/usage.ts";
+import type { Output } from "../../api/call.ts";
+import { formatCount } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import type { Output } from "../../api/call.ts";
-import { formatCount } from "../../ui/text/format.ts";
-import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../../domain/usage.ts";
 
 type Detail = Output<"requests.get">;
 type Line = NonNullable<Detail["cost"]>["lines"][number];

@@ -4,24 +4,24 @@ import { useState } from "react";
 import { Input } from "react-aria-components/Input";
 import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { DataTable } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { ExportMenu } from "../../ui/table/export-menu.tsx";
-import { INPUT } from "../../ui/forms/field-class.ts";
-import { FilterInput } from "../../ui/filters/filter-input.tsx";
-import { FilterSelect } from "../../ui/filters/filter-select.tsx";
-import { ButtonLink } from "../../ui/text/link.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { RangePicker } from "../../ui/filters/range-picker.tsx";
+import { useFilters } from "../../address.ts";
+import type { Input as OperationInput } from "../../api/call.ts";
 import { useChannelOptions, useKeyOptions, useModelOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useList } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
+import { FilterInput } from "../../ui/filters/filter-input.tsx";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { RangePicker } from "../../ui/filters/range-picker.tsx";
+import { useSteadyRange } from "../../ui/filters/range.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { INPUT } from "../../ui/forms/field-class.ts";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { DataTable } from "../../ui/table/data-table.tsx";
+import { ExportMenu } from "../../ui/table/export-menu.tsx";
+import { ButtonLink } from "../../ui/text/link.tsx";
 import { useRequestColumns } from "./columns.tsx";
 import { NewRequests } from "./new-requests.tsx";
-import type { Input as OperationInput } from "../../api/call.ts";
-import { useSteadyRange } from "../../ui/filters/range.ts";
 
 /** Every recorded request, newest first, by filters that stand in the address. */
 export default function RequestsPage() {

@@ -1,10 +1,10 @@
 import { Eye } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
-import { Card } from "../../ui/page/card.tsx";
-import { Problem } from "../../ui/forms/form-problem.tsx";
-import { Time } from "../../ui/text/time.tsx";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { Button } from "../../ui/forms/button.tsx";
+import { Problem } from "../../ui/forms/form-problem.tsx";
+import { Card } from "../../ui/page/card.tsx";
+import { Time } from "../../ui/text/time.tsx";
 
 /** The prompt and the reply of a request whose organization keeps them. A button reads them, which is audited. */
 export function KeptPrompt({ id, organizationId }: { id: string; organizationId: string }) {

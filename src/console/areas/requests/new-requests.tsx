@@ -2,9 +2,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { ArrowUp } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Button } from "../../ui/forms/button.tsx";
 import { call, type Input } from "../../api/call.ts";
 import { useEvents, type LiveEvent } from "../../api/events.ts";
+import { Button } from "../../ui/forms/button.tsx";
 import type { RequestRow } from "./columns.tsx";
 
 /** Larger counts are shown as `100+`. */

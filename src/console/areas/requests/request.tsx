@@ -1,20 +1,20 @@
 import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import type { Output } from "../../api/call.ts";
+import { useOperationQuery } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { Card } from "../../ui/page/card.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { QueryState } from "../../ui/page/query-state.tsx";
 import { Details } from "../../ui/text/details.tsx";
+import { formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { QueryState } from "../../ui/page/query-state.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import type { Output } from "../../api/call.ts";
-import { formatDuration } from "../../ui/text/format.ts";
-import { useOperationQuery } from "../../api/queries.ts";
 import { Attempts } from "./attempts.tsx";
-import { UsageText } from "./columns.tsx";
-import { useCan } from "../../api/session.ts";
+import { RequestUsage } from "./columns.tsx";
 import { CostLines } from "./cost-lines.tsx";
 import { KeptPrompt } from "./kept-prompt.tsx";
 import { statusLevel } from "./outcomes.ts";
@@ -127,7 +127,7 @@ function Summary({ detail: { request } }: { detail: Detail }) {
         [t("detail.source"), request.source],
         [t("column.channel"), request.channel],
         [t("column.route"), request.path ?? request.route],
-        [t("column.usage"), <UsageText {...request} />],
+        [t("column.usage"), <RequestUsage {...request} />],
         [
           t("column.amount"),
           amount === null || currency === null ? null : <Money amount={amount} currency={currency} />,

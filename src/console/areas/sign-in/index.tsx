@@ -1,17 +1,15 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Problem } from "../../ui/forms/form-problem.tsx";
-import { LanguageSwitch } from "../../shell/language-switch.tsx";
-import { TextLink } from "../../ui/text/link.tsx";
-import { Mark } from "../../shell/mark.tsx";
-import { useDocumentTitle } from "../../ui/page/page.tsx";
-import { queryClient, sessionQuery } from "../../api/queries.ts";
 import { parseSearch, useFilters } from "../../address.ts";
-import { CodeStep } from "./code-step.tsx";
-import { NewPasswordStep } from "./new-password-step.tsx";
-import { PasswordStep } from "./password-step.tsx";
+import { queryClient, sessionQuery } from "../../api/queries.ts";
+import { LanguageSwitch } from "../../shell/language-switch.tsx";
+import { Mark } from "../../shell/mark.tsx";
+import { Problem } from "../../ui/forms/form-problem.tsx";
+import { useDocumentTitle } from "../../ui/page/page.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
 import type { Credentials, SignedInMember } from "./sign-in.ts";
+import { CodeStep, NewPasswordStep, PasswordStep } from "./steps.tsx";
 
 /** Reasons why signing in at the provider failed. */
 const PROBLEMS = ["oidc_unavailable", "oidc_failed", "oidc_refused"] as const;

@@ -1,18 +1,18 @@
 import { Send } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { IconButton } from "../../ui/forms/button.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { FilterSelect } from "../../ui/filters/filter-select.tsx";
-import { TextLink } from "../../ui/text/link.tsx";
-import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { useFilters } from "../../address.ts";
 import type { Output } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationMutation, useList } from "../../api/queries.ts";
-import { useFilters } from "../../address.ts";
 import { useCan } from "../../api/session.ts";
+import { FilterSelect } from "../../ui/filters/filter-select.tsx";
+import { IconButton } from "../../ui/forms/button.tsx";
+import { showProblem, showToast } from "../../ui/overlay/toast.ts";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
+import { Status } from "../../ui/text/status.tsx";
+import { Time } from "../../ui/text/time.tsx";
 
 type Delivery = Output<"deliveries.list">["data"][number];
 
@@ -20,7 +20,7 @@ const STATES = ["waiting", "delivered", "failed"] as const;
 const LEVELS = { waiting: "busy", delivered: "good", failed: "bad" } as const;
 
 /** The messages to endpoints and their state. */
-export function Deliveries() {
+export function WebhookDeliveries() {
   const { t } = useTranslation("settings");
   const { filters } = useFilters();
   const { id } = useOrganization();

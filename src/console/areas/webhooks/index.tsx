@@ -1,21 +1,20 @@
 import { Webhook } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { Button } from "../../ui/forms/button.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
-import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { Page } from "../../ui/page/page.tsx";
-import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
-import { Time } from "../../ui/text/time.tsx";
-import { useOrganization } from "../../api/organization.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
+import { useOrganization } from "../../api/organization.ts";
 import { useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import { Deliveries } from "./deliveries.tsx";
+import { AreaTabs } from "../../shell/area-tabs.tsx";
+import { Button } from "../../ui/forms/button.tsx";
+import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
+import { EmptyState } from "../../ui/page/empty-state.tsx";
+import { Page } from "../../ui/page/page.tsx";
+import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { Time } from "../../ui/text/time.tsx";
+import { WebhookDeliveries } from "./deliveries.tsx";
 import { NewWebhookDialog } from "./new-webhook-dialog.tsx";
-import { WebhookActions } from "./webhook-actions.tsx";
-import type { Endpoint } from "./webhook-actions.tsx";
+import { WebhookActions, type Endpoint } from "./webhook-actions.tsx";
 
 export default function WebhooksPage() {
   const { t } = useTranslation(["settings", "shell"]);
@@ -46,7 +45,7 @@ export default function WebhooksPage() {
         rowId={({ id }) => id}
         empty={<EmptyState icon={Webhook}>{t("webhooks.empty")}</EmptyState>}
       />
-      <Deliveries />
+      <WebhookDeliveries />
       <NewWebhookDialog isOpen={isCreating} onClose={() => setCreating(false)} onSecret={setSecret} />
       <SecretOnce title={t("webhook.secret")} secret={secret} onClose={() => setSecret(null)} />
     </Page>

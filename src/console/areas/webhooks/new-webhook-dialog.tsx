@@ -1,12 +1,12 @@
 import { useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { ChoiceField } from "../../ui/forms/choice-field.tsx";
-import { OrganizationField } from "../../ui/forms/select-field.tsx";
-import { TextField } from "../../ui/forms/text-field.tsx";
-import { FormDialog } from "../../ui/forms/form-dialog.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationMutation } from "../../api/queries.ts";
+import { ChoiceField } from "../../ui/forms/choice-field.tsx";
+import { FormDialog } from "../../ui/forms/form-dialog.tsx";
+import { OrganizationField } from "../../ui/forms/select-field.tsx";
+import { TextField } from "../../ui/forms/text-field.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 
 interface WebhookValues {
   organizationId: string | null;

@@ -1,13 +1,13 @@
 import { RefreshCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
-import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
-import { showToast } from "../../ui/overlay/toast.ts";
+import type { Output } from "../../api/call.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
-import type { Output } from "../../api/call.ts";
+import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
+import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { showToast } from "../../ui/overlay/toast.ts";
 
 /** As the gateway returns it. */
 export type Endpoint = Output<"webhooks.list">["data"][number];

@@ -1,10 +1,10 @@
 import { ChartArea, Table } from "lucide-react";
 import { useRef, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
-import { usePlot, type ChartData } from "./use-plot.ts";
+import { IconButton } from "../forms/button.tsx";
 import { formatTime } from "../text/format.ts";
 import { seriesColour } from "./series-colours.ts";
-import { IconButton } from "../forms/button.tsx";
+import { usePlot, type ChartData } from "./use-plot.ts";
 
 const HEIGHT = "h-56";
 

@@ -2,10 +2,10 @@ import { useState, type RefObject } from "react";
 import { Dialog as AriaDialog } from "react-aria-components/Dialog";
 import { Popover } from "react-aria-components/Popover";
 import { useTranslation } from "react-i18next";
-import type { Range } from "./range.ts";
 import { useFilters } from "../../address.ts";
 import { Button } from "../forms/button.tsx";
 import { INPUT } from "../forms/field-class.ts";
+import type { Range } from "./range.ts";
 
 /** Two days, both of them included. */
 export function CustomRange({

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
-import type { Option } from "../../api/options.ts";
 import { useFilters } from "../../address.ts";
+import type { Option } from "../../api/options.ts";
 import { ChoiceSelect } from "../forms/choice-select.tsx";
 
 const ALL = "";

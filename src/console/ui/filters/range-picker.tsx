@@ -2,10 +2,10 @@ import { CalendarRange } from "lucide-react";
 import { lazy, Suspense, useRef, useState } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { useTranslation } from "react-i18next";
-import { formatDay } from "../text/format.ts";
-import { RANGES, useRange, type RangeName } from "./range.ts";
 import { useFilters } from "../../address.ts";
 import { SEGMENT, Segments } from "../forms/segments.tsx";
+import { formatDay } from "../text/format.ts";
+import { RANGES, useRange, type RangeName } from "./range.ts";
 
 const CustomRange = lazy(async () => ({ default: (await import("./custom-range.tsx")).CustomRange }));
 

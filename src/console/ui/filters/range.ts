@@ -1,6 +1,6 @@
 import { useMemo } from "react";
-import { useNow } from "../text/time.tsx";
 import { useFilters } from "../../address.ts";
+import { useNow } from "../text/time.tsx";
 
 export const RANGES = ["1h", "24h", "7d", "30d", "month"] as const;
 export type RangeName = (typeof RANGES)[number];

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
-import { Button } from "./button.tsx";
 import { Dialog } from "../overlay/dialog.tsx";
+import { Button } from "./button.tsx";
 
 /** Asks whether unsaved changes may be lost. */
 export function DiscardDialog({

@@ -1,11 +1,11 @@
 import { useId, useState, type FormEvent, type ReactNode } from "react";
 import { FormProvider, type FieldValues, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { submitHandler } from "./submit-handler.ts";
-import { Button } from "./button.tsx";
 import { Dialog, type DialogProps } from "../overlay/dialog.tsx";
+import { Button } from "./button.tsx";
 import { DiscardDialog } from "./discard-dialog.tsx";
 import { FormProblem } from "./form-problem.tsx";
+import { submitHandler } from "./submit-handler.ts";
 
 interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, "title" | "isOpen" | "size"> {
   form: UseFormReturn<Values>;

@@ -2,10 +2,10 @@ import { useBlocker } from "@tanstack/react-router";
 import type { FormEvent, ReactNode } from "react";
 import { FormProvider, type FieldValues, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { submitHandler } from "./submit-handler.ts";
 import { Button } from "./button.tsx";
 import { DiscardDialog } from "./discard-dialog.tsx";
 import { FormProblem } from "./form-problem.tsx";
+import { submitHandler } from "./submit-handler.ts";
 
 interface FormProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;

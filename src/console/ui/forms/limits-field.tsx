@@ -1,9 +1,9 @@
-import { useTranslation } from "react-i18next";
 import { Input } from "react-aria-components/Input";
 import { TextField } from "react-aria-components/TextField";
+import { useTranslation } from "react-i18next";
+import type { Input as OperationInput, Output } from "../../api/call.ts";
 import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField } from "./field-frame.tsx";
-import type { Input as OperationInput, Output } from "../../api/call.ts";
 
 /**
  * Limits by name below `name`: a number, null for unlimited, or undefined for the default. An empty field is the

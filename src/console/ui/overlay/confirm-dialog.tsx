@@ -4,9 +4,9 @@ import { Label } from "react-aria-components/Label";
 import { TextField } from "react-aria-components/TextField";
 import { useTranslation } from "react-i18next";
 import { Button } from "../forms/button.tsx";
-import { Dialog } from "./dialog.tsx";
 import { INPUT } from "../forms/field-class.ts";
 import { Problem } from "../forms/form-problem.tsx";
+import { Dialog } from "./dialog.tsx";
 
 interface ConfirmDialogProps {
   title: string;

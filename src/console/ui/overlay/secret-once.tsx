@@ -1,8 +1,8 @@
 import { Check, Copy, TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { useCopy } from "../text/copy.ts";
 import { Button } from "../forms/button.tsx";
 import { CodeSnippet, type Snippet } from "../text/code-snippet.tsx";
+import { useCopy } from "../text/copy.ts";
 import { Dialog } from "./dialog.tsx";
 
 interface SecretOnceProps {

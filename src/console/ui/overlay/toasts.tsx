@@ -7,8 +7,8 @@ import {
   UNSTABLE_ToastRegion as ToastRegion,
 } from "react-aria-components/Toast";
 import { useTranslation } from "react-i18next";
-import { takeToasts, type ToastText } from "./toast.ts";
 import { IconButton } from "../forms/button.tsx";
+import { takeToasts, type ToastText } from "./toast.ts";
 
 const SHOWN_MS = 6_000;
 const queue = new ToastQueue<ToastText>({ maxVisibleToasts: 3 });

@@ -1,8 +1,8 @@
 import { RotateCw } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { ApiError } from "../../api/call.ts";
-import { sentence } from "../text/format.ts";
 import { Button } from "../forms/button.tsx";
+import { sentence } from "../text/format.ts";
 import { Id } from "../text/id.tsx";
 import { Time } from "../text/time.tsx";
 

@@ -1,9 +1,9 @@
 import { Check, Columns3 } from "lucide-react";
+import { useState } from "react";
 import { Menu, MenuItem, MenuTrigger } from "react-aria-components/Menu";
 import { Popover } from "react-aria-components/Popover";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../forms/button.tsx";
-import { useState } from "react";
 
 /** Chooses the columns of a table; the first always stays. */
 export function ColumnChoice({

@@ -10,10 +10,10 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef, type ReactNode, type RefObject } from "react";
 import { useTranslation } from "react-i18next";
 import type { List } from "../../api/queries.ts";
-import { useTableKeys } from "./table-keys.ts";
-import { ColumnChoice, useVisibleColumns } from "./column-choice.tsx";
 import { FailedState } from "../page/failed-state.tsx";
 import { Skeleton } from "../page/skeleton.tsx";
+import { ColumnChoice, useVisibleColumns } from "./column-choice.tsx";
+import { useTableKeys } from "./table-keys.ts";
 
 export interface Column<Row> {
   id: string;

@@ -2,8 +2,8 @@ import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components/Tabs";
 import { useTranslation } from "react-i18next";
-import { useCopy } from "./copy.ts";
 import { IconButton } from "../forms/button.tsx";
+import { useCopy } from "./copy.ts";
 
 export interface Snippet {
   /** Such as curl. */

@@ -1,5 +1,5 @@
-import { formatAge, formatTime } from "./format.ts";
 import { useSyncExternalStore } from "react";
+import { formatAge, formatTime } from "./format.ts";
 
 /** Shows how long ago a moment in ISO 8601 was, and its date and time zone on hover; or the date at once. */
 export function Time({ at, isAbsolute = false }: { at: string; isAbsolute?: boolean }) {

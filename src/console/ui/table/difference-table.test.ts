@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { differences } from "./difference.ts";
+import { differences } from "./difference-table.tsx";
 
 test("A change is shown by the fields that differ, with their paths", () => {
   const before = { name: "one", limits: { runningJobs: 2, queuedJobs: 5 }, models: ["a", "b"] };
