@@ -3,6 +3,19 @@ import type { Nanos } from "../../lib/money.ts";
 /**
  * The part of a budget that this process has acquired from the store. `available` is the acquired amount without what
  * running requests have promised and ended ones have spent.
+ *
+ * Its states, and the calls of the store and the times that change them:
+ *
+ *                    budget changed                     take
+ *              +------------------------> unconfirmed ---------> usable
+ *       take   |     result of a take lost              renew
+ *     empty --> usable -----------------> unclear -------------> usable or forgotten
+ *              |     14 minutes, or 5 idle (close)      renew
+ *              +------------------------> expired -------------> usable or forgotten
+ *
+ * Requests take from a usable and from an unclear lease, but no more is acquired for an unclear one before its renewal. A
+ * lease is forgotten when the store has none (it was closed or written off) or its budget was removed. `BudgetLeases`
+ * changes it by holds, settlements and takes, `LeaseTable` by all else; `ExhaustionCache` only remembers refusals.
  */
 export interface BudgetLease {
   readonly budget: string;
