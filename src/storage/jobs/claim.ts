@@ -4,7 +4,7 @@ import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bit, integer, named, table, text, time, type Row } from "../database/table.ts";
 import { nextKey, takeTurn, waitingOrganizations } from "./job-owners.ts";
-import { atLeast, readTerms } from "./job-row.ts";
+import { atLeast, jobRequests } from "./job-row.ts";
 
 /** How long a lease lasts without renewal. Workers renew every five seconds. */
 const LEASE_MS = 20_000;
@@ -76,8 +76,9 @@ async function take(
   const [row] = await sql<Row[]>`UPDATE jobs SET worker = ${worker}, fence = fence + 1,
       lease_until = ${now} + ${LEASE_MS}, claimed_at = COALESCE(claimed_at, ${now}), stage = ${atLeast(sql, "claimed")}
     WHERE id = ${id} RETURNING ${sql.unsafe(claimedJobs.columns)}, ${now} AS now`;
-  const [request] = await sql<{ terms: string; sent: string | null; request: string }[]>`
-    SELECT terms, sent, request FROM job_requests WHERE job_id = ${id}`;
+  const request = jobRequests.first(
+    await sql<Row[]>`SELECT ${sql.unsafe(jobRequests.columns)} FROM job_requests WHERE job_id = ${id}`,
+  );
   if (!row || !request) return null;
   const { deadlineAt, claimedAt, ...job } = claimedJobs.read(row);
   const keys = await sql<object[]>`SELECT id FROM api_keys
@@ -88,9 +89,7 @@ async function take(
     remainingMs: deadlineAt - Number(row["now"]),
     pickUpMs: job.fence === 1 ? claimedAt - job.createdAt : null,
     isKeyUsable: keys.length > 0,
-    terms: readTerms(request.terms),
-    request: request.request,
-    sent: request.sent === null ? null : JSON.parse(request.sent),
+    ...request,
   };
 }
 

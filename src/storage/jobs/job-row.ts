@@ -1,6 +1,6 @@
 import { JOB_STAGES, type Job } from "../../domain/job.ts";
 import type { ImagePrice, Rate } from "../../domain/price.ts";
-import type { JobLease, JobTerms } from "../../jobs/ports.ts";
+import type { ClaimedJob, JobLease, JobTerms } from "../../jobs/ports.ts";
 import { storeTime } from "../database/expressions.ts";
 import { toColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -48,6 +48,13 @@ export function readJob(row: Row): Job {
   return Object.assign(jobs.read(row), { readAt: Number(row["read_at"]) });
 }
 
+/** What a live job needs to run, but for the names of its files. */
+export const jobRequests = table<Pick<ClaimedJob, "terms" | "request" | "sent">>("job_requests", {
+  terms: { read: (stored) => readTerms(String(stored)), write: writeTerms },
+  request: text(),
+  sent: nullable(json()),
+});
+
 /** The condition that a lease is still held and its job has not ended. */
 export function isHeld(sql: Sql, { jobId, fence }: JobLease) {
   return sql`id = ${jobId} AND fence = ${fence} AND lease_until IS NOT NULL
@@ -65,7 +72,7 @@ export function writeTerms({ admittedAt, price, ceiling, budgets, source }: JobT
 }
 
 /** Reads terms that `writeTerms` has written. */
-export function readTerms(text: string): JobTerms {
+function readTerms(text: string): JobTerms {
   const { admittedAt, price, ceiling, budgets, source = null } = JSON.parse(text);
   return { admittedAt, price: readPrice(price), ceiling: BigInt(ceiling), budgets, source };
 }

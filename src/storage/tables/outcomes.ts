@@ -1,7 +1,7 @@
 import type { Claim, ClaimResult, Outcome, OutcomeStore } from "../../gateway/outcomes.ts";
 import { storeTime } from "../database/expressions.ts";
-import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { integer, json, nullable, table, text, type Column, type Row } from "../database/table.ts";
 
 /** A claim that is not renewed for so long belongs to a process that has ended. */
 const CLAIM_MS = 60_000;
@@ -11,6 +11,20 @@ const MAX_PER_KEY = 10_000;
 const MAX_BYTES = 1024 ** 3;
 const MAX_ADDED_BYTES = MAX_BYTES / 4;
 const REMOVALS_AT_ONCE = 8;
+
+/** Bytes as base64. */
+const bytes: Column<Uint8Array<ArrayBuffer>> = {
+  read: (stored) => new Uint8Array(Buffer.from(String(stored), "base64")),
+  write: (value) => Buffer.from(value).toString("base64"),
+};
+
+const outcomes = table<Outcome>("stored_outcomes", {
+  status: integer(),
+  headers: json(),
+  body: nullable(bytes),
+  blob: nullable(text()),
+  bytes: integer(),
+});
 
 /** Outcomes of requests with an idempotency key, shared by all processes on the database. */
 export function outcomeStore(database: Database): SweptOutcomes {
@@ -32,13 +46,12 @@ export function outcomeStore(database: Database): SweptOutcomes {
           WHERE stored_outcomes.expires_at <= ${now}
           RETURNING claim`;
         if (claimed.length > 0) return { kind: "claimed" };
-        const rows = await sql<OutcomeRow[]>`
-          SELECT fingerprint, status, headers, body, blob, bytes FROM stored_outcomes
+        const [row] = await sql<Row[]>`
+          SELECT fingerprint, ${sql.unsafe(outcomes.columns)} FROM stored_outcomes
           WHERE key_id = ${keyId} AND idempotency_key = ${key}`;
-        const [row] = rows;
-        if (row && row.fingerprint !== fingerprint) return { kind: "other" };
-        return row && row.status !== null
-          ? { kind: "stored", outcome: readOutcome(row) }
+        if (row && row["fingerprint"] !== fingerprint) return { kind: "other" };
+        return row && row["status"] !== null
+          ? { kind: "stored", outcome: outcomes.read(row) }
           : { kind: "running" };
       }),
     renew: (claim) =>
@@ -52,10 +65,9 @@ export function outcomeStore(database: Database): SweptOutcomes {
       added.set(organizationId, sum);
       return true;
     },
-    complete: (claim, { status, headers, body, blob, bytes }) =>
+    complete: (claim, outcome) =>
       database.begin(async (sql) => {
-        await sql`UPDATE stored_outcomes SET status = ${status}, headers = ${JSON.stringify(headers)},
-            body = ${body && Buffer.from(body).toString("base64")}, blob = ${blob}, bytes = ${bytes},
+        await sql`UPDATE stored_outcomes SET ${sql(outcomes.write(outcome))},
             expires_at = ${storeTime(kind, sql)} + ${KEPT_MS}
           WHERE ${isOwn(sql, claim)}`;
       }),
@@ -110,23 +122,3 @@ const removeBodies = (sql: Sql): Removed =>
       FROM stored_outcomes WHERE bytes > 0 AND organization_id IN (
         SELECT organization_id FROM stored_outcomes GROUP BY organization_id HAVING SUM(bytes) > ${MAX_BYTES})
     ) AS ranked WHERE kept > ${MAX_BYTES}) RETURNING blob`;
-
-interface OutcomeRow {
-  fingerprint: string;
-  status: Integer | null;
-  headers: string | null;
-  body: string | null;
-  blob: string | null;
-  bytes: Integer;
-}
-
-/** The columns were written by `complete`. */
-function readOutcome({ status, headers, body, blob, bytes }: OutcomeRow): Outcome {
-  return {
-    status: Number(status),
-    headers: JSON.parse(headers ?? "{}") as Record<string, string>,
-    body: body === null ? null : new Uint8Array(Buffer.from(body, "base64")),
-    blob,
-    bytes: Number(bytes),
-  };
-}

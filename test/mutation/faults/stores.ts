@@ -556,8 +556,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "an outcome that was stored has no size",
     file: OUTCOMES,
-    find: "blob = ${blob}, bytes = ${bytes},",
-    replace: "blob = ${blob}, bytes = ${0 * bytes},",
+    find: "bytes: integer(),",
+    replace: "bytes: { read: Number, write: () => 0 },",
     tests: outcomes,
   },
   {
