@@ -149,7 +149,7 @@ async function keptVerification(database: Database) {
   return { last: () => last, read: async () => void (last = await readVerification(database)) };
 }
 
-/** What posts journals, and finishes those of processes that have ended. */
+/** Opens the writer that posts journals, and the recovery of those of processes that have ended. */
 async function openRecovery(
   {
     database,

@@ -88,7 +88,7 @@ interface BlobSettings {
 export interface Blobs {
   store: BlobStore;
   links: Links;
-  /** Whether the last call reached the object storage; true without one. */
+  /** True when the last call reached the object storage, and without one. */
   isRemoteUp(): boolean;
   /** Pictures on the local disk that wait for the object storage. */
   pending(): number;
@@ -137,7 +137,7 @@ async function sweepBlobs(
   return report;
 }
 
-/** What a sweep needs of a store. */
+/** The part of a store that a sweep uses. */
 type BlobInventory = Pick<NamedStore, "pages" | "remove">;
 
 interface SweepReport {

@@ -6,7 +6,7 @@ export function newBlobName(format: ImageFormat | "bin"): string {
   return `${randomBytes(16).toString("hex")}.${EXTENSIONS[format]}`;
 }
 
-/** Whether a word can be the name of a stored blob; nothing else ever reaches a path, a key or a signature. */
+/** True for a word that can name a stored blob; no other ever reaches a path, a key or a signature. */
 export function isBlobName(name: string): boolean {
   return NAME.test(name);
 }

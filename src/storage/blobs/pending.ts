@@ -7,9 +7,9 @@ import type { NamedStore } from "./named-store.ts";
  * and shipped when it is back, so that no picture is lost that a vendor was paid for.
  */
 interface PendingStore extends NamedStore, BackgroundWork {
-  /** Whether a picture would be stored, in one place or the other. */
+  /** True while a picture would be stored, in one place or the other. */
   isAvailable(): boolean;
-  /** Whether the last call reached the object storage. */
+  /** True when the last call reached the object storage. */
   isRemoteUp(): boolean;
   /** Pictures that wait for the object storage. */
   pending(): number;

@@ -75,7 +75,7 @@ export async function saveBudgets(
     WHERE budgets.id = changed.id`;
 }
 
-/** What one process holds of one budget. */
+/** A process's lease of one budget. */
 interface LockedLease {
   /** Held in the budget: `drawn` less the charges that were posted. */
   amount: Nanos;

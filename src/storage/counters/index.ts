@@ -8,7 +8,7 @@ import type { SupervisorLink } from "./limit-messages.ts";
 import { SharedHealth } from "./shared-health.ts";
 import { WorkerLimiter } from "./worker-limiter.ts";
 
-/** What processes count and find out together. */
+/** Limits and health that processes share. */
 export interface Counters {
   limiter: Limiter;
   /** Publishes an ejection to the other processes that share the store. */

@@ -5,7 +5,7 @@ import type {
   LimitWindow,
 } from "../../gateway/admission/limits.ts";
 
-/** What a worker sends to its supervisor about limits, in the order in which it is processed. */
+/** Messages of a worker to its supervisor about limits, processed in their order. */
 export interface WorkerLimits {
   returns: ReturnedCredit[];
   corrections: LimitCorrection[];
@@ -18,7 +18,7 @@ export interface LimitTake {
   /** Unique in its worker. */
   id: number;
   requests: readonly LimitRequest[];
-  /** Whether the worker expects more of the same at once. */
+  /** True when the worker expects more of the same at once. */
   wantsCredit: boolean;
 }
 
@@ -35,13 +35,13 @@ export interface ReturnedCredit {
   counter: LimitCounter;
   /** The take with which it was granted; null when a credit was recalled that is no longer held. */
   takeId: number | null;
-  /** What the worker did not admit with it. */
+  /** The part that the worker admitted nothing with. */
   unused: number;
-  /** What requests that still run may give back of the rest. */
+  /** The part of the rest that running requests may still give back. */
   open: number;
 }
 
-/** What the supervisor sends to a worker. */
+/** Messages of the supervisor to a worker. */
 export type SupervisorLimits =
   | { kind: "verdict"; id: number; verdict: TakeVerdict; takenAt: number; credits: LimitCredit[] }
   | { kind: "recall"; counter: LimitCounter };
@@ -55,7 +55,7 @@ export interface LimitCredit {
   counter: LimitCounter;
   limit: number;
   amount: number;
-  /** What is left of the limit besides, for the rate headers. */
+  /** The rest of the limit, for the rate headers. */
   remaining: number;
   resetSeconds: number;
 }

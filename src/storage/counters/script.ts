@@ -1,7 +1,7 @@
 /** A script the server runs as one step. */
 interface Script {
   source: string;
-  /** What `EVALSHA` calls it by. */
+  /** The name by which `EVALSHA` calls it. */
   sha: string;
 }
 

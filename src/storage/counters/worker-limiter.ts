@@ -222,7 +222,7 @@ export class WorkerLimiter implements Limiter {
 interface Credit extends LimitCredit {
   takeId: number;
   left: number;
-  /** What running requests may give back of what was admitted from it. */
+  /** The part of the admitted that running requests may still give back. */
   open: number;
   /** When it was counted; monotonic milliseconds of the supervisor. */
   takenAt: number;

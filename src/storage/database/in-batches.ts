@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { isRefusal } from "./unavailable.ts";
 
-/** What is done for many at the price of one: a transaction that takes the items of several callers. */
+/** Work that costs the same for many items as for one: a transaction that takes the items of several callers. */
 interface BatchedWork<Item, Result> {
   /** Items of one lane go in order, one batch at a time; lanes do not wait for each other. */
   laneOf(item: Item): string;

@@ -59,7 +59,7 @@ async function countApplied(sql: Sql, migrations: readonly Migration[]): Promise
   return current;
 }
 
-/** What stands in a comment that begins with `on SQLite:` is part of the statement there. */
+/** The text for a database: on SQLite the content of a comment that begins with `on SQLite:` is part of the statement. */
 function textFor(kind: Database["kind"], text: string): string {
   return kind === "sqlite" ? text.replace(/\/\* on SQLite: ([^*]*) \*\//g, "$1") : text;
 }

@@ -7,11 +7,11 @@ export interface PostgresConnection {
   /** A client with this connection alone. */
   sql: SQL;
   /**
-   * Whether a pooler stands in between that gives each transaction a session of its own choice, as PgBouncer with
+   * True when a pooler stands in between that gives each transaction a session of its own choice, as PgBouncer with
    * `pool_mode = transaction`. Then no setting outlives a transaction, and nothing can be listened to.
    */
   isPooled: boolean;
-  /** Whether the connection has ended. The client would open another one, to this same server. */
+  /** True once the connection has ended. The client would open another one, to this same server. */
   readonly hasEnded: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface PostgresConnector {
    * listens also looks by itself.
    */
   listener(): SQL;
-  /** What a transaction of a pooled connection begins with. */
+  /** The statements that begin a transaction of a pooled connection. */
   readonly transactionSettings: string;
 }
 
@@ -177,7 +177,7 @@ const TLS = {
 /** A pooler accepted the settings of a session and did not pass them on. */
 class SettingsDropped extends Error {}
 
-/** Whether a pooler refused or dropped the settings of a session; it may have meant something else by this SQLSTATE. */
+/** True when a pooler refused or dropped the settings of a session; it may have meant something else by this SQLSTATE. */
 function isOfPooler(error: unknown): boolean {
   return (
     error instanceof SettingsDropped ||

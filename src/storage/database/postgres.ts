@@ -47,7 +47,7 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
     // Every commit has waited for the server's disk.
     persist: () => Promise.resolve(),
     notify(channel) {
-      // Who listens also looks by itself, so a lost notification only costs time.
+      // Every listener also polls, so a lost notification only costs time.
       const send = (sql: Sql) => sql`SELECT pg_notify(${channel}, '')`;
       calls((signal) => pool.use(signal, (connection) => run(connection, send, signal))).catch(() => {});
     },

@@ -28,7 +28,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** What is added up when rows are new. */
+/** Sums that new rows are added to. */
 export interface Addition {
   /** Columns that tell one row of the table from another. */
   identity: readonly string[];
@@ -89,7 +89,7 @@ export function boundCalls(
   };
 }
 
-/** What a call throws for an error of the database. */
+/** The error that a call throws for one of the database. */
 export function failureOf(error: unknown): unknown {
   return isUnavailable(error) ? new DependencyError("the database is unavailable", { cause: error }) : error;
 }

@@ -126,7 +126,7 @@ class Query implements PromiseLike<object[]> {
   }
 }
 
-/** What `sql` makes of an object: the columns of a row or rows, or the values of a list. */
+/** The result of `sql` for an object: the columns of a row or rows, or the values of a list. */
 class Inserted {
   readonly content: object;
 

@@ -27,7 +27,7 @@ export function startSqliteUpkeep(
   };
 }
 
-/** What is known of damage of the database. It is logged once. */
+/** Knows of damage of the database, and logs it once. */
 interface DamageReport {
   /** Notes that a statement failed in a way that tells of damage. */
   failed(reason: string): void;

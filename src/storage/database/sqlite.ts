@@ -95,7 +95,7 @@ async function openConnections(location: string, signal: AbortSignal) {
   return { writer, reader, inserter: openRowInserter(location, SETTINGS) };
 }
 
-/** What a call throws for an error; damage is reported, too. */
+/** The error that a call throws for one of SQLite; reports damage. */
 function failureOn(location: string, error: unknown, onDamage: (reason: string) => void): unknown {
   const damage = damageOf(error);
   if (damage !== null) onDamage(`a statement on ${basename(location)} failed with ${damage}`);

@@ -2,7 +2,7 @@ import { SQL } from "bun";
 import { SQLiteError } from "bun:sqlite";
 
 /**
- * Whether an error of the database means that it is unavailable now (gone, frozen, full, locked, shutting down)
+ * True when an error of the database means that it is unavailable now (gone, frozen, full, locked, shutting down)
  * rather than that the query was wrong.
  */
 export function isUnavailable(error: unknown): boolean {
@@ -14,13 +14,13 @@ export function isUnavailable(error: unknown): boolean {
   return FILE_CODES.test(sqliteCode(error));
 }
 
-/** Whether the connection itself has failed, so that it is of no use to the next call. */
+/** True when the connection itself has failed, so that it is of no use to the next call. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof SQL.PostgresError && CLIENT_CODES.test(error.code);
 }
 
 /**
- * Whether the query itself is wrong and always will be: its data, or a constraint they violate. Any other error may
+ * True when the query itself is wrong and always will be: its data, or a constraint they violate. Any other error may
  * come from a state of the database that passes.
  */
 export function isRefusal(error: unknown): boolean {
@@ -31,7 +31,7 @@ export function isRefusal(error: unknown): boolean {
   return /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(sqliteCode(error));
 }
 
-/** Whether SQLite refused because another connection is writing. */
+/** True when SQLite refused because another connection is writing. */
 export function isLocked(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 }
@@ -42,7 +42,7 @@ export function damageOf(error: unknown): string | null {
   return /^SQLITE_(NOTADB|CORRUPT|IOERR)/.test(code) ? code : null;
 }
 
-/** Whether the content of a SQLite file is wrong: a backup mends it, and waiting does not. */
+/** True when the content of a SQLite file is wrong: a backup mends it, and waiting does not. */
 export function isDamaged(error: unknown): boolean {
   return /^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error));
 }

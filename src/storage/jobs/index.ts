@@ -82,7 +82,7 @@ type LeaseMethods = Pick<
   | "releaseAll"
 >;
 
-/** What workers do with their leases. */
+/** The methods for workers and their leases. */
 function leaseMethods(database: Database): LeaseMethods {
   const { kind } = database;
   return {

@@ -8,7 +8,7 @@ import type { Database, Sql } from "../database/sql.ts";
  * organization's row first, so that its counts are exact and no two transactions wait for each other in a circle.
  */
 
-/** How many jobs of an organization and its keys wait, with those of this transaction. */
+/** Counts of the jobs of an organization and its keys that wait, with those of this transaction. */
 export class QueuedCounts {
   #organization: number;
   readonly #keys: Map<string, number>;

@@ -34,7 +34,7 @@ export const JOB: Columns<Omit<Job, "readAt">> = {
 
 const jobs = table("jobs", JOB);
 
-/** Whether a caller's text may be the id of a job. One that cannot be is not asked for: PostgreSQL refuses a NUL. */
+/** True for a text that may be the id of a job. The database is asked for no other: PostgreSQL refuses a NUL. */
 export function isJobId(text: string): boolean {
   return /^job_\w+$/.test(text);
 }
@@ -48,7 +48,7 @@ export function readJob(row: Row): Job {
   return Object.assign(jobs.read(row), { readAt: Number(row["read_at"]) });
 }
 
-/** What a live job needs to run, but for the names of its files. */
+/** The part of a live job that only its worker needs, without the names of its files. */
 export const jobRequests = table<Pick<ClaimedJob, "terms" | "request" | "sent">>("job_requests", {
   terms: { read: (stored) => readTerms(String(stored)), write: writeTerms },
   request: text(),

@@ -60,12 +60,12 @@ export function adoptFolders(
   });
 }
 
-/** Whether a name is that of a process's journal folder. */
+/** True for the name of a process's journal folder. */
 export function isJournal(name: string): boolean {
   return PROCESS_ID.test(name);
 }
 
-/** Whether a process that runs owns one of the journals below a root. */
+/** True when a running process owns one of the journals below a root. */
 export function hasOwner(root: string): boolean {
   if (!existsSync(root)) return false;
   return readdirSync(root)

@@ -13,7 +13,7 @@ import { segmentPath } from "./segments.ts";
 export interface FileJournal extends Journal {
   /** The segment being written and its length in bytes. */
   position(): { segment: number; offset: number };
-  /** Whether the disk takes records now. After a failure this tries again at most once a second. */
+  /** True while the disk takes records. After a failure this tries again at most once a second. */
   isWritable(): boolean;
   /** Continues in a new segment. */
   rotate(): void;

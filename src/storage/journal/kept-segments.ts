@@ -13,7 +13,7 @@ const KEPT_BYTES = 256 * 1024 * 1024;
 /** A segment of which nothing is needed while the database stays as it is. */
 export interface KeptSegment {
   processId: string;
-  /** What its charges were posted by at the latest: see `JournalMarks`. */
+  /** The last batch by which its charges were posted: see `JournalMarks`. */
   batch: number;
   segment: number;
   path: string;
@@ -96,7 +96,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Whether the folder was empty and is gone. */
+/** Removes a folder if it is empty; true when it has. */
 function removeEmpty(folder: string): boolean {
   if (namesIn(folder).length > 0) return false;
   try {

@@ -2,7 +2,7 @@ import type { Report } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import type { LedgerWriter } from "./posting.ts";
 
-/** What the thread needs to write. */
+/** Settings of the thread. */
 export interface WriterSetup {
   /** A `postgres://` address or the path of a SQLite file, already migrated. */
   location: string;
@@ -10,7 +10,7 @@ export interface WriterSetup {
   refusedPath: string;
 }
 
-/** What the thread is called with: lines of a process's journal, and the number of their batch. */
+/** The argument of a call of the thread: lines of a process's journal, and the number of their batch. */
 export interface WriterCall {
   processId: string;
   lines: Uint8Array;
@@ -20,7 +20,7 @@ export interface WriterCall {
 interface ThreadWriterOptions extends WriterSetup {
   onProblem: Report;
   onDamage?: (reason: string) => void;
-  /** What the thread runs. */
+  /** The module that the thread runs. */
   script?: URL;
   /** Longest a batch may take before its thread counts as dead. Milliseconds. */
   patienceMs?: number;

@@ -11,7 +11,7 @@ import { readSegment, segmentFiles } from "./segments.ts";
 export interface LostCharges {
   /** Looks at most every few seconds, unless `isNow`. Call it while nothing is being posted. */
   find(lastBatch: number, isNow: boolean): Promise<void>;
-  /** How many there were so far. */
+  /** The number of these charges so far. */
   count(): number;
 }
 

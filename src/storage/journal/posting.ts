@@ -20,7 +20,7 @@ export interface LedgerWriter {
   post(processId: string, lines: Uint8Array, batch?: number): Promise<number>;
 }
 
-/** Where journaled entries go, and where those are kept that no ledger can take. */
+/** The destination of journaled entries, and of those that no ledger can take. */
 export interface Posting {
   ledger: Pick<LedgerStore, "post">;
   marks: Pick<JournalMarks, "raise">;

@@ -18,7 +18,7 @@ export class RecordLines {
   #length = 0;
   #count = 0;
 
-  /** How many there are. */
+  /** The number of lines. */
   get count(): number {
     return this.#count;
   }
@@ -92,7 +92,7 @@ const TEXT = new TextDecoder();
 
 /** Charges that are posted together, as their lines: the garbage collector has nothing to do with bytes. */
 export class Batch extends RecordLines {
-  /** How many are of each segment. */
+  /** The number of charges by segment. */
   readonly segments = new Map<number, number>();
 
   countIn(segment: number): void {

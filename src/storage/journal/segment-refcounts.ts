@@ -8,7 +8,7 @@ export interface SegmentRefcounts {
   add(record: JournalRecord, segment: number): void;
   /** So many charges of this segment are in the database. */
   posted(segment: number, count: number): void;
-  /** Whether no segment is needed any more. */
+  /** True when no segment is needed any more. */
   isSettled(): boolean;
   /** Removes and returns the segments before `current` that are no longer needed and may be deleted. */
   takeSettled(current: number): number[];

@@ -24,7 +24,7 @@ export interface Shipper extends BackgroundWork {
   backlog(): number;
   /** Charges that the database had lost and that were posted again. */
   readonly lost: Pick<LostCharges, "count">;
-  /** Whether nothing that is journaled is needed any more, be it a charge or the checkpoint of a running request. */
+  /** True when nothing in the journal is needed any more, neither a charge nor the checkpoint of a running request. */
   isSettled(): boolean;
   /** The number of the last batch that was posted. */
   lastBatch(): number;
@@ -193,7 +193,7 @@ class JournalShipper implements Shipper {
     if (this.#queued === 0) this.#readMore();
     const [batch] = this.#queue;
     if (!batch) return;
-    // What comes meanwhile is of the next one.
+    // Charges that come meanwhile belong to the next one.
     if (this.#queue.length === 1) this.#queue.push(new Batch());
     await this.#post(batch);
     this.#queue.shift();

@@ -125,8 +125,7 @@ CREATE TABLE administrators (
 CREATE UNIQUE INDEX administrators_by_email ON administrators (email);
 CREATE UNIQUE INDEX administrators_by_identity ON administrators (identity);
 
--- Who is signed in to the console. Only the hash of a session's token is kept; `id` is what a session is listed and
--- removed by.
+-- Sessions of the console. Only the hash of a session's token is kept; sessions are listed and removed by `id`.
 CREATE TABLE sessions (
   hash TEXT NOT NULL PRIMARY KEY,
   id TEXT NOT NULL DEFAULT '',
@@ -522,7 +521,7 @@ CREATE TABLE pictures (
 CREATE INDEX pictures_by_time ON pictures (at, name);
 CREATE INDEX pictures_by_organization ON pictures (organization_id, at, name);
 
--- What was said in requests of organizations that have it logged, until `expires_at`. `id` is that of the request.
+-- Prompts and replies of organizations that have them logged, until `expires_at`. `id` is that of the request.
 CREATE TABLE prompts (
   id TEXT NOT NULL PRIMARY KEY,
   at BIGINT NOT NULL,
@@ -596,8 +595,8 @@ CREATE INDEX jobs_completed ON jobs (created_at) WHERE status = 'completed';
 CREATE INDEX jobs_by_creation ON jobs (created_at);
 CREATE UNIQUE INDEX jobs_by_idempotency_key ON jobs (key_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 
--- What a live job needs to run, removed with its end: the caller's request with the names of its stored files, the terms
--- it was admitted on, and where it was sent with the ids of the vendor's own jobs.
+-- The part of a live job that its worker needs, removed with its end: the caller's request with the names of its stored
+-- files, the terms it was admitted on, and where it was sent with the ids of the vendor's own jobs.
 CREATE TABLE job_requests (
   job_id TEXT NOT NULL PRIMARY KEY,
   terms TEXT NOT NULL,
@@ -618,8 +617,8 @@ CREATE TABLE job_owners (
 CREATE INDEX job_owners_by_turn ON job_owners (turn);
 CREATE INDEX job_owners_by_organization ON job_owners (organization_id);
 
--- Where organizations are told of the ends of their jobs. The row without an address has the secret that signs for the
--- addresses that jobs name themselves. While `previous_until` lasts, the secret before signs, too.
+-- Addresses at which organizations are told of the ends of their jobs. The row without an address has the secret that
+-- signs for the addresses that jobs name themselves. While `previous_until` lasts, the secret before signs, too.
 CREATE TABLE webhook_endpoints (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
@@ -668,7 +667,7 @@ CREATE TABLE alerts (
 );
 CREATE INDEX alerts_by_organization ON alerts (organization_id, created_at, id);
 
--- What a rule has found. One `condition` of a rule is open at most once.
+-- Findings of rules. One `condition` of a rule is open at most once.
 CREATE TABLE alert_events (
   id TEXT NOT NULL PRIMARY KEY,
   alert_id TEXT NOT NULL,

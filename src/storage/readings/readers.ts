@@ -1,7 +1,7 @@
 import type { AdminStore } from "../../admin/ports.ts";
 
 /**
- * Which thread runs a method of the store. `caller`: the one that calls, for what writes or reads rows that are named.
+ * The thread that runs a method of the store. `caller`: the calling one, for writes and for reads of named rows.
  * `reports`: for lists and sums, which may go through many rows. `verification`: for what reads a whole ledger or audit.
  */
 export type Reader = "caller" | "reports" | "verification";

@@ -10,7 +10,7 @@ export interface Reading {
   args: unknown[];
 }
 
-/** What a thread needs to read. */
+/** Settings of a thread. */
 export interface ReadingSetup {
   /** A `postgres://` address or the path of a SQLite file, already migrated. */
   location: string;
@@ -23,7 +23,7 @@ export interface ReadingSetup {
 interface ReadingOptions extends Pick<ReadingSetup, "location" | "journals"> {
   onProblem: Report;
   onDamage?: (reason: string) => void;
-  /** What the threads run. */
+  /** The module that the threads run. */
   script?: URL;
 }
 

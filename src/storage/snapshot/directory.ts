@@ -27,7 +27,7 @@ export interface Stored {
   budgets: readonly BudgetScope[];
 }
 
-/** What a budget applies to; without a key it is the organization. */
+/** The key or, without one, the organization that a budget applies to. */
 export interface BudgetScope {
   id: string;
   organizationId: string;

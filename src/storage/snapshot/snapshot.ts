@@ -28,7 +28,7 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
   reconfigure(configured: Configured): void;
   /** Milliseconds since the database last confirmed what is in memory. */
   ageMs(): number;
-  /** Whether the last poll reached the database. */
+  /** True when the last poll reached the database. */
   isDatabaseUp(): boolean;
 }
 

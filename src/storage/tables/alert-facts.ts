@@ -8,7 +8,7 @@ import { table, text, type Row } from "../database/table.ts";
 
 const MINUTE_MS = 60_000;
 
-/** What the rules of an organization are compared with: a few rows of sums, never the ledger itself. */
+/** Reads what the rules of an organization are compared with: a few rows of sums, never the ledger itself. */
 export function readFacts(database: Database, organizationId: string, minutes: number): Promise<AlertFacts> {
   return database.read(async (sql) => {
     const [clock] = await sql<{ now: Integer }[]>`SELECT ${storeTime(database.kind, sql)} AS now`;

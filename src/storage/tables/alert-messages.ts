@@ -46,7 +46,7 @@ async function announce(
         ${toColumn(dataOf(event))})`;
 }
 
-/** What receivers of webhooks read, named as in messages about jobs. */
+/** The data of a webhook's message, named as in messages about jobs. */
 function dataOf(event: AlertEvent): object {
   return {
     id: event.id,

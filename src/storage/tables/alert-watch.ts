@@ -17,7 +17,7 @@ const mails = table<Mail>("mails", {
   attempts: integer(),
 });
 
-/** What watching needs of alerts. */
+/** The store of alerts for those who watch them. */
 export function alertStore(database: Database): AlertStore {
   const { kind } = database;
   return {

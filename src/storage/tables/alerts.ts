@@ -20,7 +20,7 @@ export const alerts = table<AlertRecord>("alerts", {
   version: named("revision", integer()),
 });
 
-/** What rules have found. The column `condition` beside these tells apart what one rule has found. */
+/** Findings of rules. The column `condition` beside these tells the findings of one rule apart. */
 export const alertEvents = table<AlertEvent>("alert_events", {
   id: text(),
   alertId: text(),
@@ -33,7 +33,7 @@ export const alertEvents = table<AlertEvent>("alert_events", {
   resolvedAt: nullable(time()),
 });
 
-/** Rules of alerts and what they have found, as administration sees them. */
+/** Rules of alerts and their findings, as administration sees them. */
 export function alertAdminStore(database: Database): AlertAdminStore {
   return {
     async create(rule, by) {

@@ -8,7 +8,7 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import { toColumn } from "../database/columns.ts";
 import { readEntry } from "../written-entry.ts";
 
-/** What a file of entries adds up to. */
+/** Counts and sums of a file of entries. */
 export type EntrySums = Pick<LedgerArchive, "entries" | "sums">;
 
 export function addEntry(total: EntrySums, { currency, kind, amount }: LedgerEntry): void {

@@ -19,7 +19,7 @@ export interface Change {
 interface Effect {
   before: object | null;
   after: object | null;
-  /** Where neither names it. */
+  /** Given where neither of them names it. */
   organizationId?: string | null;
 }
 

@@ -104,7 +104,7 @@ async function writeCorrections(
   for (const { budget: id, entry, charge } of bookings) {
     if (!entry) continue;
     const budget = budgets.get(id);
-    // What was spent in a period that is over is not part of `spent` any more.
+    // `spent` has nothing of periods that are over.
     const counts = budget && periods.get(`${id} ${charge.id}`) === budget.periodStart;
     await sql`INSERT INTO ledger_bookings (budget, entry, kind, amount, period_start)
       VALUES (${id}, ${entry.id}, ${entry.kind}, ${entry.amount}, ${counts ? budget.periodStart : 0})`;

@@ -10,7 +10,7 @@ import { REFUSED_FILE } from "../journal/posting.ts";
 import { listSegments, readSegment, segmentPath } from "../journal/segments.ts";
 import type { LedgerDifference } from "../../admin/ledger-verification-schema.ts";
 
-/** What the journals of one machine hold beside the ledger. */
+/** Charges in the journals of one machine, compared with the ledger. */
 interface JournalComparison {
   /** Charges that are not in the ledger; normal for a while. */
   waiting: number;
@@ -141,7 +141,7 @@ export async function readRefused(root: string): Promise<LedgerDifference[]> {
   return differences;
 }
 
-/** How many of them there are. */
+/** Counts these entries. */
 export function countRefused(root: string): number {
   const path = join(root, REFUSED_FILE);
   return existsSync(path) ? readFileSync(path, "utf8").split("\n").length - 1 : 0;

@@ -104,7 +104,7 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
   };
 }
 
-/** What is known of several keys without reading them. */
+/** Facts about several keys that need none of their rows. */
 function keySummaries(database: Database): Pick<KeyStore, "count" | "names" | "lastUsed"> {
   return {
     async count(organizationId, most) {

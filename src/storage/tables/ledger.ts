@@ -186,7 +186,7 @@ async function bookEntries(
 }
 
 /**
- * Whether an entry adds to what its budget has spent in the running period. Its time is this machine's, periods
+ * True when an entry adds to what its budget has spent in the running period. Its time is this machine's, periods
  * begin by the store's clock: the difference is what the two clocks differ by now.
  */
 function countsIn({ period, periodStart, now }: LockedBudget, at: number): boolean {

@@ -78,7 +78,7 @@ export function outcomeStore(database: Database): SweptOutcomes {
     async sweep(removeBlob) {
       const blobs = await removeOld(database);
       added.clear();
-      // What cannot be removed now goes with the retention of blobs.
+      // The retention of blobs removes those that cannot be removed now.
       for (let from = 0; from < blobs.length; from += REMOVALS_AT_ONCE)
         await Promise.allSettled(blobs.slice(from, from + REMOVALS_AT_ONCE).map(removeBlob));
     },

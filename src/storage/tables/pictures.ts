@@ -20,7 +20,7 @@ const pictures = table<PictureRecord>("pictures", {
 /** Rows of one transaction: few, so that nothing waits. */
 const BATCH = 500;
 
-/** Which delivered pictures are stored, for a gallery; the pictures themselves are blobs. */
+/** Records of the delivered pictures that are stored, for a gallery; the pictures themselves are blobs. */
 export function pictureStore(database: Database): PictureStore {
   return {
     async add(records) {

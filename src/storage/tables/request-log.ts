@@ -128,7 +128,7 @@ async function selectCharges(
   return rows.map(readEntryRow);
 }
 
-/** What both tables have. */
+/** Conditions on the columns that both tables have. */
 function shared(
   sql: Sql,
   { organizations, keyId, model, channel, requestId, from, to }: RequestFilter,

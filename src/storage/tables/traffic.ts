@@ -17,7 +17,7 @@ const KEY = ["at", "organization_id", "key_id", "model", "channel", "route", "st
 /** Names of the columns of durations. */
 export const DURATION_COLUMNS = Array.from({ length: DURATION_BUCKETS }, (_, index) => `d${index}`);
 
-/** What the counts of a process add to each table. */
+/** The rows that the counts of a process add to each table. */
 export function trafficSums(counts: readonly TrafficCount[]): Sums[] {
   return TRAFFIC_LEVELS.map(({ table, span }) => {
     const rows = new Map<string, Record<string, string | number>>();

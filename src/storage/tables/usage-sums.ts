@@ -25,7 +25,7 @@ interface UsageNumbers {
 
 type UsageRow = Record<(typeof USAGE_KEY)[number], string | number> & UsageNumbers & Record<string, unknown>;
 
-/** What entries that were just written add to the sums of their hours and days. */
+/** The amounts that new entries add to the sums of their hours, days and months. */
 export function usageSums(entries: readonly LedgerEntry[]): Sums[] {
   return LEVELS.map(({ table, span }) => {
     const rows = new Map<string, UsageRow>();

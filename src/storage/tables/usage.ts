@@ -93,7 +93,7 @@ function selectFromUsage(
   return sql<SumRow[]>`SELECT ${columns} FROM (${rows}) AS rows GROUP BY ${sql.unsafe(names.join(", "))}`;
 }
 
-/** Where no sum is of a day of its own, the whole months within are read as such: few rows in place of many. */
+/** Splits a range so that whole months are read from the table of months, unless sums are of single days: few rows, not many. */
 function partsOf(range: UsageRange, by: readonly UsageDimension[]): [UsageRange, ...UsageRange[]] {
   const { from, to, span } = range;
   const last = startOfSpan("month", to);

@@ -13,9 +13,9 @@ export interface CalledThread<Argument, Result> {
 }
 
 interface ThreadOptions {
-  /** What the thread runs: a module that calls `doCalls`. */
+  /** The module that the thread runs; it calls `doCalls`. */
   script: URL;
-  /** What the thread needs to begin; its `workerData`. */
+  /** The `workerData` of the thread. */
   setup: object;
   /** For messages, such as "the thread that writes the ledger". */
   name: string;
@@ -26,10 +26,10 @@ interface ThreadOptions {
   onDamage?: ((reason: string) => void) | undefined;
 }
 
-/** What the thread gets; null ends it once everything before is done. */
+/** A message to the thread; null ends it once everything before is done. */
 export type Call = { number: number; argument: unknown } | null;
 
-/** What the thread sends. */
+/** A message of the thread. */
 export type ThreadWord =
   | { kind: "done"; number: number; result: unknown }
   | { kind: "failed"; number: number; message: string; isUnavailable: boolean }

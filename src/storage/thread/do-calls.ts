@@ -7,7 +7,7 @@ import type { Call, ThreadWord } from "./called-thread.ts";
 interface Work<Argument> {
   run(argument: Argument): Promise<unknown>;
   close(): Promise<void>;
-  /** Whether calls begin when they come; by default they wait for those before. */
+  /** True lets calls begin when they come; by default they wait for those before. */
   areTogether?: boolean;
 }
 
