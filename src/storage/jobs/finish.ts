@@ -5,7 +5,7 @@ import { storeTime } from "../database/expressions.ts";
 import { toColumn, toNullableColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
-import { bookInTransaction } from "../tables/ledger.ts";
+import { bookInTransaction } from "../tables/booking.ts";
 import { countJobs, lockOrganization } from "./job-owners.ts";
 import { announceEnd } from "./webhooks.ts";
 import { isHeld, jobColumns, readJob } from "./job-row.ts";

@@ -4,20 +4,10 @@ import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
 import { readEntryRow, writeEntryRow } from "./ledger-row.ts";
 import { ofOrganizations } from "./list-page.ts";
-import { countsInPeriod } from "../../domain/budget-period.ts";
-import {
-  chargeLease,
-  lockBudgets,
-  lockLeases,
-  saveBudgets,
-  saveLeases,
-  type LockedBudget,
-} from "../budgets/locked-budgets.ts";
-import { addSums, groupsOf, insertStatement } from "../database/insert-statement.ts";
-import { nextSequence } from "../database/ledger-sequence.ts";
 import type { Addition, Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { usageSums } from "./usage-sums.ts";
+import { bookInTransaction, byName } from "./booking.ts";
 
 /** The ledger: rows are only ever inserted, each once. */
 export interface LedgerStore {
@@ -114,85 +104,4 @@ function additionOf(entries: ReadonlyMap<Row, LedgerEntry>): Addition {
 
 function postBooked(database: Database, processId: string, entries: readonly LedgerEntry[]): Promise<number> {
   return database.begin((sql) => bookInTransaction(database.kind, sql, processId, entries));
-}
-
-/**
- * Inserts entries and books them on their budgets and on the leases of `lease`; budgets must learn of exactly the
- * entries that are new, so all of it belongs to one transaction. Returns how many were new.
- */
-export async function bookInTransaction(
-  kind: Database["kind"],
-  sql: Sql,
-  lease: string,
-  entries: readonly LedgerEntry[],
-): Promise<number> {
-  const isNew = new Set<string>();
-  const sorted = [...new Map(entries.map((entry) => [nameOf(entry), entry])).values()].sort(byName);
-  const sequence = await nextSequence(kind, sql);
-  for (const group of groupsOf(sorted)) {
-    const rows = group.map((entry) => writeEntryRow(entry, sequence));
-    const [text, values] = insertStatement(kind, "ledger", rows);
-    const added = await sql.unsafe<{ id: string; kind: string }[]>(`${text} RETURNING id, kind`, values);
-    for (const row of added) isNew.add(nameOf(row));
-  }
-  const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
-  await bookEntries(kind, sql, lease, booked);
-  // Last, because other transactions add to the same rows and wait until this one has ended.
-  await addSums(kind, sql, usageSums(booked));
-  return booked.length;
-}
-
-/** The order in which two transactions with the same entries cannot block each other. */
-function byName(one: LedgerEntry, other: LedgerEntry): number {
-  if (one.id !== other.id) return one.id < other.id ? -1 : 1;
-  return one.kind < other.kind ? -1 : 1;
-}
-
-async function bookEntries(
-  kind: Database["kind"],
-  sql: Sql,
-  processId: string,
-  entries: readonly LedgerEntry[],
-): Promise<void> {
-  const bookings = entries.flatMap((entry) =>
-    [...new Set(entry.budgets)].map((budget) => ({ budget, entry })),
-  );
-  if (bookings.length === 0) return;
-  const budgets = await lockBudgets(
-    kind,
-    sql,
-    bookings.map(({ budget }) => budget),
-  );
-  const rows = bookings.map(({ budget: id, entry }) => {
-    const budget = budgets.get(id);
-    const periodStart = budget && countsIn(budget, entry.at) ? budget.periodStart : 0;
-    return { budget: id, entry: entry.id, kind: entry.kind, amount: entry.amount, period_start: periodStart };
-  });
-  for (const group of groupsOf(rows)) await sql`INSERT INTO ledger_bookings ${sql(group)}`;
-  const leases = await lockLeases(kind, sql, processId, budgets.keys());
-  const charged = new Map<string, Nanos>();
-  for (const { budget: id, kind: entryKind, amount, period_start: periodStart } of rows) {
-    const budget = budgets.get(id);
-    if (!budget) continue;
-    if (periodStart === budget.periodStart) budget.spent += amount;
-    if (entryKind === "charge") charged.set(id, (charged.get(id) ?? 0n) + amount);
-  }
-  for (const [id, lease] of leases) {
-    const budget = budgets.get(id);
-    if (budget) chargeLease(budget, lease, charged.get(id) ?? 0n);
-  }
-  await saveLeases(kind, sql, processId, leases);
-  await saveBudgets(kind, sql, budgets.values());
-}
-
-/**
- * True when an entry adds to what its budget has spent in the running period. Its time is this machine's, periods
- * begin by the store's clock: the difference is what the two clocks differ by now.
- */
-function countsIn({ period, periodStart, now }: LockedBudget, at: number): boolean {
-  return countsInPeriod(period, periodStart, at + now - Date.now(), now);
-}
-
-function nameOf(entry: { id: string; kind: string }): string {
-  return `${entry.id} ${entry.kind}`;
 }

@@ -1,6 +1,7 @@
 import type { Fault } from "../fault.ts";
 
 const LEDGER = "src/storage/tables/ledger.ts";
+const BOOKING = "src/storage/tables/booking.ts";
 const CORRECTIONS = "src/storage/tables/corrections.ts";
 const VERIFICATION = "src/storage/tables/verification.ts";
 const SEQUENCE = "src/storage/database/ledger-sequence.ts";
@@ -63,28 +64,28 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "a charge is posted without a check for one like it",
-    file: LEDGER,
+    file: BOOKING,
     find: "const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));",
     replace: "const booked = sorted.filter((entry) => isNew.has(nameOf(entry)) || entry);",
     tests: money,
   },
   {
     name: "a budget has spent the same charge twice",
-    file: LEDGER,
+    file: BOOKING,
     find: "if (periodStart === budget.periodStart) budget.spent += amount;",
     replace: "if (periodStart === budget.periodStart) budget.spent += 2n * amount;",
     tests: money,
   },
   {
     name: "a charge of a period that is over counts in the running one",
-    file: LEDGER,
+    file: BOOKING,
     find: "budget && countsIn(budget, entry.at) ? budget.periodStart : 0",
     replace: "budget && countsIn(budget, Infinity) ? budget.periodStart : 0",
     tests: money,
   },
   {
     name: "a refund takes from the lease of a process",
-    file: LEDGER,
+    file: BOOKING,
     find: `if (entryKind === "charge") charged.set`,
     replace: "if (entryKind) charged.set",
     tests: money,
@@ -352,7 +353,7 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "a charge's time is not shifted to the store's clock",
-    file: LEDGER,
+    file: BOOKING,
     find: "at + now - Date.now()",
     replace: "at",
     tests: money,
