@@ -14,6 +14,9 @@ export class StreamMeter {
   readonly pieces = new SizedText();
   /** The same content where a protocol repeats it whole; the larger of the two is billed. */
   whole: SizedText | null = null;
+  /** Choices by their index: those that have begun and not ended, and those that have ended. */
+  readonly #running = new Set<unknown>();
+  readonly #ended = new Set<unknown>();
   /** True once the caller would see content: from then on no other upstream can take over. */
   hasContent = false;
 
@@ -24,6 +27,20 @@ export class StreamMeter {
   /** The content so far. */
   get delivered(): SizedText {
     return this.whole && this.whole.eighths > this.pieces.eighths ? this.whole : this.pieces;
+  }
+
+  /** Notes that a piece of a choice came; `isLast` when the piece ends it, which is content by itself. */
+  noteChoice(index: unknown, isLast: boolean): void {
+    if (isLast) {
+      this.#ended.add(index);
+      this.#running.delete(index);
+      this.hasContent = true;
+    } else if (!this.#ended.has(index)) this.#running.add(index);
+  }
+
+  /** True once there was a choice and each one that began has ended. */
+  get haveChoicesEnded(): boolean {
+    return this.#ended.size > 0 && this.#running.size === 0;
   }
 
   /** Keeps a report, unless it has nothing usable and an earlier one has. Returns true where it is kept. */

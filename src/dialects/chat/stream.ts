@@ -35,9 +35,6 @@ class ChatForwarder implements FrameForwarder {
   #usageFrame: Buffer | null = null;
   #usage: unknown = undefined;
   #created: unknown = null;
-  /** Choices by their index: those that have begun and not ended, and those that have ended. */
-  readonly #running = new Set<unknown>();
-  readonly #ended = new Set<unknown>();
 
   isDone = false;
 
@@ -48,7 +45,7 @@ class ChatForwarder implements FrameForwarder {
   }
 
   get isComplete(): boolean {
-    return this.isDone || (this.#ended.size > 0 && this.#running.size === 0);
+    return this.isDone || this.#meter.haveChoicesEnded;
   }
 
   forward(frame: Buffer, data: string, output: Uint8Array[]): FrameTemplate | null {
@@ -92,12 +89,8 @@ class ChatForwarder implements FrameForwarder {
     // Clients read it without a check.
     if (!isObject(choice)) throw new UpstreamError("broken", "a choice is not an object");
     const { index = 0 } = choice;
-    if (typeof choice["finish_reason"] === "string") {
-      refuseFailure(choice["finish_reason"]);
-      this.#meter.hasContent = true;
-      this.#ended.add(index);
-      this.#running.delete(index);
-    } else if (!this.#ended.has(index)) this.#running.add(index);
+    refuseFailure(choice["finish_reason"]);
+    this.#meter.noteChoice(index, typeof choice["finish_reason"] === "string");
     if (isObject(choice["delta"])) addContent(this.#meter.pieces, choice["delta"]);
   }
 

@@ -38,6 +38,7 @@ export class ForwardedStream implements TextStream {
   readonly #frames = new VendorFrames();
   readonly #forwarder: FrameForwarder;
   readonly #meter: StreamMeter;
+  /** Null once the stream is done or has failed. */
   #template: FrameTemplate | null = null;
 
   /** `meter` is the one in which the forwarder counts. */
@@ -55,7 +56,7 @@ export class ForwardedStream implements TextStream {
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    if (this.#template === null || !this.#frames.isEmpty || this.isDone) return this.#read(chunk, []);
+    if (this.#template === null || !this.#frames.isEmpty) return this.#read(chunk, []);
     const { output, readBytes } = repeatFrames(this.#template, chunk, this.#meter.pieces);
     return readBytes === chunk.length ? output : this.#read(chunk.subarray(readBytes), [output]);
   }

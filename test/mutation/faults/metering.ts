@@ -644,6 +644,13 @@ export const METERING_FAULTS: readonly Fault[] = [
     tests: streams,
   },
   {
+    name: "a stream is complete before each choice has ended",
+    file: METER,
+    find: "return this.#ended.size > 0 && this.#running.size === 0;",
+    replace: "return this.#ended.size > 0;",
+    tests: streams,
+  },
+  {
     name: "another vendor takes over after content",
     file: "src/dialects/sse/forwarded-stream.ts",
     find: "if (meter.delivered.eighths > eighths) meter.hasContent = true;",

@@ -23,9 +23,6 @@ class NativeForwarder implements FrameForwarder {
   readonly #publicModel: string;
   readonly #meter: StreamMeter;
   #lastEvent: Record<string, unknown> = {};
-  /** Candidates by their index: those that have begun and not ended, and those that have ended. */
-  readonly #running = new Set<unknown>();
-  readonly #ended = new Set<unknown>();
   #isBlocked = false;
   /** The usage that the caller was shown last. */
   #shown: unknown = undefined;
@@ -38,7 +35,7 @@ class NativeForwarder implements FrameForwarder {
   }
 
   get isComplete(): boolean {
-    return this.#isBlocked || (this.#ended.size > 0 && this.#running.size === 0);
+    return this.#isBlocked || this.#meter.haveChoicesEnded;
   }
 
   forward(frame: Buffer, data: string, output: Uint8Array[]): null {
@@ -67,11 +64,7 @@ class NativeForwarder implements FrameForwarder {
   #readCandidate(candidate: Record<string, unknown>): void {
     const { index = 0 } = candidate;
     addCandidate(this.#meter.pieces, candidate);
-    if (finishReasonOf(candidate) !== null) {
-      this.#ended.add(index);
-      this.#running.delete(index);
-      this.#meter.hasContent = true;
-    } else if (!this.#ended.has(index)) this.#running.add(index);
+    this.#meter.noteChoice(index, finishReasonOf(candidate) !== null);
   }
 
   #write(frame: Buffer, data: string, event: Record<string, unknown>): Uint8Array {
