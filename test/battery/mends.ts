@@ -45,7 +45,7 @@ export const MENDS: readonly Mend[] = [
         replace: "const MAX_STEPS = Infinity;",
       },
       {
-        file: "src/sandbox/text/schema-flat.ts",
+        file: "src/sandbox/text/schema-sample.ts",
         find: 'if (typeof name === "string") flat.required.add(name);',
         replace: "flat.required = new Set([...flat.required, name as string]);",
       },

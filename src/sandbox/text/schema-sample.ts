@@ -1,4 +1,4 @@
-import { flattenSchema, matchesType, typesOf, type FlatSchema, type SchemaWork } from "./schema-flat.ts";
+import { isObject } from "../../lib/json.ts";
 import { sampleNumber, sampleString } from "./schema-scalar.ts";
 
 const MAX_STEPS = 20_000;
@@ -6,7 +6,18 @@ const MAX_DEPTH = 24;
 const MAX_ITEMS = 256;
 /** Entries of `enum` and `examples` that are considered. */
 const MAX_GIVEN = 64;
+/** How often a value may contain what the same reference points at. */
+const MAX_SAME_REFERENCE = 2;
 const CHARACTERS_PER_STEP = 8;
+
+/** The document, and how much work may still be spent on it. */
+interface Work {
+  root: unknown;
+  /** A word that free text is made of. */
+  topic: string;
+  /** Counts down with every keyword read and every character made; nothing is made at 0. */
+  steps: number;
+}
 
 /** Where in the value the sampler is. */
 interface Position {
@@ -17,56 +28,135 @@ interface Position {
   variation: number;
 }
 
+/** Several schemas as one: no references and no `allOf`. Where two set one keyword, the later one counts. */
+interface FlatSchema {
+  keywords: Record<string, unknown>;
+  /** The schemas that each property must fit. */
+  properties: Map<string, unknown[]>;
+  required: Set<string>;
+  /** Lists of `anyOf` and `oneOf`: one entry of each must fit. */
+  branches: unknown[][];
+  references: string[];
+}
+
 /**
- * Makes a value for a JSON Schema: required properties, the first branch that gives a value, the nearest value for
- * an unsatisfiable schema. Schemas come from callers: a counted number of steps bounds time and size of the result.
+ * Makes a value for a JSON Schema: required properties, and the first branch that gives a value; `{}` where there is
+ * none. Schemas come from callers: a counted number of steps bounds time and size of the result.
  */
 export function sampleSchema(schema: unknown, topic: string): unknown {
-  const work: SchemaWork = { root: schema, topic, steps: MAX_STEPS };
-  const value = sample([schema], [], { depth: 0, references: [], variation: 0 }, work);
+  const work: Work = { root: schema, topic, steps: MAX_STEPS };
+  const value = sample([schema], { depth: 0, references: [], variation: 0 }, work);
   return value === undefined ? {} : value;
 }
 
-/** Undefined when no value was found. `chosen` are the lists of branches of which one is among `schemas`. */
+/** Returns a value that fits all of the schemas, or undefined when none was found. `chosen` branches are among them. */
 function sample(
   schemas: readonly unknown[],
-  chosen: readonly unknown[],
   position: Position,
-  work: SchemaWork,
+  work: Work,
+  chosen: readonly unknown[] = [],
 ): unknown {
-  const flat = position.depth > MAX_DEPTH ? null : flattenSchema(schemas, position.references, work);
-  if (!flat) return undefined;
+  const flat: FlatSchema = {
+    // Without a prototype a keyword named `__proto__` is one like any other.
+    keywords: Object.create(null),
+    properties: new Map(),
+    required: new Set(),
+    branches: [],
+    references: [...position.references],
+  };
+  if (position.depth > MAX_DEPTH || !schemas.every((schema) => add(schema, flat, work, 0))) return undefined;
   const branches = flat.branches.find((list) => !chosen.includes(list));
   if (!branches) return sampleFlat(flat, position, work);
   for (const branch of branches) {
-    const value = sample([...schemas, branch], [...chosen, branches], position, work);
+    const value = sample([...schemas, branch], position, work, [...chosen, branches]);
     if (value !== undefined) return value;
   }
   return undefined;
 }
 
-function sampleFlat(flat: FlatSchema, position: Position, work: SchemaWork): unknown {
-  const { keywords } = flat;
-  const given = sampleGiven(keywords, position.variation);
+/** Adds a schema. False where nothing fits, references do not end, or the work is used up. */
+function add(schema: unknown, flat: FlatSchema, work: Work, nesting: number): boolean {
+  work.steps -= 1;
+  if (schema === false || nesting > MAX_DEPTH || work.steps <= 0) return false;
+  if (!isObject(schema)) return true;
+  const { $ref: reference, allOf } = schema;
+  if (typeof reference === "string") {
+    flat.references.push(reference);
+    if (flat.references.filter((name) => name === reference).length > MAX_SAME_REFERENCE) return false;
+    if (!add(resolveReference(reference, work), flat, work, nesting + 1)) return false;
+  }
+  if (Array.isArray(allOf) && !allOf.every((part) => add(part, flat, work, nesting + 1))) return false;
+  return Object.keys(schema).every((keyword) => addKeyword(keyword, schema[keyword], flat, work));
+}
+
+function addKeyword(keyword: string, value: unknown, flat: FlatSchema, work: Work): boolean {
+  work.steps -= 1;
+  if (keyword === "properties" && isObject(value)) {
+    for (const [name, schema] of Object.entries(value)) {
+      work.steps -= 1;
+      flat.properties.getOrInsertComputed(name, () => []).push(schema);
+    }
+  } else if (keyword === "required" && Array.isArray(value)) {
+    for (const name of value) if (typeof name === "string") flat.required.add(name);
+    work.steps -= value.length;
+  } else if ((keyword === "anyOf" || keyword === "oneOf") && Array.isArray(value) && value.length > 0)
+    flat.branches.push(value);
+  else flat.keywords[keyword] = value;
+  return work.steps > 0;
+}
+
+/** Returns the target of a local reference (`#`, `#/$defs/name`), or undefined when there is none. */
+function resolveReference(reference: string, work: Work): unknown {
+  work.steps -= reference.length;
+  if (!reference.startsWith("#")) return undefined;
+  let target: unknown = work.root;
+  for (const part of reference.split("/").slice(1)) {
+    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof target !== "object" || target === null || !Object.hasOwn(target, name)) return undefined;
+    target = Reflect.get(target, name);
+  }
+  return target;
+}
+
+function sampleFlat(flat: FlatSchema, position: Position, work: Work): unknown {
+  const given = sampleGiven(flat.keywords, position.variation);
   const value = given === undefined ? sampleType(flat, position, work) : given;
   const isContainer = typeof value === "object" && given === undefined;
   if (!isContainer) work.steps -= (JSON.stringify(value) ?? "").length / CHARACTERS_PER_STEP;
   return work.steps > 0 ? value : undefined;
 }
 
-/** A value the schema names itself: its constant, a choice, its default or an example. */
+/** Returns a value that the schema names itself: its constant, a choice, its default or an example. */
 function sampleGiven(keywords: Record<string, unknown>, variation: number): unknown {
   if (Object.hasOwn(keywords, "const")) return keywords["const"];
   const { enum: choices, default: usual, examples } = keywords;
   const isEnum = Array.isArray(choices) && choices.length > 0;
   const listed: unknown[] = isEnum ? choices : [usual, ...(Array.isArray(examples) ? examples : [])];
+  const types = [keywords["type"] ?? []].flat();
   const fitting = listed
     .slice(0, MAX_GIVEN)
-    .filter((value) => value !== undefined && matchesType(value, keywords["type"]));
+    .filter(
+      (value) => value !== undefined && (types.length === 0 || types.some((type) => isOfType(value, type))),
+    );
   return isEnum ? (fitting[variation % Math.max(1, fitting.length)] ?? choices[0]) : fitting[variation];
 }
 
-function sampleType(flat: FlatSchema, position: Position, work: SchemaWork): unknown {
+function isOfType(value: unknown, type: unknown): boolean {
+  switch (type) {
+    case "null":
+      return value === null;
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isObject(value);
+    case "integer":
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function sampleType(flat: FlatSchema, position: Position, work: Work): unknown {
   switch (typeOf(flat)) {
     case "object":
       return sampleObject(flat, position, work);
@@ -85,51 +175,44 @@ function sampleType(flat: FlatSchema, position: Position, work: SchemaWork): unk
 }
 
 /** The first type but null, or what the keywords imply. */
-function typeOf({ keywords, properties, required, items }: FlatSchema): string {
-  const types = typesOf(keywords["type"]);
+function typeOf({ keywords, properties, required }: FlatSchema): unknown {
+  const types = [keywords["type"] ?? []].flat();
   const type = types.find((name) => name !== "null") ?? types[0];
   if (type !== undefined) return type;
   const has = (...names: string[]) => names.some((name) => Object.hasOwn(keywords, name));
-  if (properties.size > 0 || required.size > 0 || has("additionalProperties", "minProperties"))
-    return "object";
-  if (items.length > 0 || has("prefixItems", "minItems")) return "array";
+  if (properties.size > 0 || required.size > 0 || has("additionalProperties")) return "object";
+  if (has("items", "prefixItems", "minItems")) return "array";
   const isNumber = has("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf");
   return isNumber ? "number" : "string";
 }
 
 /** The required properties, or all of them when none is required. */
-function sampleObject(flat: FlatSchema, position: Position, work: SchemaWork): unknown {
-  const { keywords, properties, required } = flat;
+function sampleObject(flat: FlatSchema, position: Position, work: Work): unknown {
   const inner = { depth: position.depth + 1, references: flat.references, variation: 0 };
-  const added = [keywords["additionalProperties"] ?? true];
-  const min = Math.min(Number(keywords["minProperties"]) || 0, MAX_ITEMS);
-  const max = Math.min(Number(keywords["maxProperties"] ?? MAX_ITEMS), MAX_ITEMS);
-  const wanted = required.size === 0 ? max : Math.min(min, max);
+  const names = flat.required.size > 0 ? flat.required : flat.properties.keys();
   const value = new Map<string, unknown>();
-  for (const name of new Set([...required, ...properties.keys()])) {
-    if (!required.has(name) && value.size >= wanted) continue;
-    const property = sample(properties.get(name) ?? added, [], inner, work);
+  for (const name of names) {
+    const schemas = flat.properties.get(name) ?? [flat.keywords["additionalProperties"] ?? true];
+    const property = sample(schemas, inner, work);
     if (property !== undefined) value.set(name, property);
-    else if (required.has(name)) return undefined;
+    else if (flat.required.has(name)) return undefined;
   }
-  for (let index = 1; value.size < min && index <= MAX_ITEMS; index += 1)
-    value.set(`extra${index}`, sample(added, [], inner, work) ?? null);
   return Object.fromEntries(value);
 }
 
 /** As many items as must be, at least one where there may be one. */
-function sampleArray(flat: FlatSchema, position: Position, work: SchemaWork): unknown {
-  const { prefixItems, minItems, maxItems } = flat.keywords;
+function sampleArray({ keywords, references }: FlatSchema, position: Position, work: Work): unknown {
+  const { prefixItems, items, minItems, maxItems } = keywords;
   const first: unknown[] = Array.isArray(prefixItems) ? prefixItems : [];
   const min = Number(minItems) || 0;
   if (min > MAX_ITEMS) return undefined;
   const count = Math.min(Math.max(min, first.length, 1), Number(maxItems ?? MAX_ITEMS), MAX_ITEMS);
-  const items: unknown[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const inner = { depth: position.depth + 1, references: flat.references, variation: index };
-    const item = sample(index < first.length ? [first[index]] : flat.items, [], inner, work);
-    if (item === undefined) return items.length >= min ? items : undefined;
-    items.push(item);
+  const value: unknown[] = [];
+  for (let variation = 0; variation < count; variation += 1) {
+    const inner = { depth: position.depth + 1, references, variation };
+    const item = sample([variation < first.length ? first[variation] : items], inner, work);
+    if (item === undefined) return value.length >= min ? value : undefined;
+    value.push(item);
   }
-  return items;
+  return value;
 }

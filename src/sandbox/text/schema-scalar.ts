@@ -1,125 +1,72 @@
 const MAX_STRING = 4096;
 
-/** A number within the schema's bounds and of its step; `variation` gives others. */
+/** Makes a number within the schema's bounds and of its step, or undefined; `variation` gives others. */
 export function sampleNumber(schema: Record<string, unknown>, variation: number): number | undefined {
   const isInteger = [schema["type"]].flat().includes("integer");
-  const step = numberOf(schema["multipleOf"]) ?? (isInteger ? 1 : undefined);
-  const min = highest(numberOf(schema["minimum"]), numberOf(schema["exclusiveMinimum"]));
-  const max = lowest(numberOf(schema["maximum"]), numberOf(schema["exclusiveMaximum"]));
+  const above = numberOf(schema["exclusiveMinimum"], -Infinity);
+  const below = numberOf(schema["exclusiveMaximum"], Infinity);
+  const low = Math.max(numberOf(schema["minimum"], -Infinity), above);
+  const high = Math.min(numberOf(schema["maximum"], Infinity), below);
+  const multipleOf = numberOf(schema["multipleOf"], 0);
+  const step = isInteger && !(multipleOf >= 1 && Number.isInteger(multipleOf)) ? 1 : multipleOf;
   const candidates =
-    step === undefined || step <= 0
-      ? betweenCandidates(min, max, variation)
-      : stepCandidates(
-          min,
-          max,
-          isInteger && !Number.isInteger(step) ? stepOfIntegers(step) : step,
-          variation,
-        );
-  return candidates.find((value) => isWithin(value, schema));
+    step > 0 || !Number.isFinite(high - low)
+      ? stepsBetween(low, high, step || 1, variation)
+      : [low + ((high - low) * (variation + 1)) / (variation + 2), low];
+  return candidates.find((value) => value >= low && value <= high && value !== above && value !== below);
 }
 
-/** Text within the schema's length and of its format; `variation` gives others. */
+/** Multiples of the step from the lower bound or 1 up, and from the upper bound down. */
+function stepsBetween(low: number, high: number, step: number, variation: number): number[] {
+  const first = Math.max(Math.ceil(low / step), Math.min(1, Math.floor(high / step) - 1));
+  const last = Math.floor(high / step);
+  const counts = [first + variation, first + 1, first, last - variation, last];
+  return counts.map((count) => Number((count * step).toPrecision(15)));
+}
+
+function numberOf(value: unknown, otherwise: number): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : otherwise;
+}
+
+/** Makes a text within the schema's length and of its format, or undefined; `variation` gives others. */
 export function sampleString(
   schema: Record<string, unknown>,
   topic: string,
   variation: number,
 ): string | undefined {
-  const formatted = formattedText(schema["format"], variation);
-  if (formatted !== undefined) return formatted;
-  const min = numberOf(schema["minLength"]) ?? 0;
+  const { format } = schema;
+  if (typeof format === "string" && Object.hasOwn(FORMATS, format)) return FORMATS[format]?.(variation + 1);
+  const min = numberOf(schema["minLength"], 0);
+  const max = numberOf(schema["maxLength"], MAX_STRING);
   if (min > MAX_STRING) return undefined;
-  const max = numberOf(schema["maxLength"]) ?? MAX_STRING;
   const suffix = variation === 0 ? "" : ` ${variation + 1}`;
-  const text = Array.from(topic === "" ? "example" : topic);
-  while (text.length + suffix.length < min) text.push(" ", ...Array.from(topic || "example"));
-  const capacity = Math.max(0, Math.max(max, min) - suffix.length);
-  const exact = text.length + suffix.length > max ? text.slice(0, capacity) : text;
-  return (exact.join("") + suffix.slice(-max || suffix.length)).slice(0, Math.max(max * 2, 0));
+  const word = topic || "example";
+  const length = Math.max(
+    0,
+    Math.min(Math.max(min - suffix.length, Array.from(word).length), max - suffix.length),
+  );
+  const text = Array.from(`${word} `.repeat(Math.ceil(length / word.length) + 1)).slice(0, length);
+  return (text.join("") + suffix).slice(-max || MAX_STRING);
 }
 
 /** Values of the formats that JSON Schema 2020-12 names, section 7.3 of its validation vocabulary. */
-function formattedText(format: unknown, variation: number): string | undefined {
-  const day = String(1 + (variation % 28)).padStart(2, "0");
-  switch (format) {
-    case "date":
-      return `2026-11-${day}`;
-    case "date-time":
-      return `2026-11-${day}T09:30:00Z`;
-    case "time":
-      return `09:30:${day}Z`;
-    case "duration":
-      return `PT${variation + 1}M`;
-    case "email":
-    case "idn-email":
-      return `person${variation + 1}@example.com`;
-    case "hostname":
-      return `host${variation + 1}.example.com`;
-    case "ipv4":
-      return `192.0.2.${1 + (variation % 254)}`;
-    case "ipv6":
-      return `2001:db8::${(variation + 1).toString(16)}`;
-    case "uri":
-    case "url":
-    case "iri":
-    case "uri-reference":
-      return `https://example.com/${variation + 1}`;
-    case "uuid":
-      return `6f1d2c3b-4a59-4e87-8f60-${(variation + 1).toString(16).padStart(12, "0")}`;
-    default:
-      return undefined;
-  }
-}
+const FORMATS: Readonly<Record<string, (number: number) => string>> = {
+  date: (number) => `2026-11-${twoDigits(number)}`,
+  "date-time": (number) => `2026-11-${twoDigits(number)}T09:30:00Z`,
+  time: (number) => `09:30:${twoDigits(number)}Z`,
+  duration: (number) => `PT${number}M`,
+  email: (number) => `person${number}@example.com`,
+  "idn-email": (number) => `person${number}@example.com`,
+  hostname: (number) => `host${number}.example.com`,
+  ipv4: (number) => `192.0.2.${1 + ((number - 1) % 254)}`,
+  ipv6: (number) => `2001:db8::${number.toString(16)}`,
+  uri: (number) => `https://example.com/${number}`,
+  url: (number) => `https://example.com/${number}`,
+  iri: (number) => `https://example.com/${number}`,
+  "uri-reference": (number) => `https://example.com/${number}`,
+  uuid: (number) => `6f1d2c3b-4a59-4e87-8f60-${number.toString(16).padStart(12, "0")}`,
+};
 
-function betweenCandidates(min: number | undefined, max: number | undefined, variation: number): number[] {
-  if (min !== undefined && max !== undefined) {
-    const share = (variation + 1) / (variation + 2);
-    return [min + (max - min) * share, min, max];
-  }
-  if (min !== undefined) return [min + 1 + variation];
-  return [max === undefined ? 1 + variation : Math.min(1 + variation, max - 1 - variation)];
-}
-
-/** Multiples of the step from the lower bound up, or from the upper bound down. */
-function stepCandidates(
-  min: number | undefined,
-  max: number | undefined,
-  step: number,
-  variation: number,
-): number[] {
-  const start = min === undefined ? undefined : Math.ceil(min / step);
-  const end = max === undefined ? undefined : Math.floor(max / step);
-  const first = start ?? (end === undefined || end >= 1 ? 1 : end - 1);
-  const usual =
-    start === undefined || start > 1 || (end !== undefined && end < 1) ? first : Math.max(1, first);
-  const up = [usual + variation, first + variation, first + 1, first, usual];
-  const down = end === undefined ? [] : [end - variation, end, end - 1];
-  return [...up, ...down].map((count) => Number((count * step).toPrecision(15)));
-}
-
-/** The smallest whole multiple of a fractional step, so that integers stay integers. */
-function stepOfIntegers(step: number): number {
-  for (let count = 1; count <= 1000; count += 1) if (Number.isInteger(step * count)) return step * count;
-  return 1;
-}
-
-function isWithin(value: number, schema: Record<string, unknown>): boolean {
-  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = schema;
-  return (
-    !(typeof minimum === "number" && value < minimum) &&
-    !(typeof maximum === "number" && value > maximum) &&
-    !(typeof above === "number" && value <= above) &&
-    !(typeof below === "number" && value >= below)
-  );
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
-}
-
-function highest(first: number | undefined, second: number | undefined): number | undefined {
-  return first === undefined ? second : Math.max(first, second ?? first);
-}
-
-function lowest(first: number | undefined, second: number | undefined): number | undefined {
-  return first === undefined ? second : Math.min(first, second ?? first);
+function twoDigits(number: number): string {
+  return String(1 + ((number - 1) % 28)).padStart(2, "0");
 }
