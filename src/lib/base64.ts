@@ -19,7 +19,7 @@ export class Base64Decoder {
   readonly #output = Buffer.allocUnsafeSlow((BATCH_CHARACTERS / 4) * 3);
   #used = 0;
   #padding = 0;
-  /** The one to three characters before the padding, once that has begun. */
+  /** The one to three characters before the padding; empty until the padding begins. */
   #tail = "";
   readonly #sink: (bytes: Uint8Array) => void;
   readonly #skipsLineEnds: boolean;
@@ -84,7 +84,10 @@ export class Base64Decoder {
     return true;
   }
 
-  /** Bytes written by the native decoder, which ignores spaces and line ends; -1 for what it refuses. */
+  /**
+   * Returns the number of bytes that the native decoder wrote, which ignores spaces and line ends, or -1 when it
+   * refuses the text.
+   */
   #decodeStrictly(text: string): number {
     try {
       return this.#output.setFromBase64(text).written;
@@ -113,7 +116,7 @@ export class Base64Decoder {
   }
 }
 
-/** Decodes a complete text by the same rules, ignoring white space; null when it is not base64. */
+/** Decodes a complete text by the same rules, ignoring white space; returns null when it is not base64. */
 export function decodeBase64(text: string): Buffer | null {
   const pieces: Uint8Array[] = [];
   const decoder = new Base64Decoder((bytes) => pieces.push(Uint8Array.from(bytes)), true);
@@ -127,12 +130,15 @@ export function decodeBase64(text: string): Buffer | null {
   return Buffer.concat(pieces);
 }
 
-/** Whether a text claims to be a `data:` URL, well-formed or not. */
+/** True when a text claims to be a `data:` URL, well-formed or not. */
 export function isDataUrl(text: string): boolean {
   return /^data:/i.test(text);
 }
 
-/** Reads the start of a base64 `data:` URL: its MIME type in lower case and where the data begins; null otherwise. */
+/**
+ * Reads the start of a base64 `data:` URL. Returns its MIME type in lower case and the index of its data, or null for
+ * any other text.
+ */
 export function readDataUrlHeader(text: string): { mime: string; length: number } | null {
   const match = HEADER.exec(text);
   return match && { mime: (match[1] ?? "").toLowerCase(), length: match[0].length };

@@ -3,9 +3,9 @@ import { detachBuffer } from "./detach-buffer.ts";
 import { spoolPathOf } from "./spool/name.ts";
 
 /**
- * Reads a blob in pieces, each of which is valid until the next. A spool's file was written a moment ago and lies in the
- * system's cache, so it is read on the thread that asks, into one buffer: asking another thread for new memory costs five
- * times as much as the copy. Await `yieldToEventLoop` between pieces. Dispose it to free the buffer at once.
+ * Reads a blob in pieces, each of which is valid until the next. A spool's file was written a moment ago and lies in
+ * the system's cache. So the calling thread reads it, into one buffer: another thread with new memory costs five times
+ * as much as the copy. Await `yieldToEventLoop` between pieces. Disposing frees the buffer at once.
  */
 export class BlobReader implements Disposable {
   /** Bytes in the whole blob. */
@@ -13,7 +13,7 @@ export class BlobReader implements Disposable {
   readonly #blob: Blob;
   readonly #maxPieceBytes: number;
   #buffer = new Uint8Array(0);
-  /** Of a spool's file; undefined before the first piece, null for every other blob. */
+  /** The descriptor of a spool's file; undefined before the first piece, null for every other blob. */
   #file: number | null | undefined;
 
   constructor(blob: Blob, maxPieceBytes: number) {
@@ -23,7 +23,7 @@ export class BlobReader implements Disposable {
     this.#maxPieceBytes = maxPieceBytes;
   }
 
-  /** The bytes from `start` on, up to the maximum of a piece and to the end. Rejects for a file that cannot be read. */
+  /** Reads the bytes from `start` on: at most one piece, fewer at the end. Rejects when the file cannot be read. */
   async read(start: number): Promise<Uint8Array<ArrayBuffer>> {
     const length = Math.min(this.size - start, this.#maxPieceBytes);
     if (this.#file === undefined) this.#file = openWhole(this.#blob, this.size);
@@ -49,7 +49,7 @@ export class BlobReader implements Disposable {
   }
 }
 
-/** Opens a blob that is a complete file of a spool; null for every other one, such as a part of a file. */
+/** Opens a blob that is a complete file of a spool; returns null for every other one, such as a part of a file. */
 function openWhole(blob: Blob, size: number): number | null {
   const path = spoolPathOf(blob);
   if (path === null) return null;

@@ -1,9 +1,9 @@
 import { exceededBound, type JsonBound, type JsonBounds } from "./json.ts";
 
 /**
- * What JSON of others may have, so that to parse it and to work through it never holds the event loop for long: levels
- * of objects and arrays, values, names of members, escapes, of which the longest prompts have about a million, and
- * characters outside of strings.
+ * Bounds on JSON from outside, so that parsing and processing it never block the event loop for long: levels of
+ * objects and arrays, values, names of members, escapes (the longest prompts have about a million), and characters
+ * outside of strings.
  */
 export const JSON_BOUNDS = {
   depth: 128,
@@ -22,7 +22,7 @@ export class JsonBoundError extends Error {
   }
 }
 
-/** Says which bound a text exceeds, such as `more than 128 levels`. */
+/** Describes the bound that a text exceeds, such as `more than 128 levels`. */
 export function moreThan(bound: JsonBound): string {
   return `more than ${JSON_BOUNDS[bound]} ${WORDS[bound]}`;
 }
@@ -35,14 +35,14 @@ const WORDS: Readonly<Record<JsonBound, string>> = {
   unquoted: "characters outside of strings",
 };
 
-/** Parses JSON of others. Throws a `JsonBoundError` before it would take long, and where `parse` does. */
+/** Parses JSON from outside. Throws a `JsonBoundError` before parsing would take long, and every error of `parse`. */
 export function parseBounded(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   const exceeded = isPlain(text) ? null : exceededBound(text, REPLY_BOUNDS);
   if (exceeded) throw new JsonBoundError(exceeded);
   return parse(text);
 }
 
-/** Whether a text is too short for many values and has too few brackets for many levels, as nearly every one. */
+/** True for nearly every text: it is too short for many values and has too few brackets for many levels. */
 function isPlain(text: string): boolean {
   if (text.length <= 2 * JSON_BOUNDS.depth) return true;
   if (text.length > SHORT_CHARACTERS) return false;
@@ -54,10 +54,13 @@ function isPlain(text: string): boolean {
 }
 
 const OPENING = ["{", "["] as const;
-/** Fewer than there may be names, of which each has four. */
+/** A shorter text cannot exceed the bound on names: each name takes at least four characters. */
 const SHORT_CHARACTERS = 4 * JSON_BOUNDS.names;
 
-/** Log probabilities have four names and two strings for each of twenty candidates of a token, and nothing reads them. */
+/**
+ * Log probabilities have four names and two strings for each of twenty candidates of a token. No code reads them, so
+ * they do not count.
+ */
 const REPLY_BOUNDS: JsonBounds = {
   ...JSON_BOUNDS,
   perString: 1,

@@ -1,10 +1,10 @@
-/** Bytes as they come, read once and from one place. A `ReadableStream` of bytes is one. */
+/** Bytes that are read once, in one place, as they arrive. A `ReadableStream` of bytes is a `ByteStream`. */
 export interface ByteStream extends AsyncIterable<Uint8Array<ArrayBuffer>> {
   getReader(): ByteReader & { cancel(): Promise<void> };
   cancel(): Promise<void>;
 }
 
-/** Rejects where the bytes break off. One call at a time. */
+/** Returns the next bytes. Rejects when the stream breaks off. Takes one call at a time. */
 export interface ByteReader {
   read(): Promise<ReadResult>;
 }

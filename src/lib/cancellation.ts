@@ -1,16 +1,16 @@
-/** What ends work early: the part of an `AbortSignal` that calls of text models use. */
+/** Ends work early: the part of an `AbortSignal` that calls of text models use. */
 export interface Cancellation {
   readonly aborted: boolean;
   readonly reason: unknown;
-  /** Throws the reason once it is aborted. */
+  /** Throws the reason after an abort. */
   throwIfAborted(): void;
   addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
 /**
- * A cancellation with an `AbortSignal` only if one is asked for. Those of the runtime are objects of its native side,
- * which cost a request microseconds to make, to listen to and to collect.
+ * A cancellation that makes an `AbortSignal` only on request. A signal is a native object of the runtime: to make it,
+ * listen to it and collect it costs a request microseconds.
  */
 export class LightCancellation implements Cancellation {
   #isAborted = false;
@@ -30,7 +30,7 @@ export class LightCancellation implements Cancellation {
     if (this.#isAborted) throw this.#reason;
   }
 
-  /** A listener is called once, at the first abort; one that comes later never. */
+  /** Calls a listener once, at the first abort; never a listener that is added after it. */
   addEventListener(_type: "abort", listener: () => void): void {
     (this.#listeners ??= []).push(listener);
   }
@@ -40,7 +40,7 @@ export class LightCancellation implements Cancellation {
     if (index >= 0) this.#listeners?.splice(index, 1);
   }
 
-  /** The same as a signal, for those who take nothing else. */
+  /** The same cancellation as an `AbortSignal`, for functions that need one. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -60,7 +60,7 @@ export class LightCancellation implements Cancellation {
   }
 }
 
-/** A cancellation as an `AbortSignal`. */
+/** Returns a cancellation as an `AbortSignal`. */
 export function signalOf(cancellation: Cancellation): AbortSignal {
   if (cancellation instanceof AbortSignal) return cancellation;
   if (cancellation instanceof LightCancellation) return cancellation.signal;

@@ -1,14 +1,17 @@
-/** `baseUrl` for `base_url`. */
+/** Converts `base_url` to `baseUrl`. */
 export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** `base_url` for `baseUrl`. */
+/** Converts `baseUrl` to `base_url`. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A name without case, by the simple folding of Unicode: the long s and the Kelvin sign are letters of ASCII. */
+/**
+ * Returns a name without case, by the simple folding of Unicode: the long s and the Kelvin sign become letters of
+ * ASCII.
+ */
 export function foldCase(name: string): string {
   return name.toLowerCase().replaceAll("\u017f", "s");
 }

@@ -29,13 +29,13 @@ export function parseAddressList(entries: readonly string[]): AddressList {
   };
 }
 
-/** An address without the IPv4-mapped prefix: `::ffff:10.0.0.1` is `10.0.0.1`. */
+/** Returns an address without the IPv4-mapped prefix: `::ffff:10.0.0.1` becomes `10.0.0.1`. */
 export function plainAddress(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   return mapped?.[1] ?? address;
 }
 
-/** The network that one client controls: an IPv4 address itself, of an IPv6 address its first 64 bits. */
+/** Returns the network that one client controls: an IPv4 address itself, the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
   const plain = plainAddress(address);
   if (!plain.includes(":")) return plain;

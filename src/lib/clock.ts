@@ -1,6 +1,6 @@
 /** Time as an argument, so that tests can move it. */
 export interface Clock {
-  /** Wall clock, Unix milliseconds. May jump; for people and vendors only. */
+  /** Wall clock in Unix milliseconds. It may jump, so use it only for times that people or vendors see. */
   now(): number;
   /** Milliseconds that never go back. For durations, leases and limits. */
   monotonic(): number;

@@ -1,16 +1,16 @@
-/** Ticks that the wheel of deadlines turns through; a later deadline stays for another turn. */
+/** Slots of the wheel of deadlines, one a tick. A deadline further away stays in its slot for another turn. */
 const SLOTS = 1024;
 
 /**
- * Many deadlines on one coarse timer: a deadline fires up to a tick late and costs almost nothing to set or clear.
- * For limits of seconds on the request path, in place of a timer and an abort listener for each call. A tick looks at
- * the deadlines that pass in it, and at every one with a signal.
+ * Many deadlines on one coarse timer, for limits of seconds on the request path: a deadline fires up to a tick late
+ * and costs almost nothing to set or clear, unlike a timer and an abort listener for each call. A tick checks the
+ * deadlines of its slot, and all deadlines with a signal.
  */
 export class DeadlineTimer {
   readonly #slots: readonly Deadline[][] = Array.from({ length: SLOTS }, () => []);
   readonly #watched: Deadline[] = [];
   #pending = 0;
-  /** The last tick that was looked at. */
+  /** The last tick that was processed. */
   #tickNumber = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
   readonly #tickMs: number;
@@ -31,7 +31,7 @@ export class DeadlineTimer {
     return deadline;
   }
 
-  /** Clears a deadline; no effect on one that has fired or was cleared. */
+  /** Clears a deadline. Has no effect when it has fired or was cleared. */
   clear(deadline: Deadline): void {
     const { list, index } = deadline;
     const last = list.at(-1);
@@ -43,7 +43,7 @@ export class DeadlineTimer {
     this.unwatch(deadline);
   }
 
-  /** No longer looks at the deadline's signal: someone else does. */
+  /** Stops watching the deadline's signal; the caller watches it instead. */
   unwatch(deadline: Deadline): void {
     const { watchIndex } = deadline;
     const last = this.#watched.at(-1);
@@ -91,7 +91,7 @@ export interface Deadline {
   readonly at: number;
   readonly expire: () => void;
   readonly signal: AbortSignal | null;
-  /** Where it stands: unordered, because a deadline that is cleared gives its place to the last one. */
+  /** The list that holds the deadline. It is unordered: a cleared deadline gives its place to the last one. */
   readonly list: Deadline[];
   index: number;
   watchIndex: number;

@@ -1,6 +1,9 @@
 import { findObjects, scanObject, splice } from "./json.ts";
 
-/** `JSON.rawJSON` and the source text of a value are in the runtime, not yet in its types (ECMAScript, "JSON.parse source text access"). */
+/**
+ * The runtime has `JSON.rawJSON` and the source text of values, but its types do not yet (ECMAScript, "JSON.parse
+ * source text access").
+ */
 const { parse, rawJSON } = JSON as unknown as {
   parse(
     text: string,
@@ -11,12 +14,15 @@ const { parse, rawJSON } = JSON as unknown as {
 
 const LONG_NUMBER = /\d{16}/;
 
-/** A number that a double may change: of many digits, tiny, or written with an exponent, needless zeros or a sign alone. */
+/**
+ * Matches a number that a double may change: one with many digits, a tiny one, or one written with an exponent,
+ * needless zeros or a sign alone.
+ */
 const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE][+-]?\d|\.\d*0(?!\d)|0\.0{6}|-0(?![.\d])/;
 
 /**
- * Parses JSON so that `JSON.stringify` writes every number as it was: one that would change is an opaque object with
- * its text. For values that are only passed on. Throws where `JSON.parse` does.
+ * Parses JSON so that `JSON.stringify` writes every number as it was: a number that would change becomes an opaque
+ * object with its text. Use it for values that are only passed on. Throws when `JSON.parse` does.
  */
 export function parseExactly(text: string): unknown {
   if (!UNUSUAL_NUMBER.test(text)) return JSON.parse(text);
@@ -26,8 +32,8 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * Parses JSON, except that each object which is the value of a member of these names is `{ text }`, in which every
- * number and every space is as it was. `JSON.parse` must take the text.
+ * Parses JSON that `JSON.parse` accepts. Each object under a member of these names becomes `{ text }`, in which every
+ * number and every space stays as it was.
  */
 export function parseAroundObjects(text: string, names: ReadonlySet<string>): unknown {
   const edits = findObjects(text, names).map((span) => ({
@@ -38,8 +44,8 @@ export function parseAroundObjects(text: string, names: ReadonlySet<string>): un
 }
 
 /**
- * A member of an object for others to be passed on, whose whole numbers are as they were. `text` is the object's, and
- * `parsed` what `JSON.parse` has made of it.
+ * Returns a member of an object with its whole numbers as they were, to be passed on. `text` is the object's text,
+ * `parsed` the result of `JSON.parse` for it.
  */
 export function exactMember(text: string, parsed: Readonly<Record<string, unknown>>, name: string): unknown {
   if (parsed[name] === undefined || !LONG_NUMBER.test(text)) return parsed[name];

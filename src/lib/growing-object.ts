@@ -7,7 +7,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** The text of a JSON object that comes in pieces. Says when it has become whole, in time linear in the text. */
+/** Detects when the text of a JSON object that comes in pieces is complete, in time linear in the text. */
 export class GrowingObject {
   text = "";
   #depth = 0;
@@ -15,7 +15,7 @@ export class GrowingObject {
   #isEscaped = false;
   #isClosed = false;
 
-  /** Returns true once, with the piece that makes it whole: nothing that follows makes an object of what is none. */
+  /** Returns true once, for the piece that completes the object. A text that is no object never becomes one. */
   add(piece: string): boolean {
     this.text += piece;
     if (this.#isClosed) return false;

@@ -1,4 +1,4 @@
-/** A new identifier, unique and sorted by creation time: `req_0193…` (UUID version 7 without dashes). */
+/** Makes a new identifier, unique and sorted by creation time: `req_0193…` (UUID version 7 without dashes). */
 export function newId(
   prefix:
     | "req"

@@ -1,11 +1,14 @@
 import { scanArray, scanObject, splice, type Span } from "./json.ts";
 
-/** The new text of a member's value, given its old one (undefined when it is absent); undefined leaves it as it is. */
+/**
+ * Returns the new text of a member's value for its old one (undefined when it is absent). Undefined leaves it
+ * unchanged.
+ */
 export type MemberEdit = (value: string | undefined) => string | undefined;
 
 /**
- * Edits members of an object in its text; every other character stays. A member that is absent is inserted as the
- * first. The text must be an object that `JSON.parse` takes; of a repeated name the last value is edited.
+ * Edits members of an object in its text; every other character stays. An absent member is inserted as the first. The
+ * text must be an object that `JSON.parse` accepts; of a repeated name the last value is edited.
  */
 export function editMembers(text: string, edits: Readonly<Record<string, MemberEdit>>): string {
   const names = Object.keys(edits);
@@ -34,14 +37,14 @@ export function removeMember(text: string, name: string): string {
   return removeMembers(text, [name]);
 }
 
-/** The same for several members. */
+/** Removes several members of an object from its text, with their commas. */
 export function removeMembers(text: string, names: readonly string[]): string {
   let rest = text;
-  // A repeated name is not worth more passes over the text.
+  // Each pass removes one occurrence of a name; a name that is repeated more often is not worth more passes.
   for (let passes = 0; passes < MAX_REPEATED; passes += 1) {
     const members = scanObject(rest, names).members.filter((member) => member !== undefined);
     if (members.length === 0) break;
-    // From the last one on, so that the positions of those before stay true.
+    // Spans are removed from the last to the first, so that earlier positions stay valid.
     members.sort((one, other) => other.start - one.start);
     for (const member of members) rest = withoutSpan(rest, member);
   }
@@ -51,12 +54,12 @@ export function removeMembers(text: string, names: readonly string[]): string {
 function withoutSpan(text: string, member: Span): string {
   const after = /^\s*,/.exec(text.slice(member.end))?.[0].length;
   const end = member.end + (after ?? 0);
-  // The last member has its comma before it, where it is not the only one.
+  // The comma of the last member stands before it, unless it is the only one.
   const start = after === undefined ? text.slice(0, member.start).replace(/,\s*$/, "").length : member.start;
   return text.slice(0, start) + text.slice(end);
 }
 
-/** Edits the items of an array in its text; every other character stays. `JSON.parse` must take the text. */
+/** Edits the items of an array in its text; every other character stays. `JSON.parse` must accept the text. */
 export function editItems(text: string, edit: (item: string) => string): string {
   const edits = scanArray(text).map((span) => ({ span, text: edit(text.slice(span.start, span.end)) }));
   return splice(text, edits);

@@ -22,8 +22,8 @@ const DEFAULTS: JsonSpoolOptions = {
   maxDepth: 128,
 };
 
-// Our own reader, because streaming parsers from packages make a value of every token: an edit carries up to 800 MiB of
-// base64, which this one decodes at the speed of the native decoder in constant memory.
+// This reader is our own because streaming parsers from packages make a value of every token. An edit carries up to
+// 800 MiB of base64, which this one decodes at the speed of the native decoder in constant memory.
 
 /**
  * Reads a JSON body of any size in constant memory and detaches its chunks: strings over 64 KiB become

@@ -1,23 +1,23 @@
-/** JSON text that is written as it is, inside of a value that is written by `writeJson`. */
+/** JSON text that `writeJson` writes unchanged inside of a value. */
 export class RawJson {
   constructor(readonly text: string) {}
 
-  /** For `JSON.stringify`, which calls this in the order in which it writes. */
+  /** Called by `JSON.stringify`, in the order in which it writes. */
   toJSON(): string {
     texts.push(this.text);
     return MARK;
   }
 }
 
-/** Nobody can know it, and it leaves the process nowhere. */
+/** Random, and never leaves the process, so no text can contain it. */
 const MARK = crypto.randomUUID();
 const QUOTED_MARK = JSON.stringify(MARK);
-/** Of the value that is being written, which nothing interrupts. */
+/** The raw texts of the value that is being written. Writing is synchronous, so there is one such value. */
 const texts: string[] = [];
 
 /**
- * The same text as `JSON.stringify`, except that a `RawJson` anywhere in the value is written as it is: big numbers,
- * escapes and the order of members survive.
+ * Writes the same text as `JSON.stringify`, but each `RawJson` in the value unchanged: big numbers, escapes and the
+ * order of members survive.
  */
 export function writeJson(value: unknown): string {
   texts.length = 0;

@@ -21,7 +21,7 @@ interface ObjectScan {
   spans: (Span | undefined)[];
   /** Positions of these members with their names. */
   members: (Span | undefined)[];
-  /** How many members the object has, repeated names counted each time. */
+  /** Number of members, repeated names counted each time. */
   count: number;
   /** Levels of objects and arrays, the outermost included. */
   depth: number;
@@ -33,29 +33,32 @@ interface ObjectScan {
 export interface JsonBounds {
   /** Levels of objects and arrays, the outermost included. */
   depth: number;
-  /** Counted by the commas, opening brackets and strings. */
+  /** Values, counted by commas, opening brackets and strings. */
   values: number;
-  /** As how many values a string counts, besides its comma: one of which there are not many costs as much as seven numbers. */
+  /**
+   * The number of values that a string counts as, besides its comma: when there are few of them, one costs as much as
+   * seven numbers.
+   */
   perString: number;
-  /** Of members of objects. A name costs about a microsecond, many times as much as a value. */
+  /** Names of members. A name costs about a microsecond, many times as much as a value. */
   names: number;
-  /** Backslashes in strings. A million costs about 15 ms, as much as twenty million other characters. */
+  /** Backslashes in strings. A million take about 15 ms, as long as twenty million other characters. */
   escapes: number;
-  /** Characters outside of strings, of which white space may be any number. Eight million cost about 20 ms. */
+  /** Characters outside of strings, including white space. Eight million take about 20 ms. */
   unquoted: number;
-  /** Names that do not count, neither as names nor as values. */
+  /** Names that count neither as names nor as values. */
   freeNames?: ReadonlySet<string>;
 }
 
 export type JsonBound = "depth" | "values" | "names" | "escapes" | "unquoted";
 
-/** The bound that a text exceeds, or null. Fast even where parsing would take seconds. */
+/** Returns the bound that a text exceeds, or null. Fast even when parsing would take seconds. */
 export function exceededBound(text: string, bounds: JsonBounds): JsonBound | null {
   if (hasMoreEscapes(text, bounds.escapes)) return "escapes";
   const { perString } = bounds;
   let depth = 0;
   let values = 0;
-  /** Of the last string. */
+  /** Start of the last string. */
   let start = 0;
   let end = 0;
   let names = 0;
@@ -81,7 +84,7 @@ export function exceededBound(text: string, bounds: JsonBounds): JsonBound | nul
   return null;
 }
 
-/** Looks at long texts only: each escape has two characters at least. */
+/** Searches long texts only: each escape has at least two characters. */
 function hasMoreEscapes(text: string, most: number): boolean {
   if (text.length <= 2 * most) return false;
   let escapes = 0;
@@ -95,7 +98,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text or number as text; empty for anything else. */
+/** Returns a text or number as text, and an empty text for anything else. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 }
@@ -103,8 +106,8 @@ export function textOf(value: unknown): string {
 const absent = (): undefined => undefined;
 
 /**
- * Finds members of an object. The text must be an object that `JSON.parse` accepts. The last value of a repeated name
- * counts, as there.
+ * Finds members of an object. The text must be an object that `JSON.parse` accepts. Of a repeated name the last value
+ * counts, as in `JSON.parse`.
  */
 export function scanObject(text: string, names: readonly string[]): ObjectScan {
   const spans: (Span | undefined)[] = names.map(absent);
@@ -151,7 +154,7 @@ export function scanObject(text: string, names: readonly string[]): ObjectScan {
   return { spans, members, count, depth: deepest, bodyStart };
 }
 
-/** Positions of an array's items. The text must be an array that `JSON.parse` accepts. */
+/** Returns the positions of an array's items. The text must be an array that `JSON.parse` accepts. */
 export function scanArray(text: string): Span[] {
   const items: Span[] = [];
   let at = text.indexOf("[") + 1;
@@ -173,10 +176,13 @@ export function scanArray(text: string): Span[] {
   return items;
 }
 
-/** Positions of the objects that are values of members of these names at any depth, except inside of another one. */
+/**
+ * Returns the positions of the objects that are values of members of these names, at any depth except inside of
+ * another such object.
+ */
 export function findObjects(text: string, names: ReadonlySet<string>): Span[] {
   const found: Span[] = [];
-  /** Of the last string. */
+  /** Start of the last string. */
   let start = 0;
   let end = 0;
   for (let at = 0; at < text.length; at++) {
@@ -195,7 +201,7 @@ export function findObjects(text: string, names: ReadonlySet<string>): Span[] {
   return found;
 }
 
-/** Index of the brace that ends the object which begins at `from`. */
+/** Returns the index of the brace that ends the object at `from`. */
 function endOfObject(text: string, from: number): number {
   let level = 0;
   for (let at = from; at < text.length; at++) {
@@ -207,7 +213,7 @@ function endOfObject(text: string, from: number): number {
   return text.length;
 }
 
-/** Whether the object names a member twice. */
+/** True when the object names a member twice. */
 export function hasRepeatedName(scan: ObjectScan, parsed: Record<string, unknown>): boolean {
   return Object.keys(parsed).length !== scan.count;
 }
@@ -223,7 +229,7 @@ export function splice(text: string, edits: readonly { span: Span; text: string 
   return spliced + text.slice(from);
 }
 
-/** Index of the quote that ends the string whose first character is at `from`. */
+/** Returns the index of the quote that ends the string whose first character is at `from`. */
 function endOfString(text: string, from: number): number {
   let quote = from;
   for (;;) {
@@ -236,7 +242,7 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** A name without its escapes, which may hide one of the requested names. */
+/** Returns a name without its escapes, which may hide one of the requested names. */
 function nameOf(escaped: string): string {
   return escaped.includes("\\") ? String(JSON.parse(`"${escaped}"`)) : escaped;
 }

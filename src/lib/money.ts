@@ -6,7 +6,7 @@ export type Nanos = bigint;
 const NANOS_PER_UNIT = 1_000_000_000n;
 const DECIMAL = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 
-/** Reads a plain decimal such as `"0.04"`; throws a `RangeError` on signs, exponents or over nine decimals. */
+/** Reads a plain decimal such as `"0.04"`. Throws a `RangeError` for signs, exponents and more than nine decimals. */
 export function parseNanos(decimal: string): Nanos {
   const match = DECIMAL.exec(decimal);
   if (!match?.[1]) throw new RangeError(`not a decimal amount: ${JSON.stringify(decimal)}`);
@@ -24,7 +24,10 @@ export function formatNanos(nanos: Nanos): string {
   return `${sign}${absolute / NANOS_PER_UNIT}.${fraction}`;
 }
 
-/** Writes millionths of a nano-unit exactly, with up to fifteen decimals: `formatNanos` of what was not rounded. */
+/**
+ * Writes millionths of a nano-unit exactly, with up to fifteen decimals: `formatNanos` for amounts that were not
+ * rounded.
+ */
 export function formatMillionths(millionths: bigint): string {
   const rest = (millionths % 1_000_000n)
     .toString()
@@ -34,7 +37,7 @@ export function formatMillionths(millionths: bigint): string {
   return rest === "" ? whole : `${whole.padEnd(whole.indexOf(".") + 10, "0")}${rest}`;
 }
 
-/** Divides rounding half up; both arguments are non-negative. */
+/** Divides and rounds half up. Both arguments are non-negative. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   return (numerator * 2n + denominator) / (denominator * 2n);
 }

@@ -6,20 +6,23 @@ import { MultipartSource } from "./multipart/source.ts";
 
 export { MultipartError } from "./multipart/error.ts";
 
-/** One part of a form. A text value over 64 KiB is on disk, decoded where `decode` returned true and it is base64. */
+/**
+ * One part of a form. A text value over 64 KiB is on disk, as decoded bytes when `decode` returned true and the text
+ * is base64.
+ */
 export type MultipartPart =
   | { kind: "text"; name: string; value: string | SpooledString }
   | { kind: "file"; name: string; fileName: string; type: string; blob: Blob; byteLength: number }
   | { kind: "skipped"; name: string };
 
 export interface MultipartOptions {
-  /** Whether anybody reads this field; the content of others is skipped, whatever its size. */
+  /** Returns true when the field is read. The content of other fields is skipped at any size. */
   reads(name: string): boolean;
-  /** Whether a long text value of this field is an image: a `data:` URL or base64 is decoded. */
+  /** Returns true when a long text value of this field is an image, to be decoded from a `data:` URL or base64. */
   decode(name: string): boolean;
   maxBodyBytes: number;
   maxFileBytes: number;
-  /** Most bytes of a text value that is not decoded. */
+  /** Most bytes of a text value that stays text. */
   maxTextBytes: number;
   /** Most bytes of all text values in memory together. */
   maxTextTotalBytes: number;
@@ -42,8 +45,8 @@ const DEFAULTS: MultipartOptions = {
 };
 const TEXT_IN_MEMORY_BYTES = 64 * 1024;
 
-// Our own reader for speed and strictness: 900 to 950 MB/s where busboy reads 210 to 230, and it refuses what two
-// parsers could read differently.
+// This reader is our own for speed and strictness: it reads 900 to 950 MB/s where busboy reads 210 to 230, and it
+// refuses forms that two parsers could read differently.
 
 /**
  * Reads a `multipart/form-data` body in constant memory and detaches its chunks: files go to disk while they arrive,

@@ -1,6 +1,6 @@
 /**
- * A map by several strings, each looked up by itself: that costs a fraction of joining them to one key, because strings
- * that stay in memory keep their hash. All keys of a map have the same length.
+ * A map with several strings as key, each looked up in a level of its own. That costs a fraction of joining them,
+ * because strings that stay in memory keep their hash. All keys of a map have the same length.
  */
 export class NestedMap<Value> {
   readonly #root: Level<Value> = new Map();

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { parseAddressList, type AddressList } from "./cidr.ts";
 import { embeddedIpv4, isPublicAddress } from "./safe-fetch/address.ts";
 
-/** Link-local addresses, and those of cloud metadata services elsewhere, which hand out credentials of the machine. */
+/** Link-local addresses, and other addresses of cloud metadata services, which hand out the machine's credentials. */
 const NEVER = parseAddressList([
   "169.254.0.0/16",
   "100.100.100.200/32",
@@ -14,7 +14,7 @@ const NEVER = parseAddressList([
   "fd20:ce::254/128",
 ]);
 
-/** Finds all addresses of a name; rejects where there are none. */
+/** Returns all addresses of a name; rejects when there are none. */
 type Lookup = (name: string) => Promise<readonly string[]>;
 
 /** An address was not allowed, so nothing was dialled. */
@@ -27,11 +27,11 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Allows the public internet and some networks besides, but link-local and metadata addresses never. Whoever dials a host
- * dials one of the addresses that were checked, so that a name cannot lead elsewhere afterwards (DNS rebinding).
+ * Allows the public internet and the configured networks, but never link-local and metadata addresses. Connect only to
+ * an address that was checked, so that a name cannot lead elsewhere afterwards (DNS rebinding).
  */
 export class NetworkGuard {
-  /** Guards with equal names allow the same. */
+  /** Guards with equal names allow the same addresses. */
   readonly name: string;
   readonly #networks: AddressList;
   readonly #lookup: Lookup;
@@ -44,8 +44,8 @@ export class NetworkGuard {
   }
 
   /**
-   * All addresses of a host, given as a name or an address with or without brackets, IPv4 first. Throws `AddressRefused`
-   * when one of them is not allowed, and what the resolver throws.
+   * Returns all addresses of a host, IPv4 first. The host is a name, or an address with or without brackets. Throws
+   * `AddressRefused` when one of them is not allowed, and every error of the resolver.
    */
   async addressesOf(hostname: string): Promise<readonly string[]> {
     const host = hostname.replace(/^\[(.*)\]$/, "$1");
@@ -61,7 +61,7 @@ export class NetworkGuard {
   }
 }
 
-/** By the resolver of the system, as every other program of this machine finds a host. */
+/** Uses the system's resolver, so that hosts are found as by every other program of this machine. */
 async function lookupAll(name: string): Promise<string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }

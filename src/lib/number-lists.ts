@@ -1,17 +1,18 @@
-/** A list of numbers and nothing else. */
+/** Matches a list of numbers and nothing else. */
 const LIST = /\[[-+.,\d\seE]+\]/g;
 const PLACEHOLDER = /\[(\d+)\]/g;
 /** A longer list stays in the text. */
 const MAX_LIST_CHARACTERS = 256 * 1024;
 
 /**
- * JSON that comes in pieces, and whose lists of numbers only pass: `text` has the index of a list in place of its numbers, so
- * that the rest can be parsed and edited although there are millions of them. The same happens to lists inside of strings.
+ * Takes lists of numbers out of JSON that comes in pieces: `text` has the index of a list in place of its numbers, so
+ * that the rest can be parsed and edited although there are millions of them. Lists inside of strings are taken out as
+ * well.
  */
 export class NumberLists {
   readonly #lists: string[] = [];
   #text = "";
-  /** The start of a list whose end has not come. */
+  /** The start of a list whose end has not arrived. */
   #rest = "";
 
   push(piece: string): void {
@@ -23,12 +24,12 @@ export class NumberLists {
     this.#rest = text.slice(end);
   }
 
-  /** What has come, with the index of each list in place of its numbers. */
+  /** The text so far, with the index of each list in place of its numbers. */
   get text(): string {
     return this.#text + this.#rest;
   }
 
-  /** Such a text with its numbers again. */
+  /** Returns such a text with its numbers restored. */
   restore(text: string): string {
     return text.replace(PLACEHOLDER, (placeholder, index) => this.#lists[Number(index)] ?? placeholder);
   }

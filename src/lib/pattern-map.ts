@@ -1,15 +1,15 @@
-/** Whether a key names every key with its beginning: `openai/*`. */
+/** True for a pattern, which covers every key with its beginning: `openai/*`. */
 export function isPattern(key: string): boolean {
   return key.endsWith("*");
 }
 
-/** The patterns that could cover a key, the longest first, and the rest of the key behind each. */
+/** Yields the patterns that could cover a key, the longest first, each with the rest of the key after it. */
 function* coveringPatterns(key: string): Generator<[pattern: string, rest: string]> {
   for (let length = key.length; length > 0; length -= 1)
     yield [`${key.slice(0, length)}*`, key.slice(length)];
 }
 
-/** Whether a list of keys and patterns names a key. */
+/** True when a list of keys and patterns contains or covers a key. */
 export function includesKey(keys: ReadonlySet<string>, key: string): boolean {
   return keys.has(key) || coveringPatterns(key).some(([pattern]) => keys.has(pattern));
 }
@@ -18,12 +18,12 @@ const MAX_KEY_LENGTH = 256;
 const MAX_DERIVED = 1_000;
 
 /**
- * Values by key, in which some keys are patterns. A key without a value of its own gets what `derive` makes of the
- * longest pattern that covers it; the same object again, while it is in use. It is no `Map`, as a copy of its entries
- * would lose what patterns cover: `map` makes a changed one.
+ * Values by key, in which some keys are patterns. For a key without a value, `derive` makes one from the longest
+ * pattern that covers it, and returns the same object while it is in use. It is no `Map`, because copying its entries
+ * would lose derived values; `map` makes a changed one.
  */
 export class PatternMap<Value> {
-  /** What was declared, by key and by pattern; what patterns cover is not among it. */
+  /** The declared values by key and by pattern, without derived ones. */
   readonly declared: ReadonlyMap<string, Value>;
   readonly #derive: Derive<Value>;
   readonly #derived = new Map<string, Value>();
@@ -43,7 +43,7 @@ export class PatternMap<Value> {
     return this.get(key) !== undefined;
   }
 
-  /** The same keys and patterns with changed values. */
+  /** Returns a map with the same keys and patterns and changed values. */
   map(change: (value: Value) => Value): PatternMap<Value> {
     const changed = this.declared.entries().map(([key, value]) => [key, change(value)] as const);
     return new PatternMap(new Map(changed), this.#derive);
@@ -64,5 +64,5 @@ export class PatternMap<Value> {
   }
 }
 
-/** Makes the value of a key from that of a pattern; `rest` is the key behind the pattern's beginning. */
+/** Derives the value of a key from that of a pattern; `rest` is the part of the key after the pattern's beginning. */
 type Derive<Value> = (value: Value, key: string, rest: string) => Value;

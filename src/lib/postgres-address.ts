@@ -1,6 +1,6 @@
-/** The address of a PostgreSQL database, read. */
+/** The parsed address of a PostgreSQL database. */
 export interface PostgresAddress {
-  /** Empty where the address names none. */
+  /** Empty when the address names none. */
   database: string;
   /** At least one, in the order in which they are tried. */
   servers: readonly PostgresServer[];
@@ -10,12 +10,15 @@ export interface PostgresServer {
   /** The address with this server alone and without a mode of encryption. */
   url: string;
   host: string;
-  /** Whether the connection stays on this machine. */
+  /** True when the connection stays on this machine. */
   isLocal: boolean;
   encryption: Encryption;
 }
 
-/** By libpq's words, but that `no-verify` is TLS with any certificate; `verify-ca` accepts one of another name. */
+/**
+ * Modes of encryption in libpq's words, except `no-verify`: TLS with any certificate. `verify-ca` accepts a
+ * certificate of another name.
+ */
 export type Encryption = "disable" | "no-verify" | "verify-ca" | "verify-full";
 
 const ENCRYPTIONS: ReadonlyMap<string, Encryption | "default"> = new Map([
@@ -23,9 +26,10 @@ const ENCRYPTIONS: ReadonlyMap<string, Encryption | "default"> = new Map([
   ["no-verify", "no-verify"],
   ["verify-ca", "verify-ca"],
   ["verify-full", "verify-full"],
-  // To libpq it is TLS with any certificate, which protects from nobody who can answer in the server's place.
+  // In libpq this mode accepts any certificate, so it does not protect from another machine that answers in the
+  // server's place.
   ["require", "verify-full"],
-  // Both fall back to plain text when somebody in between asks for it.
+  // Both fall back to plain text when a machine in between asks for it.
   ["allow", "default"],
   ["prefer", "default"],
 ]);
@@ -34,7 +38,7 @@ const WRITING: ReadonlySet<string | null> = new Set([null, "any", "read-write", 
 
 /**
  * Reads `postgres://user:password@host:5432,host2:5432/database?sslmode=…`. Without a mode a connection to another
- * machine is `verify-full`. Throws a `RangeError` that repeats nothing of the address.
+ * machine is `verify-full`. Throws a `RangeError` that contains nothing of the address.
  */
 export function readPostgresAddress(address: string): PostgresAddress {
   const urls = addressesOfServers(address).map((text) => URL.parse(text));
@@ -58,7 +62,7 @@ export function readPostgresAddress(address: string): PostgresAddress {
   };
 }
 
-/** One address for each of the hosts, which are divided by commas and have ports of their own. */
+/** Returns one address for each host. Hosts are separated by commas and may have their own ports. */
 export function addressesOfServers(address: string): string[] {
   const [, before = "", hosts = address, after = ""] =
     /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]+)(.*)$/s.exec(address) ?? [];
@@ -75,9 +79,10 @@ function readServer(url: URL, chosen: Encryption | "default"): PostgresServer {
 }
 
 /**
- * The address in the words of libpq, for PostgreSQL's own programs, and the password, which the address then lacks: every
- * user of the machine can read a command line. Hosts that differ in encryption get the strongest of theirs. `extraAuthorities`
- * is the path of a file of certificate authorities. Throws a `RangeError` as `readPostgresAddress` does.
+ * Returns the address in libpq's words for PostgreSQL's own programs, and the password apart from it, because every
+ * user of the machine can read a command line. Hosts that differ in encryption all get the strongest mode.
+ * `extraAuthorities` is the path of a file of certificate authorities. Throws a `RangeError` as `readPostgresAddress`
+ * does.
  */
 export function libpqAddress(
   address: string,
@@ -93,11 +98,11 @@ export function libpqAddress(
   if (socket !== null) parameters.set("host", socket.replace(/\/\.s\.PGSQL\.\d+$/, ""));
   parameters.set("sslmode", encryption === "no-verify" ? "require" : encryption);
   if (others.length > 0) parameters.set("target_session_attrs", "read-write");
-  // Libpq trusts the system's authorities only where it is told so, and then has to check names, too.
+  // Libpq trusts the system's authorities only with this parameter, which also requires checking names.
   const authorities = extraAuthorities ?? (encryption === "verify-full" ? "system" : null);
   if (encryption.startsWith("verify-") && authorities !== null && !parameters.has("sslrootcert"))
     parameters.set("sslrootcert", authorities);
-  // Percent signs are decoded and a plus sign is none, so `URLSearchParams` cannot write it.
+  // Libpq decodes percent signs but not plus signs, so `URLSearchParams` cannot write this.
   const query = [...parameters].map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
   const user = first.username && `${first.username}@`;
   const hosts = [first, ...others].map(({ host }) => host).join(",");
@@ -107,10 +112,13 @@ export function libpqAddress(
   };
 }
 
-/** From the weakest on. */
+/** Modes from the weakest to the strongest. */
 const STRENGTHS: readonly Encryption[] = ["disable", "no-verify", "verify-ca", "verify-full"];
 
-/** Libpq refuses an address with any other word; the driver sends settings of a session so, or takes them itself. */
+/**
+ * The parameters that libpq knows: it refuses an address with any other. The driver sends the others as settings of
+ * the session or reads them itself.
+ */
 const LIBPQ_PARAMETERS = new Set([
   "host",
   "port",
@@ -120,5 +128,5 @@ const LIBPQ_PARAMETERS = new Set([
   "sslrootcert",
 ]);
 
-/** Addresses of this machine, and folders of sockets. */
+/** Matches addresses of this machine, and folders of sockets. */
 const LOCAL = /^(\/.*|localhost|127(\.\d+){3}|\[?::1\]?)$/;

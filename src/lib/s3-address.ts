@@ -1,7 +1,7 @@
-/** A bucket of S3-compatible storage, and the key it is used with. */
+/** A bucket of S3-compatible storage, and the key that opens it. */
 export interface S3Address {
   bucket: string;
-  /** Empty, or ending in a slash. */
+  /** Prefix of all object names; empty, or ends in a slash. */
   prefix: string;
   endpoint?: string;
   region?: string;
@@ -14,9 +14,9 @@ const EXAMPLE = "s3://id:secret@bucket/prefix";
 const PARAMETERS: ReadonlySet<string> = new Set(["endpoint", "region", "style"]);
 
 /**
- * Reads `s3://id:secret@bucket/prefix?endpoint=https://…&region=…&style=path|virtual`; prefix and parameters may be
- * left out. Throws a `RangeError` that repeats nothing of the address: an unescaped character in the secret can move
- * its rest to any part of the address.
+ * Reads `s3://id:secret@bucket/prefix?endpoint=https://…&region=…&style=path|virtual`; prefix and parameters are
+ * optional. Throws a `RangeError` that contains nothing of the address: after an unescaped character, a part of the
+ * secret may be in any part of it.
  */
 export function readS3Address(address: string): S3Address {
   const url = URL.parse(address);

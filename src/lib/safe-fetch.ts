@@ -10,8 +10,8 @@ import { after, withDeadline } from "./waiting.ts";
 export { SafeFetchError, type SafeFetchFault } from "./safe-fetch/error.ts";
 export { MAX_LINK_CHARACTERS, readLink } from "./safe-fetch/link.ts";
 
-// Our own guard, because fetch resolves a name again after any check (DNS rebinding) and packages that pin the address
-// need Node's sockets. Here the checked address is the one that is connected to.
+// This guard is our own because fetch resolves a name again after any check (DNS rebinding), and packages that pin the
+// address need Node's sockets. Here the checked address is the one that is connected to.
 
 /**
  * Downloads from addresses that a caller chose, on the public internet only: every resolved address is checked before
@@ -33,7 +33,7 @@ export interface SafeFetch {
 interface PostOptions {
   body: string;
   headers: Readonly<Record<string, string>>;
-  /** Who it is for; tenants get slots by turns. */
+  /** The tenant that posts; tenants take turns to get a slot. */
   tenant: string;
 }
 
@@ -41,7 +41,7 @@ type Sink = (bytes: Uint8Array) => void | Promise<void>;
 
 interface DownloadOptions {
   signal: AbortSignal;
-  /** Who the download is for; tenants get slots by turns. */
+  /** The tenant that downloads; tenants take turns to get a slot. */
   tenant: string;
   /** 36,700,160 when left out. */
   maxBytes?: number;
@@ -52,18 +52,18 @@ export interface SafeFetchOptions {
   dial?: Dial;
   /** PEM of a certificate authority to trust instead of the system's own. */
   certificateAuthority?: string;
-  /** Addresses refused besides those that are not public, such as our own networks. */
+  /** Addresses to refuse besides those that are not public, such as the operator's own networks. */
   denied?: AddressList;
   limits?: Partial<SafeFetchLimits>;
 }
 
 export interface SafeFetchLimits {
-  /** Downloads at once; further ones wait, for the total time at most. */
+  /** Downloads at once; others wait, at most for the total time. */
   concurrency: number;
   /** Downloads of one tenant at once. */
   concurrencyPerTenant: number;
   connectTimeoutMs: number;
-  /** From the slot to the last byte. */
+  /** Milliseconds from getting a slot to the last byte. */
   totalTimeoutMs: number;
   /** Age of a body from which its average speed must be at least `minBytesPerSecond`. */
   slowStartMs: number;
@@ -82,7 +82,7 @@ const LIMITS: SafeFetchLimits = {
   redirects: 3,
 };
 const MAX_BYTES = 36_700_160;
-/** Posts at once, of the process and of one tenant. */
+/** Most posts at once, of the process and of one tenant. */
 const POSTS = 32;
 const POSTS_PER_TENANT = 4;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 
-/** A key that encrypts secrets at rest: 32 bytes, with a name that tells which key sealed a text. */
+/** A key of 32 bytes that encrypts secrets at rest. Its id is stored with each text that it sealed. */
 export interface MasterKey {
-  /** Eight hexadecimal digits, which say nothing of the key. */
+  /** Eight hexadecimal digits, which reveal nothing of the key. */
   id: string;
   bytes: Uint8Array;
 }
@@ -13,7 +13,7 @@ const TAG_BYTES = 16;
 const ALGORITHM = "aes-256-gcm";
 const SHAPE = /^v1\.([0-9a-f]{8})\.([\w-]{38,})$/;
 
-/** A master key from its base64, of either alphabet; null for anything but 32 bytes. */
+/** Reads a master key from base64, in either alphabet; returns null unless it has 32 bytes. */
 export function readMasterKey(text: string): MasterKey | null {
   const trimmed = text.trim();
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return null;
@@ -21,7 +21,7 @@ export function readMasterKey(text: string): MasterKey | null {
   return bytes.length === KEY_BYTES ? { id: idOf(bytes), bytes } : null;
 }
 
-/** A new master key as base64. */
+/** Makes a new master key as base64. */
 export function newMasterKey(): string {
   return randomBytes(KEY_BYTES).toString("base64");
 }
@@ -38,7 +38,7 @@ export function seal({ id, bytes }: MasterKey, text: string, associated: string)
   return `v1.${id}.${sealed.toString("base64url")}`;
 }
 
-/** The sealed text, or null when none of the keys opens it. */
+/** Returns the decrypted text, or null when none of the keys opens it. */
 export function unseal(keys: readonly MasterKey[], sealed: string, associated: string): string | null {
   const [, id, content = ""] = SHAPE.exec(sealed) ?? [];
   const key = keys.find((each) => each.id === id);
@@ -55,7 +55,7 @@ export function unseal(keys: readonly MasterKey[], sealed: string, associated: s
   }
 }
 
-/** Id of the key that sealed a text; null when it is not a sealed text. */
+/** Returns the id of the key that sealed a text, or null when the text is not sealed. */
 export function sealedBy(sealed: string): string | null {
   return SHAPE.exec(sealed)?.[1] ?? null;
 }

@@ -1,12 +1,12 @@
 /**
- * Makes the secret of a gateway key: `gk_`, 32 random letters and digits, and the CRC-32 of all before as 6 more, so
+ * Makes the secret of a gateway key: `gk_`, 32 random letters and digits, and the CRC-32 of all these as 6 more, so
  * that mistyped and invented keys are recognized without a query.
  */
 export function newSecret(): string {
   return newChecked(PREFIX);
 }
 
-/** Makes an admin token: as a key's secret, but `ga_`. */
+/** Makes an admin token: the same form as a key's secret, but with `ga_`. */
 export function newAdminToken(): string {
   return newChecked(ADMIN_PREFIX);
 }
@@ -27,12 +27,12 @@ const SHAPE = /^gk_[0-9A-Za-z]{38}$/;
 const ADMIN_SHAPE = /^ga_[0-9A-Za-z]{38}$/;
 const FIXED_SHAPE = /^gk_[0-9A-Za-z_-]{20,200}$/;
 
-/** Whether `newSecret` may have made a text. */
+/** True when a text has the form that `newSecret` makes. */
 export function isWellFormedSecret(text: string): boolean {
   return SHAPE.test(text) && hasChecksum(text);
 }
 
-/** Whether `newAdminToken` may have made a text. */
+/** True when a text has the form that `newAdminToken` makes. */
 export function isWellFormedAdminToken(text: string): boolean {
   return ADMIN_SHAPE.test(text) && hasChecksum(text);
 }
@@ -41,16 +41,16 @@ function hasChecksum(text: string): boolean {
   return text.endsWith(checksum(text.slice(0, BODY_LENGTH)));
 }
 
-/** Characters of a member's password. */
+/** Fewest characters of a member's password. */
 export const MIN_PASSWORD_LENGTH = 12;
 
-/** Whether the operator may configure a text as a key: `gk_` and at least 20 URL-safe characters. */
+/** True when the operator may configure a text as a key: `gk_` and at least 20 URL-safe characters. */
 export function isFixableSecret(text: string): boolean {
   return FIXED_SHAPE.test(text);
 }
 
 /**
- * The first test of authentication: true for well-formed secrets and for the one the operator configured, which
+ * Returns the first test of authentication: true for well-formed secrets and for the operator's configured one, which
  * needs no checksum.
  */
 export function secretTest(fixedSecret: string | null): (text: string) => boolean {
@@ -58,17 +58,17 @@ export function secretTest(fixedSecret: string | null): (text: string) => boolea
   return (text) => isWellFormedSecret(text) || (fixedHash !== null && hashSecret(text) === fixedHash);
 }
 
-/** SHA-256 in lower-case hex, which is stored instead of the secret. */
+/** Returns the SHA-256 in lower-case hex, which is stored instead of the secret. */
 export function hashSecret(secret: string): string {
   return Bun.CryptoHasher.hash("sha256", secret, "hex");
 }
 
-/** The first characters of a secret: enough to recognize a key, too few to use it. */
+/** Returns the first characters of a secret: enough to recognize a key, too few to use it. */
 export function secretPrefix(secret: string): string {
   return secret.slice(0, PREFIX_LENGTH);
 }
 
-/** Random letters and digits, each equally likely; also used for generated passwords. */
+/** Makes random letters and digits, each equally likely; also used for generated passwords. */
 export function randomText(length: number): string {
   let text = "";
   while (text.length < length) {

@@ -6,24 +6,23 @@ export interface Semaphore {
   acquire(signal?: AbortSignal): Promise<Disposable>;
 }
 
-/** A semaphore of `slots`, at least one. */
+/** Makes a semaphore with `slots` slots, at least one. */
 export function createSemaphore(slots: number): Semaphore {
   return new FairSemaphore(slots).of("");
 }
 
 /**
- * A semaphore that tenants share: released slots go to the tenants that wait by turns (round robin), and to the
- * callers of one tenant in order of arrival. However many callers a tenant has waiting, each other tenant gets a slot
- * before it gets a second one.
+ * A semaphore that tenants share. Released slots go to the waiting tenants by turns (round robin), and within a tenant
+ * in order of arrival: each waiting tenant gets a slot before another one gets its second.
  */
 export class FairSemaphore {
   #slots: number;
   #slotsPerTenant: number;
   #taken = 0;
-  /** Tenants that hold a slot or wait for one; whoever got a slot last is at the end. */
+  /** Tenants that hold a slot or wait for one; the tenant that got the latest slot is at the end. */
   readonly #tenants = new Map<string, Tenant>();
 
-  /** `slotsPerTenant` is the most that one tenant holds, also when nobody else wants one. */
+  /** `slotsPerTenant` is the most that one tenant holds, even when no other one waits. */
   constructor(slots: number, slotsPerTenant: number = slots) {
     if (!isCount(slots) || !isCount(slotsPerTenant))
       throw new RangeError("a semaphore needs at least one slot");
@@ -31,7 +30,7 @@ export class FairSemaphore {
     this.#slotsPerTenant = slotsPerTenant;
   }
 
-  /** Changes the number of slots. Where more are taken, none is given until enough are released. */
+  /** Changes the number of slots. When more are taken, none is given until enough are released. */
   resize(slots: number): void {
     if (slots === this.#slots) return;
     this.#slots = slots;
@@ -39,23 +38,23 @@ export class FairSemaphore {
     this.#giveToWaiting();
   }
 
-  /** The semaphore as one tenant uses it. */
+  /** Returns the semaphore as one tenant uses it. */
   of(tenant: string): Semaphore {
     return { acquire: (signal) => this.acquire(tenant, signal) };
   }
 
-  /** Whether `tryAcquire` would return a slot. */
+  /** True when `tryAcquire` would return a slot. */
   hasSlot(tenant: string): boolean {
     const { taken = 0 } = this.#tenants.get(tenant) ?? {};
     return this.#taken < this.#slots && taken < this.#slotsPerTenant;
   }
 
-  /** Callers of the tenant that wait. */
+  /** Returns the number of the tenant's callers that wait. */
   waiting(tenant: string): number {
     return this.#tenants.get(tenant)?.waiting.size ?? 0;
   }
 
-  /** Takes a slot, which disposing releases; null when none is available. */
+  /** Takes a slot, which disposing releases; returns null when none is free. */
   tryAcquire(tenant: string): Disposable | null {
     return this.hasSlot(tenant) ? this.#take(tenant) : null;
   }

@@ -1,10 +1,13 @@
 import type { ByteReader, ByteStream, ReadResult } from "./byte-stream.ts";
 import { yieldToEventLoop } from "./waiting.ts";
 
-/** What is done with so many bytes takes a few milliseconds, whatever they are. */
+/** Any processing of so many bytes takes at most a few milliseconds. */
 const SLICE_BYTES = 16 * 1024;
 
-/** The same bytes in slices, between which others get a turn: one read may give half a megabyte of tiny events. */
+/**
+ * Yields the same bytes in slices and lets other requests run between them: one read may return half a megabyte of
+ * tiny events.
+ */
 export class SlicedStream implements ByteStream {
   readonly #source: ByteStream;
   #reader: ReturnType<ByteStream["getReader"]> | null = null;

@@ -12,26 +12,28 @@ export { sweepSpool } from "./spool/sweep.ts";
 export interface SpoolAccount {
   /** Throws to refuse bytes; the file that would contain them fails. */
   add(byteLength: number): void;
-  /** From now on everything is counted and nothing refused. */
+  /** Accepts everything from now on, but still counts it. */
   stopRefusing(): void;
-  /** The files are gone. May be called again; what is added later does not count. */
+  /** Called when the files are gone; may be called again. Bytes that are added later do not count. */
   release(): void;
 }
 
 /**
- * Temporary files of one request. Disposing the spool removes all of them, finished or not, also when a writer is
- * still active: `await using spool = createSpool(directory)`.
+ * Temporary files of one request. Disposing the spool removes all of them, finished or not, even while a file is being
+ * written: `await using spool = createSpool(directory)`.
  */
 export interface Spool extends AsyncDisposable {
   /** Creates an empty file, and the directory when it is missing. */
   create(): SpoolFile;
-  /** From now on the spool's account refuses nothing: a paid vendor's answer must not be lost. */
+  /** Makes the spool's account refuse nothing from now on: a response that the vendor charges for must not be lost. */
   stopRefusing(): void;
-  /** Like disposing, when nobody reads the files any more: the file pool may reuse them. */
+  /** Disposes the spool when nobody reads its files any more: the file pool may reuse them. */
   retire(): Promise<void>;
 }
 
-/** With a `filePool`, files of earlier spools of the same directory are overwritten where there are any. */
+/**
+ * Creates a spool. With a `filePool`, it overwrites files of earlier spools of the same directory if there are any.
+ */
 export function createSpool(directory: string, filePool?: FilePool, account?: SpoolAccount): Spool {
   const files: SpoolFile[] = [];
   const context: SpoolContext = { directory, filePool, account, bufferPool: [] };

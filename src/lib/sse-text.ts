@@ -4,7 +4,7 @@ const LINE_END = /\r\n|\n|\r/;
 
 /** Yields the data of each event of a response as it arrives. Comments, which only keep a connection open, are left out. */
 export async function* readEventData(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  // Not every browser iterates over streams.
+  // Some browsers cannot iterate over streams.
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";

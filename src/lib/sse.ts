@@ -1,8 +1,8 @@
 import { GrowingBuffer } from "./growing-buffer.ts";
 import { dataOf } from "./sse-text.ts";
 
-// Server-sent events as bytes (WHATWG HTML, "Server-sent events"). Our own, because the relay passes frames on byte by
-// byte: parsers from packages give decoded events and keep neither comments nor the bytes of a frame.
+// Server-sent events as bytes (WHATWG HTML, "Server-sent events"). This reader is our own because the relay passes
+// frames on byte by byte: parsers from packages return decoded events and drop comments and the bytes of a frame.
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -10,21 +10,21 @@ const COLON = 0x3a;
 const MARK = Buffer.from("\uFEFF");
 
 /**
- * Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. Blank lines
- * between frames are left out, and of comments without anything else the first of each chunk is enough.
+ * Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. Blank
+ * lines between frames are left out, and of frames with comments only the first of each chunk is kept.
  */
 export class FrameSplitter {
   /** The incomplete frame so far. */
   readonly #rest = new GrowingBuffer();
   #isFirst = true;
-  /** Whether the last byte was a carriage return, which a line feed may complete. */
+  /** True when the last byte was a carriage return, which a line feed may complete. */
   #isAfterReturn = false;
-  /** Whether the line has nothing so far, and the frame no line with anything, and none but comments. */
+  /** The incomplete frame: its current line is empty; all its lines are empty; it has comments only. */
   #isLineEmpty = true;
   #isFrameEmpty = true;
   #isComment = true;
   #hasCommented = false;
-  /** Of the incomplete frame. */
+  /** Lines of the incomplete frame. */
   restLines = 0;
 
   /** True when the next chunk begins a frame. */
@@ -70,7 +70,7 @@ export class FrameSplitter {
     return frames;
   }
 
-  /** The rest at the end of the stream: a frame without its blank line. */
+  /** Returns the rest at the end of the stream: a frame without its blank line. */
   end(): Buffer {
     return this.#withoutMark(this.#rest.take());
   }
@@ -95,7 +95,7 @@ export class FrameSplitter {
     return this.#withoutMark(this.#rest.take());
   }
 
-  /** A stream may begin with a byte order mark, which is none of its first frame. */
+  /** Removes a byte order mark from the start of a stream: it does not belong to the first frame. */
   #withoutMark(frame: Buffer): Buffer {
     const isMarked = this.#isFirst && frame.subarray(0, MARK.length).equals(MARK);
     this.#isFirst = false;
@@ -103,12 +103,12 @@ export class FrameSplitter {
   }
 }
 
-/** The data of a frame, its `data:` lines joined; null for a frame of comments only. */
+/** Returns the data of a frame, its `data:` lines joined; null for a frame of comments only. */
 export function frameData(frame: Uint8Array): string | null {
   return dataOf(view(frame).toString("utf8"));
 }
 
-/** The same bytes as a Buffer, without copying. */
+/** Returns the same bytes as a `Buffer`, without copying. */
 export function view(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

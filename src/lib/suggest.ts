@@ -1,7 +1,9 @@
-/** Comparing takes time by the product of both lengths, and words come from outside. Nobody mistypes longer ones. */
+/**
+ * Comparing takes time by the product of both lengths, and the words come from outside. Longer words are not compared.
+ */
 const MAX_LENGTH = 100;
 
-/** The candidate nearest to a mistyped word, or undefined when none is near enough. */
+/** Returns the candidate nearest to a mistyped word, or undefined when none is near enough. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const wanted = word.toLowerCase();
@@ -18,13 +20,16 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `; did you mean "port"?`, or nothing when no candidate is near: the tail of an error message. */
+/** Returns the tail of an error message: `; did you mean "port"?`, or nothing when no candidate is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const meant = suggest(word, candidates);
   return meant === undefined ? "" : `; did you mean "${meant}"?`;
 }
 
-/** Number of insertions, deletions, replacements and swaps of neighbours between two words (Damerau-Levenshtein). */
+/**
+ * Returns the number of insertions, deletions, replacements and swaps of neighbours between two words
+ * (Damerau-Levenshtein).
+ */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -3,23 +3,23 @@ import { basename } from "node:path";
 import { constants, getPriority, setPriority } from "node:os";
 
 /**
- * The runtime's threads that compile code and give memory back. No request waits for them, but on a busy core one that
- * runs lets the thread of the requests wait for up to a tick of the kernel, 4 ms.
+ * The runtime's threads that compile code and free memory. No request waits for them, but on a busy core each of them
+ * delays the thread of the requests by up to a tick of the kernel, 4 ms.
  */
 const HELPERS = new Set(["JITWorker", "JSCWarmUp", "mi-scavenger"]);
 
-/** Five steps of niceness: on a core without idle time such a thread still gets a quarter beside one other. */
+/** Five steps of niceness: on a busy core such a thread still gets a quarter of the time beside one other. */
 const BEHIND = 5;
 
-/** Lets the thread that calls this run behind the one that serves requests. */
+/** Gives the calling thread a lower priority than the one that serves requests. */
 export function lowerThisThread(): void {
   onLinux(() => lower(Number(basename(readlinkSync("/proc/thread-self")))));
 }
 
-/** Lets the helpers of the runtime that have started run behind the thread that serves requests. */
+/** Gives the helper threads of the runtime a lower priority than the thread that serves requests. */
 export function lowerHelperThreads(): void {
   onLinux(() => {
-    // One that has ended meanwhile keeps none of the others as it is.
+    // A helper that has ended meanwhile must not stop the loop for the others.
     for (const id of readdirSync("/proc/self/task")) onLinux(() => lowerHelper(id));
   });
 }
@@ -33,7 +33,7 @@ function lower(threadId: number): void {
   setPriority(threadId, Math.min(PRIORITY_LOW, getPriority(process.pid) + BEHIND));
 }
 
-/** Only Linux gives each thread a priority of its own (setpriority(2)). Without one the gateway is slower, no more. */
+/** Only Linux has a priority for each thread (setpriority(2)). On other systems the gateway is just slower. */
 function onLinux(work: () => void): void {
   if (process.platform !== "linux") return;
   try {

@@ -1,4 +1,4 @@
 import manifest from "../../package.json" with { type: "json" };
 
-/** Of this program, as in its package manifest. */
+/** The version of this program, from its package manifest. */
 export const VERSION: string = manifest.version;

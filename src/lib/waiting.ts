@@ -1,6 +1,6 @@
 import type { Cancellation } from "./cancellation.ts";
 
-/** Waits so many milliseconds; rejects with the signal's reason as soon as that aborts. */
+/** Waits so many milliseconds. Rejects with the signal's reason as soon as it aborts. */
 export async function sleep(milliseconds: number, signal?: Cancellation): Promise<void> {
   if (!signal) return Bun.sleep(milliseconds);
   signal.throwIfAborted();
@@ -13,7 +13,10 @@ export async function sleep(milliseconds: number, signal?: Cancellation): Promis
   }
 }
 
-/** The outcome of `work`, or a rejection with the signal's reason when that aborts first. The work itself goes on. */
+/**
+ * Resolves or rejects as `work` does, or rejects with the signal's reason when that aborts first. The work itself goes
+ * on.
+ */
 export async function untilAborted<Result>(work: Promise<Result>, signal: Cancellation): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
@@ -26,7 +29,9 @@ export async function untilAborted<Result>(work: Promise<Result>, signal: Cancel
   }
 }
 
-/** The outcome of `work`, or a rejection with `late()` after so many milliseconds. The work itself goes on. */
+/**
+ * Resolves or rejects as `work` does, or rejects with `late()` after so many milliseconds. The work itself goes on.
+ */
 export async function withDeadline<Result>(
   milliseconds: number,
   work: Promise<Result>,
@@ -41,19 +46,19 @@ export async function withDeadline<Result>(
   }
 }
 
-/** Calls `work` after so many milliseconds, unless what is returned is called before. */
+/** Calls `work` after so many milliseconds, unless the returned function is called before. */
 export function after(milliseconds: number, work: () => void): () => void {
   const timer = setTimeout(work, milliseconds);
   return () => clearTimeout(timer);
 }
 
-/** Work in the background, from the call that starts it until it is stopped. */
+/** Background work, from the call that starts it until it is stopped. */
 export interface BackgroundWork {
-  /** Starts no further run and resolves when the one under way, if any, has ended. May be called again. */
+  /** Prevents further runs and resolves when the current one has ended. May be called again. */
   stop(): Promise<void>;
 }
 
-/** Runs `work` every so many milliseconds, never twice at once; what it throws goes to `onProblem`. */
+/** Runs `work` every so many milliseconds, never twice at once; its errors go to `onProblem`. */
 export function every(
   milliseconds: number,
   work: () => unknown,
@@ -80,13 +85,16 @@ export function every(
 
 const SHARE_MS = 5;
 
-/** The process has one event loop, hence one queue: what waits to continue, and when something last continued. */
+/**
+ * One queue, because the process has one event loop: the callers that wait to continue, and the time when one last
+ * did.
+ */
 const loop = { waiting: new Array<() => void>(), resumedAt: 0 };
 
 /**
- * Keeps long computations from blocking the event loop: await it before each step of at most a few milliseconds.
- * A single computation continues for 5 ms; several take turns, and pending I/O runs between two steps. Throws the
- * signal's reason once that is aborted.
+ * Keeps long computations from blocking the event loop: await it before each step of at most a few milliseconds. A
+ * single computation continues for 5 ms; several take turns, and pending I/O runs between two steps. Throws the
+ * signal's reason after an abort.
  */
 export function yieldToEventLoop(signal?: AbortSignal): Promise<void> | undefined {
   signal?.throwIfAborted();
@@ -96,7 +104,7 @@ export function yieldToEventLoop(signal?: AbortSignal): Promise<void> | undefine
   return promise;
 }
 
-/** The same between two steps of work with a whole text, of which a long one takes tens of milliseconds each. */
+/** Yields between two steps that each process a whole text: a long text takes tens of milliseconds a step. */
 export function yieldAfter({ length }: { length: number }): Promise<void> | undefined {
   return length > LONG ? yieldToEventLoop() : undefined;
 }

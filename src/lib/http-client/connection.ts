@@ -8,18 +8,18 @@ import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
 import type { ResponseHead } from "./response-head.ts";
 import { type ResponseListener, ResponseReader } from "./response-reader.ts";
 
-/** Where a connection leads to. */
+/** The endpoint of a connection. */
 export interface Origin {
   hostname: string;
   port: number;
   isTls: boolean;
   /** Replaces the system's certificate authorities (PEM), for tests. */
   certificateAuthority?: string | undefined;
-  /** Allows the addresses that are dialled; every address is where absent. */
+  /** Limits the addresses that are dialled; without a guard every address is allowed. */
   guard?: NetworkGuard | undefined;
 }
 
-/** How long an unused connection is kept. Seconds: below the minute after which balancers of vendors close one. */
+/** Seconds that an unused connection is kept: fewer than the minute after which vendors' balancers close one. */
 const IDLE_SECONDS = 30;
 
 interface InFlight {
@@ -33,15 +33,15 @@ interface InFlight {
 /** A connection that carries one request at a time. */
 export class Connection implements ResponseListener, BodySource {
   readonly #origin: Origin;
-  /** Called with a connection that may carry another request. */
+  /** Called when the connection may carry another request. */
   readonly #onIdle: (connection: Connection) => void;
   #socket: Socket<Connection> | null = null;
   #isClosed = false;
   #inFlight: InFlight | null = null;
   #reader = new ResponseReader(this);
-  /** What the socket has not taken yet. */
+  /** The bytes that the socket has not taken yet. */
   #unsent: Buffer | null = null;
-  /** What follows that. */
+  /** The body that follows `#unsent`. */
   #unsentBody: Buffer | null = null;
   #isSending = false;
   #isReusable = false;
@@ -56,8 +56,8 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   /**
-   * Connects, where that has not happened, sends the request, whose bytes are valid during this call, and resolves
-   * with its response, at the end of the head.
+   * Connects if necessary, sends the request and resolves with the response when its head is complete. The request's
+   * bytes must be valid until this call returns.
    */
   exchange({ head, body }: RequestBytes, signal: Cancellation): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
@@ -76,7 +76,7 @@ export class Connection implements ResponseListener, BodySource {
     return promise;
   }
 
-  /** Waits for its next request. */
+  /** Keeps the connection open for its next request. */
   rest(): void {
     this.#socket?.timeout(IDLE_SECONDS);
     this.#socket?.unref();
@@ -141,14 +141,17 @@ export class Connection implements ResponseListener, BodySource {
     if (!this.#origin.isTls) this.#send(socket);
   }
 
-  /** The error is what the runtime has found wrong with the certificate: its authority, its time or its name. */
+  /**
+   * Called after the TLS handshake. The error says what is wrong with the certificate: its authority, its time or its
+   * name.
+   */
   secured(socket: Socket<Connection>, isSuccess: boolean, error: Error | null): void {
     if (error || !isSuccess) this.failed(error);
     else if (!this.#isClosed) this.#send(socket);
   }
 
   received(bytes: Buffer<ArrayBuffer>): void {
-    // Nothing was asked: the connection is of no use any more.
+    // Bytes without a request make the connection unusable.
     if (!this.#inFlight) return this.close();
     try {
       this.#reader.push(bytes);
@@ -165,7 +168,7 @@ export class Connection implements ResponseListener, BodySource {
     if (this.#isSending) this.#send(socket);
   }
 
-  /** The other side closed the connection, which ends a body of unknown length. */
+  /** Called when the other side closed the connection, which ends a body of unknown length. */
   ended(error?: unknown): void {
     if (error || !this.#inFlight || !this.#isSending) return this.failed(error);
     try {
@@ -216,7 +219,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 }
 
-/** Shared by all connections. */
+/** The handlers of all connections. */
 const HANDLERS: SocketHandler<Connection> = {
   binaryType: "buffer",
   open: (socket) => socket.data.opened(socket),
@@ -226,7 +229,7 @@ const HANDLERS: SocketHandler<Connection> = {
   end: (socket) => socket.data.ended(),
   close: (socket, error) => socket.data.ended(error),
   error: (socket, error) => socket.data.failed(error),
-  // The promise of the connection rejects, too, so that another address can be tried.
+  // The promise of the connection rejects as well, so that another address can be tried.
   connectError: () => {},
   timeout: (socket) => socket.data.close(),
 };

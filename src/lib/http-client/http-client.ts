@@ -9,22 +9,22 @@ import type { HttpResponse } from "./response.ts";
 interface HttpRequest {
   /** http or https, without credentials. */
   url: string;
-  /** Best the same object for requests that have the same: they are written once. */
+  /** Pass the same object for requests with equal headers: it is written once. */
   headers: Readonly<Record<string, string>>;
   body: string;
   signal: Cancellation;
-  /** Allows the addresses that are dialled; every address is where absent. */
+  /** Limits the addresses that are dialled; without a guard every address is allowed. */
   guard?: NetworkGuard | undefined;
 }
 
 /** Unused connections kept for each origin. */
 const MAX_IDLE = 256;
 
-/** The start of a request, up to the value of its length. */
+/** The start of a request, up to the value of `content-length`. */
 interface Prelude {
   url: string;
   origin: Origin;
-  /** Of the origin and its guard: another guard might refuse the address of a connection that is kept. */
+  /** Names the origin and its guard: another guard might refuse the address of a kept connection. */
   key: string;
   text: string;
 }
@@ -44,8 +44,8 @@ export class HttpClient {
   }
 
   /**
-   * Resolves with the response once its head has come. Throws an `HttpError`, or the signal's reason. No
-   * request is sent twice: one that a kept connection loses as it is closed may have been carried out.
+   * Resolves with the response when its head is complete. Throws an `HttpError`, or the signal's reason. Never sends a
+   * request twice: the vendor may have carried out a request that was lost when it closed a kept connection.
    */
   async post({ url, headers, body, signal, guard }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();
@@ -65,7 +65,7 @@ export class HttpClient {
     return prelude;
   }
 
-  /** The connection that was used last: those that are not needed grow old. */
+  /** Takes the connection that was used last, so that connections that are not needed grow old and close. */
   #take(key: string): Connection | null {
     const idle = this.#idle.get(key);
     for (let connection = idle?.pop(); connection; connection = idle?.pop())
@@ -89,7 +89,7 @@ function preludeOf(
 ): Prelude {
   const { protocol, hostname, port, host, pathname, search } = new URL(url);
   const isTls = protocol === "https:";
-  // HTTP/1.1 keeps a connection without the word; servers of HTTP/1.0 wait for it.
+  // HTTP/1.1 keeps a connection without this header; servers of HTTP/1.0 need it.
   const lines = [`POST ${pathname}${search} HTTP/1.1`, `host: ${host}`, "connection: keep-alive"];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${checked(name, value)}`);
   const origin = {
@@ -103,7 +103,7 @@ function preludeOf(
   return { url, origin, key, text: `${lines.join("\r\n")}\r\ncontent-length: ` };
 }
 
-/** A value that would end its line would be a second header. */
+/** Returns a header's value, or throws for a line end in it, which would start a second header. */
 function checked(name: string, value: string): string {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
     throw new HttpError("unsent", "a header has an invalid name");

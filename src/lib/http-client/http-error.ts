@@ -1,11 +1,11 @@
 /**
- * Why a request got no whole response: `unsent`, nothing of it reached the other side; `closed`, the connection ended
- * before the response did; `invalid`, what came is not valid HTTP/1.1.
+ * A request without a complete response. `unsent`: nothing of it reached the other side; `closed`: the connection
+ * ended before the response did; `invalid`: the bytes received are not valid HTTP/1.1.
  */
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly kind: "unsent" | "closed" | "invalid";
-  /** The system's or the certificate check's own code, where there is one. */
+  /** The error code of the system or of the certificate check, if any. */
   readonly code: string | undefined;
 
   constructor(kind: HttpError["kind"], message: string, cause?: unknown) {

@@ -1,21 +1,21 @@
-/** Where requests are written that fit: memory that every request uses is in the processor's caches. */
+/** The buffer for requests that fit in it: memory that every request uses stays in the processor's caches. */
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
-/** Digits of a length and the end of a head. */
+/** Bytes reserved for the digits of a length and the end of a head. */
 const LENGTH_ROOM = 24;
-/** Of one UTF-16 code unit in UTF-8. */
+/** Most bytes of one UTF-16 code unit in UTF-8. */
 const MAX_BYTES_A_UNIT = 3;
 
 const encoder = new TextEncoder();
 
-/** What is sent one after the other. */
+/** The bytes of a request: the head, then the body. */
 export interface RequestBytes {
-  /** With the body where that is small; valid until the next request is written, unless `kept`. */
+  /** Contains a small body as well. Valid until the next request is written, unless `kept` copied it. */
   head: Buffer;
-  /** Where it is not in `head`. */
+  /** The body; null when `head` contains it. */
   body: Buffer | null;
 }
 
-/** Writes a request. `prelude` ends with the name of the length's field. */
+/** Writes a request. `prelude` ends with `content-length: `. */
 export function writeRequest(prelude: string, body: string): RequestBytes {
   const bodyStart = prelude.length + LENGTH_ROOM;
   if (bodyStart + body.length * MAX_BYTES_A_UNIT > SHARED.length) return writeLarge(prelude, body);
@@ -26,7 +26,10 @@ export function writeRequest(prelude: string, body: string): RequestBytes {
   return { head: SHARED.subarray(start, bodyStart + length), body: null };
 }
 
-/** The encoder takes a text of several parts as it is. Whatever else reads it would join them first, at five times the cost. */
+/**
+ * Encodes the text in one step: the encoder takes a text of several parts as it is. Any other reading would join the
+ * parts first, at five times the cost.
+ */
 function writeLarge(prelude: string, body: string): RequestBytes {
   const { buffer, byteOffset, byteLength } = encoder.encode(body);
   const head = Buffer.from(headOf(prelude, byteLength), "latin1");
@@ -37,7 +40,7 @@ function headOf(prelude: string, length: number): string {
   return `${prelude}${length}\r\n\r\n`;
 }
 
-/** The same bytes, for as long as they are needed. */
+/** Copies the bytes, so that they stay valid. */
 export function kept(bytes: Buffer): Buffer {
   return bytes.buffer === SHARED.buffer ? Buffer.from(bytes) : bytes;
 }

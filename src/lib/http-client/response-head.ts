@@ -10,7 +10,7 @@ export class ResponseHead {
     this.headers = new ResponseHeaders(text);
   }
 
-  /** Whether the other side keeps the connection open (RFC 9112, 9.3). */
+  /** True when the other side keeps the connection open (RFC 9112, 9.3). */
   get isPersistent(): boolean {
     const options = this.headers.get("connection")?.toLowerCase();
     if (options?.includes("close")) return false;
@@ -18,7 +18,7 @@ export class ResponseHead {
   }
 }
 
-/** Fields as they came, found when they are asked for: a call looks at few of them. */
+/** Header fields as they arrived. They are searched on request: a call reads few of them. */
 export class ResponseHeaders {
   readonly #text: string;
   readonly #lower: string;
@@ -32,7 +32,7 @@ export class ResponseHeaders {
     return this.#lower.includes(startOf(name));
   }
 
-  /** All values of a field, joined by commas; null where there is none. `name` is in lower case. */
+  /** Returns all values of a field, joined by commas, or null when there are none. `name` is in lower case. */
   get(name: string): string | null {
     const needle = startOf(name);
     let joined: string | null = null;
@@ -52,7 +52,7 @@ export class ResponseHeaders {
 
 const STARTS = new Map<string, string>();
 
-/** How a field of this name begins; the code asks for few names, many times. */
+/** Returns the text that starts a field. It is kept, because the code requests few names many times. */
 function startOf(name: string): string {
   const known = STARTS.get(name);
   if (known !== undefined) return known;

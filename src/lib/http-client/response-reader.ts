@@ -2,23 +2,23 @@ import { GrowingBuffer } from "../growing-buffer.ts";
 import { HttpError } from "./http-error.ts";
 import { ResponseHead } from "./response-head.ts";
 
-/** What a response tells whoever sent the request, in this order. */
+/** Receives the parts of a response, in this order. */
 export interface ResponseListener {
   head(head: ResponseHead): void;
-  /** A piece of the body, never empty. A view of what was received. */
+  /** Receives a piece of the body, never an empty one. The piece is a view of the received bytes. */
   body(piece: Buffer): void;
-  /** `isReusable`: the connection may carry another request. */
+  /** Receives the end of the response. `isReusable`: the connection may carry another request. */
   end(isReusable: boolean): void;
 }
 
-/** Of status line and fields. A longer one is refused. */
+/** Most bytes of status line and fields. A longer head is refused. */
 const MAX_HEAD_BYTES = 64 * 1024;
-/** Of a line with a chunk's size, and of all trailer fields. */
+/** Most bytes of a line with a chunk's size, and of all trailer fields. */
 const MAX_LINE_BYTES = 4 * 1024;
 const MAX_TRAILER_BYTES = 16 * 1024;
-/** Interim responses before the one that counts; servers send one or two. */
+/** Most interim responses before the final one; servers send one or two. */
 const MAX_INTERIM = 16;
-/** Chunks of fewer bytes are joined with their neighbours: a piece costs more than they do. */
+/** Smaller chunks are joined with their neighbours: the overhead of a piece costs more than copying them. */
 const SMALL_CHUNK_BYTES = 128;
 
 /** Status line and fields (RFC 9112, 4 and 5); a field continued on another line is refused. */
@@ -34,11 +34,11 @@ export class ResponseReader {
   #state: State = "head";
   /** The start of a head or a line whose end has not come. */
   #held: Buffer | null = null;
-  /** Bytes of the body, or of its chunk, still to come. */
+  /** Bytes of the body, or of the current chunk, still to come. */
   #left = 0;
   #trailerBytes = 0;
   #interim = 0;
-  /** Small chunks of the bytes that are read. */
+  /** The small chunks among the bytes that are being read. */
   readonly #joined = new GrowingBuffer();
   #isReusable = false;
 
@@ -46,7 +46,7 @@ export class ResponseReader {
     this.#listener = listener;
   }
 
-  /** Takes received bytes, which it may keep. */
+  /** Reads received bytes and may keep them. */
   push(received: Buffer): void {
     const bytes = this.#held ? Buffer.concat([this.#held, received]) : received;
     this.#held = null;
@@ -62,13 +62,13 @@ export class ResponseReader {
     this.#giveJoined();
   }
 
-  /** The connection was closed by the other side. Throws when the response is not complete. */
+  /** Called when the other side closed the connection. Throws when the response is not complete. */
   close(): void {
     if (this.#state !== "until close") throw new HttpError("closed", "the connection was closed");
     this.#end();
   }
 
-  /** The position after what was read, or -1 when more is needed. */
+  /** Returns the position after the part that was read, or -1 when more bytes are needed. */
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case "head":
@@ -94,14 +94,14 @@ export class ResponseReader {
     const end = bytes.indexOf("\r\n\r\n", at, "latin1");
     if ((end < 0 ? bytes.length : end) - at > MAX_HEAD_BYTES) throw invalid("too long a head");
     if (end < 0) {
-      // Bare line feeds would be waited for until the deadline.
+      // Without this check a head with bare line feeds would wait until the deadline.
       if (hasBareLineFeed(bytes, at)) throw invalid("a malformed head");
       return -1;
     }
     const text = bytes.toString("latin1", at, end);
     if (!HEAD.test(text)) throw invalid("a malformed head");
     const head = new ResponseHead(text);
-    // Interim responses come before the one that counts; nothing here asks for another protocol.
+    // Interim responses precede the final one. A 101 is refused: no request here asks for another protocol.
     if (head.status === 101) throw invalid("another protocol");
     if (head.status < 200) {
       if (++this.#interim > MAX_INTERIM) throw invalid("too many interim responses");
@@ -114,7 +114,7 @@ export class ResponseReader {
     return end + 4;
   }
 
-  /** How the body is delimited (RFC 9112, 6.3). */
+  /** Returns the state that reads the body, by its delimitation (RFC 9112, 6.3). */
   #bodyOf({ status, headers }: ResponseHead): State {
     const length = headers.get("content-length");
     const coding = headers.get("transfer-encoding");
@@ -128,7 +128,7 @@ export class ResponseReader {
       this.#isReusable = false;
       return "until close";
     }
-    // The same length more than once is joined by commas.
+    // Fields with the same length are joined by commas.
     if (!/^\d{1,15}$/.test(length)) throw invalid("an unreadable length");
     this.#left = Number(length);
     return this.#left === 0 ? "done" : "sized";
@@ -171,7 +171,7 @@ export class ResponseReader {
     return at + 2;
   }
 
-  /** Trailer fields are ignored. */
+  /** Skips the trailer fields. */
   #readTrailer(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(LINE_FEED, at);
     if (end < 0) return needMore(bytes.length - at);
@@ -197,20 +197,23 @@ export class ResponseReader {
   }
 
   #hold(bytes: Buffer, at: number): void {
-    // A copy: the rest would be kept with it.
+    // Copies, because a view would keep the rest in memory.
     this.#held = Buffer.from(bytes.subarray(at));
   }
 }
 
 /**
- * Servers and balancers send these on their own, too: when a connection was idle, or when they fail behind a response.
- * The response to the request that met one would be taken for that of the next.
+ * True for statuses that servers and balancers also send unasked: on an idle connection, or when they fail after a
+ * response. The connection is not reused: the real response to this request would be taken for that of the next one.
  */
 function isMaybeUnasked(status: number): boolean {
   return status === 408 || status >= 500;
 }
 
-/** Nearly always within a few bytes, for which a call of the runtime would cost more. */
+/**
+ * Finds the end of the line in a loop: it is nearly always within a few bytes, for which a call of the runtime would
+ * cost more.
+ */
 function endOfSizeLine(bytes: Buffer, from: number): number {
   const near = Math.min(bytes.length, from + 8);
   for (let at = from; at < near; at++) if (bytes[at] === LINE_FEED) return at;
@@ -228,7 +231,7 @@ function needMore(heldBytes: number): -1 {
   return -1;
 }
 
-/** The line ends behind the size, or an extension follows, which is ignored (RFC 9112, 7.1.1). */
+/** True when the line ends after the size, or an extension follows, which is ignored (RFC 9112, 7.1.1). */
 function isEndOfSize(bytes: Buffer, at: number, end: number): boolean {
   if (bytes[end - 1] !== CARRIAGE_RETURN) return false;
   return at === end - 1 || bytes[at] === 0x3b || bytes[at] === 0x20 || bytes[at] === 0x09;

@@ -3,9 +3,9 @@ import type { ByteStream, ReadResult } from "../byte-stream.ts";
 import { ownValue } from "../own-value.ts";
 import type { ResponseHead, ResponseHeaders } from "./response-head.ts";
 
-/** Bytes of a body that may wait for their reader before the connection is read no further. */
+/** Bytes of a body that may wait for their reader; beyond them the connection is paused. */
 const MAX_WAITING_BYTES = 256 * 1024;
-/** The same of pieces: a small one takes more memory than its bytes. */
+/** Pieces that may wait for their reader: a small one takes more memory than its bytes. */
 const MAX_WAITING_PIECES = 1024;
 
 /** The connection that a response comes over. */
@@ -24,7 +24,7 @@ interface Waiting {
 export class HttpResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** With its content coding undone. */
+  /** The body, decoded from its content coding. */
   readonly body: ByteStream;
 
   constructor({ status, headers }: ResponseHead, body: ResponseBody) {
@@ -50,7 +50,7 @@ const DECODERS: Readonly<Record<string, ConstructorParameters<typeof Decompressi
   zstd: "zstd",
 };
 
-/** Some send a coding that was not asked for. An unknown one stays as it is. */
+/** Decodes the body: some servers send a coding that was not requested. An unknown coding stays as it is. */
 function decode(body: ResponseBody, coding: string | null): ByteStream {
   const format = coding === null ? undefined : ownValue(DECODERS, coding.toLowerCase());
   if (!format) return body;
@@ -65,7 +65,7 @@ function decode(body: ResponseBody, coding: string | null): ByteStream {
   return encoded.pipeThrough(new DecompressionStream(format)) as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
-/** The bytes of a body as they come, no faster than they are read. */
+/** The bytes of a body as they arrive. The connection is read no faster than the body. */
 export class ResponseBody implements ByteStream {
   readonly #source: BodySource;
   #pieces: Buffer<ArrayBuffer>[] = [];
@@ -83,7 +83,9 @@ export class ResponseBody implements ByteStream {
     return this;
   }
 
-  /** What has come since the last call, in one piece. Rejects when the body is cut. One call at a time. */
+  /**
+   * Returns all bytes since the last call in one piece. Rejects when the body is cut off. Takes one call at a time.
+   */
   read(): Promise<ReadResult> {
     if (this.#pieces.length > 0) return Promise.resolve({ done: false, value: this.#take() });
     if (this.#isComplete) return Promise.resolve({ done: true });
@@ -103,12 +105,12 @@ export class ResponseBody implements ByteStream {
     }
   }
 
-  /** All of them, where all have come already. */
+  /** Returns the whole body if it has arrived already, else null. */
   takeWhole(): Uint8Array | null {
     return this.#isComplete ? this.#take() : null;
   }
 
-  /** All of them. */
+  /** Reads the whole body. */
   async bytes(): Promise<Uint8Array> {
     const whole = new GrowingBuffer();
     for (;;) {
@@ -123,7 +125,7 @@ export class ResponseBody implements ByteStream {
     }
   }
 
-  /** Reads no more; the connection is closed unless the body has come whole. */
+  /** Stops reading. Closes the connection unless the whole body has arrived. */
   async cancel(): Promise<void> {
     this.#pieces = [];
     if (!this.#isComplete && this.#error === null) this.#source.close();
@@ -139,7 +141,7 @@ export class ResponseBody implements ByteStream {
     this.#source.suspend();
   }
 
-  /** From now on the connection belongs to others. */
+  /** Marks the body as complete; from now on the connection may serve another request. */
   complete(): void {
     this.#isComplete = true;
     this.#resume();

@@ -4,7 +4,7 @@ const LETTER_U = 0x75;
 const MAX_ESCAPE_BYTES = 12;
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** The character for the letter after a backslash; 0 where it is no simple escape. */
+/** Maps the letter after a backslash to its character; 0 when it is no simple escape. */
 const SIMPLE = new Uint8Array(256);
 SIMPLE.set([0x22], 0x22);
 SIMPLE.set([0x5c], 0x5c);
@@ -15,11 +15,14 @@ SIMPLE.set([0x0a], 0x6e);
 SIMPLE.set([0x0d], 0x72);
 SIMPLE.set([0x09], 0x74);
 
-/** Bytes read and written by `unescape`, and why it stopped. */
+/** The result of `unescape`: bytes read and written, and the reason why it stopped. */
 interface Unescaped {
   read: number;
   written: number;
-  /** The closing quote, the end of the data, an incomplete escape, or what JSON forbids. */
+  /**
+   * `quote`: the closing quote; `end`: the end of the data; `more`: an incomplete escape; `invalid`: a character that
+   * JSON forbids.
+   */
   stop: "quote" | "end" | "more" | "invalid";
 }
 

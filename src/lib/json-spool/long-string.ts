@@ -17,11 +17,11 @@ export class SpooledString {
 }
 
 interface LongStringOptions {
-  /** Whether a `data:` URL or bare base64 is decoded; other text is kept as it is. */
+  /** True to decode a `data:` URL or bare base64; other text is kept as it is. */
   decode: boolean;
   /** Maximum size of the file. */
   maxBytes: number;
-  /** Whether raw control characters are allowed; JSON forbids them. */
+  /** True to accept raw control characters, which JSON forbids. */
   allowsControls: boolean;
 }
 
@@ -64,12 +64,12 @@ export class LongString {
     } else this.#writeText(text);
   }
 
-  /** Whether the text is base64, known after its first 4 KiB. Line ends are ignored then. */
+  /** True when the text is base64; decided by its first 4 KiB. Line ends are then ignored. */
   get isDecoding(): boolean {
     return this.#decoder !== undefined;
   }
 
-  /** Waits until little is unwritten. */
+  /** Waits until little is left to write. */
   ready(): Promise<void> | undefined {
     return this.#file.ready();
   }

@@ -22,14 +22,17 @@ export function isStreamedObject(value: StreamedJson | undefined): value is Stre
   return !isHandle(value);
 }
 
-/** Whether anything in it is a handle, so that it must be written in pieces. */
+/** True when it contains a handle, so that it must be written in pieces. */
 export function holdsHandles(value: StreamedJson): boolean {
   if (typeof value !== "object" || value === null) return false;
   return isHandle(value) || Object.values(value).some(holdsHandles);
 }
 
 export interface JsonSpoolOptions {
-  /** Whether the string at a path is an image, which is decoded from a `data:` URL or base64. May throw to refuse. */
+  /**
+   * Returns true when the string at a path is an image, to be decoded from a `data:` URL or base64. May throw to
+   * refuse it.
+   */
   decode(path: JsonPath): boolean;
   /** Strings longer than this go to disk. */
   thresholdBytes: number;
@@ -52,13 +55,13 @@ type JsonSpoolFault =
   | "invalid_base64"
   | "duplicate_key"
   | "too_deep"
-  /** More values, levels or structure than the limits allow. */
+  /** More values, nesting or structure than the limits allow. */
   | "too_complex"
-  /** One string beyond its limit; the path names it. */
+  /** One string is longer than its limit; the path names it. */
   | "too_large"
   | "body_too_large";
 
-/** The body cannot be read. `path` is empty where the position is not known. */
+/** The body cannot be read. `path` is empty when the position is unknown. */
 export class JsonSpoolError extends Error {
   override readonly name = "JsonSpoolError";
   constructor(

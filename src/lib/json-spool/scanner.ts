@@ -30,7 +30,7 @@ interface Level {
  * native parser checks its grammar.
  */
 export class JsonScanner {
-  /** Random for each body, so that no text of a caller can contain it. */
+  /** Random for each body, so that no caller's text can contain it. */
   readonly placeholder = `spooled:${crypto.randomUUID()}:`;
   readonly strings: SpooledString[] = [];
   #skeleton = Buffer.allocUnsafeSlow(FIRST_BYTES);
@@ -38,7 +38,7 @@ export class JsonScanner {
   readonly #levels: Level[] = [];
   readonly #topLevelKeys = new Set<string>();
   #valueCount = 1;
-  /** Position in the skeleton where the open short string began, quote included; -1 outside of strings. */
+  /** Position in the skeleton of the open short string, its quote included; -1 outside of strings. */
   #stringStart = -1;
   #isEscaped = false;
   #long: LongString | undefined;
@@ -61,14 +61,14 @@ export class JsonScanner {
     }
   }
 
-  /** The bytes of the skeleton, after the last slice. */
+  /** Returns the bytes of the skeleton. Call it after the last slice. */
   finish(): Buffer {
     if (this.#long) throw new JsonSpoolError("invalid_json", this.#longPath);
     if (this.#skeletonLength > this.#options.maxSkeletonBytes) throw new JsonSpoolError("too_complex");
     return this.#skeleton.subarray(0, this.#skeletonLength);
   }
 
-  /** Copies to the skeleton until a string proves long; returns the bytes still to be scanned. */
+  /** Copies to the skeleton until a string exceeds the threshold; returns the bytes still to be scanned. */
   #scanShort(data: Buffer): Buffer {
     let copied = 0;
     for (let at = 0; at < data.byteLength; at += 1) {
@@ -206,7 +206,7 @@ export class JsonScanner {
     );
   }
 
-  /** A key as text; the native parser refuses later what is no JSON string. */
+  /** Returns a key as text. The native parser later refuses a key that is no JSON string. */
   #readKey(start: number, end: number): string {
     const text = this.#skeleton.toString("utf8", start, end);
     try {
@@ -216,7 +216,9 @@ export class JsonScanner {
     }
   }
 
-  /** An open string may still leave the skeleton, so the limit is higher until it ends. */
+  /**
+   * Appends to the skeleton. While a string is open the limit is higher, because the string may still move to disk.
+   */
   #append(data: Buffer, from = 0, to = data.byteLength): void {
     const needed = this.#skeletonLength + to - from;
     if (needed > this.#options.maxSkeletonBytes + this.#options.thresholdBytes + OPEN_STRING_BYTES)

@@ -8,8 +8,8 @@ import { isHandle, type Handle, type StreamedJson } from "./options.ts";
 type JsonPieces = readonly (Buffer<ArrayBuffer> | Handle)[];
 
 /**
- * Writes JSON in pieces, in constant memory beside the JSON's short strings: what is on disk is read and encoded
- * while the reader takes it. A piece is valid until the next one is requested.
+ * Writes JSON in pieces. Memory holds only the short strings: handles are read from disk and encoded as the reader
+ * consumes the pieces. A piece is valid until the next one is requested.
  */
 export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const pieces = splitJson((hold) => {
@@ -19,8 +19,8 @@ export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayB
 }
 
 /**
- * Splits JSON at its handles. `stringify` puts the text that `hold` returns where a handle's text belongs, alone in
- * a string or inside a longer one such as a `data:` URL.
+ * Splits JSON at its handles. `stringify` writes the text that `hold` returns in place of a handle's text, alone in a
+ * string or inside a longer one such as a `data:` URL.
  */
 export function splitJson(stringify: (hold: (handle: Handle) => string) => string): JsonPieces {
   const handles: Handle[] = [];
@@ -64,7 +64,7 @@ async function* writeBase64(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>>
   detachBuffer(piece);
 }
 
-/** The decoder keeps a character that a slice cuts until the next slice. */
+/** Writes a text handle. The decoder keeps a character that a slice cuts until the next slice. */
 async function* writeText(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   for (let start = 0; start < blob.size; start += SLICE_BYTES) {

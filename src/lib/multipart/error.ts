@@ -2,14 +2,14 @@ type MultipartFault =
   /** Not a form, or cut short. */
   | "malformed"
   | "too_many_parts"
-  /** One part beyond its limit; `part` names it. */
+  /** One part is longer than its limit; `part` names it. */
   | "too_large"
   | "body_too_large"
   | "invalid_base64"
   /** A text value that is not UTF-8. */
   | "invalid_text";
 
-/** The form cannot be read. `part` is the field name where it is known. */
+/** The form cannot be read. `part` is the field's name if it is known. */
 export class MultipartError extends Error {
   override readonly name = "MultipartError";
   constructor(

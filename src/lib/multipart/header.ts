@@ -13,7 +13,7 @@ const EXTENDED_VALUE = /^utf-8'[^']*'(.*)$/i;
 const PLAIN_ENCODINGS = new Set(["7bit", "8bit", "binary"]);
 const MAX_NAME_CHARACTERS = 200;
 
-/** The boundary of a `multipart/form-data` content type: 1 to 70 characters (RFC 2046, 5.1.1). */
+/** Reads the boundary of a `multipart/form-data` content type: 1 to 70 characters (RFC 2046, 5.1.1). */
 export function readBoundary(contentType: string): string {
   if (contentType.length > 1000 || !MEDIA_TYPE.test(contentType)) throw new MultipartError("malformed");
   const found = [...contentType.matchAll(BOUNDARY_PARAMETER)];
@@ -58,7 +58,7 @@ function readDisposition(value: string): { name: string; fileName: string | unde
   return { name, fileName: fileName ?? parameters.get("filename") };
 }
 
-/** Every character must belong to a parameter: what one parser skips, another may read. */
+/** Reads parameters. Every character must belong to one: text that one parser skips, another may read. */
 function readParameters(text: string): Map<string, string> {
   const parameters = new Map<string, string>();
   let read = 0;
@@ -72,7 +72,10 @@ function readParameters(text: string): Map<string, string> {
   return parameters;
 }
 
-/** Browsers write a quote as %22, curl as \"; a backslash before anything else belongs to the name. */
+/**
+ * Unquotes a name. Browsers write a quote as %22, curl as \"; a backslash before any other character belongs to the
+ * name.
+ */
 function unquote(text: string): string {
   return text.replace(/\\(["\\])/g, "$1").replace(/%22/g, '"');
 }

@@ -15,9 +15,9 @@ export class MultipartSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #delimiter: Buffer;
   readonly #window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
-  /** What was read and is not used yet, a part of the window. */
+  /** The part of the window that was read and is not used yet. */
   #data: Buffer;
-  /** The last chunk, and how much of it was copied to the window. */
+  /** The last chunk; its first `#used` bytes were copied to the window. */
   #chunk: Uint8Array = EMPTY;
   #used = 0;
   #received = 0;
@@ -40,7 +40,7 @@ export class MultipartSource {
     });
   }
 
-  /** Reads what follows a boundary: the end of the form, or the line end before the next part. */
+  /** Reads the bytes after a boundary: true at the end of the form, false at the line end before the next part. */
   async isAtEnd(): Promise<boolean> {
     await this.#need(2);
     if (this.#data.subarray(0, 2).equals(DASHES)) {
@@ -52,7 +52,7 @@ export class MultipartSource {
     return false;
   }
 
-  /** The header lines of a part, without the empty line that ends them. */
+  /** Reads the header lines of a part, without the empty line that ends them. */
   readHeader(maxBytes: number): Promise<Buffer> {
     return this.#readUntil(HEADER_END, maxBytes);
   }
@@ -96,7 +96,7 @@ export class MultipartSource {
     while (this.#data.byteLength < byteLength) await this.#fill();
   }
 
-  /** The epilogue is ignored, but read so that the connection can be reused. */
+  /** Reads the epilogue and ignores it, so that the connection can be reused. */
   async #skipEpilogue(): Promise<void> {
     do this.#data = this.#window.subarray(0, 0);
     while (await this.#pull());

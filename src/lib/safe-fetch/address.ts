@@ -34,7 +34,7 @@ const DENIED_V6 = parseAddressList([
   "3fff::/20",
 ]);
 
-/** Whether an address from a resolver or a URL is on the public internet. */
+/** True when an address from a resolver or a URL is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   if (address.includes("%")) return false;
   const plain = plainAddress(address);
@@ -45,7 +45,10 @@ export function isPublicAddress(address: string): boolean {
   return GLOBAL_V6.has(address) && !DENIED_V6.has(address) && isPublicTunnel(address);
 }
 
-/** ISATAP puts an IPv4 address behind the interface identifier 0000:5efe or 0200:5efe (RFC 5214, 6.1). */
+/**
+ * True when the IPv4 address inside of an ISATAP address is public; ISATAP puts it after the interface identifier
+ * 0000:5efe or 0200:5efe (RFC 5214, 6.1).
+ */
 function isPublicTunnel(address: string): boolean {
   const groups = readGroups(address);
   const [flags = 0, marker = 0, high = 0, low = 0] = groups.slice(4);
@@ -53,7 +56,9 @@ function isPublicTunnel(address: string): boolean {
   return isPublicAddress(dotted(high, low));
 }
 
-/** The IPv4 address that an IPv6 address leads to: mapped, compatible, by NAT64 or by 6to4; null for any other. */
+/**
+ * Returns the IPv4 address that an IPv6 address leads to: mapped, compatible, by NAT64 or by 6to4; null for any other.
+ */
 export function embeddedIpv4(address: string): string | null {
   if (isIP(address) !== 6 || address.includes("%")) return null;
   const groups = readGroups(address);
@@ -68,7 +73,7 @@ function dotted(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
-/** The eight groups of an IPv6 address, normalized by the URL parser first. */
+/** Returns the eight groups of an IPv6 address. The URL parser normalizes it first. */
 function readGroups(address: string): number[] {
   const canonical = new URL(`https://[${address}]/`).hostname.slice(1, -1);
   const [front = "", back] = canonical.split("::");

@@ -11,12 +11,12 @@ const MAX_ADDRESSES_TRIED = 4;
 export interface ConnectOptions {
   resolve: Resolve;
   dial: Dial;
-  /** Addresses refused besides those that are not public, such as our own networks. */
+  /** Addresses to refuse besides those that are not public, such as the operator's own networks. */
   denied: AddressList;
   connectTimeoutMs: number;
 }
 
-/** What is sent: a GET, or with a body a POST. */
+/** The request: a GET, or a POST when it has a body. */
 interface SentRequest {
   headers: Readonly<Record<string, string>>;
   body?: string;
@@ -48,7 +48,7 @@ export async function connect(
   throw new SafeFetchError("failed", "no answer", failure);
 }
 
-/** Returns all addresses of the host. Refuses a name with a single address that is not public: no honest name has one. */
+/** Returns all addresses of the host. Refuses a name with any address that is not public: no honest name has one. */
 async function findAddresses(link: Link, options: ConnectOptions, signal: AbortSignal): Promise<string[]> {
   const addresses = link.isAddress ? [link.host] : await resolve(link, options, signal);
   if (addresses.length === 0) throw new SafeFetchError("failed", "no address");

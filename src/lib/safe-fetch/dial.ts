@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import type { Link } from "./link.ts";
 
-/** A request to one address that was checked: a GET, or with a body a POST. */
+/** A request to one checked address: a GET, or a POST when it has a body. */
 interface DialTarget {
   link: Link;
   /** The only address to connect to. */
@@ -36,8 +36,8 @@ export function createDial(certificateAuthority?: string): Dial {
 }
 
 /**
- * A URL with a checked address in place of its host: where to send the request, its `Host` header, and the options of TLS
- * with which the certificate must still be the host's.
+ * Builds a URL with a checked address in place of its host, with its `Host` header and TLS options that still require
+ * the host's certificate.
  */
 export function dialledAt(
   url: URL,

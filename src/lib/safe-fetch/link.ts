@@ -7,7 +7,7 @@ const NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/;
 const PRIVATE_SUFFIX =
   /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|arpa|test|invalid|onion)$/;
 
-/** Ports of services that have no business with the public internet, even at a public address. */
+/** Ports of internal services, refused even at a public address. */
 const INTERNAL_PORTS: ReadonlySet<string> = new Set(
   Object.values({
     remoteAccess: "21 22 23 512 513 514 3389 5900 5901 5985 5986",
@@ -22,7 +22,7 @@ const INTERNAL_PORTS: ReadonlySet<string> = new Set(
   }).flatMap((ports) => ports.split(" ")),
 );
 
-/** A link that was allowed. Parsed once: nothing reads the caller's text again. */
+/** A link that was allowed. It is parsed once; later steps never read the caller's text again. */
 export interface Link {
   url: URL;
   /** The host as a name, or as an address without brackets. */
@@ -46,7 +46,7 @@ export function readLink(text: string, base?: URL): Link | null {
   return isAllowed ? { url, host, isAddress } : null;
 }
 
-/** Parsers of links disagree about spaces, control characters and backslashes. */
+/** True when a link has spaces, control characters or backslashes, which parsers of links read differently. */
 function hasForbiddenCharacter(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -5,12 +5,12 @@ const TRY_MS = 1000;
 const TRIES = 2;
 const TOTAL_MS = 2000;
 
-/** Finds all addresses of a name; empty when there are none. */
+/** Returns all addresses of a name; empty when there are none. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 /**
- * Queries the name servers directly: no hosts file, no search domains, and none of the few threads of the system's
- * resolver, which slow names would occupy.
+ * Queries the name servers directly, without hosts file and search domains. The few threads of the system's resolver
+ * are not used: slow names would occupy them.
  */
 export const resolveName: Resolve = async (name, signal) => {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });

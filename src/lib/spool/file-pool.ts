@@ -2,7 +2,7 @@ import { rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { namePooledFile } from "./name.ts";
 
-/** Reusing smaller files saves nothing. */
+/** Smaller files are not worth reusing. */
 const MIN_BYTES = 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_FILES = 64;
@@ -14,8 +14,8 @@ interface PooledFile {
 }
 
 /**
- * Keeps used files for a moment to be overwritten: a page in the system's cache costs a small part of a new one. Holds
- * at most 256 MiB, and nothing after a second without requests.
+ * Keeps used files for a moment, to be overwritten: overwriting a page in the system's cache costs a small part of
+ * making a new one. Holds at most 256 MiB, and nothing after a second without use.
  */
 export class FilePool {
   readonly #files: PooledFile[] = [];
@@ -28,7 +28,7 @@ export class FilePool {
     this.#idleMs = idleMs;
   }
 
-  /** Takes a file to rename and overwrite. It may be longer than the new content. */
+  /** Takes a file, to be renamed and overwritten. It may be longer than the new content. */
   take(): PooledFile | undefined {
     const file = this.#files.pop();
     if (!file) return undefined;
@@ -42,7 +42,7 @@ export class FilePool {
     const { size, nlink } = await stat(path);
     // A file with a second hard link was published and must not change.
     if (nlink > 1 || size < MIN_BYTES || !this.#hasCapacity(size)) return rm(path, { force: true });
-    // The old name must not lead to new content.
+    // Renamed, so that the old name does not lead to new content.
     const pooledPath = join(dirname(path), namePooledFile(basename(path)));
     await rename(path, pooledPath);
     this.#files.push({ path: pooledPath, byteLength: size });
@@ -51,7 +51,7 @@ export class FilePool {
     this.#timer.refresh();
   }
 
-  /** Deletes all files. A later start sweeps what cannot be deleted now. */
+  /** Deletes all files. The next start of a process sweeps files that cannot be deleted now. */
   async clear(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -7,7 +7,7 @@ import type { FilePool } from "./file-pool.ts";
 const BUFFER_BYTES = 256 * 1024;
 const BACKLOG_BUFFERS = 1;
 
-/** What the files of one spool share. */
+/** The parts that the files of one spool share. */
 export interface SpoolContext {
   directory: string;
   filePool: FilePool | undefined;
@@ -27,7 +27,7 @@ export class SpoolFile {
   #used = 0;
   readonly #backlog: Buffer<ArrayBuffer>[] = [];
   #pumping: Promise<void> | undefined;
-  /** Separate from the promise: a pump can end before that is assigned. */
+  /** Kept apart from the promise, because a pump can end before the promise is assigned. */
   #isPumping = false;
   #handle: FileHandle | undefined;
   #isMade = false;
@@ -43,7 +43,7 @@ export class SpoolFile {
     this.path = join(context.directory, name);
   }
 
-  /** Copies the bytes; await `ready` between writes to bound what is not yet on disk. */
+  /** Copies the bytes. Await `ready` between writes to bound the bytes that are not yet on disk. */
   write(bytes: Uint8Array): void {
     if (this.#failure) return;
     try {
@@ -64,13 +64,13 @@ export class SpoolFile {
     }
   }
 
-  /** Waits until little is unwritten. Throws the error of the disk, or why the spool's account refused bytes. */
+  /** Waits until little is left to write. Throws the error of the disk, or the spool account's refusal. */
   ready(): Promise<void> | undefined {
     if (this.#failure) return Promise.reject(this.#failure.cause);
     return this.#backlog.length > BACKLOG_BUFFERS ? this.#settled() : undefined;
   }
 
-  /** Writes the rest and closes. The blob reads from disk and is valid until the spool is disposed. */
+  /** Writes the rest and closes the file. The blob reads from disk and is valid until the spool is disposed. */
   async finish(type?: string): Promise<Blob> {
     this.#flush();
     await this.#settled();
@@ -87,7 +87,7 @@ export class SpoolFile {
     if (this.#isMade) await rm(this.path, { force: true });
   }
 
-  /** The same for a file that nobody reads any more: another spool may overwrite it. */
+  /** Removes the file when nobody reads it any more: another spool may overwrite it. */
   async retire(): Promise<void> {
     const { filePool } = this.#context;
     if (!this.#isFinished || !filePool) return this.remove();
@@ -104,7 +104,7 @@ export class SpoolFile {
   }
 
   #flush(): void {
-    // An empty buffer when nothing was written: an empty file must exist too.
+    // Writes an empty buffer when there was no write, because an empty file must exist as well.
     if (this.#current || this.byteLength === 0) {
       this.#backlog.push((this.#current ?? Buffer.alloc(0)).subarray(0, this.#used));
       this.#current = undefined;
@@ -173,7 +173,7 @@ export class SpoolFile {
   }
 }
 
-/** False when the file does not exist. */
+/** Renames a file; returns false when it does not exist. */
 async function isRenamed(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);

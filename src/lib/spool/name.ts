@@ -6,7 +6,7 @@ const NAME = /^(?:spool|spare)-([0-9a-f]{16})-(\d+)-([0-9a-f]{16})-\d+-[0-9a-f]{
 const HOST_TAG = Bun.hash(hostname()).toString(16).padStart(16, "0");
 const PROCESS_TAG = randomBytes(8).toString("hex");
 
-/** The name of a file: host, process, index and the random tag of its spool. */
+/** Returns the name of a spool's file: host, process, index and the random tag of its spool. */
 export function nameSpoolFile(index: number, spoolTag: string): string {
   return `spool-${HOST_TAG}-${process.pid}-${PROCESS_TAG}-${index}-${spoolTag}`;
 }
@@ -15,23 +15,23 @@ export function newSpoolTag(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** Whether a name belongs to a file in use by a spool, not in the pool. */
+/** True when a name belongs to a file in use by a spool, not to one in the pool. */
 function isSpoolFileName(name: string): boolean {
   return NAME.test(name) && name.startsWith("spool");
 }
 
-/** The path of the spool's file that a blob reads, in whole or in part; null for every other blob. */
+/** Returns the path of the spool's file that a blob reads, in whole or in part; null for every other blob. */
 export function spoolPathOf(blob: Blob): string | null {
   const path = "name" in blob && typeof blob.name === "string" ? blob.name : "";
   return isSpoolFileName(basename(path)) ? path : null;
 }
 
-/** The name of a file in the pool. */
+/** Returns the name of a file in the pool. */
 export function namePooledFile(name: string): string {
   return name.replace(/^spool/, "spare");
 }
 
-/** The process that created a file, read from its name; null for other files. */
+/** Reads the process that created a file from its name; null for other files. */
 export function ownerOf(name: string): { isOwn: boolean; isOwnHost: boolean; processId: number } | null {
   const [, hostTag, processId, processTag] = NAME.exec(name) ?? [];
   if (processId === undefined) return null;

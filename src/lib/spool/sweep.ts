@@ -5,7 +5,7 @@ import { ownerOf } from "./name.ts";
 
 const ORPHAN_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Removes the temporary files of ended processes; returns how many. Call it once at start. */
+/** Removes the temporary files of ended processes and returns their number. Call it once at start. */
 export async function sweepSpool(directory: string, now = systemClock.now()): Promise<number> {
   const names = await readdir(directory).catch(() => []);
   let removed = 0;
@@ -18,7 +18,7 @@ export async function sweepSpool(directory: string, now = systemClock.now()): Pr
   return removed;
 }
 
-/** Process ids are valid on their own host only; files of other hosts are removed by age. */
+/** Process ids are valid on their own host only; files of other hosts are orphans by their age. */
 async function isOrphan(name: string, path: string, now: number): Promise<boolean> {
   const owner = ownerOf(name);
   if (!owner || owner.isOwn) return false;

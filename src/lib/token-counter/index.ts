@@ -1,9 +1,9 @@
 import { after } from "../waiting.ts";
 
 /**
- * Counts the tokens of texts as OpenAI's current models do (`o200k_base`); for models of others that is an estimate. The
- * tokenizer takes a second to load and 90 MB, so it is loaded at its first use, in a thread of its own, and the thread
- * ends when it has been idle.
+ * Counts the tokens of texts as OpenAI's current models do (`o200k_base`); for other models the count is an estimate.
+ * The tokenizer takes a second and 90 MB to load, so it is loaded at its first use, in a thread of its own that ends
+ * when it has been idle.
  */
 export class TokenCounter {
   readonly #maxMs: number;
@@ -20,8 +20,8 @@ export class TokenCounter {
   }
 
   /**
-   * The tokens of a text of at most `MAX_COUNTED_UNITS`; null when they cannot be had in time, or too many callers
-   * wait. Never rejects.
+   * Returns the number of tokens of a text of at most `MAX_COUNTED_UNITS`; null when too many callers wait or the
+   * count takes too long. Never rejects.
    */
   readonly count = (text: string): Promise<number | null> => {
     if (text === "") return Promise.resolve(0);
@@ -40,7 +40,7 @@ export class TokenCounter {
     return promise;
   };
 
-  /** Counts nothing from now on: who waits gets null at once. */
+  /** Stops counting: callers that wait get null at once. */
   close(): void {
     this.#isClosed = true;
     this.#endThread();
@@ -50,7 +50,7 @@ export class TokenCounter {
     if (this.#thread) return this.#thread;
     const thread = new Worker(new URL("./thread.ts", import.meta.url).href, { ref: false });
     thread.onmessage = ({ data: { id, tokens } }: MessageEvent<CountReply>) => this.#finish(id, tokens);
-    // The next text gets a new thread.
+    // The next text starts a new thread.
     thread.onerror = () => this.#endThread();
     return (this.#thread = thread);
   }
@@ -73,7 +73,7 @@ export class TokenCounter {
   }
 }
 
-/** What the thread is sent, and what it returns. */
+/** A message to the thread, and its reply. */
 export interface CountRequest {
   id: number;
   text: string;
@@ -83,7 +83,7 @@ export interface CountReply {
   tokens: number;
 }
 
-/** Longest text that is counted, in UTF-16 code units: no text of this length takes more than some seconds. */
+/** Longest text that is counted, in UTF-16 code units: any text of this length takes at most some seconds. */
 export const MAX_COUNTED_UNITS = 256 * 1024;
 const MAX_WAITING = 64;
 const MAX_MS = 10_000;

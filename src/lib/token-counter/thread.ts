@@ -10,9 +10,9 @@ self.onmessage = ({ data: { id, text } }: MessageEvent<CountRequest>) => {
   postMessage(reply);
 };
 
-/** The time for a piece without spaces grows with the square of its length. UTF-16 code units. */
+/** UTF-16 code units of a piece: the time for a piece without spaces grows with the square of its length. */
 const PIECE_UNITS = 512;
-/** The library throws at names of special tokens, such as `<|endoftext|>`, which callers may write as text. */
+/** The library throws for names of special tokens, such as `<|endoftext|>`, which callers may write as text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 function countPieces(text: string): number {
@@ -27,7 +27,7 @@ function countPieces(text: string): number {
   return tokens;
 }
 
-/** Before the last space, which belongs to the word that follows it. */
+/** Returns the position before the last space, which belongs to the word after it. */
 function endOfPiece(text: string, from: number): number {
   const end = from + PIECE_UNITS;
   if (end >= text.length) return text.length;
