@@ -1,30 +1,30 @@
 import type { Period } from "./budget-period.ts";
 import type { Nanos } from "../lib/money.ts";
 
-/** What a rule watches. */
+/** The setting of a rule, by what it watches. */
 export type AlertSettings =
   | {
       kind: "budget";
-      /** Shares of a budget's amount, in percent; each tells once a period. */
+      /** Shares of a budget's amount, in percent; each one alerts once a period. */
       percents: readonly number[];
-      /** Only of this budget; null is every one of the organization and its keys. */
+      /** The budget to watch; null watches every budget of the organization and its keys. */
       budgetId: string | null;
     }
   | {
       kind: "error_rate";
       /** Share of the organization's requests that the gateway or its vendors failed, in percent. */
       percent: number;
-      /** Over so many minutes, with at least so many requests. */
+      /** Length of the window in minutes, and the fewest requests in it. */
       minutes: number;
       minRequests: number;
     }
   | {
       kind: "ejection";
-      /** A target must be out of service for so long. */
+      /** Seconds that a target must be out of service. */
       seconds: number;
     };
 
-/** A rule by which an organization is told that something needs attention. */
+/** A rule that alerts an organization to something that needs attention. */
 export interface AlertRule {
   id: string;
   organizationId: string;
@@ -32,42 +32,42 @@ export interface AlertRule {
   settings: AlertSettings;
   /** Addresses that get a mail. */
   emails: readonly string[];
-  /** Whether the organization's webhook endpoints get a message. */
+  /** True when the organization's webhook endpoints get a message. */
   usesWebhooks: boolean;
   isDisabled: boolean;
   /** Unix milliseconds. */
   createdAt: number;
 }
 
-/** Something that a rule has found, from when to when. Times are Unix milliseconds. */
+/** A finding of a rule, with its start and end in Unix milliseconds. */
 export interface AlertEvent {
   id: string;
   alertId: string;
   organizationId: string;
   alertName: string;
   kind: AlertSettings["kind"];
-  /** What it is about: a budget, an organization or a target. */
+  /** The subject: a budget, an organization or a target. */
   subject: string;
   message: string;
   firedAt: number;
-  /** Null while it lasts. */
+  /** Null while the condition lasts. */
   resolvedAt: number | null;
 }
 
-/** What rules are compared with, of one organization. */
+/** The facts of one organization that rules are compared with. */
 export interface AlertFacts {
   budgets: readonly WatchedBudget[];
-  /** Requests of the last minutes, the newest first; of a minute without any there may be none. */
+  /** Requests of the last minutes, the newest first; a minute without requests may be missing. */
   minutes: readonly { at: number; requests: number; failed: number }[];
   ejections: readonly { target: string; reason: string; since: number }[];
   /** Unix milliseconds. */
   now: number;
 }
 
-/** A budget in the period that runs by the store's clock. */
+/** A budget in its running period, by the store's clock. */
 export interface WatchedBudget {
   id: string;
-  /** Name of the key or organization that it bounds. */
+  /** Name of the key or organization that the budget limits. */
   owner: string;
   amount: Nanos;
   spent: Nanos;
@@ -77,7 +77,7 @@ export interface WatchedBudget {
   periodStart: number;
 }
 
-/** Something that holds now. Two with the same `condition` are the same one. */
+/** A condition that holds now. Two with the same `condition` are the same one. */
 export interface AlertCondition {
   condition: string;
   subject: string;

@@ -11,9 +11,9 @@ export interface ApiKey {
   /** First characters of the secret, by which people recognize the key. */
   prefix: string;
   scopes: ReadonlySet<Scope | "ai:*">;
-  /** Model ids it may call; `"*"` is all its organization's. */
+  /** Model ids that the key may call; `"*"` stands for all models of its organization. */
   models: ModelSet;
-  /** Addresses it may be used from; `null` is anywhere. */
+  /** Addresses that the key may be used from; `null` stands for any address. */
   addresses: AddressList | null;
   limits: Partial<Limits>;
   budgets: readonly string[];
@@ -24,7 +24,7 @@ export interface ApiKey {
 
 export type Scope = "ai:image" | "ai:llm";
 
-/** Whether a key may be used on routes of a scope. */
+/** True when a key may be used on routes of a scope. */
 export function hasScope({ scopes }: ApiKey, scope: Scope): boolean {
   return scopes.has(scope) || scopes.has("ai:*");
 }

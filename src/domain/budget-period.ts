@@ -1,19 +1,19 @@
-/** How often a budget begins anew; days and months are UTC. */
+/** The period after which a budget begins anew; days and months are in UTC. */
 export type Period = "total" | "day" | "month";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How far ahead of the clock a period may have begun before that counts as the mistake of a clock. */
+/** Milliseconds that a period may begin ahead of the clock; one further ahead was started by a wrong clock. */
 const MAX_AHEAD_MS = { day: 2 * DAY_MS, month: 62 * DAY_MS };
 
-/** The start of the period that `now` falls in; a total begins now. Unix milliseconds. */
+/** Returns the start of the period that contains `now`, in Unix milliseconds; a total begins now. */
 export function periodStart(period: Period, now: number): number {
   const date = new Date(now);
   if (period === "total") return now;
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), period === "day" ? date.getUTCDate() : 1);
 }
 
-/** The end of the period that began then; null for a total. Unix milliseconds. */
+/** Returns the end of the period with this start, in Unix milliseconds; null for a total. */
 export function periodEnd(period: Period, startedAt: number): number | null {
   const date = new Date(startedAt);
   if (period === "total") return null;
@@ -22,8 +22,9 @@ export function periodEnd(period: Period, startedAt: number): number | null {
 }
 
 /**
- * The start of the running period, given that of the last one known: never earlier, so that a clock that jumps back
- * resets nothing twice. A start too far in the future was set by a wrong clock and is corrected, so that resets go on.
+ * Returns the start of the running period, given the start of the last known one. It is never earlier, so that a clock
+ * that jumps back resets nothing twice. A start too far in the future was set by a wrong clock and is corrected, so
+ * that resets go on.
  */
 export function runningPeriod(period: Period, startedAt: number, now: number): number {
   if (period === "total") return startedAt;
@@ -32,7 +33,7 @@ export function runningPeriod(period: Period, startedAt: number, now: number): n
 }
 
 /**
- * Whether a charge made at `at` counts in the period that began at `startedAt`. While that lies in the future
+ * True when a charge made at `at` counts in the period that began at `startedAt`. While that start lies in the future
  * because the clock jumped, all charges of the current period count in it.
  */
 export function countsInPeriod(period: Period, startedAt: number, at: number, now: number): boolean {

@@ -5,25 +5,25 @@ export interface Channel {
   provider: string;
   /** The adapter's own settings (base address, resolved credential, region), validated by its schema. */
   settings: unknown;
-  /** Timeouts of its calls in milliseconds; the defaults of the kind of route where absent. */
+  /** Timeouts of its calls in milliseconds; without them the defaults of the kind of route apply. */
   timeouts?: Partial<Timeouts>;
   /**
-   * Networks (CIDR notation) that it may call besides the public internet; undefined for one that the operator declares,
-   * which may call any address.
+   * Networks (CIDR notation) that the channel may call besides the public internet. Undefined for a channel that the
+   * operator declares, which may call any address.
    */
   networks?: readonly string[];
-  /** Maximum calls at once from one process; undefined for no limit. */
+  /** Most calls at once from one process; undefined for no limit. */
   maxConcurrent?: number;
-  /** A server of the operator's own, which must not fetch links that callers chose. */
+  /** True for a server of the operator's own, which must not fetch links that callers chose. */
   isOwnServer?: boolean;
 }
 
 export interface Timeouts {
-  /** Text: until the first byte of a stream, of any kind; not used for complete responses. Images: until the response. */
+  /** Text: until the first byte of a stream; not used for complete responses. Images: until the response. */
   firstByteMs: number;
-  /** Between two bytes of a response. */
+  /** Longest time between two bytes of a response. */
   idleMs: number;
-  /** The whole call. */
+  /** Longest time of the whole call. */
   totalMs: number;
 }
 
@@ -35,7 +35,7 @@ export interface Target {
   weight: number;
 }
 
-/** Where a model's requests go: in order, or by weight with the rest as fallbacks. */
+/** The targets of a model's requests and the strategy: in order, or by weight with the rest as fallbacks. */
 export interface Route {
   strategy: "ordered" | "weighted";
   targets: Target[];
@@ -43,7 +43,10 @@ export interface Route {
 
 const NAMES = new WeakMap<Target, string>();
 
-/** A target's name in health, logs and metrics: `channel/upstream-model`. Made once, for a request may ask for fifty. */
+/**
+ * Returns a target's name in health, logs and metrics: `channel/upstream-model`. Cached, because one request may need
+ * it fifty times.
+ */
 export function targetName(target: Target): string {
   let name = NAMES.get(target);
   if (name === undefined) NAMES.set(target, (name = `${target.channel.id}/${target.upstreamModel}`));

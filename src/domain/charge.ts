@@ -18,11 +18,11 @@ import {
   type Usage,
 } from "./usage.ts";
 
-/** What a usage costs. */
+/** The price of a usage. */
 export interface ChargedAmount {
   /** Rounded once, half up. */
   amount: Nanos;
-  /** `organization` as soon as one of the rates is the organization's own. */
+  /** `organization` when at least one of the rates is the organization's own. */
   source: PriceSource;
 }
 
@@ -31,7 +31,7 @@ export function charge(price: Price, usage: Usage): ChargedAmount | undefined {
   const lines = chargeLines(price, usage);
   if (!lines) return undefined;
   let millionths = 0n;
-  // Of a usage without lines, too, it is said whose price it is.
+  // A usage without lines names its price source as well.
   let source: PriceSource = price.unit === "token" ? tokenRate(price, "input").source : "default";
   for (const line of lines) {
     millionths += line.millionths;
@@ -47,21 +47,21 @@ export interface ChargeLine {
   what: "image" | TokenCategory | Feature;
   quantity: number;
   rate: Rate;
-  /** What the rate comes to in this request, for `per` of them. */
+  /** The rate's amount in this request, for `per` of the quantity. */
   unitPrice: Nanos;
   per: 1 | 1_000_000;
-  /** Their product in millionths of a nano-unit: only their sum is rounded. */
+  /** Their product in millionths of a nano-unit: only the sum of lines is rounded. */
   millionths: bigint;
 }
 
-/** What a usage costs, line by line; undefined when the price has no rate for some of it. */
+/** Prices a usage line by line. Undefined when the price lacks a rate for a part of it. */
 export function chargeLines(price: Price, usage: Usage): ChargeLine[] | undefined {
   if (usage.unit === "token") return price.unit === "token" ? tokenLines(price, usage) : undefined;
   const rate = price.unit === "image" ? imageRate(price, usage.tier, usage.quality) : undefined;
   return rate && [useLine("image", usage.count, rate)];
 }
 
-/** Undefined when something that is billed by use has no rate. */
+/** Undefined when a feature that is billed by use has no rate. */
 function tokenLines(price: TokenPrice, usage: TokenUsage): ChargeLine[] | undefined {
   const lines: ChargeLine[] = [];
   const inputTokens = sumTokens(usage.tokens, INPUT_CATEGORIES);

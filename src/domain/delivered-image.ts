@@ -13,16 +13,16 @@ export interface ImageDelivery {
   format: ImageFormat;
   images: DeliveredImage[];
   usage?: ImageTokens;
-  /** The vendor's reply, where request and vendor both use the native protocol. */
+  /** The vendor's reply, when request and vendor both use the native protocol. */
   native?: StreamedObject;
 }
 
 export interface DeliveredImage {
   blob: Blob;
-  /** Signed link, and the name it leads to; absent where only the bytes are delivered. */
+  /** The signed link and the name in it; absent when only the bytes are delivered. */
   url?: string;
   name?: string;
-  /** Whether the response contains the bytes. */
+  /** True when the response contains the bytes. */
   isInline: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface StoredImage {
   bytes: number;
 }
 
-/** The pictures that the caller gets by a link. */
+/** Returns the pictures that the caller gets by a link. */
 export function storedImages({ images, width, height, format }: ImageDelivery): StoredImage[] {
   return images.flatMap(({ name, blob }) =>
     name === undefined ? [] : [{ name, width, height, format, bytes: blob.size }],

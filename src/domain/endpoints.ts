@@ -1,10 +1,10 @@
 import { FAMILIES } from "./family.ts";
 import type { Model } from "./model.ts";
 
-/** Where text models can be called, by the protocols that name the model in the body. */
+/** Paths of text models, for the protocols that name the model in the body. */
 const TEXT_PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/responses"] as const;
 
-/** Paths at which callers can use a model. */
+/** Returns the paths at which callers can use a model. */
 export function endpointsOf(model: Model): string[] {
   const native = `/v1beta/models/${model.id}:generateContent`;
   if (model.type === "embedding") return ["/v1/embeddings"];

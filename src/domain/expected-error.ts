@@ -1,6 +1,6 @@
 /**
- * An error that belongs to the course of a request, and is no bug. It has no stack trace: nobody reads one, and to
- * collect it is a tenth of what a refused request costs.
+ * An error that belongs to the normal course of a request and is no bug. It has no stack trace: nobody reads one, and
+ * collecting it takes a tenth of the cost of a refused request.
  */
 export class ExpectedError extends Error {
   constructor(message: string, cause: unknown) {

@@ -1,14 +1,14 @@
-/** The four image families of the interface, and what the interface itself fixes about each. */
+/** The four image families of the interface, and the features that the interface fixes for each. */
 export type Family = "A" | "B" | "C" | "D";
 
 interface FamilyRules {
   /** Maximum reference images in one request. */
   references: number;
-  /** Whether an inpainting mask is used (elsewhere it is ignored). */
+  /** True when an inpainting mask is used; other families ignore it. */
   mask: boolean;
-  /** Whether `quality` and `background` are read (elsewhere they are ignored). */
+  /** True when `quality` and `background` are read; other families ignore them. */
   quality: boolean;
-  /** Whether its models are also served on the native generate protocol. */
+  /** True when the native generate protocol also serves its models. */
   native: boolean;
 }
 

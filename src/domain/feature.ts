@@ -1,6 +1,6 @@
 /**
  * Request features that a vendor bills beside tokens and pictures, that choose another model, or that name objects in
- * the operator's account at the vendor. A model serves those that its record allows.
+ * the operator's account at the vendor. A model serves only the features that its record allows.
  */
 export const FEATURES = [
   "service_tier",
@@ -31,8 +31,8 @@ export const FEATURES = [
 export type Feature = (typeof FEATURES)[number];
 
 /**
- * Features that vendors bill by use, beside tokens. A model of tokens that allows one has a price of a use; zero says
- * that the price of tokens covers it.
+ * Features that vendors bill by use, beside tokens. A model priced by tokens that allows one has a price of a use;
+ * zero means that the price of tokens covers it.
  */
 const BILLED_FEATURES: readonly Feature[] = [
   "web_search_options",
@@ -50,21 +50,23 @@ const BILLED_FEATURES: readonly Feature[] = [
   "enterprise_web_search",
 ];
 
-/** Features whose uses some protocol counts in its usage: only they can have a price of a use above zero. */
+/** Features whose uses at least one protocol counts in its usage: only they can have a price of a use above zero. */
 export const COUNTED_FEATURES = ["web_search", "web_fetch"] as const satisfies readonly Feature[];
 
-/** Why another feature has no price above zero. */
+/** The reason why other features have no price above zero. */
 export const UNCOUNTED =
   'must be "0": no protocol reports how often it was used, so the price of tokens has to cover it';
 
 /** Features that can be named in a price. */
 export const PRICEABLE_FEATURES: readonly Feature[] = [...BILLED_FEATURES, "web_fetch"];
 
-/** A feature that a request uses, and the field that does; null is one that no record can allow. */
+/**
+ * A feature that a request uses, and the field that requests it; null stands for a feature that no record can allow.
+ */
 export interface FeatureUse {
   feature: Feature | null;
   param: string;
-  /** The most uses that the request allows, where it says so. */
+  /** The most uses that the request allows, if it sets a limit. */
   maxUses?: number;
 }
 
@@ -72,7 +74,7 @@ export function isBilledFeature(feature: Feature): boolean {
   return BILLED_FEATURES.includes(feature);
 }
 
-/** Whether the uses of a feature are reported by some protocol. */
+/** True when at least one protocol reports the uses of a feature. */
 export function isCountedFeature(feature: Feature): boolean {
   return COUNTED_FEATURES.some((each) => each === feature);
 }
@@ -86,12 +88,12 @@ const STANDARD_TIERS: ReadonlySet<unknown> = new Set([
   "standard_only",
 ]);
 
-/** Whether a requested service tier is billed at the model's ordinary price. */
+/** True when a requested service tier is billed at the model's ordinary price. */
 export function isStandardTier(tier: unknown): boolean {
   return STANDARD_TIERS.has(tier);
 }
 
-/** The feature of that name, or null. */
+/** Returns the feature of that name, or null. */
 export function featureNamed(name: string): Feature | null {
   return FEATURES.find((feature) => feature === name) ?? null;
 }

@@ -57,22 +57,26 @@ type ErrorKind =
   | "server"
   | "overload";
 
-/** Clients would repeat some of these, a 401 above all, without ever showing what is wrong. */
+/**
+ * Statuses that a retry cannot change. Clients would repeat some of these, a 401 above all, and never show what is
+ * wrong.
+ */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404]);
 
 interface ErrorDetail {
   /** The request field to change. */
   param?: string;
-  /** Whole seconds for `Retry-After`; absent where a retry is useless. */
+  /** Whole seconds for `Retry-After`; absent when a retry is useless. */
   retryAfterSeconds?: number;
   /**
-   * `false` adds `x-should-retry: false`, which the official clients obey. Absent, it is decided by status: what stays
-   * wrong until the caller or an operator changes something is final, unless `retryAfterSeconds` says when it ends.
+   * `false` adds `x-should-retry: false`, which the official clients obey. When absent, the status decides: an error
+   * that lasts until the caller or an operator changes something is final, unless `retryAfterSeconds` says when it
+   * ends.
    */
   shouldRetry?: false;
-  /** For the rate headers of a request that a limit refused. */
+  /** The state for the rate headers of a request that a limit refused. */
   rate?: RateState;
-  /** Of a request whose body is not worth waiting for. */
+  /** Closes the connection, for a request whose body is not worth waiting for. */
   closesConnection?: true;
   /** For the log only; the caller never sees it. */
   cause?: unknown;
@@ -87,7 +91,7 @@ export class GatewayError extends ExpectedError {
   readonly rate: RateState | null;
   readonly closesConnection: boolean;
 
-  /** `message` is for the caller: it says what to change and names no vendor, credential or internal address. */
+  /** `message` is for the caller: it states what to change and names no vendor, credential or internal address. */
   constructor(
     readonly code: ErrorCode,
     message: string,

@@ -6,25 +6,28 @@ import type { SizeTier } from "./usage.ts";
 /** The maximum price of one image of a request: shown by the price lookup and held before the vendor is called. */
 export interface ImageQuote {
   tier: SizeTier;
-  /** As requested: one of the model's qualities, or `auto`. */
+  /** The requested quality: one of the model's, or `auto`. */
   quality: string;
   rate: Rate;
-  /** The cell of `rate`: a quality, or `auto` where the price names one or the model has no qualities. */
+  /** The cell of `rate`: a quality, or `auto` when the price names it or the model has no qualities. */
   billedQuality: string;
-  /** `delivered`: `rate` is that of the dearest quality, and the quality the vendor reports decides the charge. */
+  /**
+   * `request`: `rate` is final. `delivered`: `rate` is that of the dearest quality, and the quality that the vendor
+   * reports decides the charge.
+   */
   settlesBy: "request" | "delivered";
 }
 
-/** What took effect, as far as it is known. */
+/** The values of a delivered image that took effect, as far as they are known. */
 interface DeliveredImageFacts {
   tier: SizeTier;
-  /** As the vendor reports it. */
+  /** The quality that the vendor reports. */
   quality: string | undefined;
 }
 
 /**
- * The quote for a tier and quality. `auto` costs what an `auto` amount says, a fixed price; without one it is
- * quoted at the dearest quality and settled by what the vendor reports. Undefined when nothing covers it.
+ * Quotes a tier and quality. `auto` costs its own fixed amount when the price has one; otherwise it is quoted at the
+ * dearest quality and settled by the vendor's report. Undefined when no amount covers it.
  */
 export function quoteImage(
   price: ImagePrice,
@@ -47,9 +50,9 @@ export function quoteImage(
 }
 
 /**
- * The cell a delivered image is billed by: the tier and quality that took effect, never dearer than the quote. Where
- * the vendor reports no quality of the model, `auto` is billed by the quality that the model is known to choose, and
- * else by the quote.
+ * Returns the cell that a delivered image is billed by: the tier and quality that took effect, never dearer than the
+ * quote. When the vendor reports no quality of the model, `auto` is billed by the quality that the model is known to
+ * choose, or by the quote.
  */
 export function billedCell(
   price: ImagePrice,

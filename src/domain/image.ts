@@ -12,7 +12,7 @@ export interface ImageRequest {
   model: string;
   prompt: string;
   size: RequestedSize;
-  /** As requested; used on family A only. */
+  /** The requested quality; used on family A only. */
   quality?: string;
   background?: string;
   /** 1 to 4. */
@@ -20,17 +20,19 @@ export interface ImageRequest {
   format?: ImageFormat;
   /** 0 to 100; jpeg and webp only. */
   compression?: number;
-  /** How the caller wants the images; undefined when not specified. */
+  /** The form in which the caller requests the images; undefined when not specified. */
   delivery?: "url" | "b64_json";
   /** In upload order: the first is image 1. An edit has at least one. */
   references: ReferenceSource[];
-  /** Reads the mask, where there is one; not called for models without masks, which ignore it. Throws a `GatewayError`. */
+  /**
+   * Reads the mask, if there is one. Not called for models without masks, which ignore it. Throws a `GatewayError`.
+   */
   readMask?(): ReferenceSource | undefined;
   /** `x-input-image-compress: true` */
   compressReferences: boolean;
   /** Unknown fields, listed in the response header `x-gateway-ignored-params`. */
   ignored: string[];
-  /** What the model's record must allow. */
+  /** The features that the model's record must allow. */
   features?: readonly FeatureUse[];
   /** The caller's body in the native generate protocol; its pictures are `references`, in order. */
   native?: StreamedObject;
@@ -70,7 +72,7 @@ export interface ImageOrder {
   /** The vendor's name for the model. */
   upstreamModel: string;
   model: ImageModel;
-  /** Id of the organization whose request it is; vendors are not told. */
+  /** Id of the organization that sends the request; vendors do not get it. */
   organization: string;
   prompt: string;
   size: ResolvedSize;
@@ -78,28 +80,32 @@ export interface ImageOrder {
   quality?: string;
   background?: string;
   count: number;
-  /** The format the caller named. The gateway transcodes where the vendor cannot. */
+  /** The format that the caller named. The gateway converts to it when the vendor cannot. */
   format?: ImageFormat;
   compression?: number;
   references: ReferenceImage[];
   mask?: ReferenceImage;
-  /** The caller's body in the native generate protocol, for an upstream that speaks it; others read the rest. */
+  /**
+   * The caller's body in the native generate protocol, for an upstream of that protocol; others use the other fields.
+   */
   native?: StreamedObject;
   /** Receives large pictures while they arrive; disposed after the response is sent. */
   spool: Spool;
-  /** The record of the vendor's job of each call, by its number from 0, where the order outlives this process. */
+  /** Returns the record of the vendor's job of a call, by its number from 0, when the order outlives this process. */
   vendorJobs?(call: number): VendorJobRecord;
 }
 
-/** What is remembered of one call to an asynchronous vendor, so that another process can finish it. */
+/** The stored record of one call to an asynchronous vendor, by which another process can finish it. */
 export interface VendorJobRecord {
-  /** The vendor's id; null when this call is the first, and submits. */
+  /** The vendor's id; null when this is the first call, which submits. */
   id: string | null;
-  /** The call may have been submitted before, by a process that did not learn the id: it must not be submitted again. */
+  /**
+   * True when an earlier process may have submitted the job without learning its id: it must not be submitted again.
+   */
   isLost: boolean;
-  /** Call once the vendor has named its job; resolves when that is remembered. */
+  /** Stores the vendor's job id; resolves when it is stored. */
   save(id: string): Promise<void>;
-  /** Whether another process goes on with the job, which must then not be cancelled. */
+  /** Returns true when another process continues the job, which must then not be cancelled. */
   isHandedOver(): boolean;
 }
 

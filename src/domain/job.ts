@@ -23,10 +23,10 @@ export interface Job {
   /** How long such a job usually runs. */
   typicalMs: number;
   createdAt: number;
-  /** When its first vendor call was sent. */
+  /** Start of its first vendor call. */
   startedAt: number | null;
   endedAt: number | null;
-  /** When it was read. */
+  /** Time of this reading. */
   readAt: number;
   isCancelRequested: boolean;
   outputs: JobOutput[];
@@ -45,7 +45,7 @@ export interface JobError {
   message: string;
 }
 
-/** Lower bounds of the progress. */
+/** Lower bounds of the progress by stage, in percent. */
 export const JOB_STAGES = { queued: 5, claimed: 10, sent: 20, storing: 95, completed: 100 } as const;
 
 const MAX_RUNNING_PROGRESS = 90;
@@ -54,7 +54,9 @@ export function hasEnded({ status }: Pick<Job, "status">): boolean {
   return status !== "pending" && status !== "in_progress";
 }
 
-/** 0 to 100, never less than before: by elapsed time over typical time while a vendor works. */
+/**
+ * Returns the progress from 0 to 100, which never decreases: by elapsed time over typical time while a vendor works.
+ */
 export function progressOf({ stage, typicalMs, startedAt, endedAt, readAt }: Job): number {
   if (startedAt === null || stage !== JOB_STAGES.sent) return stage;
   const elapsedMs = Math.max(0, (endedAt ?? readAt) - startedAt);

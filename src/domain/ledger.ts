@@ -5,7 +5,7 @@ import type { VendorCost } from "./vendor-cost.ts";
 
 /**
  * One immutable entry of the ledger, unique by (`id`, `kind`), so that posting it again changes nothing. `id` is the
- * gateway's own; `requestId` is the caller's `X-Request-Id` where it sent a usable one.
+ * gateway's own; `requestId` is the caller's `X-Request-Id` if that was usable.
  */
 export interface LedgerEntry {
   id: string;
@@ -13,7 +13,7 @@ export interface LedgerEntry {
   requestId: string;
   organizationId: string;
   keyId: string;
-  /** `playground/` and the name of the member who sent it in the console; absent where the holder of the key did. */
+  /** `playground/` and the name of the member who sent it in the console; absent for a request of the key's holder. */
   source?: string;
   model: string;
   /** Channel and vendor model of the response; null when there was none. */
@@ -21,44 +21,44 @@ export interface LedgerEntry {
   upstreamModel: string | null;
   /** Unix milliseconds. */
   at: number;
-  /** Unix milliseconds at which the request was admitted, and so priced; absent from older charges and corrections. */
+  /** Unix milliseconds at which the request was admitted and priced; absent in older charges and corrections. */
   admittedAt?: number;
   usage: Usage | null;
-  /** Never negative but on a refund. */
+  /** Negative only for a refund. */
   amount: Nanos;
   currency: string;
   priceSource: PriceSource;
   /** Likely cost of vendor calls whose response was never delivered; recorded, never billed. */
   orphanCost: Nanos;
-  /** What the vendor says that the delivered work has cost; absent where it says nothing. Never billed. */
+  /** The vendor's own figure for the cost of the delivered work; absent when the vendor reports none. Never billed. */
   vendorCost?: VendorCost;
-  /** Budgets it is booked on. */
+  /** Budgets that the entry is booked on. */
   budgets: readonly string[];
   attempts: readonly Attempt[];
   flags: readonly LedgerFlag[];
   /** Id of the charge that a refund or an adjustment corrects. */
   corrects?: string;
-  /** Of an entry that was read from the ledger: grows in the order of posting. Earlier versions gave none. */
+  /** Position in the order of posting, in entries that were read from the ledger. Earlier versions gave none. */
   sequence?: number;
 }
 
-/** What a charge leaves above the vendor's cost; null where that is unknown or in another currency. */
+/** Returns the amount of a charge above the vendor's cost; null when that is unknown or in another currency. */
 export function marginOf({ amount, currency, vendorCost }: LedgerEntry): Nanos | null {
   return vendorCost?.currency === currency ? amount - vendorCost.amount : null;
 }
 
-/** `price_correction`: a refund or an adjustment because a price was corrected, and for no other reason. */
+/** `price_correction`: a refund or an adjustment for the sole reason that a price was corrected. */
 export type LedgerFlag =
   "estimated" | "anomalous" | "partial" | "caller_gone" | "over_hold" | "price_correction";
 
-/** The most one charge may be, over a billion of a currency's units: sums of them fit the stores' 64 bits. */
+/** The largest charge, over a billion of a currency's units: sums of such charges fit the stores' 64 bits. */
 export const MAX_CHARGE: Nanos = 2n ** 60n;
 
 /** One call to a vendor and how it ended. */
 export interface Attempt {
   channel: string;
   upstreamModel: string;
-  /** Milliseconds it took. */
+  /** Duration of the call in milliseconds. */
   durationMs: number;
   outcome: "answered" | "caller_gone" | "stopped" | AttemptFailure;
   /** HTTP status, when there was one. */

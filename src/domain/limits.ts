@@ -11,7 +11,7 @@ export interface Limits {
   runningJobs: number | null;
 }
 
-/** Defaults of an organization; those of a key follow below. */
+/** Default limits of an organization; those of a key follow below. */
 export const DEFAULT_ORGANIZATION_LIMITS: Limits = {
   requestsPerMinute: 600,
   tokensPerMinute: 1_000_000,
@@ -40,7 +40,7 @@ export interface RateWindow {
   resetSeconds: number;
 }
 
-/** What the rate headers report; `null` where no limit applies. */
+/** The values of the rate headers; `null` when no limit applies. */
 export interface RateState {
   /** Requests on text routes, images on image routes. */
   requests: RateWindow | null;

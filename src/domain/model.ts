@@ -2,7 +2,7 @@ import type { Feature } from "./feature.ts";
 import { FAMILIES, type Family } from "./family.ts";
 import type { SizeTier } from "./usage.ts";
 
-/** A model as callers name it. Routes decide which channels serve it. */
+/** A model by the name that callers use. Routes decide which channels serve it. */
 export type Model = TextModel | ImageModel | EmbeddingModel;
 
 /** Models that may be called, patterns such as `openai/*` already followed; `"*"` is all. */
@@ -10,7 +10,7 @@ export type ModelSet = { has(id: string): boolean } | "*";
 
 interface ModelFacts {
   id: string;
-  /** The pattern that it was derived from; absent where it is declared by its own id. */
+  /** The pattern that the model was derived from; absent when it is declared by its own id. */
   pattern?: string;
   displayName: string;
   ownedBy: string;
@@ -31,13 +31,13 @@ export interface TextModel extends ModelFacts {
   /** The largest output of one request. */
   maxOutputTokens: number;
   modalities: { input: string[]; output: string[] };
-  /** How a vendor of another protocol than the caller's is told to reason; absent where it cannot be told. */
+  /** The way to request reasoning from a vendor of another protocol than the caller's; absent when there is none. */
   reasoning?: ReasoningControl;
 }
 
 /**
- * How a model is told to reason: by a word, by a number of tokens, by itself with a word as guidance (Claude's
- * `adaptive`), or by Gemini's levels.
+ * The ways to request reasoning: by a word, by a number of tokens, by the model itself with a word as guidance
+ * (Claude's `adaptive`), or by Gemini's levels.
  */
 export const REASONING_CONTROLS = ["effort", "budget", "adaptive", "level"] as const;
 
@@ -45,7 +45,7 @@ export type ReasoningControl = (typeof REASONING_CONTROLS)[number];
 
 export interface EmbeddingModel extends ModelFacts {
   type: "embedding";
-  /** Of a vector where the request names no number. */
+  /** Dimensions of a vector when the request names no number. */
   dimensions: number;
 }
 
@@ -71,18 +71,18 @@ export interface ImageCapability {
   bounds?: { minPixels: number; maxPixels: number; maxEdge: number; multiple: number; maxRatio: number };
   /** Its qualities, lowest first; empty when it has none. */
   qualities: string[];
-  /** The quality it uses for `auto`, where that is known. */
+  /** The quality that the model uses for `auto`, if that is known. */
   defaultQuality?: string;
   /** Formats the vendor delivers, its default first. */
   formats: ImageFormat[];
   backgrounds: string[];
   /** Maximum images of one upstream call. */
   maxImagesPerCall: number;
-  /** Maximum reference images, where that is not the family's. */
+  /** Most reference images, when the model differs from its family. */
   maxReferences?: number;
 }
 
-/** Maximum reference images of one request: the family's, unless the model's record has its own. */
+/** Returns the most reference images of one request: the model's own number, or the family's. */
 export function referenceLimit({ family, image }: ImageModel): number {
   return image.maxReferences ?? FAMILIES[family].references;
 }

@@ -9,12 +9,12 @@ export interface Organization {
   /** ISO 4217. */
   currency: string;
   isDisabled: boolean;
-  /** Model ids it may call; `"*"` is all. */
+  /** Model ids that the organization may call; `"*"` stands for all. */
   models: ModelSet;
   settings: OrganizationSettings;
-  /** What differs from the default limits. */
+  /** The limits that differ from the defaults. */
   limits: Partial<Limits>;
-  /** Its routes by model id; the configured ones apply to other models. */
+  /** The organization's own routes by model id; the configured ones apply to other models. */
   routes: ReadonlyMap<string, Route>;
   /** Budgets that each of its requests is held against. */
   budgets: readonly string[];
@@ -29,13 +29,15 @@ export interface OrganizationSettings {
   fallbackAfterMs: number | null;
   /** The channel that is called after such a timeout, where the model has a target there; `null` is the next target. */
   fallbackChannel: string | null;
-  /** How long a link to a picture is valid, at most as long as pictures are kept; `null` is as configured. */
+  /**
+   * Hours that a link to a picture is valid, at most as long as pictures are kept; `null` uses the configured time.
+   */
   linkHours: number | null;
-  /** What happens to the upstream call when the client disconnects. */
+  /** Aborts the upstream call when the client disconnects, or reads it to its end. */
   callerGone: "abort" | "drain";
-  /** Whether a content refusal tries the next target. */
+  /** True when a content refusal tries the next target. */
   failOverRefusals: boolean;
-  /** For how many days prompts and replies are kept for administrators to read; `null` keeps none. */
+  /** Days that prompts and replies are kept for administrators to read; `null` keeps none. */
   promptLogDays: number | null;
 }
 

@@ -1,8 +1,8 @@
 import type { ImageCapability } from "./model.ts";
 
 /**
- * Returns the legal size nearest to the requested one; a legal size is returned unchanged. `keep` decides what
- * matters more on the grid: the requested edges, or the ratio. A size that must be scaled keeps its ratio.
+ * Returns the legal size nearest to the requested one; a legal size is returned unchanged. `keep` decides which value
+ * has priority on the grid: the requested edges or the ratio. A size that must be scaled keeps its ratio.
  */
 export function nearestLegalSize(requested: Pixels, bounds: PixelBounds, keep: "edges" | "ratio"): Pixels {
   if (isLegalSize(requested, bounds)) return { width: requested.width, height: requested.height };
@@ -36,7 +36,7 @@ const REACH = 8;
 /** Tolerance at the ratio bound, for the rounding of a division. */
 const TOLERANCE = 1e-9;
 
-/** Whether the model accepts this size. */
+/** True when the model accepts this size. */
 export function isLegalSize({ width, height }: Pixels, bounds: PixelBounds): boolean {
   const [short, long] = width < height ? [width, height] : [height, width];
   const area = width * height;
@@ -51,7 +51,9 @@ export function isLegalSize({ width, height }: Pixels, bounds: PixelBounds): boo
   );
 }
 
-/** Fits a size to the ratio, edge and area bounds, ignoring the grid: cuts the long edge, then scales both. */
+/**
+ * Fits a size to the bounds of ratio, edge and area, ignoring the grid: cuts the long edge, then scales both edges.
+ */
 function scaleWithinBounds({ width, height }: Pixels, bounds: PixelBounds): Pixels {
   const max = bounds.maxRatio * Math.min(width, height);
   const cut = { width: Math.min(width, max), height: Math.min(height, max) };

@@ -3,10 +3,12 @@ import type { Feature } from "./feature.ts";
 import { TOKEN_CATEGORIES, type SizeTier, type TokenCategory } from "./usage.ts";
 import { ownValue } from "../lib/own-value.ts";
 
-/** Whose row a price comes from: the organization's own, or a default of all (stored or configured). */
+/** The owner of the row that a price comes from: the organization, or the defaults for all (stored or configured). */
 export type PriceSource = "organization" | "default";
 
-/** What a price row names, as it is written: nano-units by cell. A cell it does not name is priced elsewhere. */
+/**
+ * The amounts of a price row as written: nano-units by cell. A cell that it does not name is priced by another row.
+ */
 export type PriceAmounts =
   | {
       unit: "image";
@@ -25,7 +27,7 @@ export type PriceAmounts =
 export type FeatureAmounts = Partial<Record<Feature, Nanos>>;
 
 /**
- * What all tokens of a request cost when it has more than `above` tokens of input, cached ones included. It names only
+ * Prices of all tokens of a request that has more than `above` input tokens, cached ones included. It names only
  * categories of the same row's `perMillion`; the others cost the same at any length.
  */
 interface LongContextAmounts {
@@ -50,7 +52,7 @@ export interface Rate {
   source: PriceSource;
   /** Unix milliseconds. */
   effectiveFrom: number;
-  /** The amount in its place for requests with more than `above` tokens of input, where the same row has one. */
+  /** The amount for requests with more than `above` input tokens, when the same row has one. */
   longContext?: { above: number; amount: Nanos };
 }
 
@@ -60,7 +62,7 @@ export type Price = ImagePrice | TokenPrice;
 export interface ImagePrice {
   unit: "image";
   currency: string;
-  /** As in the rows: by tier, then by quality or `*`. */
+  /** Rates as in the rows: by tier, then by quality or `*`. */
   perImage: Partial<Record<SizeTier, Readonly<Record<string, Rate>>>>;
 }
 
@@ -82,43 +84,46 @@ const FALLBACK: Record<Exclude<TokenCategory, "input" | "output">, TokenCategory
   imageOutput: "output",
 };
 
-/** ISO time from which a price holds; null for one that always held, as a configured one does. */
+/** Returns the ISO time from which a price holds; null for a price without a start, such as a configured one. */
 export function priceStart(effectiveFrom: number): string | null {
   return effectiveFrom === 0 ? null : new Date(effectiveFrom).toISOString();
 }
 
 /**
- * Joins rows of one currency and unit, the strongest first: each cell comes from the first row that covers it.
- * Null when nothing can be charged by them: no image cell, or no price of input or output tokens.
+ * Joins rows of one currency and unit, the strongest first: each cell comes from the first row that covers it. Null
+ * when the result can charge nothing: it has no image cell, or no price of input or output tokens.
  */
 export function resolvePrice(unit: Price["unit"], currency: string, rows: readonly PriceRow[]): Price | null {
   return unit === "image" ? resolveImagePrice(currency, rows) : resolveTokenPrice(currency, rows);
 }
 
-/** The rate of one image, or undefined when no row covers this tier and quality. */
+/** Returns the rate of one image, or undefined when no row covers this tier and quality. */
 export function imageRate(price: ImagePrice, tier: SizeTier, quality: string): Rate | undefined {
   const row = price.perImage[tier];
   return row && (ownValue(row, quality) ?? row["*"]);
 }
 
-/** The rate of a million tokens of a category, following the documented fallbacks. */
+/** Returns the rate of a million tokens of a category, with the documented fallbacks. */
 export function tokenRate(price: TokenPrice, category: TokenCategory): Rate {
   if (category === "input" || category === "output") return price.perMillion[category];
   return price.perMillion[category] ?? tokenRate(price, FALLBACK[category]);
 }
 
-/** What a rate comes to in a request with that many tokens of input, of all categories. */
+/** Returns the amount of a rate in a request with that many input tokens of all categories. */
 export function amountAt({ amount, longContext }: Rate, inputTokens: number): Nanos {
   return longContext && inputTokens > longContext.above ? longContext.amount : amount;
 }
 
-/** The numbers of input tokens above which something costs another amount, in rising order. */
+/** Returns the numbers of input tokens above which an amount changes, in rising order. */
 export function longContextSteps(price: TokenPrice): number[] {
   const steps = Object.values(price.perMillion).flatMap(({ longContext }) => longContext?.above ?? []);
   return [...new Set(steps)].sort((one, other) => one - other);
 }
 
-/** Where a price comes from as a whole: an organization's own as soon as one rate is; since its latest rate. */
+/**
+ * Returns the source and start of a price as a whole: the organization's as soon as one rate is its own; since its
+ * latest rate.
+ */
 export function priceOrigin(price: Price): { source: PriceSource; effectiveFrom: number } {
   const rates: readonly Rate[] =
     price.unit === "image"

@@ -6,25 +6,25 @@ import type { Usage } from "./usage.ts";
 
 /** The record of one request, given to the listeners (log, metrics) after its end. */
 export interface RequestEvent {
-  /** The gateway's own. */
+  /** The gateway's own id. */
   id: string;
-  /** The caller's `X-Request-Id` where it sent a usable one, else `id`. */
+  /** The caller's `X-Request-Id` if it was usable, else `id`. */
   requestId: string;
   /** Id of its ledger entry; null when nothing was charged. */
   ledgerId: string | null;
-  /** Of the caller's `traceparent` header (W3C Trace Context). */
+  /** Trace id of the caller's `traceparent` header (W3C Trace Context). */
   traceId: string | null;
-  /** Route name, such as `chat` or `images.generations`; a closed set. `none` where no route was found. */
+  /** Route name, such as `chat` or `images.generations`; a closed set. `none` when no route was found. */
   route: string;
   method: string;
-  /** Without the query. */
+  /** Path without the query. */
   path: string;
-  /** The caller's address; only of requests that were refused for their key, address or path. */
+  /** The caller's address; only for requests that were refused for their key, address or path. */
   address: string | null;
   status: number;
-  /** Error code when it did not succeed. */
+  /** Error code of a failure. */
   code: string | null;
-  /** What the caller was told of a failure. */
+  /** The message to the caller of a failed request. */
   message: string | null;
   /** Unix milliseconds at which it began. */
   at: number;
@@ -35,11 +35,11 @@ export interface RequestEvent {
   firstByteMs: number | null;
   organizationId: string | null;
   keyId: string | null;
-  /** `playground/` and the name of the member who sent it in the console; null where the holder of the key did. */
+  /** `playground/` and the name of the member who sent it in the console; null for a request of the key's holder. */
   source: string | null;
   /** Id of a model that exists. */
   model: string | null;
-  /** The pattern that the model was derived from; null where it is declared by its own id. */
+  /** The pattern that the model was derived from; null when it is declared by its own id. */
   modelPattern: string | null;
   channel: string | null;
   isStream: boolean;
@@ -47,12 +47,12 @@ export interface RequestEvent {
   /** Pictures a vendor made beyond those requested; neither delivered nor billed. */
   surplus: number;
   amount: Nanos;
-  /** Of the amount; null when nothing was charged. */
+  /** Currency of the amount; null when nothing was charged. */
   currency: string | null;
   attempts: Attempt[];
   /** Delivered pictures that were stored. */
   pictures: readonly StoredImage[];
-  /** What was said; null unless the organization has it logged. */
+  /** Prompt and reply; null unless the organization logs them. */
   content: RequestContent | null;
   /** The reason of a failure, for operators; never the caller's content. */
   cause: unknown;

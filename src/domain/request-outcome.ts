@@ -13,15 +13,15 @@ const MODEL_ROUTES: ReadonlySet<string> = new Set([
   "jobs.run",
 ]);
 
-/** Codes of requests that their caller gave up. */
+/** Codes of requests that the caller gave up. */
 const GIVEN_UP: ReadonlySet<string> = new Set(["caller_gone", "cancelled"]);
 
-/** Whether a request called a model or was to call one; a job counts when it has run, or when it was refused. */
+/** True when a request called a model or was to call one. A job counts when it has run or was refused. */
 export function isModelCall({ route, status }: Pick<RequestEvent, "route" | "status">): boolean {
   return MODEL_ROUTES.has(route) || (route === "jobs.submit" && status >= 400);
 }
 
-/** Whether a request was refused or failed; not one that its caller gave up. */
+/** True when a request failed or was refused, but not when the caller gave it up. */
 export function isFailed({ status, code }: Pick<RequestEvent, "status" | "code">): boolean {
   return (status >= 400 || code !== null) && !(code !== null && GIVEN_UP.has(code));
 }

@@ -5,8 +5,8 @@ import type { SizeTier } from "./usage.ts";
 import { ownValue } from "../lib/own-value.ts";
 
 /**
- * Parses `size` and the aspect ratio of a request. Unknown values are read as unset, because an unsupported size is
- * ignored; `WxH` wins over a ratio. Never throws.
+ * Parses `size` and the aspect ratio of a request. Unknown values count as unset, because an unsupported size is
+ * ignored; `WxH` has priority over a ratio. Never throws.
  */
 export function readSize(size: string | null | undefined, ratio?: string | null): RequestedSize {
   const word = size?.trim() ?? "";
@@ -29,19 +29,19 @@ const RATIO = /^\s*(\d{1,5}(?:\.\d{1,3})?)\s*[:xX×*]\s*(\d{1,5}(?:\.\d{1,3})?)\
 const TIER_PIXELS: Readonly<Record<SizeTier, number>> = { "1K": 2 ** 20, "2K": 2 ** 22, "4K": 2 ** 24 };
 const TIERS: readonly SizeTier[] = ["1K", "2K", "4K"];
 
-/** Largest area still priced as the tier, in pixels; above the last it is 4K. */
+/** Largest area of each tier, in pixels; above the last it is 4K. */
 const TIER_CEILINGS: readonly (readonly [SizeTier, number])[] = [
   ["1K", 1_638_400],
   ["2K", 4_718_592],
 ];
 
-/** Share of the resolved area from which a delivered picture is of the resolved tier. */
+/** A delivered picture is of the resolved tier from this share of the resolved area on. */
 const SAME_TIER_SHARE = 0.75;
 
-/** Distances that differ by less are equal: rounding errors of logarithms. */
+/** Distances that differ by less count as equal: rounding errors of logarithms. */
 const SAME = 1e-9;
 
-/** Width divided by height of a `W:H` ratio, or null when it is not one. */
+/** Returns width divided by height of a `W:H` ratio, or null for another text. */
 export function ratioValue(ratio: string): number | null {
   const match = RATIO.exec(ratio);
   const value = Number(match?.[1]) / Number(match?.[2]);
@@ -66,19 +66,19 @@ export function resolveSize(requested: RequestedSize, capability: ImageCapabilit
   };
 }
 
-/** The tier that is billed: by area when exact pixels were requested, else the tier sent to the vendor. */
+/** Returns the tier that is billed: by area when exact pixels were requested, else the tier sent to the vendor. */
 export function priceTier(resolved: ResolvedSize, requested: RequestedSize): SizeTier {
   return requested.kind === "exact" ? areaTier(resolved.width * resolved.height) : resolved.tier;
 }
 
-/** The price tier of an area in pixels. */
+/** Returns the price tier of an area in pixels. */
 function areaTier(area: number): SizeTier {
   return TIER_CEILINGS.find(([, ceiling]) => area <= ceiling)?.[0] ?? "4K";
 }
 
 /**
- * The tier that took effect: the tier a request was resolved to, or that of the delivered area where a vendor delivered
- * clearly less. Vendors round sizes, so a small difference means nothing.
+ * Returns the tier that took effect: the tier that the request was resolved to, or that of the delivered area when a
+ * vendor delivered clearly less. Vendors round sizes, so a small difference means nothing.
  */
 export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixels): SizeTier {
   const area = delivered.width * delivered.height;
@@ -87,7 +87,7 @@ export function deliveredTier(tier: SizeTier, resolved: Pixels, delivered: Pixel
   return TIERS.indexOf(smaller) < TIERS.indexOf(tier) ? smaller : tier;
 }
 
-/** A model with free pixels keeps the requested ratio, listed or not. */
+/** Resolves a ratio. A model with free pixels keeps the requested one, listed or not. */
 function resolveRatio(
   value: number,
   tier: SizeTier,
@@ -121,33 +121,33 @@ function resolveExact(requested: Pixels, capability: ImageCapability): ResolvedS
   return resolutions.reduce((best, next) => (distance(next) < distance(best) - SAME ? next : best));
 }
 
-/** Whether the model takes any size within its bounds. */
+/** True when the model accepts any size within its bounds. */
 function isFree(
   capability: ImageCapability,
 ): capability is ImageCapability & { bounds: NonNullable<ImageCapability["bounds"]> } {
   return capability.sizeMode === "pixels" && capability.bounds !== undefined;
 }
 
-/** Parses a tier written with any number, such as `1.5K`, to the nearest of the three; null when it is none. */
+/** Parses a tier with any number, such as `1.5K`, to the nearest of the three; null for another text. */
 function readTier(word: string): SizeTier | null {
   const number = Number(TIER.exec(word)?.[1]);
   if (!(number > 0)) return null;
   return closestTier(Math.log(number ** 2 * TIER_PIXELS["1K"]), TIERS);
 }
 
-/** The model's tier nearest to the requested one; its first when none was requested. */
+/** Returns the model's tier nearest to the requested one, or its first when none was requested. */
 function nearestTier(tier: SizeTier | null, capability: ImageCapability): SizeTier {
   const tiers = tiersOf(capability);
   return closestTier(Math.log(TIER_PIXELS[tier ?? tiers[0]]), tiers);
 }
 
-/** On a tie the earlier tier, which is the smaller and cheaper one. */
+/** Returns the nearest tier; on a tie the earlier one, which is smaller and cheaper. */
 function closestTier(logArea: number, tiers: readonly SizeTier[]): SizeTier {
   const distance = (tier: SizeTier) => Math.abs(Math.log(TIER_PIXELS[tier]) - logArea);
   return tiers.reduce((best, tier) => (distance(tier) < distance(best) - SAME ? tier : best));
 }
 
-/** The model's ratio nearest to `value` by logarithm; on a tie the one with more pixels. */
+/** Returns the model's ratio nearest to `value` by logarithm; on a tie the one with more pixels. */
 function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability): string {
   const candidates = capability.ratios.map((ratio) => {
     const pixels = pixelsOf(tier, ratio, capability);
@@ -165,7 +165,7 @@ function nearestRatio(value: number, tier: SizeTier, capability: ImageCapability
   }, first).ratio;
 }
 
-/** Pixels of a model's tier and ratio: from its table, else computed from the tier's area. */
+/** Returns the pixels of a model's tier and ratio: from its table, else computed from the tier's area. */
 function pixelsOf(tier: SizeTier, ratio: string, capability: ImageCapability): Pixels {
   const row = capability.sizes[tier];
   const listed = EXACT.exec((row && ownValue(row, ratio)) || "");
@@ -190,7 +190,7 @@ function defaultRatio(capability: ImageCapability): number {
   return ratioValue(capability.ratios[0] ?? SQUARE) ?? 1;
 }
 
-/** A model without tiers counts as one of the smallest. */
+/** Returns the model's tiers; one without any counts as one of the smallest tier. */
 function tiersOf(capability: ImageCapability): readonly [SizeTier, ...SizeTier[]] {
   const [first = "1K", ...rest] = capability.tiers;
   return [first, ...rest];

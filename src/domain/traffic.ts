@@ -1,39 +1,39 @@
-/** How requests went in one span of time, as they are counted beside the ledger. */
+/** Outcomes of requests in one span of time, counted beside the ledger. */
 export interface TrafficCount {
   /** Start of the minute, Unix milliseconds. */
   at: number;
-  /** Of the following, empty is none. */
+  /** Empty when there is none, as in the following fields. */
   organizationId: string;
   keyId: string;
   model: string;
   channel: string;
   /** Name of the endpoint, or `attempt` for calls to vendors. */
   route: string;
-  /** First digit of the status, as text; of an attempt that did not come to one, `0`. */
+  /** First digit of the status, as text; `0` for an attempt without a status. */
   status: string;
-  /** Error code of a request that failed, outcome of an attempt that did; else empty. */
+  /** Error code of a failed request, or outcome of a failed attempt; else empty. */
   code: string;
   requests: number;
-  /** How many took how long; see `durationBucket`. */
+  /** Number of requests by duration; see `durationBucket`. */
   durations: number[];
 }
 
 /** The route of calls to vendors. */
 export const ATTEMPT_ROUTE = "attempt";
 
-/** Buckets of durations: the first ends at 5 ms, each ends at twice the one before, the last has no end. */
+/** Number of buckets of durations: the first ends at 5 ms, each ends at twice the one before, the last has no end. */
 export const DURATION_BUCKETS = 18;
 const FIRST_BOUND_MS = 5;
 
-/** The bucket that a duration in milliseconds falls in. */
+/** Returns the bucket of a duration in milliseconds. */
 export function durationBucket(milliseconds: number): number {
   if (!(milliseconds > FIRST_BOUND_MS)) return 0;
   return Math.min(Math.ceil(Math.log2(milliseconds / FIRST_BOUND_MS)), DURATION_BUCKETS - 1);
 }
 
 /**
- * The duration that a share of all stayed below, in milliseconds, evenly spread within its bucket; null when there were
- * none. Beyond the last bound it is that bound.
+ * Returns the duration in milliseconds that a share of all requests stayed below, evenly spread within its bucket;
+ * null when there were none. Beyond the last bound it returns that bound.
  */
 export function percentile(buckets: readonly number[], share: number): number | null {
   const total = buckets.reduce((sum, count) => sum + count, 0);

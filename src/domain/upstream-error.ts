@@ -21,19 +21,21 @@ export type UpstreamErrorKind =
 interface UpstreamErrorDetail {
   /** HTTP status, when there was one. */
   status?: number;
-  /** From the vendor. */
+  /** The vendor's retry-after. */
   retryAfterSeconds?: number;
   /** True when the vendor may have done the work, and may charge for it, although there is no response. */
   isAmbiguous?: boolean;
-  /** For `rejected` and `refused`: the message for the caller, without vendor names; a general one where absent. */
+  /** For `rejected` and `refused`: the message for the caller, without vendor names; a general one when absent. */
   publicMessage?: string;
   /** The vendor's own words, which may quote the prompt: for the log at its `debug` level only. */
   vendorMessage?: string;
-  /** For `rejected`: the field the vendor named. */
+  /** For `rejected`: the field that the vendor named. */
   param?: string;
   /** For `rejected`: the input is longer than the model's context. */
   isContextExceeded?: boolean;
-  /** For `rejected`: found before any work was done, and of this vendor alone; another may accept the request. */
+  /**
+   * For `rejected`: found before any work was done, for a reason of this vendor alone; another may accept the request.
+   */
   isUnsent?: boolean;
   /** For `account`: no target could be called for another reason, so that a retry fails until an operator mends it. */
   isFinal?: boolean;

@@ -1,9 +1,7 @@
 import type { Feature } from "./feature.ts";
 import type { VendorCost } from "./vendor-cost.ts";
 
-/**
- * What was consumed, in disjoint categories: a token counts in exactly one of them, so a bill is a plain sum.
- */
+/** Categories of consumed tokens. They are disjoint: a token counts in exactly one, so a bill is a plain sum. */
 export type TokenCategory =
   | "input"
   | "cacheRead"
@@ -47,7 +45,7 @@ export const TOKEN_CATEGORY_NAMES: Readonly<Record<TokenCategory, string>> = {
   imageOutput: "image_output",
 };
 
-/** How often features were used that a vendor counts beside tokens; an absent one was not. */
+/** Uses of features that a vendor counts beside tokens; an absent feature was not used. */
 export type UseCounts = Partial<Record<Feature, number>>;
 
 /** Whole tokens; an absent category is zero. */
@@ -56,7 +54,7 @@ export type TokenCounts = Partial<Record<TokenCategory, number>>;
 export interface TokenUsage {
   unit: "token";
   tokens: TokenCounts;
-  /** What is billed beside the tokens. */
+  /** Uses that are billed beside the tokens. */
   uses?: UseCounts;
   vendorCost?: VendorCost;
   /** `estimated` when the gateway had to estimate the input, the output or the uses. */
@@ -71,38 +69,38 @@ export interface UsageReport {
   tokens: TokenCounts;
   uses?: UseCounts;
   cost?: VendorCost;
-  /** Whether there was a well-formed number of input tokens, and of output tokens; zero is one. */
+  /** True when there was a well-formed number of input tokens, or of output tokens; zero is one. */
   hasInput: boolean;
   hasOutput: boolean;
-  /** Some number was impossible: negative, fractional, not a number, too large, or a part above its sum. */
+  /** True when a number was impossible: negative, fractional, not a number, too large, or a part above its sum. */
   isAnomalous: boolean;
 }
 
-/** What is known of the usage of a text response, complete or not. */
+/** The known facts about the usage of a text response, complete or not. */
 export interface ObservedUsage {
   /** The last usable report of the vendor. */
   report: UsageReport | null;
   /** Estimated tokens of what was delivered. */
   deliveredTokens: number;
-  /** What was delivered, for a better estimate; absent where that was nothing. */
+  /** The delivered text, for a better estimate; absent when there was none. */
   delivered?: CountableText;
-  /** Uses of features whose results were delivered. */
+  /** Uses of features with delivered results. */
   seenUses: UseCounts;
-  /** Whether the report covers the complete response: nothing was delivered after it and nothing is missing. */
+  /** True when the report covers the complete response: nothing was delivered after it and nothing is missing. */
   isReportFinal: boolean;
 }
 
 /** Text that a tokenizer can count. */
 export interface CountableText {
-  /** All of it, or the beginning of a long one. */
+  /** The whole text, or the beginning of a long one. */
   readonly text: string;
-  /** What part of the whole that is, from 0 to 1. */
+  /** The share of the whole that `text` is, from 0 to 1. */
   readonly share: number;
-  /** Tokens beside those of the text: of media, of the form of messages. */
+  /** Tokens besides those of the text: of media and of the form of messages. */
   readonly otherTokens: number;
 }
 
-/** Decides what is billed for a text response. */
+/** Decides the billed usage of a text response. */
 export type UsagePolicy = (observed: ObservedUsage) => TokenUsage;
 
 export interface ImageUsage {
@@ -120,7 +118,7 @@ export interface ImageTokens {
   input: number;
   output: number;
   total: number;
-  /** What the input and the output consist of, where the vendor tells. */
+  /** The parts of input and output, if the vendor reports them. */
   inputDetails?: ModalityTokens;
   outputDetails?: ModalityTokens;
 }
@@ -136,19 +134,19 @@ export type SizeTier = "1K" | "2K" | "4K";
 
 const MAX_TOKENS = 2 ** 40;
 
-/** A vendor's number when it is a whole number from 0 to 2^40, else null. */
+/** Returns a vendor's number when it is a whole number from 0 to 2^40, else null. */
 export function saneCount(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
     ? value
     : null;
 }
 
-/** Whether the caller must be shown other numbers than the vendor reported. */
+/** True when the caller must get other numbers than the vendor reported. */
 export function isCorrected({ source, anomalous }: TokenUsage): boolean {
   return source === "estimated" || anomalous === true;
 }
 
-/** The sum over some categories, or over all. */
+/** Returns the sum over some categories, or over all. */
 export function sumTokens(
   tokens: TokenCounts,
   categories: readonly TokenCategory[] = TOKEN_CATEGORIES,

@@ -1,18 +1,18 @@
 import { parseNanos, type Nanos } from "../lib/money.ts";
 
-/** What a vendor says that its work has cost the operator. It is recorded beside a charge and never billed. */
+/** A vendor's own figure for what its work cost the operator. It is recorded beside a charge and never billed. */
 export interface VendorCost {
   amount: Nanos;
   /** ISO 4217. */
   currency: string;
 }
 
-/** No call costs more; a larger number is taken for this. */
+/** The largest cost of a call; a larger number is capped to it. */
 const MAX_UNITS = 1_000_000;
 
 /**
- * A cost that a vendor reports in US dollars, or in parts of them, of which `perDollar` make one. Hostile input: what is
- * no number from zero on is no cost, and a very large one is capped.
+ * Reads a cost that a vendor reports in US dollars, or in parts of which `perDollar` make one. The input is hostile:
+ * anything but a number from zero on is no cost, and a very large one is capped.
  */
 export function readVendorCost(value: unknown, perDollar = 1): VendorCost | undefined {
   if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return undefined;
@@ -20,7 +20,7 @@ export function readVendorCost(value: unknown, perDollar = 1): VendorCost | unde
   return { amount: parseNanos(units.toFixed(9)), currency: "USD" };
 }
 
-/** The costs of several calls; undefined unless all of them are known, in one currency. */
+/** Returns the sum of several calls' costs; undefined unless all are known and in one currency. */
 export function sumVendorCosts(costs: readonly (VendorCost | undefined)[]): VendorCost | undefined {
   const [first] = costs;
   if (!first) return undefined;
