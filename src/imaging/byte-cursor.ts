@@ -23,7 +23,7 @@ export class ByteCursor implements Disposable {
     return this.#start + this.#at;
   }
 
-  /** The next `length` bytes as a view until the next step, and moves behind them; null where fewer are left. */
+  /** Takes the next `length` bytes as a view that is valid until the next step; null when fewer are left. */
   async take(length: number): Promise<DataView | null> {
     if (this.#window.length - this.#at < length && !(await this.#load(length))) return null;
     const { buffer, byteOffset } = this.#window;
@@ -31,7 +31,7 @@ export class ByteCursor implements Disposable {
     return new DataView(buffer, byteOffset + this.#at - length, length);
   }
 
-  /** The next byte, and moves behind it; null at the end. */
+  /** Takes the next byte; null at the end. */
   async byte(): Promise<number | null> {
     if (this.#at >= this.#window.length && !(await this.#load(1))) return null;
     const byte = this.#window[this.#at] ?? null;
@@ -39,13 +39,13 @@ export class ByteCursor implements Disposable {
     return byte;
   }
 
-  /** Moves on by `length` bytes, which are not read. Whether there were so many. */
+  /** Skips `length` bytes without reading them. Returns false when there are fewer. */
   advance(length: number): boolean {
     this.#at += length;
     return this.offset <= this.size;
   }
 
-  /** Moves behind the next `length` bytes and returns them in pieces, each until the next step; fewer at the end. */
+  /** Takes the next `length` bytes and yields them in pieces, each valid until the next step; fewer at the end. */
   async *pieces(length: number): AsyncGenerator<Uint8Array> {
     for (let left = length; left > 0;) {
       if (this.#at >= this.#window.length && !(await this.#load(1))) return;
@@ -56,7 +56,10 @@ export class ByteCursor implements Disposable {
     }
   }
 
-  /** Moves behind the next byte of this value that another one than `except` follows. Whether there was one. */
+  /**
+   * Moves behind the next byte of this value that is followed by another one than `except`. Returns false when there
+   * is none.
+   */
   async seek(value: number, except: number): Promise<boolean> {
     for (;;) {
       const window = this.#window;
@@ -77,7 +80,7 @@ export class ByteCursor implements Disposable {
     this.#reader[Symbol.dispose]();
   }
 
-  /** Reads a window that starts at the current byte. Whether it has at least `length` bytes. */
+  /** Reads a window that starts at the current byte. Returns false when it has fewer than `length` bytes. */
   async #load(length: number): Promise<boolean> {
     const { offset } = this;
     if (Math.min(this.size - offset, WINDOW_BYTES) < length) return false;

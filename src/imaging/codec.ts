@@ -8,9 +8,9 @@ export const MAX_PIXELS = 50_000_000;
 export const MAX_EDGE = 16_384;
 
 /**
- * Opens a picture for the codec, turned as its header says. Whatever decodes a caller's or a vendor's picture starts
- * here, so that header and pixels agree. Throws an `UnreadableImageError` when the picture had to be decoded first
- * and could not; the codec's own errors come from the pipeline.
+ * Opens a picture for the codec, turned as its header says. Every reader of a caller's or a vendor's picture starts
+ * here, so that header and pixels agree. Throws an `UnreadableImageError` when the picture had to be decoded first and
+ * could not be; the codec's own errors come from the pipeline.
  */
 export async function openPicture(
   image: Blob,
@@ -35,7 +35,7 @@ export async function decodeWhole(image: Blob, header: ImageHeader, signal?: Abo
   }
 }
 
-/** What the built-in codec gets in place of a picture. */
+/** Returns the picture in a form that the built-in codec reads. */
 async function readableOf(
   image: Blob,
   header: ImageHeader,
@@ -58,7 +58,7 @@ function pipelineOf(readable: Blob | Uint8Array, header: ImageHeader): Bun.Image
   return orientation === undefined ? pipeline : TURNS[orientation](pipeline);
 }
 
-/** Whether vendors and other programs show a picture as its header says, or it must be encoded anew for that. */
+/** True when vendors and other programs show a picture as its header says; otherwise it must be encoded anew. */
 export function isPortable({ format, orientation, isUnusual }: ImageHeader): boolean {
   return !isUnusual && !FOREIGN.has(format) && (orientation === undefined || format === "jpeg");
 }
@@ -80,28 +80,28 @@ const TURNS: Readonly<Record<Orientation, (picture: Bun.Image) => Bun.Image>> = 
 const MIN_DECODE_LIMIT = 2 ** 20;
 
 /**
- * Pixels the codec may unpack for a picture: the number in its header. The codec derives the limit of a compressed
- * colour profile from it, hence a minimum for small pictures.
+ * Returns the pixels that the codec may unpack for a picture: the number in its header. The codec derives the limit of
+ * a compressed colour profile from it, so small pictures get a minimum.
  */
 function decodeLimit({ width, height }: ImageHeader): number {
   return Math.min(Math.max(width * height, MIN_DECODE_LIMIT), MAX_PIXELS);
 }
 
-/** Whether the built-in codec does not read it, or misreads it. */
+/** True when the built-in codec does not read the picture or misreads it. */
 function isForeign(header: ImageHeader): header is ImageHeader & { format: ForeignFormat } {
   const { format, isUnusual } = header;
   if (format === "png" || format === "webp" || format === "gif") return false;
   return isUnusual === true || FOREIGN.has(format);
 }
 
-/** What the pixels and their colours depend on. */
+/** The chunks that pixels and colours depend on. */
 const DECODED: ReadonlySet<string> = new Set(
   "IHDR PLTE tRNS IDAT IEND iCCP sRGB gAMA cHRM cICP sBIT".split(" "),
 );
 
 /**
- * The codec reads a whole file into memory and unpacks compressed text, of which a little makes a lot. So it gets a PNG
- * without other chunks and without what follows the end.
+ * Returns a PNG without other chunks and without bytes after its end: the codec reads a whole file into memory and
+ * unpacks compressed text, of which a little makes a lot.
  */
 async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
   const parts: Blob[] = [];
@@ -116,7 +116,7 @@ async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
     if (type === "IEND") {
       const last = image.slice(kept, cursor.offset);
       if (parts.length === 0) return last;
-      // The codec opens no blob that is put together from parts of files.
+      // The codec opens no blob that consists of parts of files.
       return Buffer.concat(await Promise.all([...parts, last].map((part) => part.bytes())));
     }
     if (DECODED.has(type)) continue;

@@ -20,7 +20,7 @@ self.onmessage = async ({ data }: MessageEvent<ForeignRequest>) => {
   postMessage(reply, "png" in reply ? [reply.png.buffer] : []);
 };
 
-/** The only decoders that run, whatever the bytes resemble. */
+/** The only decoders that run, for any bytes. */
 const DECODERS: Readonly<Record<ForeignFormat, MagickFormat>> = {
   heic: MagickFormat.Heic,
   avif: MagickFormat.Avif,
@@ -48,13 +48,13 @@ async function decode(request: ForeignRequest): Promise<ForeignReply> {
   });
 }
 
-/** The decoder reads grey TIFF of these depths as if 0 were black, whatever the file says. */
+/** True for grey TIFF of these depths: the decoder reads 0 as black in it, even when the file says otherwise. */
 function isNegative(image: IMagickImage): boolean {
   const isShallow = image.depth === 2 || image.depth === 4;
   return isShallow && image.getAttribute("tiff:photometric") === "min-is-white";
 }
 
-/** Red, green and blue keep their profile; other colours are converted by theirs. */
+/** Makes a picture RGB. Red, green and blue keep their profile; other colours are converted by theirs. */
 function makeRgb(image: IMagickImage): void {
   if (image.colorSpace !== ColorSpace.sRGB) {
     const isManaged = image.colorSpace === ColorSpace.CMYK && image.getColorProfile() !== null;
@@ -64,15 +64,15 @@ function makeRgb(image: IMagickImage): void {
   }
 }
 
-/** Exif, text and the like, which could unpack to a lot. What the pixels mean is in the colour profile. */
+/** Drops Exif, text and similar data, which could unpack to a lot. The colour profile stays: it defines the pixels. */
 function dropMetadata(image: IMagickImage): void {
   for (const name of image.profileNames) if (name !== "icc") image.removeProfile(name);
   for (const name of image.attributeNames) image.removeAttribute(name);
 }
 
 /**
- * Without compression and filters: the picture is encoded once more afterwards. The encoder leaves out the colour profile,
- * too, where `zTXt` is excluded.
+ * Writes a PNG without compression and filters, since the picture is encoded once more afterwards. The encoder would
+ * leave out the colour profile if `zTXt` were excluded.
  */
 function writePng(image: IMagickImage): Uint8Array<ArrayBuffer> {
   const { settings } = image;

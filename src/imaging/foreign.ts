@@ -33,7 +33,7 @@ export async function decodeForeign(
 
 export type ForeignFormat = Exclude<ImageHeader["format"], "png" | "webp" | "gif">;
 
-/** What the thread is sent. */
+/** The message to the thread. */
 export interface ForeignRequest {
   decoder: WebAssembly.Module;
   bytes: Uint8Array<ArrayBuffer>;
@@ -43,14 +43,14 @@ export interface ForeignRequest {
   maxPixels: number;
 }
 
-/** What the thread returns, once. */
+/** The one reply of the thread. */
 export type ForeignReply = { png: Uint8Array<ArrayBuffer> } | { problem: string };
 
 interface ForeignOptions extends Omit<ForeignRequest, "decoder" | "bytes"> {
   signal?: AbortSignal;
 }
 
-/** One decode of a large picture takes up to a gigabyte, so the process has one at a time. */
+/** The process has one decode at a time: a large picture takes up to a gigabyte. */
 const TURNS = createSemaphore(1);
 const MAX_MS = 60_000;
 
@@ -65,7 +65,7 @@ async function replyOf(thread: Worker, request: Omit<ForeignRequest, "decoder">)
 
 let compiled: Promise<WebAssembly.Module> | null = null;
 
-/** The decoder's code, compiled at its first use: that takes longer than to decode a small picture. */
+/** Returns the decoder's code, compiled at its first use: compiling takes longer than decoding a small picture. */
 function compiledDecoder(): Promise<WebAssembly.Module> {
   compiled ??= compileDecoder().catch((error: unknown) => {
     compiled = null;

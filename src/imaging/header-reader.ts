@@ -7,9 +7,9 @@ import type { ReferenceImage } from "../domain/image.ts";
 export interface HeaderReader {
   /** Bytes in the whole blob. */
   readonly size: number;
-  /** `length` bytes at `offset`. Throws an `UnreadableImageError` past the end of the blob or of the budget. */
+  /** Reads `length` bytes at `offset`. Throws an `UnreadableImageError` past the end of the blob or of the budget. */
   bytes(offset: number, length: number): Promise<DataView>;
-  /** The same, but null past the end of the blob or of the budget. */
+  /** Reads `length` bytes at `offset`; null past the end of the blob or of the budget. */
   peek(offset: number, length: number): Promise<DataView | null>;
 }
 
@@ -21,13 +21,13 @@ export interface ImageHeader {
   height: number;
   /** 1 for a still picture; higher values mean at least two. */
   frames: number;
-  /** Whether it may have transparent pixels. */
+  /** True when it may have transparent pixels. */
   hasAlpha: boolean;
-  /** How the stored pixels are turned for display, by Exif; absent where they are upright. */
+  /** The Exif turn of the stored pixels for display; absent when they are upright. */
   orientation?: Orientation;
-  /** A WebP that was encoded without loss. */
+  /** True for a WebP that was encoded without loss. */
   isLossless?: true;
-  /** Colours or depths of the format that the built-in codec misreads or does not read. */
+  /** True for colours or depths of the format that the built-in codec misreads or does not read. */
   isUnusual?: true;
 }
 
@@ -39,10 +39,10 @@ export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";
 }
 
-/** Of a window after a jump; reading on doubles it. */
+/** Bytes of a window after a jump; reading on doubles it. */
 const MIN_WINDOW_BYTES = 4096;
 const MAX_WINDOW_BYTES = 256 * 1024;
-/** Of a picture whose header is sound. */
+/** Message for a picture whose header is sound. */
 export const UNDECODABLE = "cannot be decoded; save it anew as PNG or JPEG";
 
 /** Above the largest reference, so that metadata anywhere in it is skipped or read. */
@@ -81,7 +81,7 @@ export function createHeaderReader(blob: Blob): HeaderReader {
   };
 }
 
-/** `length` bytes of a view as Latin-1 text. */
+/** Returns `length` bytes of a view as Latin-1 text. */
 export function textAt(view: DataView, offset: number, length: number): string {
   return String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + offset, length));
 }

@@ -5,7 +5,7 @@ import { checkReference, readReference } from "./reference.ts";
 
 const NAME = "The mask";
 
-/** A mask that `checkMask` accepts, decoded to its end. */
+/** Returns a mask that `checkMask` accepts, after decoding it to its end. */
 export async function readMask(
   mask: Blob,
   first: { width: number; height: number },

@@ -24,7 +24,10 @@ export async function changePixels(
   return new Bun.Image(png, { maxPixels: MAX_PIXELS });
 }
 
-/** Only the small chunks around the rows are kept, so that the encoded picture is freed before it is packed again. */
+/**
+ * Decodes to rows. Only the small chunks around them are kept, so that the encoded picture is freed before it is
+ * packed again.
+ */
 async function decodeRows(picture: Bun.Image): Promise<Rows> {
   const chunks = readChunks(await picture.png({ compressionLevel: 0 }).buffer());
   const isPicture = ({ type }: Chunk) => type === "IDAT";
@@ -44,7 +47,7 @@ async function decodeRows(picture: Bun.Image): Promise<Rows> {
 interface Rows {
   width: number;
   rows: Buffer;
-  /** The other chunks. */
+  /** The other chunks, before and after the rows. */
   before: Chunk[];
   after: Chunk[];
 }

@@ -21,16 +21,16 @@ export async function recompress(image: Blob, slots: Semaphore, signal?: AbortSi
   }
 }
 
-/** Smaller pictures cost the network too little. */
+/** Smaller pictures are not recompressed: they cost the network too little. */
 const WORTHWHILE_BYTES = 64 * 1024;
 const QUALITY = 85;
 
 /** A PNG is unpacked as a whole, so larger ones would take too much memory. */
 const MAX_UNPACKED_PIXELS = 2 ** 24;
-/** A PNG of so many of its pixels' bytes is noise, which fewer colours hardly make smaller. */
+/** A PNG whose size is between these shares of its pixels' bytes is noise, which fewer colours hardly make smaller. */
 const NOISE = { from: 0.9, to: 1.05 };
 
-/** Null for a picture that stays unchanged, such as a format without an encoder or noise. */
+/** Encodes a picture with loss. Null when it stays unchanged, such as a format without an encoder, or noise. */
 async function encodeCoarsely(image: Blob, header: ImageHeader): Promise<Blob | null> {
   const { format, width, height } = header;
   if (format === "jpeg" || format === "webp")

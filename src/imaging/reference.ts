@@ -7,9 +7,9 @@ import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
 
 /**
- * Reads a caller's picture and decodes it to its end, once. It is returned as it came, but one that vendors would not
- * show as it is meant (HEIC, AVIF, TIFF, unusual BMP, JPEG of inks, PNG or WebP turned by Exif) is encoded anew, upright
- * and in RGB. `name` is used in messages ("Image 3 of 16"). Throws `invalid_image`.
+ * Reads a caller's picture and decodes it to its end, once. It is returned unchanged, unless vendors would not show it
+ * as intended (HEIC, AVIF, TIFF, unusual BMP, JPEG of inks, PNG or WebP turned by Exif): such a picture is encoded
+ * anew, upright and in RGB. `name` is used in messages ("Image 3 of 16"). Throws `invalid_image`.
  */
 export async function readReference(
   image: Blob,
@@ -45,7 +45,9 @@ interface ReferenceOptions {
   signal?: AbortSignal;
 }
 
-/** Formats with loss stay with loss, so that a photograph does not grow tenfold. */
+/**
+ * Encodes a picture in a portable format. Formats with loss stay lossy, so that a photograph does not grow tenfold.
+ */
 async function encodePortably(
   image: Blob,
   header: ImageHeader,
@@ -58,7 +60,7 @@ async function encodePortably(
   return await encodeAs(isPhotograph && !hasAlpha ? "jpeg" : "png", image, header, { signal });
 }
 
-/** In the finest quality that takes no more bytes than the picture has, which nothing tells beforehand. */
+/** Encodes in the finest quality that takes no more bytes than the picture has; only trying finds it. */
 async function encodeWebp(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<Blob> {
   let blob = image;
   for (const quality of WEBP_QUALITIES) {
@@ -70,7 +72,7 @@ async function encodeWebp(image: Blob, header: ImageHeader, signal: AbortSignal 
 
 const WEBP_QUALITIES = [95, 80, 60, 30];
 
-/** Decodes all of it and keeps nothing. */
+/** Decodes the whole picture and keeps nothing. */
 async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | undefined): Promise<void> {
   try {
     await decodeWhole(image, header, signal);

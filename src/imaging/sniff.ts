@@ -17,8 +17,8 @@ import { readWebp } from "./headers/webp.ts";
 
 /**
  * Reads the format of a caller's picture from its first bytes, never from its name or declared type, and without
- * decoding it. Our own readers, because the codec reports neither frames nor transparency. `name` is used in messages
- * ("image 3"). Throws `invalid_image` for no picture, an animated one and one beyond the limits.
+ * decoding it. These readers are our own because the codec reports neither frames nor transparency. `name` is used in
+ * messages ("image 3"). Throws `invalid_image` when it is no picture, animated or beyond the limits.
  */
 export async function sniffImage(image: Blob, param = "image", name = param): Promise<ImageHeader> {
   const header = await refusing({ param, name }, readImageHeader(image));
@@ -61,7 +61,10 @@ const FORMATS: readonly {
   { matches: (head) => head.startsWith("BM"), read: readBmp },
 ];
 
-/** The outcome of reading a caller's picture. An `UnreadableImageError` becomes `invalid_image`, naming the picture. */
+/**
+ * Returns the result of reading a caller's picture; an `UnreadableImageError` becomes an `invalid_image` that names
+ * the picture.
+ */
 export async function refusing<Result>(
   { param, name }: { param: string; name: string },
   reading: Promise<Result>,

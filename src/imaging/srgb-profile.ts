@@ -1,4 +1,4 @@
-/** An ICC profile of sRGB (IEC 61966-2-1) as Little CMS writes it, into which other colours are converted. */
+/** An ICC profile of sRGB (IEC 61966-2-1) as Little CMS writes it; other colours are converted to it. */
 export const SRGB_PROFILE = Uint8Array.fromBase64(
   "AAACTGxjbXMEQAAAbW50clJHQiBYWVogB+oACwAWAAYAIQA7YWNzcEFQUEwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAPbW" +
     "AAEAAAAA0y1sY21zAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALZGVzYwAAAQgAAAA2" +

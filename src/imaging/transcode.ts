@@ -6,8 +6,8 @@ import { changePixels } from "./pixels.ts";
 import { readImageHeader } from "./sniff.ts";
 
 /**
- * Converts a picture to a format, off the main thread. One of that format is returned unchanged, unless a compression is
- * requested that the format has. Transparency becomes white where the format has none. Throws an
+ * Converts a picture to a format, off the main thread. A picture of that format is returned unchanged, unless a
+ * compression is requested and the format has one. Transparency becomes white when the format has none. Throws an
  * `UnreadableImageError` when the bytes cannot be decoded.
  */
 export async function transcode(image: Blob, format: ImageFormat, options: TranscodeOptions): Promise<Blob> {
@@ -42,7 +42,7 @@ export async function encodeAs(
   }
 }
 
-/** No eye finds the loss. */
+/** A quality at which no eye notices the loss. */
 const FINE = 95;
 
 interface TranscodeOptions {
@@ -71,11 +71,11 @@ interface EncodeOptions {
   format: ImageFormat;
   /** 1 to 100; png has none. */
   quality: number;
-  /** Of webp, which then has no quality. */
+  /** Encodes webp without loss; it then has no quality. */
   isLossless?: boolean | undefined;
 }
 
-/** The codecs' scale starts at 1. */
+/** Converts a compression to the codecs' scale, which starts at 1. */
 function qualityOf(compression: number | undefined): number {
   return Math.min(Math.max(compression ?? 100, 1), 100);
 }

@@ -7,8 +7,8 @@ import { walkPng } from "./structure/png.ts";
 import { walkWebp } from "./structure/webp.ts";
 
 /**
- * Walks a picture's structure to its end without decoding pixels, in time that grows with its bytes only. Throws an
- * `UnreadableImageError` for one that is cut off or damaged. Formats that are always decoded are not walked.
+ * Walks a picture's structure to its end without decoding pixels, in time proportional to its bytes. Throws an
+ * `UnreadableImageError` when it is cut off or damaged. Skips formats that are always decoded.
  */
 export async function requireWhole(image: Blob, format: ImageHeader["format"]): Promise<void> {
   using cursor = new ByteCursor(image);

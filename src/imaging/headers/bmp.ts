@@ -22,7 +22,7 @@ export async function readBmp(reader: HeaderReader): Promise<ImageHeader> {
 
 const CORE_HEADER = 12;
 const HEADER_SIZES: ReadonlySet<number> = new Set([CORE_HEADER, 40, 52, 56, 64, 108, 124]);
-/** From this size on a header has a mask of the alpha bits. */
+/** Headers of at least this size have a mask of the alpha bits. */
 const MASKED_HEADER = 56;
 const PLAIN = 0;
 const BIT_FIELDS: ReadonlySet<number> = new Set([3, 6]);

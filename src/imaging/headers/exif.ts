@@ -1,25 +1,25 @@
 import type { Orientation } from "../header-reader.ts";
 import { readDirectory, type TiffBytes } from "./tiff-directory.ts";
 
-/** The orientation in Exif data, which is a TIFF structure; undefined when it is upright or unreadable. */
+/** Reads the orientation in Exif data, which is a TIFF structure; undefined when it is upright or unreadable. */
 export async function readOrientation(bytes: TiffBytes): Promise<Orientation | undefined> {
   return orientationOf((await readDirectory(bytes))?.values.get(ORIENTATION));
 }
 
-/** The value of the orientation tag; undefined for 1 and for what is none. */
+/** Returns the value of the orientation tag; undefined for 1 and for invalid values. */
 export function orientationOf(value: number | undefined): Orientation | undefined {
   return ORIENTATIONS.find((known) => known === value);
 }
 
-/** Whether width and height are swapped for display. */
+/** True when width and height are swapped for display. */
 export function isSideways(orientation: Orientation | undefined): boolean {
   return orientation !== undefined && orientation >= 5;
 }
 
-/** Bytes of an Exif structure at an offset of a file, as far as they are read. */
+/** Most bytes of an Exif structure that are read. */
 export const MAX_EXIF_READ = 4096;
 
-/** Exif data in a view, from `offset` on. */
+/** Reads Exif data in a view, from `offset` on. */
 export function exifIn(view: DataView, offset: number): TiffBytes {
   return async (at, count) =>
     offset + at + count <= view.byteLength

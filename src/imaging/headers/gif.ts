@@ -56,7 +56,7 @@ async function skipSubBlocks(reader: HeaderReader, from: number): Promise<number
   }
 }
 
-/** Bytes of the colour table that a packed field declares. */
+/** Returns the bytes of the colour table that a packed field declares. */
 function colourTableBytes(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
 }

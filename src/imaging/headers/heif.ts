@@ -1,8 +1,9 @@
 import { textAt, UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
 
 /**
- * HEIC and AVIF: nested boxes; `ftyp` names the format. The picture is the primary item, which `meta/pitm` names; its size
- * follows from its properties in `meta/iprp`. Sources: ISO/IEC 14496-12 section 4.2, 23008-12 sections 6.5 and 9.3.
+ * HEIC and AVIF: nested boxes; `ftyp` names the format. The picture is the primary item, named by `meta/pitm`; its
+ * size follows from its properties in `meta/iprp`. Sources: ISO/IEC 14496-12 section 4.2, 23008-12 sections 6.5 and
+ * 9.3.
  */
 export async function readHeif(reader: HeaderReader): Promise<ImageHeader> {
   const type = await boxAt(reader, 0, reader.size);
@@ -23,7 +24,7 @@ export async function readHeif(reader: HeaderReader): Promise<ImageHeader> {
   };
 }
 
-/** Whether a box of brands makes a file a HEIC or AVIF picture; reads the bytes at offset 4 to 12. */
+/** True when the box of brands at offset 4 to 12 makes a file a HEIC or AVIF picture. */
 export function isHeifBrand(brand: string): boolean {
   return AVIF.has(brand) || HEIC.has(brand);
 }
@@ -58,7 +59,7 @@ async function boxAt(reader: HeaderReader, offset: number, limit: number): Promi
   return { type, start, end };
 }
 
-/** The major brand first, then the compatible ones. */
+/** Returns the major brand first, then the compatible ones. */
 async function readBrands(reader: HeaderReader, box: Box): Promise<string[]> {
   const length = Math.min(box.end - box.start, MAX_BRANDS * 4);
   if (length < 4) throw damaged();
@@ -87,7 +88,7 @@ async function primaryItem(reader: HeaderReader, meta: Box): Promise<number> {
   return await numberAt(reader, start + FULL_BOX_FLAGS, isLong ? 4 : 2);
 }
 
-/** The properties of an item in their order, as numbers from 1 on. */
+/** Returns the properties of an item in their order, as numbers from 1 on. */
 async function propertiesOf(reader: HeaderReader, properties: Box, item: number): Promise<number[]> {
   for await (const box of boxesIn(reader, properties.start, properties.end)) {
     if (box.type !== "ipma") continue;
@@ -106,14 +107,19 @@ async function propertiesOf(reader: HeaderReader, properties: Box, item: number)
   throw damaged();
 }
 
-/** The highest bit of each says that readers must know the property. */
+/**
+ * Reads indexes of properties. The highest bit of each says that readers must know the property, and is no part of the
+ * index.
+ */
 function indexesIn(view: DataView, bytes: 1 | 2): number[] {
   return Array.from({ length: view.byteLength / bytes }, (_, index) =>
     bytes === 2 ? view.getUint16(index * 2) & 0x7fff : view.getUint8(index) & 0x7f,
   );
 }
 
-/** Encoders pad the stored size, which `clap` cuts to the picture before `irot` turns it. */
+/**
+ * Returns the displayed size: encoders pad the stored one, `clap` cuts it to the picture, and `irot` then turns it.
+ */
 async function displayedSize(
   reader: HeaderReader,
   properties: readonly (Box | undefined)[],
@@ -139,13 +145,13 @@ async function someAlpha(reader: HeaderReader, boxes: readonly Box[]): Promise<b
   return false;
 }
 
-/** An unsigned number of one, two or four bytes. */
+/** Reads an unsigned number of one, two or four bytes. */
 async function numberAt(reader: HeaderReader, offset: number, bytes: 1 | 2 | 4): Promise<number> {
   const view = await reader.bytes(offset, bytes);
   return bytes === 1 ? view.getUint8(0) : bytes === 2 ? view.getUint16(0) : view.getUint32(0);
 }
 
-/** The type of an auxiliary picture is a text; those of depth or gain are not alpha. */
+/** True for an auxiliary picture with alpha. Its type is a text; pictures of depth or gain are not alpha. */
 async function isAlpha(reader: HeaderReader, { start, end }: Box): Promise<boolean> {
   const view = await reader.peek(start + FULL_BOX_FLAGS, Math.min(end - start - FULL_BOX_FLAGS, 64));
   return view !== null && ALPHA_TYPES.some((type) => textAt(view, 0, view.byteLength).startsWith(type));

@@ -58,12 +58,12 @@ async function findMarker(reader: HeaderReader, from: number): Promise<{ code: n
   throw new UnreadableImageError("has a damaged JPEG header");
 }
 
-/** TEM, the restart markers and a repeated start: markers without a length. */
+/** True for markers without a length: TEM, the restart markers and a repeated start. */
 function isStandalone(code: number): boolean {
   return code === 0x01 || (code >= 0xd0 && code <= 0xd8);
 }
 
-/** SOF0 to SOF15, also progressive and lossless, without DHT, JPG and DAC in that range. */
+/** True for SOF0 to SOF15, progressive and lossless ones included, without DHT, JPG and DAC in that range. */
 function isFrameHeader(code: number): boolean {
   return code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc;
 }

@@ -36,7 +36,7 @@ export async function readPng(reader: HeaderReader): Promise<ImageHeader> {
 const GREY_WITH_ALPHA = 4;
 const COLOUR_WITH_ALPHA = 6;
 
-/** Bit depths each colour type allows. */
+/** The bit depths that each colour type allows. */
 const DEPTHS: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -59,7 +59,7 @@ async function walkChunks(reader: HeaderReader): Promise<Chunks> {
   let hasData = false;
   let offset = FIRST_CHUNK;
   for (;;) {
-    // What follows the data is optional here: whether the file is whole is proven elsewhere.
+    // Chunks after the data are optional here: `whole.ts` checks that the file is complete.
     const chunk = hasData ? await reader.peek(offset, 8) : await reader.bytes(offset, 8);
     const type = chunk ? textAt(chunk, 4, 4) : "IEND";
     if (type === "IDAT") hasData = true;

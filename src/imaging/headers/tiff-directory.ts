@@ -1,9 +1,9 @@
-/** Reads bytes of a TIFF structure, or null where there are none. */
+/** Reads bytes of a TIFF structure; null past its end. */
 export type TiffBytes = (offset: number, length: number) => Promise<DataView | null>;
 
 /**
- * The single short and long values of the first directory by tag; null when the structure is damaged. Source: TIFF
- * 6.0, section 2.
+ * Returns the single short and long values of the first directory by tag; null when the structure is damaged. Source:
+ * TIFF 6.0, section 2.
  */
 export async function readDirectory(
   bytes: TiffBytes,

@@ -56,7 +56,7 @@ async function findPicture(reader: HeaderReader): Promise<number> {
   }
 }
 
-/** Exif stands behind the picture as a rule. */
+/** Finds the orientation. Exif usually stands after the picture. */
 async function findOrientation(reader: HeaderReader): Promise<Orientation | undefined> {
   let offset = FIRST_CHUNK;
   for (;;) {
@@ -72,7 +72,7 @@ async function findOrientation(reader: HeaderReader): Promise<Orientation | unde
   }
 }
 
-/** Chunks are padded to even lengths. */
+/** Returns the bytes of a chunk, padded to an even length. */
 function chunkBytes(chunk: DataView): number {
   const length = chunk.getUint32(4, true);
   return 8 + length + (length % 2);
@@ -101,7 +101,7 @@ async function readBitstream(reader: HeaderReader, offset: number): Promise<Bits
   throw new UnreadableImageError("has a damaged WebP header");
 }
 
-/** Three bytes, least significant first. */
+/** Reads three bytes, least significant first. */
 function uint24(view: DataView, offset: number): number {
   return view.getUint16(offset, true) | (view.getUint8(offset + 2) << 16);
 }

@@ -21,7 +21,7 @@ export async function walkGif(cursor: ByteCursor): Promise<void> {
 const EXTENSION = 0x21;
 const PICTURE = 0x2c;
 
-/** Moves behind the next sub-blocks and the empty one that ends them. Whether they were all there. */
+/** Moves behind the next sub-blocks and the empty one that ends them. Returns false when they are cut off. */
 async function skipData(cursor: ByteCursor): Promise<boolean> {
   for (;;) {
     const length = await cursor.byte();
@@ -30,7 +30,7 @@ async function skipData(cursor: ByteCursor): Promise<boolean> {
   }
 }
 
-/** Bytes of the colour table that a packed field declares. */
+/** Returns the bytes of the colour table that a packed field declares. */
 function colourTableBytes(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
 }

@@ -2,8 +2,8 @@ import type { ByteCursor } from "../byte-cursor.ts";
 import { textAt, UnreadableImageError } from "../header-reader.ts";
 
 /**
- * HEIC and AVIF: every item's data is in the file, as its table of locations says. Decoders fill tiles that are missing.
- * Source: ISO/IEC 14496-12, sections 4.2 and 8.11.3.
+ * HEIC and AVIF: every item's data is in the file, as its table of locations says. Without this check decoders fill
+ * missing tiles. Source: ISO/IEC 14496-12, sections 4.2 and 8.11.3.
  */
 export async function walkHeif(cursor: ByteCursor): Promise<void> {
   const meta = await findMeta(cursor);
@@ -19,7 +19,7 @@ export async function walkHeif(cursor: ByteCursor): Promise<void> {
 }
 
 const FULL_BOX_FLAGS = 4;
-/** Longer than the table of a picture with thousands of tiles. */
+/** Longest table that is read; that of a picture with thousands of tiles is shorter. */
 const MAX_META_BYTES = 256 * 1024;
 
 async function findMeta(cursor: ByteCursor): Promise<DataView> {
@@ -51,7 +51,10 @@ function childNamed(parent: DataView, type: string, from: number): DataView | nu
   return null;
 }
 
-/** The offset behind the last byte of any item that is in this file. Throws a `RangeError` for a table that is cut. */
+/**
+ * Returns the offset behind the last byte of the items in this file. Throws a `RangeError` for a table that is cut
+ * off.
+ */
 function endOfItems(table: DataView): number {
   const fields = new Fields(table);
   const version = fields.next(1);

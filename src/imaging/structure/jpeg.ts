@@ -2,8 +2,8 @@ import type { ByteCursor } from "../byte-cursor.ts";
 import { UnreadableImageError } from "../header-reader.ts";
 
 /**
- * JPEG: every segment and scan to the end marker, which a cut file lacks. Within a scan a zero follows each byte of
- * 255 that is no marker. Bytes behind the end are ignored. Source: ITU-T T.81 annex B.
+ * JPEG: every segment and scan up to the end marker, which a cut file lacks. Within a scan, a zero follows each byte
+ * of 255 that is no marker. Bytes after the end are ignored. Source: ITU-T T.81 annex B.
  */
 export async function walkJpeg(cursor: ByteCursor): Promise<void> {
   cursor.advance(2);
@@ -25,7 +25,7 @@ const END_OF_IMAGE = 0xd9;
 const ESCAPED = 0;
 const FILL = 0xff;
 
-/** The code of the next marker, in a scan or between segments; null at the end of the file. */
+/** Returns the code of the next marker, in a scan or between segments; null at the end of the file. */
 async function nextMarker(cursor: ByteCursor): Promise<number | null> {
   while (await cursor.seek(0xff, ESCAPED)) {
     let code = await cursor.byte();
@@ -35,7 +35,7 @@ async function nextMarker(cursor: ByteCursor): Promise<number | null> {
   return null;
 }
 
-/** TEM, the restart markers and a repeated start: markers without a length. */
+/** True for markers without a length: TEM, the restart markers and a repeated start. */
 function isStandalone(code: number): boolean {
   return code === 0x01 || (code >= 0xd0 && code <= 0xd8);
 }

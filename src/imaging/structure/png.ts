@@ -2,7 +2,7 @@ import type { ByteCursor } from "../byte-cursor.ts";
 import { textAt, UnreadableImageError } from "../header-reader.ts";
 
 /**
- * PNG: every chunk to `IEND` with its checksum, which proves the compressed pixels too. Bytes behind the end are
+ * PNG: every chunk up to `IEND` with its checksum, which proves the compressed pixels as well. Bytes after the end are
  * ignored. Source: PNG specification, third edition, section 5.3.
  */
 export async function walkPng(cursor: ByteCursor): Promise<void> {
@@ -16,7 +16,7 @@ export async function walkPng(cursor: ByteCursor): Promise<void> {
     for await (const piece of cursor.pieces(length)) checksum = Bun.hash.crc32(piece, checksum);
     const stored = await cursor.take(4);
     if (!stored) throw cutOff();
-    // Decoders leave out an ancillary chunk that is damaged; its type starts with a small letter.
+    // Decoders skip an ancillary chunk that is damaged; its type starts with a small letter.
     if (stored.getUint32(0) !== checksum && /^[A-Z]/.test(type))
       throw new UnreadableImageError("is damaged: a checksum is wrong");
     if (type === "IEND") return;
