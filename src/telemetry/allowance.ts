@@ -3,10 +3,10 @@ interface Bounds {
   perSecond: number;
 }
 
-/** Names that are remembered; of the least recent, one more burst is allowed. */
+/** Most names that are remembered. When the least recently used one is forgotten, it may send another burst. */
 const MAX_NAMES = 10_000;
 
-/** How much each name may take: so much at once, and then so much a second (token buckets). */
+/** Limits each name to a burst and then to a rate per second (token buckets). */
 export class Allowance {
   readonly #bounds: Bounds;
   readonly #now: () => number;
@@ -17,7 +17,7 @@ export class Allowance {
     this.#now = now;
   }
 
-  /** Takes one; false when nothing is left now. */
+  /** Takes one token; returns false when none is left now. */
   take(name: string): boolean {
     const { atOnce, perSecond } = this.#bounds;
     const at = this.#now();

@@ -6,7 +6,7 @@ export type Sample = readonly [suffix: string, labels: string, value: number];
 /** Most label sets of one metric before any of its labels is folded. */
 const MAX_SERIES = 2_000;
 
-/** A series that nothing was added to for this long is dropped when another needs its place. */
+/** A series without changes for this long is dropped when another one needs its place. */
 const IDLE_MS = 24 * 3_600_000;
 
 /** Shortest time between two searches for idle series. */
@@ -17,9 +17,9 @@ const OTHER = "other";
 
 interface Series {
   value: number;
-  /** How many labels are folded in it. */
+  /** Number of labels that are folded in it. */
   readonly folds: number;
-  /** When it was last added to, Unix milliseconds. */
+  /** Time of the last change, Unix milliseconds. */
   usedAt: number;
 }
 
@@ -42,12 +42,15 @@ export class Counters {
     this.#foldable = foldable;
   }
 
-  /** How often it was added to a series with folded labels. */
+  /** Number of additions to series with folded labels. */
   get folded(): number {
     return this.#folded;
   }
 
-  /** Adds to the series of these values. The time, in Unix milliseconds, tells idle series where labels are foldable. */
+  /**
+   * Adds to the series with these values. The time, in Unix milliseconds, identifies idle series when labels are
+   * foldable.
+   */
   add(values: readonly string[], by = 1, at = 0): void {
     const series = this.#series.get(values) ?? this.#open(values, at);
     series.value += by;
@@ -101,7 +104,7 @@ export class Counters {
   }
 }
 
-/** Backslash, quote and line feed of a label's value are escaped (exposition format). */
+/** Escapes backslash, quote and line feed in a label's value (exposition format). */
 export function escaped(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }

@@ -9,7 +9,7 @@ interface Histogram {
   count: number;
 }
 
-/** Durations by the values of one label, or together where it has no name. */
+/** Durations by the values of one label, or in total when the label has no name. */
 export class Histograms {
   readonly #histograms = new Map<string, Histogram>();
   readonly #name: string | null;

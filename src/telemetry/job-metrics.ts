@@ -3,7 +3,7 @@ import { Counters } from "./counters.ts";
 import { Histograms } from "./histograms.ts";
 import type { MetricFamily } from "./metrics.ts";
 
-/** Metrics of asynchronous jobs. The queues are those of the whole database, the rest is what this process did. */
+/** Metrics of asynchronous jobs. The queues are those of the whole database; the other numbers are of this process. */
 export class JobMetrics {
   readonly #ends = new Counters(["status", "type"]);
   readonly #pickUps = new Histograms(null);
@@ -13,7 +13,7 @@ export class JobMetrics {
     this.#queues = queues;
   }
 
-  /** A job was claimed for the first time, so long after its submission. */
+  /** Records the first claim of a job, so many milliseconds after its submission. */
   pickedUp(milliseconds: number): void {
     this.#pickUps.observe("", milliseconds / 1000);
   }

@@ -11,7 +11,7 @@ import { systemClock } from "../lib/clock.ts";
 const FLUSH_MS = 25;
 const MAX_CAUSE = 500;
 
-/** From the least to the most important. */
+/** Log levels, from the least to the most important. */
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -29,7 +29,8 @@ export function requestLog(write: (lines: string) => void, minimum: LogLevel = "
   const pending: RequestEvent[] = [];
   let lines = "";
   let cancelFlush: (() => void) | undefined;
-  // Formatted soon: an event kept until the write would survive a minor collection with everything it references.
+  // Lines are formatted soon: an event kept until the write would survive a minor collection with everything that it
+  // references.
   const format = (): void => {
     for (const event of pending) lines += line(event, minimum);
     pending.length = 0;
@@ -54,8 +55,8 @@ export function requestLog(write: (lines: string) => void, minimum: LogLevel = "
 export type SystemLog = (message: string, cause: unknown, level?: LogLevel) => void;
 
 /**
- * Writes one line for each event outside of requests; `warn` is the level unless given. Work that fails because the
- * database is away is told at `debug`: the loss and the return have a line each, and all that waits has none.
+ * Writes one line for each event outside of requests, at level `warn` by default. Failures caused by an unreachable
+ * database are logged at `debug`: its loss and its return have a line each, and the work that waits has none.
  */
 export function systemLog(write: (lines: string) => void, minimum: LogLevel = "info"): SystemLog {
   return (message, cause, level = isDatabaseAway(cause) ? "debug" : "warn") => {
@@ -74,7 +75,7 @@ function isDatabaseAway(cause: unknown): boolean {
   return cause instanceof DependencyError && cause.dependency === "database";
 }
 
-/** Probes come every few seconds and say nothing while they succeed. */
+/** Routes of probes, which come every few seconds and are not worth a line while they succeed. */
 const PROBES: ReadonlySet<string> = new Set(["health", "readiness", "metrics"]);
 
 function levelOf({ status, route }: RequestEvent): LogLevel {
@@ -118,7 +119,7 @@ function line(event: RequestEvent, minimum: LogLevel): string {
   return `${JSON.stringify(fields)}\n`;
 }
 
-/** Of many requests in one millisecond it is written once. */
+/** Cache: the many requests of one millisecond share one formatted time. */
 const written = { at: 0, text: "" };
 
 function timeOf(at: number): string {
@@ -142,15 +143,15 @@ function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100;
 }
 
-/** A cause as text, without credentials that a vendor may have echoed. */
+/** Returns a cause as text, without credentials that a vendor may have echoed. */
 export function causeText(cause: unknown, minimum: LogLevel): string {
   return redact(describeCause(cause, minimum === "debug")).slice(0, MAX_CAUSE);
 }
 
-/** A vendor's words may quote the prompt, which is logged at the debug level only. */
+/** Describes a cause. A vendor's words may quote the prompt, so they are logged at the debug level only. */
 function describeCause(cause: unknown, isDebug: boolean): string {
   if (!(cause instanceof Error)) return String(cause);
-  // A driver's own words say what failed: a refused connection, a missing bucket, a wrong signature.
+  // The driver's message names the failure: a refused connection, a missing bucket, a wrong signature.
   if (cause instanceof DependencyError && cause.cause !== undefined)
     return `${cause.name}: ${cause.message}: ${describeCause(cause.cause, isDebug)}`;
   if (!(cause instanceof UpstreamError)) return `${cause.name}: ${cause.message}`;

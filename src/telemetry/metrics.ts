@@ -59,7 +59,7 @@ export class Metrics {
     this.#countUsage(event, model, organizationId, at);
   };
 
-  /** Everything counted so far. */
+  /** Returns all counts so far. */
   families(): MetricFamily[] {
     return [
       counter(
@@ -134,13 +134,13 @@ export class Metrics {
   }
 }
 
-/** Of labels whose values may become too many, the one that is given up first. */
+/** Labels that may get too many values, the first one to give up first. */
 const FOLDABLE = ["organization", "model"];
 
 const NANOS = 1e9;
 
 /**
- * The exposition text. Families of several processes are merged under one name and distinguished by the label
+ * Writes the exposition text. Families of several processes are merged under one name and distinguished by the label
  * `process`; a single process has no such label.
  */
 export function formatMetrics(processes: ReadonlyMap<number | null, readonly MetricFamily[]>): string {

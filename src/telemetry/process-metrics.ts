@@ -2,7 +2,7 @@ import { z } from "zod";
 import { formatMetrics, type MetricFamily, type Metrics } from "./metrics.ts";
 import { after } from "../lib/waiting.ts";
 
-/** How long other processes are awaited; one that is restarting is left out. */
+/** Milliseconds to wait for other processes; one that is restarting is left out. */
 const GATHER_MS = 500;
 
 /** A message between workers through their supervisor, by worker numbers; without `to` it is for all. */
@@ -15,8 +15,8 @@ const messageSchema = z.object({
 type Message = z.output<typeof messageSchema>;
 
 /**
- * The metrics of every process on the port, whichever of them is scraped: the others' come through the supervisor.
- * `worker` is this process's number, null for a single process.
+ * Gathers the metrics of every process on the port, whichever one is scraped: those of the others come through the
+ * supervisor. `worker` is this process's number, null for a single process.
  */
 export function gatherMetrics(
   metrics: Metrics,

@@ -2,11 +2,11 @@ import type { RequestEvent } from "../domain/request-event.ts";
 import { redactPersonal } from "./redaction.ts";
 import type { PromptRecord } from "../admin/prompt-schema.ts";
 
-/** Most that wait for the database; more are not kept. */
+/** Most records that wait for the database; further ones are dropped. */
 const MAX_WAITING = 500;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Collects what was said in requests of organizations that have it logged, until it is taken for the database. */
+/** Collects prompts and replies of organizations that log them, until they are taken for the database. */
 export class PromptRecorder {
   #events: RequestEvent[] = [];
 
@@ -14,7 +14,7 @@ export class PromptRecorder {
     if (event.content !== null && this.#events.length < MAX_WAITING) this.#events.push(event);
   };
 
-  /** At most so many of what was collected, oldest first. */
+  /** Takes at most so many records, oldest first. */
   take(limit: number): PromptRecord[] {
     return this.#events.splice(0, limit).flatMap(recordOf);
   }

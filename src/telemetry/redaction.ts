@@ -7,11 +7,13 @@ export function redact(text: string): string {
 }
 
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g;
-/** Thirteen to nineteen digits, which may be grouped: numbers of payment cards, as their check digit shows. */
+/**
+ * Matches thirteen to nineteen digits, possibly grouped. Those with a valid check digit are numbers of payment cards.
+ */
 const DIGITS = /\b\d(?:[ -]?\d){12,18}\b/g;
 const PHONE = /(?<![\w.])\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}\b/g;
 
-/** A text without secrets, pictures in it, e-mail addresses, payment cards and international phone numbers. */
+/** Removes secrets, inline pictures, e-mail addresses, payment cards and international phone numbers from a text. */
 export function redactPersonal(text: string): string {
   return redact(text)
     .replace(EMAIL, "[e-mail]")
@@ -19,7 +21,7 @@ export function redactPersonal(text: string): string {
     .replace(PHONE, "[phone]");
 }
 
-/** Luhn's algorithm (ISO/IEC 7812-1, annex B). */
+/** True when the check digit is valid by Luhn's algorithm (ISO/IEC 7812-1, annex B). */
 function hasCheckDigit(text: string): boolean {
   const digits = text.replace(/\D/g, "");
   let sum = 0;

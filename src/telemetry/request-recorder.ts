@@ -7,19 +7,19 @@ import { causeText } from "./log.ts";
 import type { MetricFamily } from "./metrics.ts";
 import { redact } from "./redaction.ts";
 
-/** What is recorded, as configured now. */
+/** The settings of recording that are in force. */
 export interface RecorderSettings {
-  /** `all` records every request with a key, `failed` those that need looking at. */
+  /** `all` records every request with a key, `failed` only those that need attention. */
   log: "failed" | "all";
-  /** From when on a request counts as slow. Milliseconds. */
+  /** Milliseconds from which a request counts as slow. */
   slowMs: number;
 }
 
-/** Requests that a process records at once and in a second. */
+/** Most requests that a process records at once and per second. */
 const PER_PROCESS = { atOnce: 1_000, perSecond: 50 };
-/** The same of one key; requests without one share such a share. */
+/** The same limits for one key; requests without a key share one such limit. */
 const PER_KEY = { atOnce: 500, perSecond: 0.5 };
-/** Most that wait for the database. */
+/** Most records that wait for the database. */
 const MAX_WAITING = 5_000;
 const MAX_TEXT = 500;
 
@@ -27,8 +27,8 @@ const MAX_TEXT = 500;
 const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
 
 /**
- * Collects requests that need looking at, and delivered pictures, until they are taken for the database. Bounded by
- * time and by key, so that nobody fills the disk with refused requests; what is left out is counted.
+ * Collects requests that need attention, and delivered pictures, until they are taken for the database. Limits by time
+ * and by key keep refused requests from filling the disk; left out requests are counted.
  */
 export class RequestRecorder {
   readonly #settings: () => RecorderSettings;
@@ -52,7 +52,7 @@ export class RequestRecorder {
     else this.#dropped += 1;
   };
 
-  /** Everything recorded since the last call. */
+  /** Takes all records since the last call. */
   take(): { records: RequestRecord[]; pictures: PictureRecord[] } {
     const taken = { records: this.#events.map(recordOf), pictures: this.#pictures };
     this.#events = [];
@@ -110,7 +110,7 @@ export class RequestRecorder {
   }
 }
 
-/** Whether the caller was told a vendor's words, which may quote the request. */
+/** True when the caller's message quotes a vendor, whose words may quote the request. */
 function isByVendor(cause: unknown): boolean {
   return cause instanceof UpstreamError && cause.publicMessage !== undefined && Boolean(cause.vendorMessage);
 }

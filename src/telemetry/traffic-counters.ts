@@ -4,7 +4,7 @@ import { ATTEMPT_ROUTE, DURATION_BUCKETS, durationBucket, type TrafficCount } fr
 import { NestedMap } from "../lib/nested-map.ts";
 
 const MINUTE_MS = 60_000;
-/** Most counts that wait for the database; what comes beyond is counted without names. */
+/** Most counts that wait for the database; further ones are counted without names. */
 const MAX_COUNTS = 20_000;
 /** Attempts that a vendor answered. */
 const ANSWERED = "answered";
@@ -12,8 +12,8 @@ const ANSWERED = "answered";
 type Count = Pick<TrafficCount, "requests" | "durations">;
 
 /**
- * Counts requests and calls to vendors by minute, until they are taken for the database. Of the order of a microsecond
- * for each request, as it runs between two of them.
+ * Counts requests and calls to vendors by minute, until they are taken for the database. Takes about a microsecond for
+ * each request, because it runs between two of them.
  */
 export class TrafficCounters {
   readonly #minutes = new Map<number, NestedMap<Count>>();
@@ -42,7 +42,7 @@ export class TrafficCounters {
     }
   };
 
-  /** Everything counted since the last call. */
+  /** Takes all counts since the last call. */
   take(): TrafficCount[] {
     const counts = [...this.#minutes].flatMap(([at, counted]) =>
       Array.from(counted.entries(), ([names, count]): TrafficCount => {
@@ -63,7 +63,7 @@ export class TrafficCounters {
     return counts;
   }
 
-  /** Takes back what the database did not take. */
+  /** Takes back counts that the database did not accept. */
   giveBack(counts: readonly TrafficCount[]): void {
     for (const { at, organizationId, keyId, model, channel, route, status, code, ...count } of counts) {
       const known = this.#open(at, [organizationId, keyId, model, channel, route, status, code]);
@@ -96,7 +96,7 @@ export class TrafficCounters {
     return count;
   }
 
-  /** Route, status and code are closed sets. */
+  /** Counts without names. Route, status and code remain: they are closed sets. */
   #openUnnamed(counted: NestedMap<Count>, names: readonly string[]): Count {
     const unnamed = ["", "", "", "", ...names.slice(4)];
     return counted.get(unnamed) ?? this.#openNew(counted, unnamed);
