@@ -3,7 +3,7 @@ import { formatNanos } from "../lib/money.ts";
 
 const MINUTE_MS = 60_000;
 
-/** What of a rule holds now. */
+/** Returns the conditions of a rule that hold now. */
 export function conditionsOf({ settings }: Pick<AlertRule, "settings">, facts: AlertFacts): AlertCondition[] {
   if (settings.kind === "budget") return budgetConditions(settings, facts);
   if (settings.kind === "error_rate") return errorConditions(settings, facts);

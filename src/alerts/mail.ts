@@ -12,7 +12,7 @@ const NO_RECIPIENT =
 /** Sends mails through a server, `smtp://` with STARTTLS where it offers that, or `smtps://`. */
 export function openMailer({ url, from }: { url: string; from: string }): SendMail {
   const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
-  // Loaded at its first use: few installations send mails.
+  // Loaded at its first use, because few installations send mails.
   const open = async () => (await import("nodemailer")).createTransport({ url, ...timeouts });
   let transport: ReturnType<typeof open> | null = null;
   return async ({ recipient, subject, body }) => {
@@ -21,7 +21,10 @@ export function openMailer({ url, from }: { url: string; from: string }): SendMa
   };
 }
 
-/** Sends what is due now to those who may get it, and says what became of each; `onProblem` is told of each failure. */
+/**
+ * Sends the mails that are due now to permitted addresses and reports the result of each to the store. Calls
+ * `onProblem` for each failure.
+ */
 export async function sendDueMails(
   store: AlertStore,
   send: SendMail,
@@ -49,7 +52,7 @@ export async function sendDueMails(
   }
 }
 
-/** Whether the server refuses the mail for good (RFC 5321, section 4.2.1), and not only for now. */
+/** True when the server refuses the mail for good (RFC 5321, section 4.2.1), not only for now. */
 function isPermanent(error: unknown): boolean {
   const code = error instanceof Error && "responseCode" in error ? Number(error.responseCode) : 0;
   return code >= 500 && code < 600;

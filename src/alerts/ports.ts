@@ -1,43 +1,52 @@
 import type { AlertCondition, AlertFacts, AlertRule } from "../domain/alert.ts";
 import type { Ejection } from "../gateway/routing/ejection.ts";
 
-/** What alerts need of the store. Methods throw a `DependencyError`. */
+/** The store of alerts. Methods throw a `DependencyError`. */
 export interface AlertStore {
-  /** Whether this process is the one that watches now, for so many milliseconds more; any other one is not. */
+  /**
+   * Resolves to true when this process is the one that watches, for so many milliseconds more; then no other process
+   * is.
+   */
   takeTurn(processId: string, forMs: number): Promise<boolean>;
-  /** Notes what a process holds out of service now. Others' notes that are older than `forgetMs` are forgotten. */
+  /**
+   * Stores the targets that a process holds out of service now. Removes other processes' entries that are older than
+   * `forgetMs`.
+   */
   noteEjections(processId: string, ejections: readonly Ejection[], forgetMs: number): Promise<void>;
-  /** Every rule that is not disabled. */
+  /** Returns every rule that is not disabled. */
   rules(): Promise<AlertRule[]>;
-  /** Facts of an organization, with its requests of the last so many minutes. */
+  /** Returns the facts of an organization, with its requests of the last so many minutes. */
   facts(organizationId: string, minutes: number): Promise<AlertFacts>;
   /**
-   * Opens events for conditions that are new, with their messages, and ends those whose condition holds no more. What
-   * is unchanged is sent to nobody again.
+   * Opens events for new conditions, with their messages, and ends those whose condition no longer holds. Unchanged
+   * events are not sent again.
    */
   settle(rule: AlertRule, conditions: readonly AlertCondition[], now: number): Promise<void>;
-  /** Mails that are to be sent now; whoever does not say what became of one in a minute has lost it. */
+  /**
+   * Returns the mails that are due now. The caller must report the result of each within a minute, or it loses the
+   * mail to another process.
+   */
   dueMails(limit: number): Promise<Mail[]>;
   mailSent(id: string): Promise<void>;
-  /** It is sent again after so many milliseconds; null gives it up. */
+  /** Schedules the mail again after so many milliseconds; null gives it up. */
   mailFailed(id: string, result: string, retryMs: number | null): Promise<void>;
-  /** Removes ended events and mails that are so old. */
+  /** Removes ended events and mails that are older than the retention. */
   sweep(retentionMs: number): Promise<void>;
 }
 
 export interface Mail {
   id: string;
-  /** Whose rule it tells of; null where an earlier version has written it. */
+  /** The organization of the rule; null in mails of earlier versions. */
   organizationId: string | null;
   recipient: string;
   subject: string;
   body: string;
-  /** This one included. */
+  /** Number of attempts, this one included. */
   attempts: number;
 }
 
-/** Whether mail of an organization still goes to this address: rules outlive members and settings. */
+/** True when mail of an organization still goes to this address: rules outlive members and settings. */
 export type IsRecipient = (email: string, organizationId: string | null) => Promise<boolean>;
 
-/** Sends one mail. Rejects with an `Error` whose message says why it could not. */
+/** Sends one mail. Rejects with an `Error` whose message names the reason. */
 export type SendMail = (mail: Pick<Mail, "recipient" | "subject" | "body">) => Promise<void>;

@@ -9,7 +9,7 @@ interface AlertOptions {
   store: AlertStore;
   processId: string;
   ejections(): readonly Ejection[];
-  /** Null where no mail server is configured. */
+  /** Null when no mail server is configured. */
   sendMail: SendMail | null;
   isRecipient: IsRecipient;
   onProblem(message: string, cause: unknown): void;
@@ -22,7 +22,7 @@ const MAIL_MS = 2_000;
 const SWEEP_MS = 60 * 60_000;
 const RETENTION_MS = 90 * 24 * 60 * 60_000;
 
-/** Compares rules with what happens, in one process at a time, and sends mails, until it is stopped. */
+/** Compares rules with the current facts, in one process at a time, and sends mails, until it is stopped. */
 export function startAlerts(options: AlertOptions): BackgroundWork {
   const { store, sendMail, isRecipient, onProblem } = options;
   const failed = (message: string) => (error: unknown) => onProblem(message, error);
@@ -41,7 +41,7 @@ export function startAlerts(options: AlertOptions): BackgroundWork {
   return { stop: async () => void (await Promise.all(work.map((one) => one.stop()))) };
 }
 
-/** Notes what this process knows and, when it is its turn, settles every rule. */
+/** Stores this process's facts and, when it is its turn, settles every rule. */
 export async function watch({
   store,
   processId,
