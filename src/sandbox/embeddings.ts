@@ -6,11 +6,11 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 
 const DEFAULT_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
-/** Of all texts of a request. Vendors take 300,000 tokens. */
+/** Most characters of all texts of a request together. Vendors take 300,000 tokens. */
 const MAX_CHARACTERS = 1024 * 1024;
-/** Dimensions that a token touches. */
+/** Dimensions that a token changes. */
 const FEATURES = 4;
-/** They take a millisecond; then others get a turn. */
+/** So many tokens take a millisecond; then other requests run. */
 const TOKENS_AT_ONCE = 1_024;
 
 /** Embeds without a vendor: the same text has the same vector, and texts with words in common are near each other. */
@@ -29,7 +29,7 @@ export const sandboxEmbeddings: EmbeddingUpstream = {
   },
 };
 
-/** Adds one or takes it away in a few dimensions for each token. */
+/** Adds or subtracts one in a few dimensions for each token. */
 async function vectorOf(text: string, size: number): Promise<number[]> {
   const vector: number[] = Array.from({ length: size }, () => 0);
   for (const [index, token] of splitTokens(text.toLowerCase()).entries()) {
@@ -41,7 +41,7 @@ async function vectorOf(text: string, size: number): Promise<number[]> {
       vector[at] = (vector[at] ?? 0) + (hash % 2 === 0 ? 1 : -1);
     }
   }
-  // Opposite tokens may leave nothing, and a vector needs a direction.
+  // Opposite tokens may cancel out, and a vector needs a direction.
   if (!vector.some((value) => value !== 0)) vector[0] = 1;
   return vector;
 }

@@ -1,15 +1,15 @@
 /** Numbers that look random and are the same for the same seed, on every machine. */
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** A whole number from 0 up to, not including, `limit`. */
+  /** Returns a whole number from 0 up to, but not including, `limit`. */
   below(limit: number): number;
   pick<Choice>(choices: readonly [Choice, ...Choice[]]): Choice;
 }
 
 const GOLDEN_STEP = 0x9e3779b9;
 
-/** A generator seeded by everything in `parts`, in order. */
+/** Makes a generator seeded by all `parts`, in order. */
 export function createRandom(...parts: readonly (string | number)[]): Random {
   let state = hashNumber(...parts);
   const next = () => {
@@ -22,7 +22,7 @@ export function createRandom(...parts: readonly (string | number)[]): Random {
   return { next, below, pick: (choices) => choices[below(choices.length)] ?? choices[0] };
 }
 
-/** A 32-bit hash of text and numbers. */
+/** Returns a 32-bit hash of text and numbers. */
 export function hashNumber(...parts: readonly (string | number)[]): number {
   return Bun.hash.xxHash32(parts.join("\u0000"));
 }

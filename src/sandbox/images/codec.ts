@@ -7,7 +7,9 @@ import { readImageHeader } from "../../imaging/sniff.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 import { createCanvas, type Canvas } from "./canvas.ts";
 
-/** The process's slots for decoding and encoding, which bound its memory, and what ends the wait for one. */
+/**
+ * The process's slots for decoding and encoding, which bound its memory, and the signal that ends the wait for one.
+ */
 export interface Codec {
   slots: Semaphore;
   signal: AbortSignal;

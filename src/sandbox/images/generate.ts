@@ -19,7 +19,7 @@ export function createSandboxImageUpstream(_settings: unknown, codecSlots: FairS
   };
 }
 
-/** How pictures of one quality are painted, encoded and counted. */
+/** The settings of one quality: painting, encoding and counting. */
 interface Detail {
   /** Pixels that are painted; larger pictures are enlarged from them. */
   pixels: number;
@@ -29,7 +29,7 @@ interface Detail {
   grain: number;
   /** Quality of the jpeg and webp codecs when the caller names no compression. */
   codecQuality: number;
-  /** Patches along the longer edge, which tokens are counted by, as the vendors publish it. */
+  /** Patches along the longer edge, by which tokens are counted, as the vendors publish it. */
   patches: number;
 }
 
@@ -82,7 +82,7 @@ async function generate(requested: ImageOrder, slots: Semaphore, signal: AbortSi
   };
 }
 
-/** The size to generate: an edit without a shape of its own gets the one nearest to image 1, at its tier. */
+/** Returns the size to generate: an edit without a requested shape gets the one nearest to image 1, at its tier. */
 function sizeOf({ size, references, model }: ImageOrder): ResolvedSize {
   const [first] = references;
   if (!size.isShapeFree || !first) return size;
@@ -90,7 +90,7 @@ function sizeOf({ size, references, model }: ImageOrder): ResolvedSize {
   return resolveSize({ kind: "tier", tier: size.tier, ratio }, model.image);
 }
 
-/** The quality that takes effect, or undefined for models that have none. */
+/** Returns the quality that takes effect, or undefined for models that have none. */
 function effectiveQuality(order: ImageOrder): string | undefined {
   const { qualities, defaultQuality } = order.model.image;
   if (qualities.length === 0) return undefined;

@@ -48,7 +48,7 @@ function paintSun(canvas: Canvas, random: Random, color: number): void {
   }
 }
 
-/** The top row of a range of hills in each column: three waves, lower the nearer the range is. */
+/** Returns the top row of a range of hills in each column: three waves, lower the nearer the range is. */
 function ridgeOf(random: Random, { width, height }: Canvas, nearness: number): Int32Array {
   const waves = [1, 2, 5].map((turns) => ({
     turns: (turns + random.next()) * Math.max(1, width / height) * Math.PI * 2,

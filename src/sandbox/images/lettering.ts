@@ -32,7 +32,7 @@ export function layOut(paragraphs: readonly string[], area: { width: number; hei
   }
 }
 
-/** Breaks at spaces where it can, and anywhere where it must. */
+/** Breaks a text at spaces if possible, else anywhere. */
 function breakLines(text: string, columns: number): string[] {
   return text.match(new RegExp(`\\S.{0,${columns - 1}}(?= |$)|\\S.{${columns - 1}}`, "gu")) ?? [];
 }
@@ -60,7 +60,10 @@ function drawGlyph(canvas: Canvas, rows: readonly number[], first: Rectangle, co
   }
 }
 
-/** The rows of a character, from the top; the highest of 5 bits is the leftmost dot. An unknown one is a box. */
+/**
+ * Returns the rows of a character, from the top; the highest of 5 bits is the leftmost dot. An unknown character is a
+ * box.
+ */
 export function glyphOf(character: string): readonly number[] {
   return GLYPHS[(character.codePointAt(0) ?? 0) - FIRST_PRINTABLE] ?? BOX;
 }

@@ -13,7 +13,7 @@ interface Appearance extends LandscapeOptions {
   pixels: number;
 }
 
-/** All pictures of one order share the size they are painted at and the decoded references. */
+/** The parts that all pictures of one order share: painted size, decoded references and seed. */
 interface PreparedOrder {
   order: ImageOrder;
   appearance: Appearance;
@@ -29,7 +29,7 @@ const PANEL = 0xff1b1d2a;
 const LETTERS = 0xffffffff;
 const ROWS_PER_SLICE = 64;
 
-/** With a mask at least so many pixels are painted, so that the kept part stays sharp. */
+/** Fewest pixels that are painted for an edit with a mask, so that the kept part stays sharp. */
 const MIN_MASKED_PIXELS = 1_048_576;
 
 /** Decodes the references and the mask of an order, once for all its pictures. */
@@ -68,7 +68,7 @@ export async function paintPicture(
   return canvas;
 }
 
-/** The order's shape at no more pixels than its quality paints. */
+/** Returns the order's shape at no more pixels than its quality paints. */
 function paintedSize(order: ImageOrder, wanted: number): { width: number; height: number } {
   const { width, height } = order.size;
   const pixels = order.mask === undefined ? wanted : Math.max(wanted, MIN_MASKED_PIXELS);

@@ -25,7 +25,7 @@ export function composeAnswer(conversation: Conversation, variant: number): stri
   return composeWords(random, topic, sentences, Math.min(requested.count, MAX_OUTPUT_TOKENS));
 }
 
-/** So many tokens of thinking about a question. */
+/** Composes so many tokens of thinking about a question. */
 export function composeThinking(question: string, count: number): string[] {
   const random = createRandom(question, "thinking");
   const topic = topicOf(question, random);
@@ -34,7 +34,7 @@ export function composeThinking(question: string, count: number): string[] {
   return tokens.slice(0, count);
 }
 
-/** How long an answer the prompt asks for. */
+/** The length of the answer that the prompt requests. */
 interface RequestedLength {
   /** Words between spaces, or Chinese characters. */
   unit: "words" | "characters";
@@ -53,7 +53,7 @@ function readRequestedLength(prompt: string): RequestedLength | null {
   return characters === undefined ? null : { unit: "characters", count: Number(characters) };
 }
 
-/** A longer word of the question, for sentences and sampled arguments. */
+/** Returns a longer word of the question, for sentences and sampled arguments. */
 export function topicOf(question: string, random: Random): string {
   const words = question.slice(0, 2000).match(/\p{L}[\p{L}\p{N}]{3,23}/gu) ?? [];
   const names = words.slice(1).filter((word) => /^\p{Lu}\p{Ll}/u.test(word));
@@ -80,7 +80,7 @@ function shorten(text: string, max: number): string {
   return characters.length <= max ? line : `${characters.slice(0, max).join("")}…`;
 }
 
-/** Exactly `count` words; a short text has no quotation. */
+/** Composes exactly `count` words; a short text has no quotation. */
 function composeWords(random: Random, topic: string, opening: readonly string[], count: number): string {
   const words = opening.flatMap((sentence) => sentence.split(" "));
   if (words.length * 2 > count) words.length = 0;

@@ -6,7 +6,7 @@ import { countTokens } from "./tokens.ts";
 export interface Conversation {
   model: string;
   isStream: boolean;
-  /** `n`. */
+  /** The field `n`. */
   choices: number;
   /** Most output tokens of one choice, hidden ones included. */
   limit: number;
@@ -38,7 +38,7 @@ export const TOKENS_PER_ATTACHMENT = 256;
 /** A vendor counts the frame of a message even when it has no text. */
 const MIN_PROMPT_TOKENS = 1;
 
-/** Reads a request's parsed body. Throws `rejected` for what no vendor would take. */
+/** Reads a request's parsed body. Throws `rejected` for a body that no vendor would accept. */
 export function readConversation(body: unknown): Conversation {
   if (!isObject(body)) throw rejected("The request body must be a JSON object.");
   const messages = Array.isArray(body["messages"]) ? body["messages"].filter(isObject) : [];
@@ -66,7 +66,10 @@ export function readConversation(body: unknown): Conversation {
   };
 }
 
-/** Tokens of everything the model would read: all texts, tool calls and tool definitions; a fixed number a picture. */
+/**
+ * Counts the tokens that the model would read: all texts, tool calls and tool definitions; a fixed number for a
+ * picture.
+ */
 function countPromptTokens(messages: readonly Record<string, unknown>[], tools: unknown): number {
   let count = 0;
   for (const message of messages) {
@@ -108,7 +111,7 @@ function functionTools(value: unknown): Tool[] {
   });
 }
 
-/** The named tool, else the first one allowed; null when none is to be called. */
+/** Returns the named tool, else the first allowed one; null when none is to be called. */
 function chosenTool(tools: readonly Tool[], choice: unknown): Tool | null {
   if (choice === "none") return null;
   if (!isObject(choice)) return tools[0] ?? null;
@@ -135,7 +138,7 @@ function integer(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) ? value : null;
 }
 
-/** A request that no vendor would take. */
+/** Makes the error for a request that no vendor would accept. */
 export function rejected(publicMessage: string, param?: string): UpstreamError {
   return new UpstreamError("rejected", "the sandbox does not take this request", {
     status: 400,

@@ -19,15 +19,15 @@ interface FormattedReply {
   frames(): Generator<string, void>;
 }
 
-/** A wire format besides chat completions in which the sandbox answers. */
+/** A wire format of the sandbox besides chat completions. */
 export interface SandboxFormat {
   name: TextDialect["name"];
   reply(call: TextCall): FormattedReply;
-  /** Where the format has a way to count without running. */
+  /** Counts tokens without running; absent when the format has no such call. */
   count?(call: TextCall): string;
 }
 
-/** All of them. A further one is a line here. */
+/** All formats. A new one is a line here. */
 export const FORMATS: readonly SandboxFormat[] = [
   {
     ...formatOf(messages, ({ raw }) => readRequest(Buffer.from(raw), NO_HEADERS)),
@@ -48,7 +48,7 @@ export const FORMATS: readonly SandboxFormat[] = [
   },
 ];
 
-/** A format of a dialect: its own reader and writer do the rest. */
+/** Makes the format of a dialect, with the dialect's own reader and writer. */
 function formatOf<Request extends TextRequest>(
   dialect: TextDialect<Request>,
   read: (call: TextCall) => TextPayload<Request>,

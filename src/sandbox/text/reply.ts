@@ -22,7 +22,7 @@ export interface Choice {
   tokens: string[];
   toolCall: { id: string; name: string } | null;
   finishReason: "stop" | "length" | "tool_calls";
-  /** The one that ended the text. */
+  /** The stop sequence that ended the text. */
   stopSequence: string | null;
 }
 
@@ -46,7 +46,7 @@ export function composeReply(conversation: Conversation): Reply {
   const reasoning = reasoningTokens(conversation);
   const capacity = conversation.limit - reasoning;
   const { tool } = conversation;
-  // Choices share what is made from a schema: it is the costly part, and there may be 128 of them.
+  // Choices share the JSON made from a schema: it is the costly part, and there may be 128 choices.
   const json = tool ? sampleArguments(conversation, tool) : composeJson(conversation);
   const choices: Choice[] = [];
   let completion = 0;
@@ -91,7 +91,7 @@ function sampleArguments({ question }: Conversation, { parameters }: Tool): stri
   return JSON.stringify(sampleSchema(parameters, topicOf(question, createRandom(question))));
 }
 
-/** Null when the reply is plain text. */
+/** Composes a JSON reply; null when the reply is plain text. */
 function composeJson(conversation: Conversation): string | null {
   const { format, question } = conversation;
   if (format.kind === "text") return null;
@@ -103,7 +103,7 @@ function newId(prefix: string): string {
   return prefix + crypto.randomUUID().replaceAll("-", "").slice(0, ID_CHARACTERS);
 }
 
-/** Half of the limit is kept for visible tokens. */
+/** Returns the number of hidden tokens. Half of the limit is kept for visible ones. */
 function reasoningTokens({ effort, limit }: Conversation): number {
   if (effort === null) return 0;
   const wanted = ownValue(REASONING_TOKENS, effort);

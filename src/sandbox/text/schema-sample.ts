@@ -6,11 +6,11 @@ const MAX_DEPTH = 24;
 const MAX_ITEMS = 256;
 /** Entries of `enum` and `examples` that are considered. */
 const MAX_GIVEN = 64;
-/** How often a value may contain what the same reference points at. */
+/** Most times that a value may contain the target of the same reference. */
 const MAX_SAME_REFERENCE = 2;
 const CHARACTERS_PER_STEP = 8;
 
-/** The document, and how much work may still be spent on it. */
+/** The document, and the work that may still be spent on it. */
 interface Work {
   root: unknown;
   /** A word that free text is made of. */
@@ -19,7 +19,7 @@ interface Work {
   steps: number;
 }
 
-/** Where in the value the sampler is. */
+/** The sampler's position in the value. */
 interface Position {
   depth: number;
   /** References followed on the way here, so that a schema that contains itself ends. */
@@ -74,7 +74,7 @@ function sample(
   return undefined;
 }
 
-/** Adds a schema. False where nothing fits, references do not end, or the work is used up. */
+/** Adds a schema. Returns false when nothing fits it, references do not end, or the work is used up. */
 function add(schema: unknown, flat: FlatSchema, work: Work, nesting: number): boolean {
   work.steps -= 1;
   if (schema === false || nesting > MAX_DEPTH || work.steps <= 0) return false;
@@ -174,7 +174,7 @@ function sampleType(flat: FlatSchema, position: Position, work: Work): unknown {
   }
 }
 
-/** The first type but null, or what the keywords imply. */
+/** Returns the first type except null, or the type that the keywords imply. */
 function typeOf({ keywords, properties, required }: FlatSchema): unknown {
   const types = [keywords["type"] ?? []].flat();
   const type = types.find((name) => name !== "null") ?? types[0];
@@ -186,7 +186,7 @@ function typeOf({ keywords, properties, required }: FlatSchema): unknown {
   return isNumber ? "number" : "string";
 }
 
-/** The required properties, or all of them when none is required. */
+/** Samples the required properties, or all of them when none is required. */
 function sampleObject(flat: FlatSchema, position: Position, work: Work): unknown {
   const inner = { depth: position.depth + 1, references: flat.references, variation: 0 };
   const names = flat.required.size > 0 ? flat.required : flat.properties.keys();
@@ -200,7 +200,7 @@ function sampleObject(flat: FlatSchema, position: Position, work: Work): unknown
   return Object.fromEntries(value);
 }
 
-/** As many items as must be, at least one where there may be one. */
+/** Samples as many items as required, and at least one if one is allowed. */
 function sampleArray({ keywords, references }: FlatSchema, position: Position, work: Work): unknown {
   const { prefixItems, items, minItems, maxItems } = keywords;
   const first: unknown[] = Array.isArray(prefixItems) ? prefixItems : [];

@@ -16,7 +16,7 @@ export function sampleNumber(schema: Record<string, unknown>, variation: number)
   return candidates.find((value) => value >= low && value <= high && value !== above && value !== below);
 }
 
-/** Multiples of the step from the lower bound or 1 up, and from the upper bound down. */
+/** Returns multiples of the step from the lower bound or 1 up, and from the upper bound down. */
 function stepsBetween(low: number, high: number, step: number, variation: number): number[] {
   const first = Math.max(Math.ceil(low / step), Math.min(1, Math.floor(high / step) - 1));
   const last = Math.floor(high / step);

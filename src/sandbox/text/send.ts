@@ -50,7 +50,7 @@ async function sendFormatted(
   return { kind: "whole", text: whole() };
 }
 
-/** The call with a body without half characters. */
+/** Returns the call with a body without half characters. */
 function wellFormed(call: TextCall): TextCall {
   return LONE_SURROGATE.test(call.raw) ? { ...call, raw: JSON.stringify(readBody(call.raw)) } : call;
 }
@@ -71,7 +71,7 @@ async function send(call: TextCall, tokensPerSecond: number | undefined): Promis
   return { kind: "whole", text: writeCompletion(reply) };
 }
 
-/** The request body, in which the upstream's model name is already in place. */
+/** Reads the request body, in which the upstream's model name is already in place. */
 function readBody(raw: string): unknown {
   try {
     return LONE_SURROGATE.test(raw) ? JSON.parse(raw, (_key, value) => toWellFormed(value)) : JSON.parse(raw);
@@ -85,7 +85,7 @@ function readBody(raw: string): unknown {
   }
 }
 
-/** An escape that may be half a character. Echoed alone, many JSON parsers refuse it. */
+/** Matches an escape that may be half a character. Many JSON parsers refuse one in an echo. */
 const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
 
 function toWellFormed(value: unknown): unknown {

@@ -45,7 +45,7 @@ export function streamFrames(
   );
 }
 
-/** Null at the end. A frame may be empty, which a reader would take for the end. */
+/** Returns the next frames joined; null at the end. A frame may be empty, which a reader would take for the end. */
 function takeFrames(frames: Iterator<string, void>, count: number): string | null {
   let text = "";
   for (let taken = 0; taken < count || text === ""; taken += 1) {
