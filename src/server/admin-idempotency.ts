@@ -10,10 +10,10 @@ import type { Administration } from "./signed-in.ts";
 const RENEWAL_MS = 20_000;
 
 /**
- * Runs an act once for an `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets what the
- * first one returned, secrets included. It is refused with another input, with other access, as by a lesser token of the
- * same member, and while the first one runs. What fails is not stored. The stored result is encrypted with the master
- * key, as it may have a secret.
+ * Runs an operation once for an `Idempotency-Key` of a member. A repetition with the same input within 24 hours gets
+ * the first result, secrets included. It is refused with another input, with other access (as by a lesser token of the
+ * same member), and while the first one runs. Failures are not stored. The stored result is encrypted with the master
+ * key, because it may contain a secret.
  */
 export async function runOnce(
   { outcomes, context }: Pick<Administration, "outcomes" | "context">,

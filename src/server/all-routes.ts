@@ -24,7 +24,7 @@ import type { Route } from "./routes.ts";
 import { baseOf } from "./session-cookie.ts";
 import { SpoolQuota } from "./spool-quota.ts";
 
-/** Every route of the gateway. */
+/** Returns every route of the gateway. */
 export function allRoutes(
   options: ServerOptions,
   filePool = new FilePool(),
@@ -46,7 +46,7 @@ export function allRoutes(
   };
   const { admin: context, identity, outcomes, undeclaredProxy } = options;
   const administration = { ...settings, context, identity, outcomes, undeclaredProxy };
-  // What Azure's clients call too.
+  // Azure's clients call these too.
   const openAiRoutes = [
     ...textRoutes(core, bodyLimits),
     ...embeddingRoutes(core, bodyLimits),
@@ -71,7 +71,7 @@ export function allRoutes(
   return [...routes, ...documentRoutes(routes, base)];
 }
 
-/** Health, readiness and metrics, which may have a port of their own. */
+/** Returns health, readiness and metrics, which may have a port of their own. */
 export function operatorRoutes(
   { metrics, unready, server: { metricsToken } }: ServerOptions,
   lifecycle: Lifecycle,

@@ -6,10 +6,10 @@ import { SmallChunks } from "./small-chunks.ts";
 
 const MIB = 1024 * 1024;
 
-/** Lowest average speed of a body after its grace time; slow mobile networks reach twice as much. */
+/** Lowest average speed of a body after its grace time; slow mobile networks are twice as fast. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 
-/** What bodies may use while they are read, and how fast they must arrive. One for the process. */
+/** Limits the resources and the duration of bodies while they are read. One for the process. */
 export class BodyLimits {
   /** Counts bodies. High enough for thousands of clients of one key that connect at once. */
   readonly bodies = new ResourceQuota("bodies being sent", {
@@ -17,7 +17,7 @@ export class BodyLimits {
     organization: 4_000,
     process: 8_000,
   });
-  /** Counts bytes of bodies that are read into memory. */
+  /** Counts bytes of bodies read into memory. */
   readonly memory = new ResourceQuota("memory for bodies being sent", {
     key: 128 * MIB,
     organization: 256 * MIB,
@@ -32,14 +32,14 @@ export class BodyLimits {
   readonly #timer = new DeadlineTimer();
   readonly #graceMs: number;
 
-  /** A body may take `graceMs` and longer by its size. */
+  /** A body may take `graceMs`, and longer by its size. */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }
 
   /**
-   * Yields a body as it is sent, of at most `maxBytes`, while its average speed is sufficient. Time in which nobody takes
-   * the pieces does not count. Small chunks are joined.
+   * Yields a body of at most `maxBytes` as it arrives, while its average speed is sufficient. Time in which the reader
+   * takes no pieces does not count. Small chunks are joined.
    */
   async *arriving(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
     const smallChunks = declaredLength(request) === null ? new SmallChunks() : null;
@@ -63,7 +63,7 @@ export class BodyLimits {
     if (joined) yield joined;
   }
 
-  /** Waits for a body of a declared length as long as a body of that length may take. */
+  /** Waits for a body of a declared length at most as long as a body of that length may take. */
   arrived<Body>(body: Promise<Body>, byteLength: number): Promise<Body> {
     const { promise, resolve, reject } = Promise.withResolvers<Body>();
     const deadline = this.#timer.set(this.#timeFor(byteLength), () => reject(tooSlow()));

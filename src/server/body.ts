@@ -7,13 +7,13 @@ import { decodedBody, isPlain, type BodyExchange } from "./decoded-body.ts";
 import type { QuotaShare } from "./resource-quota.ts";
 
 /**
- * Larger bodies are read piece by piece, so that a slow one is noticed before its end. That costs as much as all else
- * that is done with a prompt of a megabyte, and few are larger.
+ * Larger bodies are read in pieces, so that a slow one is noticed before its end. For a prompt of a megabyte that costs
+ * as much as all its other processing, and few are larger.
  */
 const MAX_SMALL_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16 * 1024;
 
-/** The bytes of a JSON body, decoded, at most `maxBytes` before and after decoding. */
+/** Reads a JSON body and returns its decoded bytes, at most `maxBytes` before and after decoding. */
 export async function readJsonBody(
   exchange: BodyExchange,
   limits: BodyLimits,
@@ -37,14 +37,14 @@ export async function readJsonBody(
   return buffer.bytes();
 }
 
-/** One buffer that doubles when it is full: a list of pieces of one byte would occupy over a hundred bytes for each. */
+/** One buffer that doubles when it is full: a list of one-byte pieces would take over a hundred bytes for each. */
 class GrowingBuffer {
   #buffer: Buffer<ArrayBuffer>;
   #length = 0;
   readonly #maxBytes: number;
   readonly #memory: QuotaShare;
 
-  /** `memory` has `byteLength` bytes already. */
+  /** `memory` already counts `byteLength` bytes. */
   constructor(byteLength: number, maxBytes: number, memory: QuotaShare) {
     this.#buffer = Buffer.allocUnsafeSlow(byteLength);
     this.#maxBytes = maxBytes;
@@ -73,7 +73,7 @@ class GrowingBuffer {
   }
 }
 
-/** Refuses a content type other than JSON in UTF-8; none at all is taken for JSON. */
+/** Throws for a content type other than JSON in UTF-8. A missing one counts as JSON. */
 export function requireJson(contentType: string | null): void {
   if (contentType === null || contentType === "application/json") return;
   const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());

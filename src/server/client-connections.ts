@@ -6,15 +6,15 @@ export interface ClientConnection {
   descriptor: number;
   address: string;
   port: number;
-  /** Whether nothing was ever sent on it. */
+  /** True when nothing was ever sent on it. */
   isUnserved: boolean;
-  /** Whether the client has yet to take bytes that were sent. */
+  /** True when the client has not yet taken all sent bytes. */
   isSending: boolean;
-  /** Since the client last sent something. */
+  /** Milliseconds since the client last sent something. */
   silentMs: number;
 }
 
-/** What a process has open. */
+/** Descriptors that a process has open. */
 export interface OpenDescriptors {
   count: number;
   connections: ClientConnection[];
@@ -34,7 +34,7 @@ const BYTES_ACKED = 120;
 const NOT_SENT = 144;
 const TCP_INFO_BYTES = 148;
 
-/** Looks at every descriptor below `limit`. Opens none, so it works when there are none left. */
+/** Inspects every descriptor below `limit`. Opens none, so it works when none are left. */
 export function listDescriptors(libc: Libc, limit: number, ports: ReadonlySet<number>): OpenDescriptors {
   const open: OpenDescriptors = { count: 0, connections: [] };
   for (let descriptor = 0; descriptor < limit; descriptor++) {

@@ -5,39 +5,43 @@ import { listDescriptors, type ClientConnection, type OpenDescriptors } from "./
 import { openLibc, type Libc } from "./libc.ts";
 
 interface ConnectionLimitOptions {
-  /** Of one client address or IPv6 network of 64 bits; null is no limit. */
+  /** Maximum for one client address or IPv6 network of 64 bits; null is no limit. */
   perAddress: number | null;
-  /** Their connections belong to many clients. */
+  /** Their connections belong to many clients and have no maximum. */
   trustedProxies: AddressList;
   onClosed(message: string): void;
 }
 
-/** A burst of connections within it must fit into the reserve. */
+/** A burst of connections within this time must fit into the reserve. */
 const SAMPLE_MS = 20;
-/** Connections per address are counted in every so many samples. */
+/** Samples between two counts of connections per address. */
 const COUNT_SAMPLES = 50;
-/** Kept for files and for connections to vendors and stores: a quarter of the limit, within these bounds. */
+/**
+ * Descriptors kept for files and for connections to vendors and stores: a quarter of the limit, within these bounds.
+ */
 const MIN_RESERVE = 32;
 const MAX_RESERVE = 1024;
-/** From this share of the bound on every sample counts exactly, because free descriptors may lie below used ones. */
+/** From this share of the limit on, every sample counts exactly, because free descriptors may lie below used ones. */
 const TIGHT_SHARE = 0.9;
-/** A scan that takes a millisecond is not repeated for so many; for fewer while there are too many connections. */
+/**
+ * Milliseconds without a scan for each millisecond that the last scan took; fewer while there are too many connections.
+ */
 const SCAN_SHARE = 20;
 const BUSY_SCAN_SHARE = 5;
-/** Once half of the reserve is used. */
+/** The same once half of the reserve is used. */
 const URGENT_SCAN_SHARE = 1;
-/** Where there are too many, so many fewer are left, because others come before the next scan. */
+/** Share by which an excess is reduced below the limit, because more connections arrive before the next scan. */
 const HEADROOM_SHARE = 0.1;
 const REPORT_MS = 10_000;
 const SHUT_BOTH = 2;
 const RLIMIT_NOFILE = 7;
-/** Descriptors that are looked at, at most: some 50 ms. */
+/** Maximum of descriptors in one scan, which takes about 50 ms. */
 const MAX_SCANNED = 131_072;
 
 /**
- * Keeps clients' connections below the process's limit of open files. The runtime accepts every connection, so those
- * in excess are closed after the fact, many times a second: never one with a running request or an unfinished response,
- * first those of the address with the most, of these the ones never served and the longest silent.
+ * Keeps clients' connections below the process's limit of open files. The runtime accepts every connection, so excess
+ * ones are closed afterwards, many times a second. A connection with a running request or an unfinished response is
+ * never closed. The address with the most connections loses some first: those never served, then the longest silent.
  */
 export class ConnectionLimit {
   readonly #options: ConnectionLimitOptions;
@@ -57,18 +61,18 @@ export class ConnectionLimit {
     this.#options = options;
   }
 
-  /** Connections closed so far. */
+  /** Number of connections closed so far. */
   get closed(): number {
     return this.#closed;
   }
 
-  /** Starts for the connections of these servers. */
+  /** Starts the limit for the connections of these servers. */
   start(servers: readonly Server<undefined>[], onProblem: (error: unknown) => void): BackgroundWork {
     this.#servers.push(...servers);
     return every(SAMPLE_MS, () => this.#enforce(), onProblem);
   }
 
-  /** A request whose connection must stay open until `ended`. */
+  /** Keeps the connection of a request open until `ended` is called. */
   began(request: Request): void {
     this.#running.add(request);
   }
@@ -94,7 +98,7 @@ export class ConnectionLimit {
     const excess = this.#findExcess(open, maxOpen);
     for (const { descriptor } of excess) libc.shutdown(descriptor, SHUT_BOTH);
     this.#report(excess.length);
-    // Connections that wait to be accepted take the descriptors that were closed.
+    // Connections that wait to be accepted take the descriptors just closed.
     this.#isTight = open.count >= maxOpen * TIGHT_SHARE;
     this.#scanShare = excess.length > 0 ? BUSY_SCAN_SHARE : SCAN_SHARE;
     this.#scannedAt = startedAt;
@@ -114,7 +118,7 @@ export class ConnectionLimit {
     const excess: ClientConnection[] = [];
     for (const group of groups)
       if (perAddress !== null && !group.isProxy) excess.push(...take(group, group.size - perAddress));
-    // Closing in this order takes one connection after the other from whichever address then has the most.
+    // In this order, each next connection is of the address that then has the most.
     const ranked = groups.flatMap(({ size, idle }) =>
       idle.map((connection, index) => ({ connection, rank: size - index })),
     );
@@ -144,7 +148,7 @@ export class ConnectionLimit {
   }
 }
 
-/** The first to be closed comes first. */
+/** Sorts the connection to close first to the front. */
 function byWorth(one: ClientConnection, other: ClientConnection): number {
   return Number(other.isUnserved) - Number(one.isUnserved) || other.silentMs - one.silentMs;
 }
@@ -159,7 +163,7 @@ function nameOf({ address, port }: { address: string; port: number }): string {
   return `${networkOf(address)} ${port}`;
 }
 
-/** Every descriptor below it is in use; the system gives out the lowest one first. */
+/** Returns the lowest free descriptor. The system assigns the lowest one first, so all below it are in use. */
 function lowestFree(libc: Libc): number {
   const descriptor = libc.dup(0);
   if (descriptor < 0) return Infinity;
@@ -167,7 +171,9 @@ function lowestFree(libc: Libc): number {
   return descriptor;
 }
 
-/** The soft limit of open files of this process, which an operator may change while it runs (`getrlimit(2)`). */
+/**
+ * Returns the soft limit of open files of this process, which an operator may change while it runs (`getrlimit(2)`).
+ */
 function fileLimit(libc: Libc): number {
   const bytes = Buffer.alloc(16);
   return libc.getrlimit(RLIMIT_NOFILE, bytes) === 0 ? Number(bytes.readBigUInt64LE(0)) : Infinity;

@@ -2,8 +2,9 @@ import type { Server } from "bun";
 import { plainAddress, type AddressList } from "../lib/cidr.ts";
 
 /**
- * The key in a request's headers. `Authorization` wins over every other header, valid or not; an empty token is no
- * key. A value of another scheme than Bearer is returned as it is, so that it is refused as an unusable key.
+ * Returns the key in a request's headers. `Authorization` has priority over every other header, valid or not; an empty
+ * token is no key. A value of a scheme other than Bearer is returned unchanged, so that it is refused as an unusable
+ * key.
  */
 export function readSecret(headers: Headers, otherHeaders: readonly string[]): string | null {
   const authorization = headers.get("authorization");
@@ -19,8 +20,8 @@ export function readSecret(headers: Headers, otherHeaders: readonly string[]): s
 }
 
 /**
- * The caller's address: the peer's, or behind trusted proxies the last address in `X-Forwarded-For`, read from the
- * right, that is not one of theirs. A port that a balancer writes behind an address is left out.
+ * Returns the caller's address: the peer's, or behind trusted proxies the last address in `X-Forwarded-For`, read from
+ * the right, that is not one of theirs. A port that a balancer appends to an address is removed.
  */
 export function callerAddress(request: Request, server: Server<undefined>, trusted: AddressList): string {
   const peer = plainAddress(server.requestIP(request)?.address ?? "");
@@ -33,15 +34,15 @@ export function callerAddress(request: Request, server: Server<undefined>, trust
   return peer;
 }
 
-/** `10.0.0.1:5555` is `10.0.0.1`, and `[2001:db8::1]:5555` is `2001:db8::1`. */
+/** Removes the port: `10.0.0.1:5555` becomes `10.0.0.1`, and `[2001:db8::1]:5555` becomes `2001:db8::1`. */
 function withoutPort(entry: string): string {
   const [, v6, v4] = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(entry) ?? [];
   return v6 ?? v4 ?? entry;
 }
 
-/** The base address the caller used, without a trailing slash; a trusted proxy may say what it was. */
+/** Returns the base address that the caller used, without a trailing slash; a trusted proxy may declare it. */
 export function callerBase(request: Request, server: Server<undefined>, trusted: AddressList): string {
-  // A request without a Host (HTTP/1.0) has a path for its URL.
+  // The URL of a request without a Host (HTTP/1.0) is only a path.
   const origin = request.url.startsWith("/")
     ? `http://${server.hostname}:${server.port}`
     : request.url.slice(0, request.url.indexOf("/", 8));

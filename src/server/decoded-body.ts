@@ -14,13 +14,13 @@ import { ownValue } from "../lib/own-value.ts";
 
 const MIB = 1024 * 1024;
 
-/** Smaller bodies are read as a whole, for a stream costs more than all that is done with them. */
+/** Smaller bodies are read whole, because a stream costs more than all their other processing. */
 const MAX_SMALL_BYTES = 64 * 1024;
 
-/** The request, and who sends it. */
+/** The request with its sender. */
 export type BodyExchange = Pick<AuthenticatedExchange, "request" | "principal" | "network">;
 
-/** A decoder and the memory that its window may take. */
+/** A decoder and the memory of its window. */
 interface Decoder {
   create(): Transform;
   windowBytes: number;
@@ -33,7 +33,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   "x-gzip": GZIP,
   deflate: { create: () => createInflate(), windowBytes: 64 * 1024 },
   br: { create: () => createBrotliDecompress(), windowBytes: 16 * MIB },
-  // 8 MiB is what every decoder must support (RFC 8878, 3.1.1.1.2); a frame may ask for far more.
+  // Every decoder must support 8 MiB (RFC 8878, 3.1.1.1.2); a frame may request far more.
   zstd: {
     create: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
     windowBytes: 8 * MIB,
@@ -47,9 +47,9 @@ export function isPlain({ headers }: Request): boolean {
 }
 
 /**
- * The body without its content encoding, decoded while it arrives, of at most `maxBytes` before. Throws a `GatewayError`
- * for an unknown encoding, a quota that is used up, a body that is too large, too slow or in too many chunks, and bytes
- * that do not match the encoding. The reader bounds the decoded size.
+ * Yields the body without its content encoding, decoded while it arrives; at most `maxBytes` before decoding. Throws a
+ * `GatewayError` for an unknown encoding, an exhausted quota, a body that is too large, too slow or in too many chunks,
+ * and bytes that do not match the encoding. The reader bounds the decoded size.
  */
 export async function* decodedBody(
   exchange: BodyExchange,

@@ -34,17 +34,17 @@ export interface EndpointSettings extends ReportSettings {
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const STOPPING_RETRY_SECONDS = 1;
 
-/** What a request's target, as it was sent, led to; the routes of its normalized path may be others. */
+/** The result of looking up a request's target as it was sent; its normalized path may lead to other routes. */
 export interface FoundTarget {
   routes: ReadonlySet<Route>;
-  /** The path where the target is one by itself; null where it must be read from the URL. */
+  /** The path, where the target is one without further parts; null where it must be read from the URL. */
   path: string | null;
 }
 
 export type Handler = (request: Request, server: Server<undefined>, target: FoundTarget) => Promise<Response>;
 
 /**
- * The one way from HTTP into the gateway: every request gets an id, is authenticated as its route asks, has its
+ * Returns the handler of all HTTP requests: every request gets an id, is authenticated as its route requires, has its
  * errors rendered in its route's shape, and is reported to the listeners once, after its end.
  */
 export function createHandler(settings: EndpointSettings): Handler {
@@ -100,7 +100,7 @@ function openExchange(clock: Clock, request: Request, server: Server<undefined>,
   };
 }
 
-/** Calls the route's handler, for a keyed route once the key is accepted and the request counted. */
+/** Calls the route's handler; for a route with a key, only after the key is accepted and the request counted. */
 async function handle(
   settings: EndpointSettings,
   route: Route,
@@ -138,7 +138,10 @@ function principalOf(
   );
 }
 
-/** A client that disconnects while it sends breaks the reading of its body, with errors of many kinds. */
+/**
+ * Returns the error of a failed request. A client that disconnects while it sends makes reading its body fail with
+ * various errors.
+ */
 function failureOf(
   { lifecycle }: EndpointSettings,
   thrown: unknown,
@@ -150,13 +153,13 @@ function failureOf(
   return lifecycle.phase === "stopping" ? stopping() : new ClientDisconnected();
 }
 
-/** While the server drains, an open connection serves one more request. */
+/** Makes an open connection end with this response while the server drains. */
 function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
   headers.set("connection", "close");
   lifecycle.notice();
 }
 
-/** The server itself cuts connections when it stops, which a handler sees as a client that disconnects. */
+/** Returns the error for requests that the stopping server cuts. Their handlers see a client that disconnects. */
 export function stopping(): GatewayError {
   const message = "This server is stopping. Retry; another will answer.";
   return new GatewayError("overloaded", message, { retryAfterSeconds: STOPPING_RETRY_SECONDS });
@@ -167,7 +170,7 @@ function renderFailure(
   family: ErrorFamily,
   requestId: string,
 ): Response {
-  // Nobody receives it; the status stands in the log.
+  // The client receives nothing; the status is for the log.
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
   const extra: Record<string, string> = failure.closesConnection ? { connection: "close" } : {};
   return errorResponse(failure, family, requestId, extra);

@@ -1,14 +1,17 @@
 import { createHash, type Hash } from "node:crypto";
 import { SpooledString } from "../lib/json-spool.ts";
 
-/** SHA-256, in hexadecimal, of a request's content: the values of a JSON body, or the names and values of a form. */
+/**
+ * Returns the SHA-256, in hexadecimal, of a request's content: the values of a JSON body, or the names and values of a
+ * form.
+ */
 export async function fingerprintOf(content: unknown): Promise<string> {
   const hash = createHash("sha256");
   await add(hash, content);
   return hash.digest("hex");
 }
 
-/** Every value is written with its type and length, so that no two contents are written alike. */
+/** Adds a value with its type and length, so that different contents never give the same bytes. */
 async function add(hash: Hash, value: unknown): Promise<void> {
   if (value instanceof SpooledString) {
     await addBlob(hash, value.blob);

@@ -14,7 +14,7 @@ import type { ErrorFamily, Route, RouteResult, StreamedResponse } from "./routes
 export interface Idempotency {
   outcomes: OutcomeStore;
   blobs: BlobStore;
-  /** Whether the disk has space for a body of so many bytes. */
+  /** True when the disk has space for a body of this many bytes. */
   hasSpaceToKeep(bytes: number): boolean;
 }
 
@@ -27,9 +27,9 @@ const MAX_BLOB_BYTES = 64 * 1024 * 1024;
 const STORED_HEADER = /^(content-type|x-accel-buffering|x-gateway-(?!request-id)|x-image-)/;
 
 /**
- * Runs a route's handler. On routes of text and images the first request with an `Idempotency-Key` claims it once its
- * body is read, and its outcome is stored; later ones with the same body get that outcome, and nothing is called or
- * billed for them. Where the response is too large for what may be kept, they get an error instead.
+ * Runs a route's handler. On routes of text and images, the first request with an `Idempotency-Key` claims it once its
+ * body is read, and its outcome is stored. Later ones with the same body get that outcome; no vendor is called and
+ * nothing is charged for them. They get an error where the response was too large to be kept.
  */
 export function runIdempotently(
   idempotency: Idempotency,
@@ -59,7 +59,9 @@ async function runOnce(
   }
 }
 
-/** The hash of a request's idempotency key; null without one. Throws `invalid_parameter` for an unusable one. */
+/**
+ * Returns the hash of a request's idempotency key; null without one. Throws `invalid_parameter` for an unusable one.
+ */
 export function idempotencyKeyOf({ headers }: Request): string | null {
   const key = headers.get(HEADER);
   if (key === null) return null;
@@ -67,20 +69,20 @@ export function idempotencyKeyOf({ headers }: Request): string | null {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** The content of a refusal that the same request would get again; null for all others. */
+/** Returns the response of a refusal that the same request would get again; null for all other errors. */
 function refusalToStore(error: unknown, family: ErrorFamily, requestId: string): Response | null {
   const failure = asGatewayError(error);
   return failure.status === 400 ? errorResponse(failure, family, requestId) : null;
 }
 
-/** Ends the handler of a request whose outcome is stored. */
+/** Thrown to end the handler of a request whose outcome is stored. */
 class Replay extends Error {
   constructor(readonly response: Response) {
     super("the outcome of this request is stored");
   }
 }
 
-/** Whether a stream that has ended gave all of its reply, be it to nobody. */
+/** True when an ended stream produced its whole reply, even if nobody received it. */
 function isWhole(failure: Awaited<StreamedResponse["ended"]>): boolean {
   return failure === null || (failure instanceof ClientDisconnected && failure.isReplyWhole);
 }
@@ -98,7 +100,7 @@ class HeldClaim {
     this.#claim = { keyId: gatewayKey.id, key, id: newId("claim"), organizationId: organization.id };
   }
 
-  /** Throws a `Replay` where the outcome is stored, and a `GatewayError` where this request may not run now. */
+  /** Throws a `Replay` when the outcome is stored, and a `GatewayError` when this request may not run now. */
   async take(content: unknown): Promise<void> {
     const { outcomes } = this.#idempotency;
     const fingerprint = await fingerprintOf([this.#exchange.path, content]);
@@ -113,7 +115,7 @@ class HeldClaim {
     );
   }
 
-  /** Stores a whole outcome before it is sent, and that of a stream before its end is. */
+  /** Stores a whole outcome before it is sent, and that of a stream before its end is sent. */
   async captured(result: RouteResult): Promise<RouteResult> {
     if (!this.#renewal) return result;
     if (result instanceof Response) return await this.#storeWhole(result);
@@ -122,7 +124,7 @@ class HeldClaim {
     return { ended, response: new Response(this.#captureStream(response, ended), response) };
   }
 
-  /** Stores the outcome, of a response without a body that it is not kept, or gives the key back where there is none. */
+  /** Stores the outcome, also when its body cannot be kept, or gives the key back when there is no response. */
   async settle(response: Response | null): Promise<void> {
     if (!this.#renewal) return;
     const renewal = this.#renewal;
@@ -137,7 +139,7 @@ class HeldClaim {
     }
   }
 
-  /** Read whole first, so that a client that disconnects meanwhile gets the outcome by a retry. */
+  /** Reads the body whole first, so that a client that disconnects meanwhile gets the outcome by a retry. */
   async #storeWhole(response: Response): Promise<Response> {
     const { status, headers } = response;
     if (!response.body) {
@@ -208,7 +210,10 @@ class HeldClaim {
     return { status, headers, ...(kept ?? { body: null, blob: null, bytes: 0 }) };
   }
 
-  /** Where the body is kept; null where the bounds of the organization or of the disk are reached. */
+  /**
+   * Keeps the body in the row or as a blob and returns its place; null when the bounds of the organization or of the
+   * disk are reached.
+   */
   async #keep(body: Uint8Array<ArrayBuffer>): Promise<Pick<Outcome, "body" | "blob" | "bytes"> | null> {
     const { outcomes, blobs, hasSpaceToKeep } = this.#idempotency;
     const { organization } = this.#exchange.principal;
@@ -228,7 +233,7 @@ class HeldClaim {
   }
 }
 
-/** What has been read of a body, and its rest. */
+/** Yields the part of a body that was already read, then the rest. */
 async function* joined(
   pieces: readonly Uint8Array<ArrayBuffer>[],
   reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> },
@@ -250,7 +255,7 @@ function conflict(message: string): GatewayError {
   return new GatewayError("idempotency_conflict", message, { param: "Idempotency-Key", shouldRetry: false });
 }
 
-/** Final: the same request would be charged a second time. */
+/** Returns a final error: the same request would be charged a second time. */
 function notKept(status: number): GatewayError {
   return conflict(
     `The first request with this idempotency key ended with status ${status}. Its response is not kept, and it does not run again; a new key runs, and charges, it once more.`,

@@ -16,18 +16,18 @@ import type { BodyLimits } from "./body-limits.ts";
 import { decodedBody } from "./decoded-body.ts";
 import type { AuthenticatedExchange } from "./http-exchange.ts";
 
-/** Of the encoded and of the decoded body. */
+/** Bound of the encoded and of the decoded body. */
 const MAX_BYTES = 800 * 1024 * 1024;
 
-/** Where a body goes, and what it may use meanwhile. */
+/** The destination of a body, and the resources that reading it may use. */
 export interface BodyDestination {
   limits: BodyLimits;
   spool: Spool;
 }
 
 /**
- * Reads an image request's fields in constant memory: uploaded files and long strings go to `spool` while they
- * arrive. JSON everywhere; forms where the route takes them.
+ * Reads an image request's fields in constant memory: uploaded files and long strings go to `spool` while they arrive.
+ * Accepts JSON on every route, and forms where the route takes them.
  */
 export async function readImageBody(
   exchange: AuthenticatedExchange,
@@ -92,7 +92,7 @@ async function readForm(
 
 function contentOf(part: MultipartPart): unknown {
   if (part.kind === "skipped") return undefined;
-  // What a form of HTML sends for a file field that was left empty.
+  // HTML forms send this for a file field that was left empty.
   if (part.kind === "file" && part.fileName === "" && part.byteLength === 0) return "";
   return part.kind === "file" ? part.blob : part.value;
 }
@@ -144,12 +144,12 @@ function formTrouble({ reason, part }: MultipartError): GatewayError {
   }
 }
 
-/** Errors name the documented field of a picture, whatever field contained it. */
+/** Returns the documented field of a picture for errors, whichever field contained it. */
 function paramOf(name: string): string {
   return name.startsWith("mask") ? "mask" : isPictureField(name) ? "image" : name;
 }
 
-/** More references than any model takes: refused before the body is read to its end. */
+/** Returns the error for more references than any model takes, raised before the body is read to its end. */
 function tooManyPictures(): GatewayError {
   const max = Math.max(...Object.values(FAMILIES).map((family) => family.references));
   const message = `An edit takes at most ${max} reference images, on some models fewer.`;

@@ -26,29 +26,29 @@ export { Overload } from "./overload.ts";
 export { UndeclaredProxy } from "./undeclared-proxy.ts";
 
 export interface RunningServer {
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   url: string;
   /**
-   * Leaves: `/readyz` answers 503 while everything else goes on for `leaveMs`. Then drains: new connections are
-   * refused, requests on open ones are served and close them. Ends all connections once no request has run for
-   * half a second. Requests that still run after `drainMs` get the error that `onCut` is called with; it is called
-   * with null when none does.
+   * Leaves first: `/readyz` returns 503 while everything else continues for `leaveMs`. Then drains: new connections are
+   * refused; requests on open ones are served and close them. Ends all connections once no request has run for half a
+   * second. Requests that still run after `drainMs` get the error that `onCut` is called with; with null it reports
+   * that none was cut.
    */
   stop(leaveMs: number, drainMs: number, onCut: (error: GatewayError | null) => void): Promise<void>;
   /** Ends all connections at once. Requests that still run get the error that `onCut` is called with. */
   abandon(onCut: (error: GatewayError) => void): Promise<void>;
 }
 
-/** A connection that carries no request for so long while the server drains is closed. */
+/** While the server drains, a connection without requests for this time is closed. */
 const QUIET_MS = 500;
 const DRAIN_POLL_MS = 20;
-/** Longest wait until cut requests have been responded to, which takes until their tokens are counted. */
+/** Longest wait for the responses of cut requests, whose tokens are still counted. */
 const CUT_MS = 2_000;
 
 /** Larger than any body a route takes; the routes have limits of their own. */
 const MAX_BYTES = 1024 ** 3;
 
-/** Listens on the configured address. Throws when the address is taken. */
+/** Listens on the configured address. Throws when the address is in use. */
 export function startServer(options: ServerOptions): RunningServer {
   const { clock } = options.core;
   const { host, port, metricsPort } = options.server;
@@ -69,7 +69,7 @@ export function startServer(options: ServerOptions): RunningServer {
       lifecycle.phase = "draining";
       const endsAt = clock.monotonic() + drainMs;
       const isListening = drainMs === 0 || !(await stopListening(server.port ?? 0));
-      // Elsewhere the runtime's own graceful stop refuses new connections; it closes idle ones at once.
+      // On other systems the runtime's own graceful stop refuses new connections; it closes idle ones at once.
       if (isListening) void server.stop();
       const isQuiet = () =>
         server.pendingRequests === 0 && lifecycle.quietMs() >= (isListening ? 0 : QUIET_MS);
@@ -86,7 +86,7 @@ export function startServer(options: ServerOptions): RunningServer {
     async abandon(onCut) {
       lifecycle.phase = "stopping";
       onCut(stopping());
-      // By then they have ended: clients whose connections are closed look as if they had left.
+      // The requests have ended by then: closing a connection makes its client look as if it had disconnected.
       await setImmediate();
       void limiting.stop();
       void server.stop(true);
@@ -95,7 +95,7 @@ export function startServer(options: ServerOptions): RunningServer {
   };
 }
 
-/** Serves probes and metrics on their own port, if there is one, and nothing else. */
+/** Serves probes and metrics, and nothing else, on their own port, if there is one. */
 export function startOperatorServer(options: ServerOptions): RunningServer {
   const { metricsPort } = options.server;
   const lifecycle = new Lifecycle();
@@ -167,7 +167,9 @@ function listen(
   });
 }
 
-/** Handlers for the runtime's router, which alone sees targets as they were sent: `Request.url` is normalized. */
+/**
+ * Returns handlers for the runtime's router, which alone sees targets as they were sent: `Request.url` is normalized.
+ */
 function dispatch(table: RouteTable, handle: Handler) {
   const turns = new RequestTurns();
   const bound = (found: FoundTarget) => (request: Request, server: Server<undefined>) => {

@@ -10,15 +10,17 @@ type WithoutHeaders<Body> = Body extends unknown ? Omit<Body, "isCompressing"> :
 
 interface JobBody {
   content: WithoutHeaders<JobRequest>;
-  /** Address that is told of the job's end. */
+  /** Address that receives a message about the job's end. */
   webhookUrl: string | null;
-  /** Fields of image requests beside a body of the native protocol, which does not know them. */
+  /** Image fields sent beside a body of the native protocol, which does not define them. */
   ignored: string[];
 }
 
 const WEBHOOK = "webhook_url";
 
-/** Reads the body of a submission: a form, JSON of the image endpoints, or of the native protocol with its model. */
+/**
+ * Reads the body of a submission: a form, JSON of the image endpoints, or JSON of the native protocol with its model.
+ */
 export async function readJobBody(
   exchange: AuthenticatedExchange,
   destination: BodyDestination,
@@ -44,7 +46,10 @@ export async function readJobBody(
   return { content: { kind: "native", model, body: native }, webhookUrl, ignored };
 }
 
-/** Vendors of the native protocol refuse fields that they do not know. Throws for pictures, which would be missed. */
+/**
+ * Removes image fields, because vendors of the native protocol refuse unknown fields. Throws for pictures, whose loss
+ * would change the result.
+ */
 function withoutImageFields(body: StreamedObject): { native: StreamedObject; ignored: string[] } {
   const given = Object.entries(body).filter(([name, value]) => isKnownField(name) && value !== null);
   const picture = given.find(([name]) => isPictureField(name));

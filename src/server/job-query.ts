@@ -8,7 +8,7 @@ const MAX_LIMIT = 100;
 const MAX_OFFSET = 1_000_000;
 const MAX_IDS = 100;
 
-/** Reads the query of a list of jobs. Throws `invalid_parameter` that names the parameter. */
+/** Reads the query of a list of jobs. Throws an `invalid_parameter` that names the parameter. */
 export function readJobPage(query: URLSearchParams): JobPage {
   return {
     limit: readNumber(query, "limit", [1, MAX_LIMIT]) ?? DEFAULT_LIMIT,

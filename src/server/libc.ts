@@ -1,6 +1,9 @@
 import { dlopen } from "bun:ffi";
 
-/** Functions of the C library on sockets that the runtime offers no way to reach; null where there are none (Linux only). */
+/**
+ * Returns the socket functions of the C library that the runtime does not offer; null where they are missing (Linux
+ * only).
+ */
 export function openLibc() {
   if (process.platform !== "linux") return null;
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
@@ -18,7 +21,7 @@ export function openLibc() {
         shutdown: { args: ["i32", "i32"], returns: "i32" },
       }).symbols;
     } catch {
-      // Another C library.
+      // A system with another C library.
     }
   }
   return null;

@@ -1,10 +1,10 @@
 /**
- * What the server does with requests: all of it (`serving`, and `leaving`, in which only readiness says no), only on
- * open connections (`draining`), or nothing more (`stopping`).
+ * The requests that the server accepts: all of them (`serving`, and `leaving`, in which only the readiness probe
+ * fails), only those on open connections (`draining`), or none (`stopping`).
  */
 export type Phase = "serving" | "leaving" | "draining" | "stopping";
 
-/** The phase of the server, and since when no request has come. */
+/** Holds the phase of the server and the time since the last request. */
 export class Lifecycle {
   #phase: Phase = "serving";
   #quietSince = performance.now();
@@ -18,7 +18,7 @@ export class Lifecycle {
     this.#quietSince = performance.now();
   }
 
-  /** Notes that a request came. */
+  /** Notes the arrival of a request. */
   notice(): void {
     this.#quietSince = performance.now();
   }

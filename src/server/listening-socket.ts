@@ -4,13 +4,13 @@ import { sleep } from "../lib/waiting.ts";
 import { openLibc } from "./libc.ts";
 
 /*
- * The runtime cannot stop listening and keep idle connections: its graceful stop closes them, and a proxy that
- * sends a request on one at that moment loses it. Closing the listening socket alone resets connections that the
- * kernel has accepted and the process has not: measured on loopback, 30 of 1,000 a second. So the socket first
- * drops new SYNs, the process takes what is queued, and only then the socket is closed.
+ * The runtime cannot stop listening and keep idle connections: its graceful stop closes them, and a proxy that sends a
+ * request on one at that moment loses it. Closing only the listening socket resets connections that the kernel has
+ * accepted and the process has not: measured on loopback, 30 of 1,000 a second. So the socket first drops new SYNs,
+ * then the process accepts the queued connections, and only then the socket is closed.
  */
 
-/** The process takes queued connections within this time. */
+/** Time for the process to accept queued connections. */
 const QUEUE_MS = 100;
 
 /** `struct sock_filter` instructions that drop a SYN without ACK and pass everything else (Linux, `bpf(4)`). */
@@ -23,12 +23,12 @@ const DROP_SYN: readonly (readonly [code: number, jumpTrue: number, jumpFalse: n
 ];
 const SOL_SOCKET = 1;
 const SO_ATTACH_FILTER = 26;
-/** In `/proc/net/tcp`. */
+/** State of a listening socket in `/proc/net/tcp`. */
 const LISTENING = "0A";
 
 /**
- * Stops listening on a port of this process, without losing a connection: new ones are refused, existing ones stay
- * open. Returns false where the system offers no way to do so; then nothing has changed.
+ * Stops listening on a port of this process without losing a connection: new ones are refused, existing ones stay open.
+ * Returns false where the system offers no way to do so; then nothing has changed.
  */
 export async function stopListening(port: number): Promise<boolean> {
   const libc = openLibc();
@@ -38,11 +38,11 @@ export async function stopListening(port: number): Promise<boolean> {
   if (libc.setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, ptr(program.bytes), program.bytes.length) !== 0)
     return false;
   await sleep(QUEUE_MS);
-  // The descriptor stays taken, so that the runtime can close it later; behind it is no socket any more.
+  // The descriptor stays in use, so that the runtime can close it later; it no longer refers to a socket.
   return libc.dup2(openSync("/dev/null", "r"), socket) === socket;
 }
 
-/** The descriptor of this process's own listening socket on the port; other processes may share the port. */
+/** Returns the descriptor of this process's own listening socket on the port; other processes may share the port. */
 function findListeningSocket(port: number): number | null {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const inodes = new Set<string>();
@@ -63,7 +63,7 @@ function findListeningSocket(port: number): number | null {
   return found === undefined ? null : Number(found);
 }
 
-/** `struct sock_fprog`; `filter` is kept alive with it. */
+/** Returns a `struct sock_fprog`, and the `filter` that must stay alive with it. */
 function filterProgram(): { bytes: Uint8Array; filter: Uint8Array } {
   const filter = Buffer.alloc(DROP_SYN.length * 8);
   for (const [index, [code, jumpTrue, jumpFalse, value]] of DROP_SYN.entries()) {

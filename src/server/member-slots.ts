@@ -1,6 +1,6 @@
 import { AdminError } from "../admin/admin-error.ts";
 
-/** Long responses that one member has at the same time, and all members of one process. */
+/** Bounds the long responses that run at the same time, of one member and of all members in this process. */
 export class MemberSlots {
   readonly #max: { ofMember: number; ofAll: number };
   readonly #message: string;
@@ -11,7 +11,10 @@ export class MemberSlots {
     this.#message = message;
   }
 
-  /** Returns what gives the slot back, once however often it is called. Throws an `AdminError` 429 without a free one. */
+  /**
+   * Takes a slot and returns a function that gives it back; calling that again does nothing. Throws an `AdminError` 429
+   * when no slot is free.
+   */
   take(memberId: string): () => void {
     const own = this.#taken.get(memberId) ?? 0;
     const all = this.#taken.values().reduce((sum, count) => sum + count, 0);

@@ -1,20 +1,20 @@
 import type * as OpenIdClient from "openid-client";
 import type { IdentityClaims, IdentitySettings } from "../admin/identity-provider.ts";
 
-/** What the browser keeps between the beginning and the end of a sign-in. */
+/** The data that the browser keeps between the start and the end of a sign-in. */
 export interface PendingSignIn {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** The OpenID provider of the settings: authorization code flow with PKCE, state and nonce. */
+/** Signs in at the OpenID provider of the settings: authorization code flow with PKCE, state and nonce. */
 export interface OpenId {
-  /** Where to send the browser. Throws when the provider cannot be reached. */
+  /** Returns the address to redirect the browser to. Throws when the provider cannot be reached. */
   begin(redirectUri: string): Promise<{ location: string; pending: PendingSignIn }>;
   /**
-   * What the provider has signed about whoever comes back at `url`. Throws unless state, nonce, code, signature, issuer,
-   * audience and times are right.
+   * Returns the claims that the provider has signed about the person who returns at `url`. Throws unless state, nonce,
+   * code, signature, issuer, audience and times are right.
    */
   finish(url: URL, pending: PendingSignIn): Promise<IdentityClaims>;
 }
@@ -22,7 +22,7 @@ export interface OpenId {
 const TIMEOUT_SECONDS = 10;
 const TOLERANCE_SECONDS = 30;
 
-/** Loaded at its first use: few installations have such a provider. */
+/** Loads the library at its first use: few installations have such a provider. */
 const library = () => import("openid-client");
 
 /** Discovers the provider at its first use, and again after a failure. */
@@ -82,7 +82,7 @@ async function discover({
     client.ClientSecretPost(clientSecret),
     {
       timeout: TIMEOUT_SECONDS,
-      // The settings allow http on this machine only.
+      // The settings allow http only to this machine.
       execute: [
         client.enableNonRepudiationChecks,
         ...(url.protocol === "http:" ? [client.allowInsecureRequests] : []),

@@ -20,15 +20,15 @@ export interface ServerOptions {
   blobs: { store: BlobStore; links: Links };
   outcomes: OutcomeStore;
   jobs: Omit<JobCore, keyof ImageCore>;
-  /** What administration works with; who makes a change is added for each request. */
+  /** The context of administration; the author of a change is added for each request. */
   admin: Omit<OperationContext, "by">;
-  /** Where members may sign in besides here; null is nowhere. */
+  /** A further way for members to sign in; null for none. */
   identity: IdentitySettings | null;
   console: ConsoleFiles;
   safeFetch: SafeFetch;
   /** Folder for temporary files of requests, on a local disk. */
   spoolDirectory: string;
-  /** Bounds the pictures that are decoded or encoded at once. */
+  /** Bounds the number of pictures decoded or encoded at the same time. */
   codecSlots: FairSemaphore;
   server: {
     host: string;
@@ -42,18 +42,18 @@ export interface ServerOptions {
     spool: Pick<SpoolQuotaOptions, "maxBytes" | "reserveBytes">;
     unknownKeysPerMinute: number | null;
   };
-  /** Whether a text has the form of a key. */
+  /** True when a text has the form of a key. */
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   listeners: readonly RequestListener[];
   overload: Overload;
   connections: ConnectionLimit;
-  /** Why balancers must not choose this process although it serves; null when they may. */
+  /** Returns why balancers must not choose this process although it serves; null when they may. */
   unready(): string | null;
   undeclaredProxy: UndeclaredProxy;
-  /** Told of failures in the background. */
+  /** Receives failures in the background. */
   onProblem(message: string, cause: unknown): void;
   metrics(): Promise<string>;
-  /** Whether several processes listen on the port. */
+  /** True when several processes listen on the port. */
   isShared: boolean;
 }

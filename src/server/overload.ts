@@ -4,21 +4,21 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { declaredLength } from "./body-length.ts";
 
-/** 0 serves everything, 1 takes no new large bodies, 2 serves nothing but probes. */
+/** 0 serves everything, 1 refuses new large bodies, 2 serves only probes. */
 type OverloadStep = 0 | 1 | 2;
 
-/** Where each step begins. */
+/** The values at which the steps begin. */
 interface Thresholds {
   largeBodies: number;
   requests: number;
 }
 
 interface OverloadSettings {
-  /** Bodies above it are refused from the first step on, and those of unknown length. */
+  /** Larger bodies, and those of unknown length, are refused from the first step on. */
   largeBodyBytes: number;
-  /** Resident memory of the process; null takes the machine's or container's, divided by the workers. */
+  /** Resident memory of the process; null uses the memory of the machine or container, divided by the workers. */
   memoryBytes: { largeBodies: number | null; requests: number | null };
-  /** Free space for the data folder. */
+  /** Free space of the data folder's disk. */
   freeDiskBytes: Thresholds;
   lagMs: Thresholds;
 }
@@ -30,7 +30,7 @@ interface OverloadOptions {
   onChange(message: string, level: "info" | "warn"): void;
 }
 
-/** What is measured; `lagMs` is the smallest of the last samples, so a single long task is no overload. */
+/** One measurement. `lagMs` is the smallest of the last samples, so that a single long task is no overload. */
 export interface OverloadSample {
   memoryBytes: number;
   freeDiskBytes: number;
@@ -39,18 +39,21 @@ export interface OverloadSample {
 
 const SAMPLE_MS = 200;
 const LAG_SAMPLES = 3;
-/** A step ends only once every signal is better than its threshold by this share, for so many samples in a row. */
+/** A step ends only after every signal was better than its threshold by this share in so many consecutive samples. */
 const MARGIN = 0.1;
 const CALM_SAMPLES = 5;
 const RETRY_SECONDS = 2;
-/** Outcomes that are kept leave so much more than the first step takes, or they alone would begin it. */
+/**
+ * Kept outcomes leave this much more disk space than the threshold of the first step, which they would reach by
+ * themselves otherwise.
+ */
 const KEPT_SHARE = 1.25;
 const MIB = 1024 * 1024;
 const SHARES: Thresholds = { largeBodies: 0.8, requests: 0.9 };
 
 /**
- * Samples memory, disk and event loop, and refuses requests in two steps before one of them is exhausted. Requests
- * read only `step`.
+ * Samples memory, disk and event loop, and refuses requests in two steps before one of them is exhausted. Requests read
+ * only `step`.
  */
 export class Overload {
   step: OverloadStep = 0;
@@ -78,7 +81,7 @@ export class Overload {
     return every(SAMPLE_MS, () => this.#measure(onProblem), onProblem);
   }
 
-  /** Throws `overloaded` for a request that the present step does not serve. */
+  /** Throws `overloaded` for a request that the current step does not serve. */
   admit(request: Request): void {
     if (this.step === 0 || (this.step === 1 && !this.#isLarge(request))) return;
     const what = this.step === 1 ? "large requests" : "requests";
@@ -86,12 +89,12 @@ export class Overload {
     throw new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_SECONDS });
   }
 
-  /** Whether the disk of the data folder has space for so many bytes that nobody waits for. */
+  /** True when the disk of the data folder has space for bytes that are optional to store. */
   hasSpaceToKeep(bytes: number): boolean {
     return this.sample.freeDiskBytes - bytes >= KEPT_SHARE * this.#options.settings.freeDiskBytes.largeBodies;
   }
 
-  /** Decides the step by a new sample. */
+  /** Sets the step from a new sample. */
   update(sample: OverloadSample): void {
     Object.assign(this.sample, sample);
     const reached = this.#stepOf(0);
@@ -108,12 +111,12 @@ export class Overload {
     this.#sampledAt = now;
     const memoryBytes = process.memoryUsage.rss();
     this.update({ memoryBytes, freeDiskBytes: this.#freeDiskBytes, lagMs: Math.min(...this.#lags) });
-    // Memory of ended requests is returned by a collection, which an idle process would not start.
+    // Memory of ended requests is returned by a garbage collection, which an idle process would not start.
     if (this.step > 0 && memoryBytes > this.#memoryBytes.largeBodies * (1 - MARGIN)) Bun.gc(false);
     if (!this.#isReadingDisk) this.#readDisk().catch(onProblem);
   }
 
-  /** Not awaited by later samples, because a disk that hangs must not hide the other signals. */
+  /** Later samples do not wait for it, because a disk that hangs must not hide the other signals. */
   async #readDisk(): Promise<void> {
     this.#isReadingDisk = true;
     try {
@@ -130,7 +133,7 @@ export class Overload {
     return request.method === "POST" && (isUnknown || (length ?? 0) > this.#options.settings.largeBodyBytes);
   }
 
-  /** The highest step of all signals, with thresholds made stricter by `margin`. */
+  /** Returns the highest step of all signals, with thresholds made stricter by `margin`. */
   #stepOf(margin: number): OverloadStep {
     const { memoryBytes, freeDiskBytes, lagMs } = this.sample;
     const { settings } = this.#options;

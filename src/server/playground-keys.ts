@@ -9,13 +9,13 @@ import { requireSameOrigin } from "./session-cookie.ts";
 import { originOf, readConsoleMember, type Administration } from "./signed-in.ts";
 import type { KeyRecord } from "../admin/key-schema.ts";
 
-/** The header with which the console's playground names a key by its id, instead of sending its secret. */
+/** The header in which the console's playground names a key by its id, instead of sending its secret. */
 export const PLAYGROUND_KEY = "x-gateway-playground-key";
 
 /**
- * Finds the hash of the key that a request of the console may use, and notes the member in the exchange: its session
- * belongs to an administrator of the key's organization, and the request comes from the console's own origin. Throws
- * `authentication_required` otherwise. The first use of a key in a session leaves an audit row.
+ * Returns the hash of the key that a request of the console may use, and notes the member in the exchange. The session
+ * must belong to an administrator of the key's organization, and the request must come from the console's own origin.
+ * Throws `authentication_required` otherwise. The first use of a key in a session leaves an audit row.
  */
 export type PlaygroundKeys = (exchange: HttpExchange, keyId: string) => Promise<string>;
 
@@ -25,7 +25,7 @@ const MAX_REMEMBERED = 10_000;
 export function playgroundKeys(admin: Administration): PlaygroundKeys {
   const audited = new Map<string, Promise<void>>();
 
-  /** Others of the same session wait for the row, too: nothing is called before it stands. */
+  /** Other requests of the same session wait for the row too: nothing is called before it is written. */
   async function audit(use: Use): Promise<void> {
     const name = `${use.sessionId} ${use.key.id}`;
     let noted = audited.get(name);
@@ -39,7 +39,7 @@ export function playgroundKeys(admin: Administration): PlaygroundKeys {
 
   return async (exchange, keyId) => {
     try {
-      // Reading is checked like changing, because a job can be cancelled by a GET.
+      // Reads are checked like changes, because a GET can cancel a job.
       requireSameOrigin(admin, exchange);
       const signedIn = await readConsoleMember(admin, exchange, new Headers());
       requireAccess({ role: "admin", reach: "organization" }, signedIn);

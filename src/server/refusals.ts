@@ -2,17 +2,19 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { declaredLength } from "./body-length.ts";
 import type { ErrorFamily, OtherMethods, RouteTable } from "./routes.ts";
 
-/** Why a request has no handler, and the shape in which its caller reads that. */
+/** The reason why a request has no handler, and the shape of its error. */
 export interface Refusal {
   error: GatewayError;
   family: ErrorFamily;
   headers?: Record<string, string>;
 }
 
-/** Duplicate headers arrive comma-joined; a proxy may have used another one of them (request smuggling, RFC 9112). */
+/**
+ * Duplicate headers arrive joined by commas; a proxy may have used another one of them (request smuggling, RFC 9112).
+ */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Why a request is refused for its Host or its length, on every path; null where both are as they should be. */
+/** Returns the refusal of a request for its Host or its length, on every path; null where both are valid. */
 export function badHead(request: Pick<Request, "headers">, path: string): Refusal | null {
   const host = request.headers.get("host");
   if (host !== null && !HOST.test(host))
@@ -26,13 +28,19 @@ function badHeader(message: string, path: string): Refusal {
   return { error: new GatewayError("invalid_parameter", message), family: likelyFamily(path) };
 }
 
-/** A proxy that decides by the path as it was sent would have allowed another one than the gateway serves. */
+/**
+ * Returns the refusal of a path with dot segments: a proxy that decides by the path as sent would have allowed another
+ * path than the gateway serves.
+ */
 export function badTarget(): Refusal {
   const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
   return { error: new GatewayError("invalid_parameter", message), family: "images" };
 }
 
-/** Why nothing serves `path` by `method`, with what to change where the base address of a client is the likely reason. */
+/**
+ * Returns the refusal of a path and method without a route, with advice where the client's base address is the likely
+ * reason.
+ */
 export function notRouted(
   found: OtherMethods | null,
   table: RouteTable,
@@ -54,13 +62,16 @@ export function notRouted(
   return { error, family: found.family, headers: { allow } };
 }
 
-/** Whose clients call a path of this form: they read the error in their own shape. */
+/** Returns the error shape that clients of a path of this form read. */
 function likelyFamily(path: string): ErrorFamily {
   if (/\/models\/[^/]+:\w+$/.test(path)) return "native";
   return /\/messages(?:\/|$)/.test(path) ? "messages" : "images";
 }
 
-/** The path that a client with a base address that is a version too short or too long has meant, or null. */
+/**
+ * Returns the path that a client has meant whose base address has one version segment too few or too many; null when
+ * there is none.
+ */
 function servedPath(table: RouteTable, method: string, path: string): string | null {
   const trimmed = path.replaceAll(/\/{2,}/g, "/").replace(/\/$/, "");
   const meant = [trimmed, trimmed.replace(/^\/v1(?=\/v1(?:beta)?\/)/, ""), `/v1${trimmed}`];

@@ -13,11 +13,11 @@ export interface ReportSettings {
   trustedProxies: AddressList;
   listeners: readonly RequestListener[];
   connections: Pick<ConnectionLimit, "began" | "ended">;
-  /** Longest silence of a connection while its client is to send or to receive. */
+  /** Longest silence of a connection while its client has to send or to receive. */
   idleSeconds: number;
 }
 
-/** Statuses of requests refused for their key, address or path: their log lines say where they came from. */
+/** Statuses of requests refused for their key, address or path: their log lines include the caller's address. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 interface Ending {
@@ -25,14 +25,14 @@ interface Ending {
   route?: Route;
   response: Response;
   failure?: GatewayError | ClientDisconnected | null;
-  /** Only of a stream. */
+  /** Set only for a stream. */
   firstByteMs?: number;
 }
 
 /** Reports the end of a request and returns its response. */
 type Report = (exchange: HttpExchange, ending: Ending) => Response;
 
-/** Makes the function that gives the listeners the one record of each request, at its end. */
+/** Returns the function that gives the listeners one record of each request, at its end. */
 export function createReport(settings: ReportSettings): Report {
   const { connections, listeners, idleSeconds } = settings;
   return (exchange, ending) => {

@@ -1,36 +1,37 @@
 import type { Principal } from "../domain/api-key.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 
-/** The maximum amount in use at once. */
+/** The maximum amount in use at the same time. */
 interface QuotaMaxima {
   key: number;
   organization: number;
   process: number;
 }
 
-/** Whose request uses a resource. */
+/** The sender of a request that uses a resource. */
 export interface ResourceUser {
   principal: Principal;
   /**
-   * The client's network, by its address: keys of several organizations may be in one hand. Called only when so much
-   * is in use that one network could have too much, because to ask the runtime for an address costs microseconds.
+   * Returns the client's network, by its address: keys of several organizations may belong to one person. Called only
+   * when the total use is high enough that one network could exceed its share, because querying the runtime for an
+   * address costs microseconds.
    */
   network(): string;
 }
 
-/** What one network may use of the maximum of the process; a balancer that is not trusted looks like one. */
+/** Share of the process's maximum that one network may use; an untrusted balancer looks like one network. */
 const NETWORK_SHARE = 0.75;
 
 const RETRY_SECONDS = 2;
 
-/** What one key or organization uses, kept as long as it has a share. */
+/** The use of one key or organization, kept as long as it has a share. */
 interface OwnerUse {
   amount: number;
   shares: number;
 }
 
 /**
- * Bounds how much of one resource requests use at once: of each key, organization and client network, and of this
+ * Bounds the amount of one resource that requests use at the same time, by key, organization, client network and
  * process, so that one caller cannot exhaust what others need.
  */
 export class ResourceQuota {
@@ -48,7 +49,7 @@ export class ResourceQuota {
     this.#maxima = maxima;
   }
 
-  /** A request's part. Disposing of it gives everything back. Throws as `QuotaShare.add` does. */
+  /** Returns the share of one request. Disposing of it gives everything back. Throws as `QuotaShare.add` does. */
   open(user: ResourceUser, amount = 0): QuotaShare {
     const { key, organization } = user.principal;
     const ofKey = useOf(this.#keys, key.id);
@@ -65,7 +66,10 @@ export class ResourceQuota {
     return share;
   }
 
-  /** Takes all or nothing. Throws `rate_limit_exceeded` for a key, organization or network, else `overloaded`. */
+  /**
+   * Takes the whole amount or nothing. Throws `rate_limit_exceeded` for a key, organization or network, else
+   * `overloaded`.
+   */
   take(share: QuotaShare, amount: number): void {
     const maxima = this.#maxima;
     const total = this.#total + amount;
@@ -80,7 +84,7 @@ export class ResourceQuota {
     this.count(share, amount);
   }
 
-  /** Adds an amount whatever the maxima say. */
+  /** Adds an amount without checking the maxima. */
   count(share: QuotaShare, amount: number): void {
     share.amount += amount;
     share.ofKey.amount += amount;
@@ -114,10 +118,10 @@ export class ResourceQuota {
   }
 }
 
-/** What one request uses of a quota. */
+/** The use of a quota by one request. */
 export class QuotaShare implements Disposable {
   amount = 0;
-  /** Its place among the open shares of its quota; -1 once it is closed. */
+  /** Its index among the open shares of its quota; -1 once it is closed. */
   index = -1;
   readonly principal: Principal;
   readonly ofKey: OwnerUse;
@@ -138,12 +142,15 @@ export class QuotaShare implements Disposable {
     return (this.#network ??= this.#user.network());
   }
 
-  /** Takes all or nothing. Throws `rate_limit_exceeded` for a key, organization or network, else `overloaded`. */
+  /**
+   * Takes the whole amount or nothing. Throws `rate_limit_exceeded` for a key, organization or network, else
+   * `overloaded`.
+   */
   add(amount: number): void {
     this.#quota.take(this, amount);
   }
 
-  /** Adds beyond the maxima too. */
+  /** Adds an amount without checking the maxima. */
   addAnyway(amount: number): void {
     this.#quota.count(this, amount);
   }

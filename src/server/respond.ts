@@ -27,7 +27,7 @@ const ADMIN_TYPES: Readonly<Record<number, string>> = {
   429: "too_many_requests",
 };
 
-/** The body of an error of the administrative interface; `field` is the path of the input's wrong field. */
+/** Returns the body of an error of the administrative interface; `field` is the path of the wrong input field. */
 export function adminErrorBody(
   status: number,
   message: string,
@@ -56,8 +56,9 @@ export function errorResponse(
 }
 
 /**
- * Headers of every response: its request id, under the names that clients of each protocol read, and that nothing
- * keeps it or guesses its type. An endpoint whose responses may be kept sets a `cache-control` of its own.
+ * Returns the headers of every response: its request id, under the names that clients of each protocol read, and
+ * headers that forbid caching and guessing the type. An endpoint whose responses may be cached sets its own
+ * `cache-control`.
  */
 export function baseHeaders(requestId: string): Record<string, string> {
   return {

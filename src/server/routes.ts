@@ -16,45 +16,47 @@ export type Route = {
   /** Name in logs and metrics. */
   name: string;
   family: ErrorFamily;
-  /** Whether the `{…}` part may be this; any may where it is absent. */
+  /** True when the `{…}` part may have this value; absent when any may. */
   takes?(parameter: string): boolean;
-  /** The route that serves an exchange in place of this one, by its path or headers; null for this one. */
+  /** Returns the route that serves an exchange instead of this one, by its path or headers; null for this one. */
   routeFor?(exchange: HttpExchange): Route | null;
-  /** Served by an overloaded server, too. */
+  /** Served by an overloaded server too. */
   isProbe?: true;
 } & (
   | {
       auth: "key";
-      /** The scope a key needs; null where any key will do. */
+      /** The scope that a key needs; null when any key may call it. */
       scope: Scope | null;
-      /** What the request counts in the limits before its body is read; absent where nothing is limited. */
+      /** The limits that count the request before its body is read; absent where none do. */
       pipeline?: LimitedPipeline;
-      /** Keeps the outcomes of requests with an idempotency key by itself. */
+      /** True when the endpoint itself keeps the outcomes of requests with an idempotency key. */
       keepsOutcomes?: true;
-      /** Headers besides `Authorization` in which the key may stand. */
+      /** Returns the headers besides `Authorization` that may contain the key. */
       keyHeaders?(headers: Headers): readonly string[];
       handle(exchange: AuthenticatedExchange): RouteResult | Promise<RouteResult>;
     }
   | {
       auth: "public";
-      /** Why it needs no key. */
+      /** The reason why it needs no key. */
       because: string;
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
     }
   | {
-      /** For who is signed in to administer; the endpoint checks that itself. */
+      /** For signed-in members; the endpoint checks that itself. */
       auth: "member";
-      /** What it needs: the least role, and whether it concerns what all organizations share. */
+      /** The least role, and whether the route concerns data that all organizations share. */
       role: Role;
       reach: "organization" | "installation";
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;
     }
 );
 
-/** A response that goes on after its handler has returned. */
+/** A response that continues after its handler has returned. */
 export interface StreamedResponse {
   response: Response;
-  /** Resolves once, when the last byte has gone or never will: with what ended it early, or null. */
+  /**
+   * Resolves once the last byte has been sent or cannot be sent any more, with the error that ended it early, or null.
+   */
   ended: Promise<GatewayError | ClientDisconnected | null>;
 }
 
@@ -65,7 +67,7 @@ interface RouteMatch {
   parameter: string;
 }
 
-/** The methods of a known path that was called with another one. */
+/** The allowed methods of a known path that was called with another one. */
 export interface OtherMethods {
   allow: string[];
   family: ErrorFamily;
@@ -84,13 +86,19 @@ export class RouteTable {
     }
   }
 
-  /** The routes by the pattern of their target in the runtime's router, which compares targets as they were sent. */
+  /**
+   * Returns the routes by the pattern of their target in the runtime's router, which compares targets as they were
+   * sent.
+   */
   byTarget(): Map<string, ReadonlySet<Route>> {
     const groups = Map.groupBy(this.routes, ({ path }) => path.replace(/\{.*/, "*"));
     return new Map([...groups].map(([target, routes]) => [target, new Set(routes)]));
   }
 
-  /** The route, the methods the path has, or null for an unknown path. HEAD is handled as GET. */
+  /**
+   * Returns the route, the methods of a path called with another one, or null for an unknown path. HEAD is handled as
+   * GET.
+   */
   find(method: string, path: string): RouteMatch | OtherMethods | null {
     const wanted = method === "HEAD" ? "GET" : method;
     const exact = this.#exact.get(path);
@@ -108,7 +116,7 @@ export class RouteTable {
         continue;
       const parameter = decoded(path.slice(before.length, path.length - after.length));
       if (parameter === null || route.takes?.(parameter) === false) continue;
-      // A parameter may have slashes, so a path of a longer pattern may match a shorter one, too.
+      // A parameter may contain slashes, so a path of a longer pattern may match a shorter one too.
       const length = before.length + after.length;
       if (length < longest) continue;
       if (length > longest) matches = [];

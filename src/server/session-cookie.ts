@@ -3,14 +3,14 @@ import type { AddressList } from "../lib/cidr.ts";
 import { callerBase } from "./credentials.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 
-/** How browsers reach the gateway. */
+/** The way browsers reach the gateway. */
 export interface Reachability {
   trustedProxies: AddressList;
-  /** The configured base address, where there is one. */
+  /** The configured base address, if there is one. */
   publicUrl: string | null;
 }
 
-/** The base address that the browser used, or the configured one. */
+/** Returns the base address that the browser used, or the configured one. */
 export function baseOf(
   { publicUrl, trustedProxies }: Reachability,
   { request, server }: Pick<HttpExchange, "request" | "server">,
@@ -18,19 +18,22 @@ export function baseOf(
   return publicUrl ?? callerBase(request, server, trustedProxies);
 }
 
-/** Over https the name's prefix makes browsers refuse the cookie from any other host, path or scheme (RFC 6265bis). */
+/**
+ * Reads a cookie. Over https, the prefix of its name makes browsers refuse it from any other host, path or scheme (RFC
+ * 6265bis).
+ */
 export function readCookie(reach: Reachability, exchange: HttpExchange, name: string): string | null {
   const cookies = new Bun.CookieMap(exchange.request.headers.get("cookie") ?? "");
   return cookies.get(prefixed(reach, exchange, name)) || null;
 }
 
 interface CookieOptions {
-  /** `Lax` also comes with links from other sites. */
+  /** `Lax` is also sent when a link on another site is followed. */
   sameSite?: "Strict" | "Lax";
   maxAgeSeconds?: number;
 }
 
-/** A `Set-Cookie` of a cookie that no script reads; an empty value removes it. */
+/** Returns a `Set-Cookie` of a cookie that no script can read; an empty value removes it. */
 export function writeCookie(
   reach: Reachability,
   exchange: HttpExchange,
@@ -49,8 +52,8 @@ export function writeCookie(
 }
 
 /**
- * Refuses a request that a page of another site made the browser send. Browsers say where requests come from in
- * `Sec-Fetch-Site`, older ones in `Origin`. Throws 403, also without either unless `mayBeUnknown`.
+ * Refuses a request that a page of another site made the browser send. Browsers declare the origin of a request in
+ * `Sec-Fetch-Site`, older ones in `Origin`. Throws 403, also when both are missing, unless `mayBeUnknown`.
  */
 export function requireSameOrigin(
   reach: Reachability,

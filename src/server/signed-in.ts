@@ -9,29 +9,29 @@ import { addressOf, type HttpExchange } from "./http-exchange.ts";
 import type { UndeclaredProxy } from "./undeclared-proxy.ts";
 import { readCookie, requireSameOrigin, writeCookie, type Reachability } from "./session-cookie.ts";
 
-/** What the administrative interface works with. */
+/** The parts that the administrative interface works with. */
 export interface Administration extends Reachability {
-  /** The store and what is configured now; the endpoint adds who makes the change. */
+  /** The store and the current configuration; the endpoint adds the author of a change. */
   context: Omit<OperationContext, "by" | "signedIn">;
-  /** Where members may sign in besides here. */
+  /** A further way for members to sign in; null for none. */
   identity: IdentitySettings | null;
-  /** Of requests with an idempotency key. */
+  /** Outcomes of requests with an idempotency key. */
   outcomes: OutcomeStore;
   undeclaredProxy: UndeclaredProxy;
 }
 
 const SESSION_COOKIE = "gateway_session";
 
-/** Who sent a request to administer, and the name that the audit gives that. */
+/** The sender of a request to administer, and the name for it in the audit. */
 export interface Caller {
   signedIn: SignedIn;
   by: OperationContext["by"];
 }
 
 /**
- * Who sent a request: by an admin token where there is one, else by the session's cookie. A new token of the session is
- * added to `outgoing`. Throws an `AdminError`: 401 without either, 403 where another site makes the browser change
- * something.
+ * Returns the sender of a request: by an admin token where there is one, else by the session's cookie. Adds a new token
+ * of the session to `outgoing`. Throws an `AdminError`: 401 without either, 403 where another site makes the browser
+ * change something.
  */
 export async function readCaller(
   admin: Administration,
@@ -48,7 +48,7 @@ export async function readCaller(
   return { signedIn, by: { actor: signedIn.member.name, source: `http/${origin.address}` } };
 }
 
-/** Who is signed in to the console. Throws as `readCaller`. */
+/** Returns the member who is signed in to the console. Throws as `readCaller` does. */
 export async function readConsoleMember(
   admin: Administration,
   exchange: HttpExchange,
@@ -77,12 +77,12 @@ export async function endSession(admin: Administration, exchange: HttpExchange):
   if (token !== null) await forgetSession(admin.context, token);
 }
 
-/** A `Set-Cookie` with the token of a session, or one that removes it. */
+/** Returns a `Set-Cookie` with the token of a session, or one that removes it. */
 export function sessionCookie(admin: Administration, exchange: HttpExchange, token: string | null): string {
   return writeCookie(admin, exchange, [SESSION_COOKIE, token ?? ""]);
 }
 
-/** Where a request comes from. */
+/** Returns the address and the user agent that the audit notes for a request. */
 export function originOf(
   { trustedProxies, undeclaredProxy }: Administration,
   exchange: HttpExchange,

@@ -1,23 +1,23 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 
-/** To receive a chunk of fewer bytes takes longer than all else that is done with them. */
+/** Receiving a chunk of fewer bytes takes longer than processing them. */
 const SMALL_BYTES = 512;
-/** They take some 10 ms. Client libraries send chunks of kilobytes, with a few short ones between them. */
+/** So many take about 10 ms. Client libraries send chunks of kilobytes, with a few short ones between them. */
 const MAX_SMALL_CHUNKS = 8_192;
 /** Small, because no quota counts it. */
 const JOINED_BYTES = 16 * 1024;
 
 /**
  * Joins the small chunks of a body without a declared length, and refuses too many: the runtime makes a call for each
- * chunk, and a megabyte in chunks of a byte holds the event loop for half a second. Chunks that arrive while nobody waits
- * are joined by the runtime and cannot be counted, so small ones are awaited without a pause.
+ * chunk, and a megabyte in one-byte chunks blocks the event loop for half a second. The runtime joins chunks that
+ * arrive while nobody waits, and they cannot be counted then, so small ones are awaited without a pause.
  */
 export class SmallChunks {
   #count = 0;
   #joined = Buffer.alloc(0);
   #length = 0;
 
-  /** Keeps a small chunk while there is space for it; returns whether it did. Throws for one too many. */
+  /** Keeps a small chunk while there is space and returns true, else returns false. Throws for one too many. */
   keep(chunk: Uint8Array): boolean {
     if (chunk.length >= SMALL_BYTES) return false;
     if (++this.#count > MAX_SMALL_CHUNKS) throw tooManyChunks();
@@ -28,7 +28,7 @@ export class SmallChunks {
     return true;
   }
 
-  /** The chunks that were kept since the last time, as one; null for none. */
+  /** Returns the chunks kept since the last call, as one; null for none. */
   take(): Uint8Array | null {
     if (this.#length === 0) return null;
     const joined = this.#joined.subarray(0, this.#length);

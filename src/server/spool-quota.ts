@@ -5,11 +5,11 @@ import type { SpoolAccount } from "../lib/spool.ts";
 import { ResourceQuota, type QuotaShare, type ResourceUser } from "./resource-quota.ts";
 
 export interface SpoolQuotaOptions {
-  /** Folder of temporary files, inside of the data folder. */
+  /** Folder of temporary files, inside the data folder. */
   directory: string;
   /** Maximum bytes of temporary files of all requests; a key may use a quarter of it, an organization half. */
   maxBytes: number;
-  /** Bytes of free disk space that uploads leave to the journal. */
+  /** Bytes of free disk space that uploads leave for the journal. */
   reserveBytes: number;
 }
 
@@ -17,13 +17,13 @@ const FREE_SPACE_MS = 250;
 const RETRY_SECONDS = 10;
 
 /**
- * Bounds the temporary files of requests: per key, organization, client network and process, and by the free space of
+ * Bounds the temporary files of requests: by key, organization, client network and process, and by the free space of
  * the disk.
  */
 export class SpoolQuota {
   readonly #quota: ResourceQuota;
   readonly #options: SpoolQuotaOptions;
-  /** What may be written until the reserve is reached, as last measured. */
+  /** Bytes that may be written before the reserve is reached, as last measured. */
   #availableBytes = 0;
   #readAt = -Infinity;
 
@@ -37,7 +37,7 @@ export class SpoolQuota {
     });
   }
 
-  /** Throws at once when the quota does not cover the bytes that the body declares. */
+  /** Opens the account of a request. Throws at once when the quota does not cover the bytes that the body declares. */
   open(user: ResourceUser, declaredBytes: number): SpoolAccount {
     this.#quota.open(user, declaredBytes)[Symbol.dispose]();
     return new RequestAccount(this.#quota.open(user), (byteLength) => {
@@ -61,7 +61,7 @@ export class SpoolQuota {
   }
 }
 
-/** What one request has on disk. */
+/** The disk use of one request. */
 class RequestAccount implements SpoolAccount {
   #refuses = true;
   #isReleased = false;

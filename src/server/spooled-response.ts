@@ -10,7 +10,7 @@ interface SpooledResponse {
   headers: Record<string, string>;
 }
 
-/** Where temporary files of requests go, the pool of files to reuse, and how much they may occupy. */
+/** The folder of temporary files, the pool of files to reuse, and the quota. */
 export interface SpoolOptions {
   /** A folder on a local disk. */
   directory: string;
@@ -19,8 +19,8 @@ export interface SpoolOptions {
 }
 
 /**
- * Runs `handle` with a spool and sends what it returns. The spool lasts to the response's last byte, until the
- * client disconnects, or until `handle` fails.
+ * Runs `handle` with a spool and sends the response it returns. The spool lasts until the response's last byte, until
+ * the client disconnects, or until `handle` fails.
  */
 export async function respondFromSpool(
   { directory, filePool, quota }: SpoolOptions,
@@ -35,7 +35,7 @@ export async function respondFromSpool(
   const drop = async () => {
     await Promise.allSettled([spool[Symbol.asyncDispose]()]);
   };
-  // Only after a complete response it is certain that nobody reads the files any more.
+  // Only a complete response guarantees that nobody reads the files any more.
   const retire = async () => {
     await Promise.allSettled([spool.retire()]);
   };
@@ -59,7 +59,10 @@ export async function respondFromSpool(
   }
 }
 
-/** The runtime copies a piece before it pulls the next, and pulls only as fast as the client reads. */
+/**
+ * Yields the body in pieces. The runtime copies a piece before it pulls the next, and pulls only as fast as the client
+ * reads.
+ */
 async function* send(
   body: StreamedObject,
   { retire, drop }: { retire(): Promise<void>; drop(): Promise<void> },

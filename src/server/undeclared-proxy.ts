@@ -1,9 +1,9 @@
 import { plainAddress, type AddressList } from "../lib/cidr.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 
-/** Notices the first request of a member that a proxy sends which is not declared: all its clients share one address. */
+/** Detects the first request of a member through a proxy that is not declared: all its clients share one address. */
 export class UndeclaredProxy {
-  /** Null while there was none. */
+  /** The warning; null while there was no such request. */
   message: string | null = null;
   readonly #trusted: AddressList;
   readonly #onProblem: (message: string, cause: unknown) => void;

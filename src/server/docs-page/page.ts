@@ -7,7 +7,7 @@ interface Entry {
   item: PathItem;
 }
 
-/** The document as a page for people; examples call the base address. */
+/** Returns the document as a page; examples call the base address. */
 export function docsPage(document: OpenApiDocument, base: string): string {
   const entries = Object.entries(document.paths).flatMap(([path, items]) =>
     Object.entries(items).map(([method, item]): Entry => ({ method: method.toUpperCase(), path, item })),
@@ -88,7 +88,7 @@ function parameterRow(parameter: object): Row {
   return [name, typeOf(schema) + (required ? ", required" : ""), description ?? schema.description ?? ""];
 }
 
-/** The fields of an object and of the objects in it; of a choice, those of its first kind. */
+/** Returns the fields of an object and of its nested objects; for a union, those of its first member. */
 function fieldRows(schema: Schema | null, path = "", depth = 0): Row[] {
   const { properties = {}, required = [] } = objectOf(schema) ?? {};
   const rows: Row[] = [];
@@ -145,7 +145,7 @@ function curlOf({ method, path, item }: Entry, base: string): string {
   return lines.join(" \\\n  ");
 }
 
-/** The required fields of an object, with a value each. */
+/** Returns an object with a sample value for each required field. */
 function sampleOf(schema: Schema | null): unknown {
   if (!schema) return {};
   if (schema.default !== undefined) return schema.default;

@@ -10,15 +10,15 @@ import type { Administration } from "../signed-in.ts";
 import { MemberSlots } from "../member-slots.ts";
 import { memberRoute } from "./member-route.ts";
 
-/** Connections of one member, and those to one process. */
+/** Maximum of connections of one member and to one process. */
 const MOST = { ofMember: 10, ofAll: 200 };
 const CHECK_MS = 1_000;
-/** Proxies close connections that are silent for longer. */
+/** Checks between comments: proxies close connections that are silent for longer. */
 const COMMENT_CHECKS = 15;
-/** How often it is looked whether the session still exists, in checks. */
+/** Checks of the connection between two checks that the session still exists. */
 const SESSION_CHECKS = 3;
 
-/** Server-sent events for the console: what has changed, so that it reads again only that. */
+/** Sends the console server-sent events about changes, so that it reloads only the changed data. */
 export function eventsRoute(admin: Administration, lifecycle: Lifecycle): Route {
   const events = new LiveEvents(admin.context);
   const slots = new MemberSlots(MOST, "too many connections follow the events");
@@ -43,9 +43,9 @@ export function eventsRoute(admin: Administration, lifecycle: Lifecycle): Route 
 interface Following {
   events: LiveEvents;
   signedIn: SignedIn;
-  /** Whether the server is about to stop. */
+  /** True when the server is about to stop. */
   isOver(): boolean;
-  /** Called once, when nobody follows any more. */
+  /** Called once, when the connection has ended. */
   close(): void;
   signal: AbortSignal;
 }
@@ -58,7 +58,7 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
     start(client) {
       const send = (text: string): void => client.enqueue(encoder.encode(text));
       const unfollow = events.follow((event) => {
-        // A client that does not read misses what is beyond its buffer; it reads all again when it comes back.
+        // A client that does not read misses the events beyond its buffer; it reloads everything when it reconnects.
         if ((client.desiredSize ?? 0) > -MAX_WAITING && isFor(signedIn, event))
           send(`event: ${event.kind}\ndata: ${JSON.stringify(event.data)}\n\n`);
       });
@@ -81,7 +81,7 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
         try {
           client.close();
         } catch {
-          // The client has gone.
+          // The client has disconnected.
         }
       };
       signal.addEventListener("abort", () => end(), { once: true });
@@ -98,7 +98,7 @@ function isFor({ access }: SignedIn, { organizationId }: LiveEvent): boolean {
   return access.organizations.includes(organizationId);
 }
 
-/** Whether the session goes on; looking does not prolong it. */
+/** True while the session exists. The check does not prolong it. */
 async function hasSession({ context }: Administration, { member, session }: SignedIn): Promise<boolean> {
   const sessions = await context.store.sessions.list(member.id);
   const own = sessions.find(({ id }) => id === session?.id);

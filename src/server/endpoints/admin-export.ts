@@ -13,10 +13,10 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
   json: "application/jsonl; charset=utf-8",
 };
 
-/** Exports of one member, and those of one process: each reads the database for as long as it runs. */
+/** Maximum of exports of one member and of one process: each reads the database while it runs. */
 const MOST = { ofMember: 4, ofAll: 32 };
 
-/** Lists as files: all that a filter leaves, as it is read. */
+/** Serves lists as files: all entries of a filter, streamed as they are read. */
 export function exportRoute(admin: Administration): Route {
   const slots = new MemberSlots(MOST, "too many exports run at the same time: wait until one has ended");
   const needs = { method: "GET", path: "/export/{name}", role: "viewer", reach: "organization" } as const;
@@ -51,13 +51,13 @@ export function exportRoute(admin: Administration): Route {
   });
 }
 
-/** The days of a range, for the file's name. */
+/** Returns the days of a range, for the file's name. */
 function rangeOf({ from, to }: Record<string, string>): string[] {
   const days = [from, to].map((time) => (time === undefined ? "" : /^[\d-]{4,10}/.exec(time)?.[0]) ?? "");
   return days.some(Boolean) ? [days[0] || "start", "to", days[1] || "now"] : [];
 }
 
-/** A piece is made when the client has taken the one before it; `end` is called at the end, whichever it is. */
+/** Streams pieces, each made when the client has taken the one before. `end` is called once, on success and failure. */
 function streamOf(pieces: AsyncGenerator<string>, end: () => Promise<void>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(

@@ -8,7 +8,7 @@ import { queryOf, type HttpExchange } from "../http-exchange.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** The input of an operation: the path's part with the query of a GET or DELETE, or else with the body. */
+/** Returns the input of an operation: the path's part, with the query of a GET or DELETE or else with the body. */
 export async function readInputOf(
   exchange: HttpExchange,
   { method, path }: Pick<Operation, "method" | "path">,
@@ -21,7 +21,10 @@ export async function readInputOf(
   return { ...(await readObject(exchange, limits, MAX_BODY_BYTES)), ...parameter };
 }
 
-/** A JSON object. Other types of content, and none, are refused: pages of other sites can send those unseen. */
+/**
+ * Reads a JSON object. Refuses other content types and a missing one: pages of other sites can send those without the
+ * user's knowledge.
+ */
 export async function readObject(
   { request }: Pick<HttpExchange, "request">,
   limits: BodyLimits,

@@ -10,13 +10,16 @@ import { endSession, originOf, sessionCookie, type Administration } from "../sig
 const START = "/console/oidc/start";
 const CALLBACK = "/console/oidc/callback";
 const COOKIE = "gateway_oidc";
-/** Time for signing in at the provider. */
+/** Maximum time for signing in at the provider. */
 const PENDING_SECONDS = 600;
 
-/** What went wrong, for the page that shows it. */
+/** Error codes for the sign-in page. */
 type Problem = "oidc_unavailable" | "oidc_failed" | "oidc_refused";
 
-/** Signing in at the configured OpenID provider. What is pending stands in a cookie, so any process may finish it. */
+/**
+ * Routes to sign in at the configured OpenID provider. The state of a pending sign-in is in a cookie, so any process
+ * may finish it.
+ */
 export function openIdRoutes(
   admin: Administration,
   onProblem: (message: string, cause: unknown) => void,
@@ -40,7 +43,7 @@ export function openIdRoutes(
 }
 
 interface Pending extends PendingSignIn {
-  /** Where the page goes afterwards. */
+  /** The page to open afterwards. */
   next: string;
 }
 
@@ -55,7 +58,7 @@ async function start(
     const next = queryOf(exchange.request.url).get("next") ?? "/";
     const kept: Pending = { ...pending, next };
     const value = Buffer.from(JSON.stringify(kept)).toString("base64url");
-    // The provider's page sends the browser back, which a strict cookie would not come with.
+    // The browser would not send a strict cookie when the provider's page redirects it back.
     const options = { sameSite: "Lax", maxAgeSeconds: PENDING_SECONDS } as const;
     return redirect(exchange, location, [writeCookie(admin, exchange, [COOKIE, value], options)]);
   } catch (error) {
@@ -98,7 +101,7 @@ function readPending(value: string | null): Pending | null {
   }
 }
 
-/** A page of the console, whatever `next` is. */
+/** Returns a path of the console, whatever `next` contains. */
 function consolePath(next: string): string {
   const { pathname, search } = new URL(`/console/${next.replace(/^\/+/, "")}`, "http://gateway");
   return pathname.startsWith("/console/") ? pathname + search : "/console";

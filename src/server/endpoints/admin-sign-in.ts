@@ -11,14 +11,14 @@ import { endSession, originOf, sessionCookie, type Administration } from "../sig
 import { readObject } from "./admin-input.ts";
 import { rendered } from "./member-route.ts";
 
-/** A name and a password, of whoever may connect. */
+/** Bound for a name and a password; anybody who can connect may send them. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** Says that a member has signed in with this browser before. */
+/** Set when a member has signed in with this browser before. */
 const BROWSER_COOKIE = "gateway_browser";
 const BROWSER_SECONDS = 180 * 24 * 60 * 60;
 
-/** Signing in by a password, and how one can sign in. */
+/** Routes to sign in by a password and to read the available ways to sign in. */
 export function signInRoutes(admin: Administration, limits: BodyLimits): Route[] {
   return [
     {
@@ -37,7 +37,7 @@ export function signInRoutes(admin: Administration, limits: BodyLimits): Route[]
             originOf(admin, exchange),
             readCookie(admin, exchange, BROWSER_COOKIE),
           );
-          // The browser forgets the session that it had, so nobody could end that one any more.
+          // The browser drops its earlier session, which nobody could end afterwards.
           await endSession(admin, exchange);
           const headers = new Headers(baseHeaders(exchange.requestId));
           headers.append("set-cookie", sessionCookie(admin, exchange, token));

@@ -12,12 +12,12 @@ import { readInputOf } from "./admin-input.ts";
 import { memberRoute } from "./member-route.ts";
 import { signInRoutes } from "./admin-sign-in.ts";
 
-/** Reports of one member and of one process: the console asks for a few at once. */
+/** Maximum of reports of one member and of one process: the console requests a few at once. */
 const MAX_REPORTS = { ofMember: 16, ofAll: 64 };
-/** One of each process: a second one would find the same. */
+/** One for each process: a second verification would give the same result. */
 const MAX_VERIFICATIONS = { ofMember: 1, ofAll: 1 };
 
-/** One route for each operation of administration, and those of signing in. */
+/** Returns one route for each operation of administration, and the routes to sign in. */
 export function adminRoutes(admin: Administration, limits: BodyLimits): Route[] {
   const slotOf = costSlots();
   const mounted = Object.entries(operations).map(([name, operation]: [string, Operation]) =>
@@ -34,7 +34,10 @@ export function adminRoutes(admin: Administration, limits: BodyLimits): Route[] 
   return [...mounted, exportRoute(admin), ...signInRoutes(admin, limits)];
 }
 
-/** Slots of operations that read more than a page. Taking one throws 429 where none is free; disposing gives it back. */
+/**
+ * Returns the slots of operations that read more than a page. Taking one throws 429 when none is free; disposing of it
+ * gives it back.
+ */
 function costSlots() {
   const slots = {
     report: new MemberSlots(MAX_REPORTS, "too many reports run at the same time: wait until one has ended"),

@@ -12,15 +12,15 @@ const OPERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The same endpoints at the addresses of Azure OpenAI, for clients made for that: under `/openai/v1/` and `/openai/`,
- * and under the name of a deployment, which is the model. The key stands in `api-key` there.
+ * Returns the same endpoints at the addresses of Azure OpenAI, for its clients: under `/openai/v1/` and `/openai/`, and
+ * under the name of a deployment, which is the model. They send the key in `api-key`.
  */
 export function azureRoutes(routes: readonly Route[]): Route[] {
   return routes.flatMap((route) => {
     if (route.auth !== "key" || !route.path.startsWith("/v1/")) return [];
     const operation: string = route.path.slice("/v1/".length);
     const keyHeaders = (headers: Headers) => [...(route.keyHeaders?.(headers) ?? []), "api-key"];
-    // Without a version too: there its client sends what names its model in a form.
+    // Also without a version: Azure's client sends forms there that name the model.
     const renamed: Route[] = ["/openai/v1/", "/openai/"].map((prefix) =>
       Object.assign({ ...route }, { path: prefix + operation, keyHeaders }),
     );
@@ -32,8 +32,8 @@ export function azureRoutes(routes: readonly Route[]): Route[] {
 }
 
 /**
- * The bytes of a JSON body with the model that the path names, if any, in place of its own. Throws a `GatewayError`
- * for what is no object, as the reader of the protocol does.
+ * Replaces the model of a JSON body by the one that the path names, if any, and returns the bytes. Throws a
+ * `GatewayError` for a body that is not an object, as the reader of the protocol does.
  */
 export function withPathModel(bytes: Uint8Array, { model }: { model?: string }): Uint8Array {
   if (model === undefined) return bytes;

@@ -6,11 +6,11 @@ import type { Route } from "../routes.ts";
 
 /** The files of the console's page. */
 export interface ConsoleFiles {
-  /** Resolves once they are built; with false where they could not be. */
+  /** Resolves once the files are built; to false where the build failed. */
   isReady(): Promise<boolean>;
-  /** The page; `NONCE` in it is to be replaced for each response. */
+  /** Returns the page; `NONCE` in it must be replaced for each response. */
   page(): Promise<string>;
-  /** A file that the page loads; null where there is none of the name. */
+  /** Returns a file that the page loads; null for an unknown name. */
   file(name: string, acceptsGzip: boolean): Promise<ConsoleFile | null>;
 }
 
@@ -20,16 +20,16 @@ interface ConsoleFile {
   type: string;
 }
 
-/** Stands in the page for the nonce that its component library gives to the few style elements it makes. */
+/** Placeholder in the page for the nonce that its component library gives to its few style elements. */
 const NONCE = "nonce-of-this-response";
 
 /** Names of assets have a hash of their content. */
 const FOREVER = "public, max-age=31536000, immutable";
-/** How long a browser waits for a build that is under way. */
+/** Time for which a browser's request waits for a running build. */
 const PATIENCE_MS = 3_000;
 const RETRY_SECONDS = 2;
 
-/** The console: one page for every address below `/console`, and its files. */
+/** Routes of the console: one page for every address below `/console`, and its files. */
 export function consoleRoutes(files: ConsoleFiles): Route[] {
   const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): Route => ({
     method: "GET",
@@ -65,7 +65,7 @@ async function sendPage(files: ConsoleFiles, { requestId }: HttpExchange): Promi
   });
 }
 
-/** A page in place of the console's; it is asked for again by itself where waiting helps. */
+/** Returns a page in place of the console's; it reloads itself where waiting helps. */
 function notice(requestId: string, sentence: string, isSoon: boolean): Response {
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><meta name="viewport" content="width=device-width"><title>Console</title><p>${sentence}</p></html>`;
   const again = isSoon && { "retry-after": String(RETRY_SECONDS), refresh: String(RETRY_SECONDS) };

@@ -12,7 +12,7 @@ import { refuseProvider } from "./text.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Vectors of texts, in OpenAI's protocol. */
+/** Routes for embeddings of texts, in OpenAI's protocol. */
 export function embeddingRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
   return [
     {

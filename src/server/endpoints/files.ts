@@ -6,7 +6,7 @@ import { baseHeaders } from "../respond.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
 import type { Route } from "../routes.ts";
 
-/** Delivered pictures by signed link. */
+/** Route of delivered pictures by signed link. */
 export function fileRoutes(settings: DeliverySettings): Route[] {
   return [
     {
@@ -35,7 +35,7 @@ async function file(
       verdict === "invalid" ? "This link is not valid." : "This link has expired; make the picture again.";
     throw new GatewayError("not_found", message);
   }
-  // A name is given once, so it identifies the bytes.
+  // A name is never used twice, so it identifies the bytes.
   const etag = `"${parameter}"`;
   const headers = {
     ...baseHeaders(requestId),
@@ -64,7 +64,7 @@ async function file(
   return new Response(body, { status: range ? 206 : 200, headers: { ...headers, ...lengths } });
 }
 
-/** The runtime sends streams chunked, without their length, so small parts are read whole. */
+/** Returns the body. The runtime sends streams chunked, without a length, so small parts are read whole. */
 async function bodyOf(part: StoredPicture): Promise<Blob | ReadableStream> {
   if (part instanceof Blob) return part;
   return part.size <= MAX_WHOLE_BYTES ? await new Response(part.stream()).blob() : part.stream();
@@ -72,13 +72,13 @@ async function bodyOf(part: StoredPicture): Promise<Blob | ReadableStream> {
 
 const MAX_WHOLE_BYTES = 512 * 1024;
 
-/** Whether an `If-None-Match` names the tag, compared weakly (RFC 9110, 13.1.2). */
+/** True when an `If-None-Match` contains the tag, compared weakly (RFC 9110, 13.1.2). */
 function namesTag(header: string | null, etag: string): boolean {
   const names = new Set((header ?? "").split(",").map((name) => name.trim().replace(/^W\//, "")));
   return names.has(etag) || names.has("*");
 }
 
-/** A single byte range, end exclusive; null for none, or one of an unsupported form, which is ignored (RFC 9110). */
+/** Reads a single byte range, end exclusive; null for none, or for an unsupported form, which is ignored (RFC 9110). */
 function readRange(
   header: string | null,
   size: number,

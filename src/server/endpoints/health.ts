@@ -8,15 +8,15 @@ import type { Route } from "../routes.ts";
 
 interface HealthSettings {
   lifecycle: Lifecycle;
-  /** Why the process is not ready although it serves; null when it is. */
+  /** Returns why the process is not ready although it serves; null when it is ready. */
   unready(): string | null;
-  /** Metrics of every process on the port, in Prometheus' text format. */
+  /** Returns the metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;
-  /** Bearer token that `/metrics` needs; null is none. */
+  /** Bearer token that `/metrics` requires; null for none. */
   metricsToken: string | null;
 }
 
-/** Health, readiness and metrics for operators. */
+/** Routes of health, readiness and metrics for operators. */
 export function healthRoutes({ lifecycle, unready, metrics, metricsToken }: HealthSettings): Route[] {
   const open = {
     method: "GET",
@@ -67,7 +67,7 @@ export function healthRoutes({ lifecycle, unready, metrics, metricsToken }: Heal
   ];
 }
 
-/** Hashes have equal lengths, so the comparison takes the same time for every token. */
+/** Compares hashes, whose lengths are equal, so that the comparison takes the same time for every token. */
 function requireToken(headers: Headers, token: string): void {
   const hash = (text: string): Uint8Array => new Bun.CryptoHasher("sha256").update(text).digest();
   if (timingSafeEqual(hash(readSecret(headers, []) ?? ""), hash(token))) return;

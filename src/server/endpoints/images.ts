@@ -12,7 +12,7 @@ import { respondFromSpool, type SpoolOptions } from "../spooled-response.ts";
 export type ImageEndpoints = ImageCore & {
   spools: SpoolOptions;
   bodyLimits: BodyLimits;
-  /** The base address of links in the response. */
+  /** Returns the base address of links in the response. */
   baseOf(exchange: AuthenticatedExchange): string;
 };
 
@@ -42,7 +42,7 @@ export function imageRoutes(endpoints: ImageEndpoints): Route[] {
   ];
 }
 
-/** `x-input-image-compress: true`, exactly. */
+/** True for `x-input-image-compress: true`, exactly. */
 export function isCompressing({ headers }: Request): boolean {
   return headers.get("x-input-image-compress") === "true";
 }
@@ -69,7 +69,7 @@ function handle(
   });
 }
 
-/** The headers of every synchronous response with pictures. */
+/** Returns the headers of every synchronous response with pictures. */
 export function imageHeaders(
   { requestId }: AuthenticatedExchange,
   { delivery, requested, rate }: ImageOutcome,
@@ -85,12 +85,12 @@ export function imageHeaders(
   return headers;
 }
 
-/** The caller's field names, safe for a header: bounded, and only visible ASCII. */
+/** Returns the caller's field names in a form safe for a header: bounded, and only visible ASCII. */
 export function headerList(names: readonly string[]): string {
   return names.slice(0, 32).map(headerWord).join(", ");
 }
 
-/** At most 64 characters, and every character whole. */
+/** Cuts a name to 64 characters without splitting a character. */
 function headerWord(name: string): string {
   let word = "";
   for (const character of name.toWellFormed()) {

@@ -21,7 +21,7 @@ type JobEndpoints = ImageEndpoints & JobCore;
 /** More than the ids of one call need. */
 const MAX_CANCEL_BYTES = 64 * 1024;
 
-/** Images as asynchronous jobs. */
+/** Routes of images as asynchronous jobs. */
 export function jobRoutes(endpoints: JobEndpoints): Route[] {
   const common = { family: "images", auth: "key", scope: "ai:image" } as const;
   const post = { ...common, method: "POST" } as const;
@@ -84,7 +84,7 @@ function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promi
   });
 }
 
-/** What makes two submissions the same. */
+/** Returns the values by which two submissions count as the same. */
 function contentOf(request: JobRequest): unknown[] {
   return request.kind === "native"
     ? [request.isCompressing, request.model, request.body]
@@ -135,7 +135,7 @@ function respondWithJob(endpoints: JobEndpoints, exchange: AuthenticatedExchange
   return Response.json(writeJob(job, linker(endpoints, exchange)), { headers });
 }
 
-/** Links are made anew for each response, so that they are valid from then on. */
+/** Returns a function that signs links anew for each response, so that their validity starts then. */
 function linker(endpoints: JobEndpoints, exchange: AuthenticatedExchange): (name: string) => string {
   const base = endpoints.baseOf(exchange);
   const { linkHours } = exchange.principal.organization.settings;

@@ -7,12 +7,12 @@ import { adminErrorBody, baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { readCaller, type Administration } from "../signed-in.ts";
 
-/** What a member's request does: returns what is sent as JSON, or a response of its own. */
+/** Handles a member's request. Returns an object to send as JSON, or a response of its own. */
 type Act = (context: OperationContext, exchange: HttpExchange) => Promise<object>;
 
 /**
- * A route below `/admin/v1` for members with a role. What it does gets a store that has the rows of the member's
- * organizations alone.
+ * Returns a route below `/admin/v1` for members with a role. Its handler gets a store that contains only the rows of
+ * the member's organizations.
  */
 export function memberRoute(
   admin: Administration,
@@ -42,7 +42,7 @@ export function memberRoute(
   };
 }
 
-/** Runs what answers a request of administration, and renders what it refuses. */
+/** Runs the handler of a request of administration and renders its errors. */
 export async function rendered(
   { requestId }: HttpExchange,
   respond: () => Promise<Response>,

@@ -20,8 +20,8 @@ import { isModelName } from "./native-call.ts";
 import { nativeModelRoutes } from "./native-models.ts";
 
 /**
- * The models a key can call, as a superset of the list that official clients know; in the native protocol's shape at
- * its own path, and for its clients at the shared one.
+ * Routes of the models a key can call, as a superset of the list that official clients know. The native protocol's
+ * shape is at its own path, and for its clients at the shared one.
  */
 export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
   const native = nativeModelRoutes((principal) => callable(snapshot, clock, principal));
@@ -63,19 +63,19 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
   ];
 }
 
-/** Serves clients of the native protocol by a route of theirs. */
+/** Serves clients of the native protocol by its own route. */
 function ifNative(native: Route): Pick<Route, "routeFor"> {
   const isNative = ({ headers }: Request): boolean =>
     headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
   return { routeFor: ({ request }) => (isNative(request) ? native : null) };
 }
 
-/** The messages protocol has its own list shape; its version header identifies it. */
+/** True for clients of the messages protocol, which has its own list shape; its version header identifies it. */
 function isMessages(headers: Headers): boolean {
   return headers.has("anthropic-version");
 }
 
-/** The list as JSON. */
+/** Returns the list as JSON. */
 function list({ request }: AuthenticatedExchange, models: readonly Model[]): string {
   if (!isMessages(request.headers)) return `{"object":"list","data":[${models.map(describe).join(",")}]}`;
   const ids = models.map(({ id }) => id);
@@ -87,7 +87,7 @@ function list({ request }: AuthenticatedExchange, models: readonly Model[]): str
   });
 }
 
-/** As official clients of the messages protocol know a model (Anthropic API, "List models"). */
+/** Describes a model as official clients of the messages protocol know it (Anthropic API, "List models"). */
 function describeForMessages(model: Model): object {
   const { id, displayName, created, shutdownDate } = model;
   return {
@@ -97,7 +97,7 @@ function describeForMessages(model: Model): object {
     created_at: new Date(created * 1000).toISOString(),
     max_input_tokens: null,
     max_tokens: "maxOutputTokens" in model ? model.maxOutputTokens : null,
-    // A model that is to be shut down can be called until then.
+    // A model that will be shut down can be called until then.
     lifecycle: shutdownDate ? "deprecated" : "active",
     deprecated_at: null,
     retires_at: shutdownDate ? new Date(shutdownDate).toISOString() : null,
@@ -106,7 +106,9 @@ function describeForMessages(model: Model): object {
   };
 }
 
-/** A model without a price is left out: every call of it would be refused with a 402. */
+/**
+ * Returns the models a key can call. A model without a price is left out: every call of it would be refused with a 402.
+ */
 function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model[] {
   const directory = snapshot.directory();
   const now = clock.now();
@@ -115,7 +117,7 @@ function callable(snapshot: Snapshot, clock: Clock, principal: Principal): Model
   );
 }
 
-/** A response with an ETag, and 304 when the client has it already. */
+/** Returns a response with an ETag, and 304 when the client already has it. */
 function tagged({ request, requestId }: AuthenticatedExchange, text: string): Response {
   const etag = `"${Bun.hash(text).toString(36)}"`;
   const headers = {
@@ -129,7 +131,7 @@ function tagged({ request, requestId }: AuthenticatedExchange, text: string): Re
   return new Response(text, { headers: { ...headers, "content-type": "application/json" } });
 }
 
-/** A model as JSON. The models of a directory never change, so each is described once. */
+/** Returns a model as JSON. The models of a directory never change, so each is described once. */
 function describe(model: Model): string {
   let text = DESCRIPTIONS.get(model);
   if (text === undefined) DESCRIPTIONS.set(model, (text = JSON.stringify(descriptionOf(model))));

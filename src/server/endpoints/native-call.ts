@@ -1,14 +1,14 @@
 const METHODS = ["generateContent", "streamGenerateContent", "countTokens"] as const;
 
-/** What is called by an address of the native protocol. */
+/** The model and method in an address of the native protocol. */
 export interface NativeCall {
   model: string;
   method: (typeof METHODS)[number];
 }
 
 /**
- * Reads `{model}:{method}`; null for another method. Clients put the kind of the resource before the model, once more
- * or with its publisher (Google Gen AI SDK).
+ * Reads `{model}:{method}`; null for another method. Clients prefix the model with the kind of resource, once more or
+ * with its publisher (Google Gen AI SDK).
  */
 export function readCall(call: string): NativeCall | null {
   const at = call.lastIndexOf(":");
@@ -16,12 +16,12 @@ export function readCall(call: string): NativeCall | null {
   return method && at > 0 ? { method, model: modelName(call.slice(0, at)) } : null;
 }
 
-/** The id in a name of a model. */
+/** Returns the id in the resource name of a model. */
 export function modelName(name: string): string {
   return name.replace(/^(?:publishers\/google\/)?models\//, "");
 }
 
-/** Whether the end of a path names a model, and no call of one. */
+/** True when the end of a path names a model and no method. */
 export function isModelName(name: string): boolean {
   return readCall(name) === null;
 }

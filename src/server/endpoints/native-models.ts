@@ -7,7 +7,7 @@ import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { isModelName, modelName } from "./native-call.ts";
 
-/** The models that the native protocol can call, in its own shape (Gemini API reference, `models.list`). */
+/** Routes of the models that the native protocol can call, in its own shape (Gemini API reference, `models.list`). */
 export function nativeModelRoutes(callable: (principal: Principal) => readonly Model[]): {
   list: Route;
   one: Route;
@@ -50,7 +50,7 @@ export function nativeModelRoutes(callable: (principal: Principal) => readonly M
 const DEFAULT_PAGE = 50;
 const MAX_PAGE = 1_000;
 
-/** A page of the list; its token is the id of the last model before it. */
+/** Returns a page of the list; its token is the id of the last model before it. */
 function page(models: readonly Model[], { request }: AuthenticatedExchange): object {
   const query = queryOf(request.url);
   const size = Number(query.get("pageSize") ?? DEFAULT_PAGE);

@@ -10,8 +10,8 @@ import { readCall, type NativeCall } from "./native-call.ts";
 import { serveNativeText } from "./native-text.ts";
 
 /**
- * The native generate protocol, under both versions of its path: current official clients call the stable one,
- * earlier ones the beta (Google Gen AI SDK). The model in the path decides whether a call is one for text.
+ * Routes of the native generate protocol, under both versions of its path: current official clients call the stable
+ * one, earlier ones the beta (Google Gen AI SDK). The type of the model in the path decides between text and pictures.
  */
 export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
   return ["/v1beta/models/{call}", "/v1/models/{call}"].map((path) => {
@@ -36,7 +36,7 @@ export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
       pipeline: "text",
       handle: (exchange: AuthenticatedExchange) => serveNativeText(endpoints, exchange),
     };
-    // Any key may learn that a model is unknown.
+    // Any key may learn that a model does not exist.
     const unknown: Route = { ...text, scope: null };
     const routeFor: Route["routeFor"] = ({ parameter }) => {
       const call = readCall(parameter);

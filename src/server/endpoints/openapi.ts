@@ -6,7 +6,7 @@ import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { ownValue } from "../../lib/own-value.ts";
 
-/** The page loads its own two files and nothing else. */
+/** The page may load its own two files and nothing else. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,7 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
   "search.js": "text/javascript; charset=utf-8",
 };
 
-/** The description of every route, for programs and for people. */
+/** Routes of the description of all routes, as JSON and as a page. */
 export function documentRoutes(
   routes: readonly Route[],
   baseOf: (exchange: HttpExchange) => string,
@@ -34,7 +34,7 @@ export function documentRoutes(
     because: "it describes what anyone may read",
   } as const;
   let document: OpenApiDocument | null = null;
-  // Its schemas are loaded at its first use: nothing else needs them.
+  // Its schemas are loaded at the first use: nothing else needs them.
   const read = async (): Promise<OpenApiDocument> => {
     const { openApiDocument } = await import("../openapi/document.ts");
     return (document ??= openApiDocument([...routes, ...own]));
@@ -71,7 +71,7 @@ function file(exchange: HttpExchange): Response {
   return send(exchange, Bun.file(new URL(`../docs-page/${name}`, import.meta.url)), type);
 }
 
-/** The content belongs to this version of the program, so that it is asked for anew. */
+/** Sends content that may change with each version of the program, so browsers must revalidate it. */
 function send({ requestId }: HttpExchange, body: string | Blob, type: string): Response {
   const headers = {
     ...baseHeaders(requestId),

@@ -16,7 +16,7 @@ type Parts = Pick<Core, "limiter" | "limits" | "clock"> & {
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 90;
 
-/** What a key has used and what is left to it, for programs that have the key alone. */
+/** Route of a key's own usage and remaining limits, for programs that have only the key. */
 export function ownUsageRoutes(parts: Parts): Route[] {
   return [
     {
@@ -68,7 +68,7 @@ const QUANTITIES = {
   images: "imagesPerMinute",
 } as const;
 
-/** What is left of each limit of a minute. */
+/** Returns the rest of each limit of a minute. */
 async function limitsOf({ limiter, limits }: Parts, { principal }: AuthenticatedExchange): Promise<object[]> {
   const owners = { organization: principal.organization, key: principal.key };
   const wanted = (["organization", "key"] as const).flatMap((scope) =>

@@ -24,7 +24,7 @@ import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 
-/** Unit prices, from the resolver that holds and bills use too. */
+/** Route of unit prices, from the resolver that holds and charges use too. */
 export function priceRoutes(snapshot: Snapshot, clock: Clock): Route[] {
   return [
     {
@@ -61,7 +61,7 @@ function lookUp(snapshot: Snapshot, clock: Clock, { request, principal }: Authen
   return requestedRow(model, price, query);
 }
 
-/** Every row of a model, for the list; none for a model that cannot be called or has no price. */
+/** Returns every price row of a model, for the list; none for a model that cannot be called or has no price. */
 function allRows(snapshot: Snapshot, clock: Clock, principal: Principal, model: Model): object[] {
   if (!mayCall(principal, model)) return [];
   const price = findPrice(snapshot.directory(), principal.organization, model, clock.now());
@@ -145,7 +145,7 @@ function usePrices(rates: NonNullable<TokenPrice["perUse"]>): object {
   return Object.fromEntries(prices);
 }
 
-/** The prices of a million tokens in a request with that many tokens of input. */
+/** Returns the prices of a million tokens in a request with `inputTokens` of input. */
 function tokenPrices(price: TokenPrice, inputTokens: number): object {
   const of = (category: TokenCategory): string =>
     formatNanos(amountAt(tokenRate(price, category), inputTokens));

@@ -17,7 +17,7 @@ import type { ErrorFamily, Route, RouteResult } from "../routes.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Where a wire format is served, and how its requests are read. */
+/** The address of a wire format and the reader of its requests. */
 interface TextEndpoint {
   path: string;
   /** Name in logs and metrics. */
@@ -27,7 +27,7 @@ interface TextEndpoint {
   read(bytes: Uint8Array, request: Request): TextPayload;
 }
 
-/** Clients of the messages protocol send the key in the one or the other header, or in both. */
+/** Clients of the messages protocol send the key in either header, or in both. */
 const messages = { family: "messages", keyHeaders: () => ["x-api-key"] } as const;
 
 const ENDPOINTS: readonly TextEndpoint[] = [
@@ -46,7 +46,7 @@ const messagesCount: CountEndpoint = {
   write: (tokens) => ({ input_tokens: tokens }),
 };
 
-/** The text endpoints. */
+/** Routes of the text endpoints. */
 export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
   const counting = { ...messages, path: "/v1/messages/count_tokens", name: "messages.count" };
   return [
@@ -74,7 +74,7 @@ function routeOf(
   };
 }
 
-/** Serves one text request, which `read` reads. */
+/** Serves one text request; `read` reads its body. */
 export async function serveText(
   { core, bodyLimits, read }: { core: Core; bodyLimits: BodyLimits } & Pick<TextEndpoint, "read">,
   exchange: AuthenticatedExchange,
@@ -94,12 +94,12 @@ export async function serveText(
   }
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
-  // nginx buffers responses unless told otherwise.
+  // nginx buffers responses by default.
   headers["x-accel-buffering"] = "no";
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }
 
-/** Serves the count of a request's tokens; `write` gives an estimate the form of the protocol. */
+/** Serves the token count of a request; `write` gives an estimate the form of the protocol. */
 export async function serveCount(
   { core, bodyLimits, read, write }: CountEndpoint & { core: Core; bodyLimits: BodyLimits },
   exchange: AuthenticatedExchange,
@@ -117,7 +117,7 @@ interface CountEndpoint extends Pick<TextEndpoint, "read"> {
   write(tokens: number): object;
 }
 
-/** The gateway chooses the provider. A body field of that name is refused by the dialect. */
+/** Throws when a request names a provider: the gateway chooses it. The dialect refuses a body field of that name. */
 export function refuseProvider({ headers, url }: Request): void {
   const isInHeader = headers.has("x-provider");
   const isInQuery = url.includes("?") && queryOf(url).has("provider");

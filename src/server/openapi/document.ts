@@ -27,7 +27,7 @@ export interface OpenApiDocument {
   components: object;
 }
 
-/** The OpenAPI 3.1 document of every route. */
+/** Returns the OpenAPI 3.1 document of all routes. */
 export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
   const paths: OpenApiDocument["paths"] = {};
   const names = new Set<string>();
@@ -199,7 +199,7 @@ function errorRef(family: Route["family"]): object {
   return { $ref: `#/components/schemas/${ERROR_SHAPES[family].name}` };
 }
 
-/** `keys` of `admin.keys.create`. */
+/** Returns the tag of an operation by the second part of its name: `keys` of `admin.keys.create`. */
 function adminTag(name: string): string {
   const area = name.split(".")[1] ?? "";
   return `Administration: ${area.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;

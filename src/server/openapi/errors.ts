@@ -3,7 +3,7 @@ import type { ErrorFamily } from "../routes.ts";
 
 const text = z.string();
 
-/** The bodies of errors by family of routes. */
+/** The schemas of error bodies by family of routes. */
 export const ERROR_SHAPES: Readonly<Record<ErrorFamily, { name: string; schema: z.ZodType }>> = {
   chat: {
     name: "ChatError",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { JOB_STATUSES } from "../../domain/job.ts";
 
-/* The published shapes of images and jobs. An unknown field is ignored and named in `x-gateway-ignored-params`. */
+/* The published schemas of images and jobs. An unknown field is ignored and named in `x-gateway-ignored-params`. */
 
 const referenceSchema = z
   .union([z.string(), z.looseObject({ image_url: z.unknown() })])

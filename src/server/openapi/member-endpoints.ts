@@ -5,7 +5,7 @@ import { memberSchema } from "../../admin/member-schema.ts";
 
 const TAG = "Administration: session";
 
-/** Routes of administration that are no operations, by their names. */
+/** Routes of administration that are not operations, by name. */
 export const MEMBER_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   "admin.session.create": {
     tag: TAG,

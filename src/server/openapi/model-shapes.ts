@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/* The published shapes of models and prices. */
+/* The published schemas of models and prices. */
 
 const modelSchema = z.looseObject({
   id: z.string(),

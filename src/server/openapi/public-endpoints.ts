@@ -3,7 +3,7 @@ import * as images from "./image-shapes.ts";
 import * as models from "./model-shapes.ts";
 import * as text from "./text-shapes.ts";
 
-/** What the document says of a route that is no operation of administration. */
+/** The description of a route that is not an operation of administration. */
 export interface EndpointDescription {
   tag: string;
   summary: string;
@@ -12,13 +12,13 @@ export interface EndpointDescription {
   body?: ZodType;
   /** The same fields as `multipart/form-data`. */
   form?: ZodType;
-  /** A body to try. */
+  /** An example of a body. */
   example?: object;
-  /** By content type; a schema, or null where the content has none. */
+  /** Schemas by content type; null where the content has none. */
   responses: Readonly<Record<string, ZodType | null>>;
-  /** The success, 200 where it is absent. */
+  /** Status of the success; 200 when absent. */
   status?: number;
-  /** In place of a `{call}`, which no path of the document can have. */
+  /** Replaces a `{call}` in the path, which the document cannot express. */
   calls?: Readonly<Record<string, Partial<EndpointDescription>>>;
 }
 
@@ -38,7 +38,7 @@ const MODELS = "Models and prices";
 const NATIVE = "Native protocol";
 const OPERATION = "Operation";
 
-/** By the name of the route. */
+/** Descriptions by name of the route. */
 export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   chat: {
     tag: TEXT,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/* The published shapes of text endpoints. What a request has besides is forwarded to the vendor. */
+/* The published schemas of text endpoints. Other fields of a request are forwarded to the vendor. */
 
 const countSchema = z.int().min(1).nullish();
 
