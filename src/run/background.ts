@@ -27,7 +27,7 @@ interface RecordingParts extends Recorders {
   onProblem: SystemLog;
 }
 
-/** What is written in the background of requests. */
+/** Writes recorded requests in the background. */
 export interface Recording extends BackgroundWork {
   /** Writes the counts of requests now. */
   writeCounts(): Promise<void>;
@@ -37,12 +37,12 @@ const TRAFFIC_MS = 10_000;
 const RECORDS_MS = 1_000;
 const SWEEP_MS = 60_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** Counts and records of one transaction: SQLite works on the thread of the requests. */
+/** Counts and records of one transaction. Few, because SQLite works on the thread that serves requests. */
 const BATCH = 100;
-/** Prompts are longer. */
+/** Fewer, because prompts are longer. */
 const PROMPT_BATCH = 20;
 
-/** Writes what was counted and recorded of requests to the database, in the background. */
+/** Writes the counts and records of requests to the database in the background. */
 export function startRecording({ live, storage, onProblem }: ProcessBasis, recorders: Recorders): Recording {
   const parts: RecordingParts = { store: storage.admin, live, onProblem, ...recorders };
   const work = [
@@ -82,7 +82,7 @@ async function writeTraffic({ store, traffic }: RecordingParts): Promise<void> {
   }
 }
 
-/** Records are not kept for a database that is away: what they are for is in the log, too. */
+/** Writes records. They are dropped while the database is unavailable: the log contains the same facts. */
 async function writeRecords({ store, recorder, prompts }: RecordingParts): Promise<void> {
   const { records, pictures } = recorder.take();
   for (let start = 0; start < records.length; start += BATCH) {
@@ -110,7 +110,7 @@ async function sweep({ store, live }: RecordingParts): Promise<void> {
   await store.usage.sweepTraffic();
 }
 
-/** Says once a minute how many requests were left out of the log. */
+/** Reports once a minute how many requests were left out of the log. */
 function dropReport({ recorder, onProblem }: RecordingParts): () => void {
   let reported = 0;
   return () => {
@@ -123,7 +123,7 @@ function dropReport({ recorder, onProblem }: RecordingParts): () => void {
 
 function ignore(): void {}
 
-/** Watches for what needs attention, and sends mails about it. */
+/** Watches for states that need attention, and sends mails about them. */
 export interface OpenedAlerts extends BackgroundWork {
   testMail: RunningGateway["testMail"];
 }

@@ -30,10 +30,10 @@ import type { JobMetrics } from "../telemetry/job-metrics.ts";
 import type { SystemLog } from "../telemetry/log.ts";
 import { random } from "../lib/random.ts";
 
-/** How late a passed deadline or a client that disconnected may be noticed. */
+/** The delay with which a passed deadline or a client's disconnection may be noticed. */
 export const DEADLINE_TICK_MS = 25;
 
-/** What every part of a process is made with. */
+/** The inputs of every part of a process. */
 export interface ProcessBasis {
   live: LiveSettings;
   storage: Storage;
@@ -55,7 +55,7 @@ interface OpenedCore {
   counters: Counters;
 }
 
-/** The core over its adapters. Workers share limits through their supervisor, or all processes through Redis. */
+/** Opens the core over its adapters. Workers share limits through their supervisor, or all processes through Redis. */
 export async function openCore(
   { live, storage, safeFetch, processId, onProblem }: ProcessBasis,
   { supervisor, codecSlots }: CoreParts,
@@ -109,20 +109,20 @@ interface JobParts {
   listeners: readonly RequestListener[];
 }
 
-/** Jobs as requests and administration reach them. */
+/** The functions of jobs that requests and administration use. */
 type JobPort = Omit<JobCore, keyof ImageCore>;
 
-/** Jobs of this process, with the worker that runs them. */
+/** The jobs of this process, with the worker that runs them. */
 export interface OpenedJobs {
   port: JobPort;
-  /** Claims no more jobs; those that run after so many milliseconds are handed over. */
+  /** Claims no more jobs. Jobs that still run after `graceMs` are handed over. */
   stop(graceMs: number): Promise<void>;
 }
 
 const SWEEP_MS = 15_000;
 const QUEUES_MS = 5_000;
 
-/** Starts the worker of this process, unless it is to run no jobs, and the sweep of old ones. */
+/** Starts the worker of this process, unless it runs no jobs, and the sweep of old jobs. */
 export function openJobs(basis: ProcessBasis, parts: JobParts): OpenedJobs {
   const { live, storage, onProblem } = basis;
   const { core, metrics } = parts;

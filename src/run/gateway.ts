@@ -18,21 +18,21 @@ import type { SystemLog } from "../telemetry/log.ts";
 
 /** A running gateway. */
 export interface Gateway {
-  /** Address it listens on, without a trailing slash. */
+  /** The address it listens on, without a trailing slash. */
   url: string;
-  /** What the first start made, to be shown once. */
+  /** The key and password that the first start created; shown once. */
   bootstrap: BootstrapResult;
-  /** Refuses new requests, lets running ones finish within the drain time, and gives everything back. */
+  /** Refuses new requests, lets running ones finish within the drain time, and releases everything. */
   stop(): Promise<void>;
-  /** Channels and models of the database; those last read while it is away. */
+  /** Returns channels and models of the database; the last known ones while it is unavailable. */
   storedEntries(): Promise<readonly StoredEntry[]>;
-  /** Awaits `listener` whenever they were changed. */
+  /** Awaits `listener` after every change of them. */
   onConfigurationChanged(listener: () => Promise<void>): void;
-  /** Takes over what a running process can of new settings: models, channels, routes, prices, limits and timeouts. */
+  /** Applies the reloadable parts of new settings: models, channels, routes, prices, limits and timeouts. */
   reconfigure(settings: Settings): void;
   /** Writes a line of the gateway's log. */
   log: SystemLog;
-  /** Exits at once; what is not settled is settled by the next start. */
+  /** Exits at once. The next start settles what is unsettled. */
   abandon(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ const SWEEP_MS = 10 * 60_000;
 const OUTCOMES_MS = 60_000;
 const FLUSH_MS = 5_000;
 
-/** Joins settings and adapters into a gateway that serves requests; a `worker` only runs jobs. */
+/** Joins settings and adapters into a gateway that serves requests; with `worker` it only runs jobs. */
 export async function startGateway(
   settings: Settings,
   supervisor: SupervisorLink | null,
@@ -76,7 +76,7 @@ export async function startGateway(
       const jobsStopped = parts.jobs.stop((leaveSeconds + drainSeconds) * 1000);
       await drain(settings, server, core);
       await jobsStopped;
-      // A run under way may wait for a database that does not answer, so it is not waited for.
+      // A running task may wait for a database that does not answer, so the end does not wait for it.
       for (const work of [...background, alerts, degradations]) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
       await withDeadline(FLUSH_MS, recording.stop(), () => new Error("too late")).catch(() => {});
@@ -99,7 +99,7 @@ export async function startGateway(
   };
 }
 
-/** What was read last, while the database is away. */
+/** Returns the value that was read last while the database is unavailable. */
 function lastKnown<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let known: { value: Value } | null = null;
   return async () => {
@@ -116,7 +116,10 @@ function changedChannels({ channels }: Settings, next: Settings): string[] {
   return [...channels].filter(([id, channel]) => next.channels.get(id) !== channel).map(([id]) => id);
 }
 
-/** What cut streams have delivered is counted for so long, while the server waits for their ends; then it is estimated. */
+/**
+ * Time for counting the delivered tokens of cut streams while the server waits for their ends; afterwards they are
+ * estimated.
+ */
 const COUNT_MS = 1_500;
 
 /** Lets running requests and detached calls finish within the drain time, then ends them. */
@@ -167,7 +170,10 @@ function startBackgroundWork(parts: BackgroundParts): BackgroundWork[] {
   ];
 }
 
-/** Ends what still runs once every client is cut off: calls notice within a tick, and what was delivered is journaled. */
+/**
+ * Ends the calls that still run once every client is disconnected: they notice within a tick, and journal what was
+ * delivered.
+ */
 async function endCalls({ detachedCalls }: Core): Promise<void> {
   await sleep(2 * DEADLINE_TICK_MS);
   await detachedCalls.close();

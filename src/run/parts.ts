@@ -42,7 +42,7 @@ interface ProcessParts {
   load: LoadConfiguration;
 }
 
-/** Opens everything a process has besides its server: storage, core, jobs and what observes them. */
+/** Opens all parts of a process but its server: storage, core, jobs and observers. */
 export async function openParts(settings: Settings, { supervisor, load }: ProcessParts) {
   const log = requestLog(write, settings.logLevel);
   const onProblem = systemLog(write, settings.logLevel);
@@ -97,7 +97,7 @@ interface RequestObserver {
   listener: RequestListener;
 }
 
-/** What follows requests: logs, metrics, and what is written of them for administration. */
+/** Returns the observers of requests: logs, metrics, and records for administration. */
 function observe(basis: ProcessBasis, log: RequestObserver, observed: StatusSources) {
   const jobMetrics = new JobMetrics();
   const traffic = new TrafficCounters();
@@ -126,7 +126,7 @@ function connectionLimitOf({ server }: Settings, onProblem: SystemLog): Connecti
   });
 }
 
-/** Makes the folder of spooled bodies empty: earlier processes may have left some. */
+/** Empties the folder of spooled bodies: earlier processes may have left files. */
 async function openSpoolDirectory({ dataDirectory }: Settings): Promise<string> {
   const directory = join(dataDirectory, "spool");
   await sweepSpool(directory);

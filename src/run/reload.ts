@@ -20,17 +20,17 @@ import type { BackgroundWork } from "../lib/waiting.ts";
 import { describeProviders, probeChannel } from "../providers/registry.ts";
 
 interface ReloadOptions {
-  /** What the process started with. */
+  /** The settings at the start of the process. */
   loaded: LoadedSettings;
-  /** Loads the configuration anew; throws a `ConfigurationError`. */
+  /** Loads the configuration again; throws a `ConfigurationError`. */
   load(): Promise<LoadedSettings>;
-  /** Makes settings the running ones. What it throws leaves the running ones as they are. */
+  /** Applies new settings to the running process. When it throws, the running ones remain. */
   apply(settings: Settings): void;
   log(message: string, cause: unknown, level?: "info" | "warn"): void;
 }
 
 interface Reloading extends BackgroundWork {
-  /** Loads the configuration now; never rejects. */
+  /** Reloads the configuration now; never rejects. */
   reload(): Promise<void>;
 }
 
@@ -81,12 +81,12 @@ function listed(paths: readonly string[]): string {
   return paths.slice(0, MAX_LISTED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-/** Loads the configuration anew, with these entries of the database. */
+/** Loads the configuration with these entries of the database. */
 export type LoadConfiguration = (stored: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
 /**
- * The configuration for administration, over the loading of it. `apply` makes changes effective in this process; it
- * does nothing for commands, whose changes running gateways notice by themselves.
+ * Gives administration access to the configuration. `apply` makes changes effective in this process; it does nothing
+ * for commands, whose changes running gateways notice by themselves.
  */
 export function openConfiguration(
   load: LoadConfiguration,
@@ -118,8 +118,9 @@ export function openConfiguration(
 }
 
 /**
- * Loads what differs from the last time: pages that only look do not load the same again, which would keep requests
- * waiting for some milliseconds. `null` is whatever was read last. Throws an `AdminError` while the file is not valid.
+ * Loads again only when the entries or the file differ from the last time: repeated loads for pages that only read
+ * would delay requests by some milliseconds. `null` stands for the entries of the last time. Throws an `AdminError`
+ * while the file is invalid.
  */
 function lastRead(load: LoadConfiguration) {
   let last: { entries: string; loaded: LoadedSettings } | null = null;
@@ -146,7 +147,7 @@ function toState({ settings, configured, rows }: LoadedSettings): ConfigurationS
   };
 }
 
-/** The running settings, which a reload replaces. `limits` and `timeouts` always give the values of now. */
+/** The running settings, which a reload replaces. `limits` and `timeouts` always return the current values. */
 export class LiveSettings {
   current: Settings;
   readonly limits: Settings["limits"];

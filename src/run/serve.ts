@@ -17,7 +17,7 @@ import { sleep } from "../lib/waiting.ts";
 
 /**
  * Serves until a signal stops it. Resolves after a graceful stop; the process then exits with 0. `load` loads the
- * configuration anew, for reloads.
+ * configuration again, for reloads.
  */
 export async function serve(configured: LoadedSettings, load: LoadConfiguration): Promise<void> {
   const { settings } = configured;
@@ -68,8 +68,9 @@ export async function runWorker(configured: LoadedSettings, load: LoadConfigurat
 }
 
 /**
- * Until the start has ended a signal to stop exits at once: without a handler it would have no effect on the first
- * process of a container. SIGHUP would end the process; a changed file is noticed once it serves. Returns what ends it.
+ * Until the start has ended, a signal to stop exits at once: without a handler it would have no effect on the first
+ * process of a container. SIGHUP is ignored, as it would end the process; a changed file is noticed once the process
+ * serves. Returns a function that removes the handlers.
  */
 function handleSignalsWhileStarting(): () => void {
   process.on("SIGHUP", () => {});
@@ -83,13 +84,13 @@ function chooseOutbound({ outbound }: Settings): void {
   else callThroughProxies();
 }
 
-/** What a process starts with. */
+/** The settings and entries that a process starts with. */
 interface Started {
   loaded: LoadedSettings;
   stored: readonly StoredEntry[];
 }
 
-/** The settings with the channels and models that the database has. */
+/** Returns the settings with the channels and models of the database. */
 async function withStoredEntries(configured: LoadedSettings, load: LoadConfiguration): Promise<Started> {
   const { store, close } = await openAdmin(configured.settings);
   try {
@@ -100,7 +101,7 @@ async function withStoredEntries(configured: LoadedSettings, load: LoadConfigura
   }
 }
 
-/** Reloads the configuration whenever its file or its entries in the database have changed. */
+/** Reloads the configuration whenever its file or its entries in the database change. */
 async function startReloading(
   gateway: Gateway,
   { loaded, stored }: Started,
@@ -115,12 +116,12 @@ async function startReloading(
     log,
   });
   gateway.onConfigurationChanged(reloading.reload);
-  // They may have changed between the start's reading and the listener.
+  // The entries may have changed between reading them at the start and adding the listener.
   if (!Bun.deepEquals(await gateway.storedEntries(), stored)) await reloading.reload();
   return reloading;
 }
 
-/** The first start's work, done once for all workers. */
+/** Does the work of the first start, once for all workers. */
 async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
   const { store, close } = await openAdmin(settings);
   try {
@@ -137,7 +138,10 @@ function addressOf({ server: { host, port } }: Settings): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** The first signal stops gracefully, a second one at once. Either way no charge is lost. */
+/**
+ * Resolves when a signal has stopped the gateway: the first one gracefully, a second one at once. No charge is lost
+ * either way.
+ */
 async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     let stage: "serving" | "draining" | "leaving" = "serving";
@@ -149,10 +153,10 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
     const stop = (): void => {
       if (stage !== "serving") return;
       stage = "draining";
-      // `abandon` closes what a graceful stop still uses, so its failure is expected.
+      // `abandon` closes resources that a graceful stop still uses, so that stop's failure is expected.
       gateway.stop().then(resolve, (error: unknown) => stage === "draining" && reject(error));
     };
-    // A signal to the process group reaches a worker, too, which obeys its supervisor alone.
+    // A signal to the process group also reaches a worker, which obeys only its supervisor.
     onStopSignals({ stop, leave, areIgnored: () => supervisor?.isConnected() === true });
     void supervisor?.stopOrdered.then(stop);
     void supervisor?.leaveOrdered.then(leave);
@@ -160,7 +164,7 @@ async function untilStopped(gateway: Gateway, supervisor: WorkerLink | null): Pr
   if (process.connected) process.disconnect?.();
 }
 
-/** Workers whose supervisor was killed may still be stopping when the next one starts. */
+/** The workers of a killed supervisor may still be stopping when the next one starts. */
 const LEAVING_MS = 2_000;
 const PAUSE_MS = 50;
 
@@ -180,7 +184,7 @@ export async function requireFreePort({ server, workers }: Settings): Promise<vo
   }
 }
 
-/** Why the port cannot be listened on, or null. */
+/** Returns why the process cannot listen on the port, or null. */
 function probe(host: string, port: number, variable: string): string | null {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);

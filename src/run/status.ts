@@ -21,7 +21,7 @@ export interface StatusSources {
   undeclaredProxy: UndeclaredProxy;
 }
 
-/** Metrics that are read from the parts of a running gateway at each scrape. */
+/** Returns metrics that are read from the parts of a running gateway at each scrape. */
 export function gauges({
   live,
   storage,
@@ -152,12 +152,12 @@ const AWAY = "The database is away: charges wait in the journal.";
 
 type Sources = Pick<StatusSources, "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy">;
 
-/** Which parts of this process do not work as they should, and since when. */
+/** The parts of this process that do not work properly, with the time since when. */
 export interface Degradations extends BackgroundWork {
   now(): Degradation[];
 }
 
-/** Looks at every part, at first at once, so that it is known since when each is as it is. */
+/** Checks every part, first at once, so that the start of each state is known. */
 export function watchDegradations(sources: Sources, clock: () => number): Degradations {
   const since = new Map<string, number>();
   const look = (): Degradation[] => {

@@ -18,8 +18,8 @@ export async function openAdmin(settings: Settings): Promise<{ store: AdminStore
 }
 
 /**
- * The channels and models that the database declares; none where there is no database yet. It is neither created nor
- * migrated. Rejects where it cannot be read.
+ * Returns the channels and models that the database declares; none where there is no database yet. Does not create or
+ * migrate it. Rejects where it cannot be read.
  */
 export async function readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]> {
   const { database: location, ...options } = databaseOf(settings);
@@ -32,7 +32,7 @@ export async function readStoredEntries(settings: Settings): Promise<readonly St
   }
 }
 
-/** Brings the database to the form this version needs. */
+/** Migrates the database to the schema of this version. */
 export async function runMigrations(settings: Settings): Promise<{ applied: string[] }> {
   await makeDataFolder(settings);
   const { database: location, ...options } = databaseOf(settings);
@@ -44,10 +44,10 @@ export async function runMigrations(settings: Settings): Promise<{ applied: stri
   }
 }
 
-/** Throws with what to set where the folder cannot be made. */
+/** Throws with the setting to change where the folder cannot be created. */
 export async function makeDataFolder({ dataDirectory }: Settings): Promise<void> {
   try {
-    // Charges, keys and pictures are for this user only.
+    // Charges, keys and pictures are accessible to this user only.
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -58,7 +58,10 @@ export async function makeDataFolder({ dataDirectory }: Settings): Promise<void>
   }
 }
 
-/** Where state is kept: the database, a PostgreSQL address or a SQLite file, and the folder of all journals. */
+/**
+ * Returns the location of the state: the database, as a PostgreSQL address or a SQLite file, and the folder of all
+ * journals.
+ */
 export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
   return {
     database: databaseUrl ?? join(dataDirectory, "gateway.sqlite"),
@@ -70,12 +73,12 @@ export function databaseOf({ databaseUrl, dataDirectory, database }: Settings) {
 /** Loaded by its two commands only, so that others start quickly. */
 const backups = () => import("../storage/backup/index.ts");
 
-/** Backs up what these settings name. */
+/** Backs up the database and files of these settings. */
 export async function backUp(loaded: LoadedSettings, path: string, onProgress: Progress) {
   return await (await backups()).makeBackup(installationOf(loaded), path, onProgress);
 }
 
-/** Restores to where these settings lead. */
+/** Restores to the locations of these settings. */
 export async function restore(
   loaded: LoadedSettings,
   path: string,

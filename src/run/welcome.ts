@@ -1,7 +1,7 @@
 import type { BootstrapResult } from "../admin/bootstrap.ts";
 import type { Settings } from "../config/index.ts";
 
-/** What a start prints for people: the address, and at the first one the secrets with a call to try. */
+/** Returns the text that a start prints: the address, and at the first start the secrets with an example call. */
 export function welcome(
   url: string,
   { administrator, key }: BootstrapResult,
@@ -33,7 +33,7 @@ export function welcome(
   return `${lines.join("\n")}\n`;
 }
 
-/** A picture of the sandbox, else of the first model that makes one, else a word of the first that writes. */
+/** Returns an example: a picture of the sandbox, else of the first image model, else a word of the first text model. */
 function exampleOf({ models }: Pick<Settings, "models">): { path: string; body: object } {
   const all = [...models.declared.values()];
   const image = models.get("sandbox-a") ?? all.find(({ type }) => type === "image");

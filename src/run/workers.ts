@@ -8,16 +8,16 @@ import { systemLog } from "../telemetry/log.ts";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
-/** Starts in a row that fail while no worker serves, after which the supervisor gives up. */
+/** Consecutive failed starts while no worker serves, after which the supervisor gives up. */
 const MAX_FAILED_STARTS = 5;
 const PING_MS = 1_000;
-/** Pings in a row without any message from a worker after which it is killed: five seconds of silence. */
+/** Consecutive pings without any message from a worker after which it is killed: five seconds of silence. */
 const MAX_MISSED_PINGS = 5;
 
 /**
  * Runs the workers of one port, starts a new one for each that ends, and kills those that no longer respond. The first
- * signal makes all of them stop and they are waited for; at the second they exit at once. Resolves when all have ended;
- * throws when a worker cannot start the first time, or none can any more.
+ * signal stops all of them gracefully, and their ends are awaited; at the second they exit at once. Resolves when all
+ * have ended. Throws when a worker cannot start the first time, or when none can start any more.
  */
 export async function supervise({ workers }: Settings): Promise<void> {
   await new Supervisor(workers).run();
@@ -25,7 +25,7 @@ export async function supervise({ workers }: Settings): Promise<void> {
 
 class Supervisor {
   readonly #count: number;
-  /** By number, from 1. */
+  /** Workers by number, from 1. */
   readonly #workers = new Map<number, Worker>();
   readonly #stopping = new AbortController();
   readonly #limits: LimitCoordinator;
@@ -44,7 +44,7 @@ class Supervisor {
 
   async run(): Promise<void> {
     onStopSignals({ stop: () => this.#stop(), leave: () => this.#endWorkers("leave") });
-    // By message: a signal would end a worker that is only starting, which loads the newest configuration anyway.
+    // By message: a signal would end a worker that is still starting, which loads the newest configuration anyway.
     process.on("SIGHUP", () => {
       for (const worker of this.#workers.values()) worker.send({ kind: "reload" });
     });
@@ -74,7 +74,7 @@ class Supervisor {
     }
   }
 
-  /** A configuration that has become invalid, or a newer database, would otherwise leave a supervisor without workers. */
+  /** An invalid configuration or a newer database would otherwise leave a supervisor without workers. */
   #startFailed(isFatal: boolean): void {
     this.#failedStarts++;
     const serves = [...this.#workers.values()].some(({ isReady }) => isReady);
@@ -84,7 +84,7 @@ class Supervisor {
   }
 
   #receive(worker: Worker, message: WorkerMessage | RelayedMessage): void {
-    // What a worker sent may arrive after its end, when its slots have been released.
+    // A message of a worker may arrive after its end, when its slots have been released.
     if (this.#workers.get(worker.number) !== worker) return;
     if (!("kind" in message)) {
       for (const [to, other] of this.#workers)
@@ -122,9 +122,9 @@ interface RelayedMessage {
 /** One worker process. */
 class Worker {
   readonly number: number;
-  /** Resolves with how it ended. */
+  /** Resolves with the way it ended. */
   readonly ended: Promise<string>;
-  /** Whether it has served. */
+  /** True once it has served. */
   isReady = false;
   readonly #process: Subprocess;
   #missedPings = 0;
@@ -157,12 +157,12 @@ class Worker {
     );
   }
 
-  /** Whether it has ended by itself, not by a signal. */
+  /** True when it has ended by itself and not by a signal. */
   get hasExited(): boolean {
     return this.#process.exitCode !== null && this.#process.signalCode === null;
   }
 
-  /** Pings the worker unless it has been silent for too long since it serves; returns false then. */
+  /** Pings the worker. Returns false instead when it has been silent for too long since it serves. */
   ping(): boolean {
     if (this.isReady && this.#missedPings >= MAX_MISSED_PINGS) return false;
     this.#missedPings++;
@@ -174,7 +174,7 @@ class Worker {
     if (this.#isConnected) this.#process.send(message);
   }
 
-  /** Makes it stop gracefully, or exit at once. One that only starts exits at once. */
+  /** Makes it stop gracefully, or exit at once. A worker that is still starting exits at once. */
   end(how: "stop" | "leave"): void {
     this.send({ kind: how });
     // It may not read messages yet; once it does, it ignores signals.
@@ -186,10 +186,10 @@ class Worker {
   }
 }
 
-/** What a worker sends to its supervisor; anything else is passed on to other workers. */
+/** A message from a worker to its supervisor; all other messages are forwarded to workers. */
 export type WorkerMessage = { kind: "ready" } | { kind: "pong" } | { kind: "limits"; limits: WorkerLimits };
 
-/** What the supervisor sends to a worker. */
+/** A message from the supervisor to a worker. */
 export type SupervisorMessage =
   | { kind: "ping" }
   | { kind: "reload" }
@@ -199,20 +199,20 @@ export type SupervisorMessage =
 
 /** A worker's connection to its supervisor. */
 export interface WorkerLink extends SupervisorLink {
-  /** Tells the supervisor that this worker serves. */
+  /** Notifies the supervisor that this worker serves. */
   sendReady(): void;
-  /** Calls the handler when the supervisor was told to reload the configuration. */
+  /** Calls the handler when the supervisor was requested to reload the configuration. */
   onReload(handler: () => void): void;
   /**
-   * Resolves when the worker has to stop: its supervisor says so or is gone. Without a supervisor it would keep the port
-   * beside the workers of the next start.
+   * Resolves when the worker has to stop: on its supervisor's request or after the supervisor's end. Without a
+   * supervisor it would keep the port beside the workers of the next start.
    */
   readonly stopOrdered: Promise<void>;
   /** Resolves when the worker has to exit at once. */
   readonly leaveOrdered: Promise<void>;
 }
 
-/** Opens a worker's connection to its supervisor and responds to its pings from now on. */
+/** Opens a worker's connection to its supervisor and responds to pings from here on. */
 export function openSupervisorLink(): WorkerLink {
   let receive = (_limits: SupervisorLimits): void => {};
   let reload = (): void => {};
@@ -246,14 +246,15 @@ export function openSupervisorLink(): WorkerLink {
 }
 
 /**
- * Signals within this time are one: npm forwards a signal that the process group, and so this process, has received too.
+ * Signals within this time count as one: npm forwards a signal that the process group, and so this process, has
+ * received too.
  */
 const SAME_SIGNAL_MS = 1_000;
 
 interface StopHandlers {
   stop(): void;
   leave(): void;
-  /** Whether signals have no effect now. */
+  /** True while signals have no effect. */
   areIgnored?(): boolean;
 }
 
