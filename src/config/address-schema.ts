@@ -2,7 +2,7 @@ import { z } from "zod";
 import { addressesOfServers } from "../lib/postgres-address.ts";
 import { hasPassword, LITERAL_SECRET, secretReferenceSchema } from "./secret-reference.ts";
 
-/** An address like `example`, plain where it holds no password, else by reference. */
+/** Returns the schema of an address like `example`: plain where it has no password, else by reference. */
 export function addressOf(example: string) {
   const error = ({ input }: { input?: unknown }) =>
     typeof input === "string" && hasPassword(input)
@@ -11,7 +11,7 @@ export function addressOf(example: string) {
   const plain = z.string().refine((text) => hasScheme(text, example) && !hasPassword(text), { error });
   return z.union([plain, secretReferenceSchema], { error }).nullable().default(null);
 }
-/** Whether an address has one of the schemes that its setting takes, which `example` shows. */
+/** True when an address has one of the schemes that its setting accepts, as shown by `example`. */
 export function hasScheme(text: string, example: string): boolean {
   const scheme = example.slice(0, example.indexOf(":"));
   const accepted = {

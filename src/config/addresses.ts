@@ -7,7 +7,7 @@ import type { Report } from "./problems.ts";
 import type { Settings } from "./settings.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
-/** Everything that is or may be a reference to a secret, but for credentials of channels. */
+/** Resolves all references to secrets but the credentials of channels. */
 export async function resolveReferences(effective: FileSettings, secrets: SecretSource, report: Report) {
   return {
     ...(await resolveAddresses(effective, secrets, report)),
@@ -17,7 +17,7 @@ export async function resolveReferences(effective: FileSettings, secrets: Secret
   };
 }
 
-/** Addresses that may be references, because they may hold a password. */
+/** Resolves the addresses that may be references, because they may contain a password. */
 async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: Report) {
   const read = async (
     path: "database_url" | "redis_url" | "blob_url",
@@ -68,7 +68,10 @@ async function resolveMail(
   return null;
 }
 
-/** Checked before the first start creates a key and a password, which a failure after that would never print. */
+/**
+ * Returns a check that parses an address early: the first start prints a new key and password only once, and a later
+ * failure would lose them.
+ */
 function problemOfReading(read: (address: string) => unknown) {
   return (address: string): string | null => {
     try {

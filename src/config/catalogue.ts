@@ -4,30 +4,30 @@ import { SYNONYMS } from "./file-schema.ts";
 import { modelEntrySchema, modelIdSchema, type ModelEntry } from "./model-schema.ts";
 import type { Report } from "./problems.ts";
 
-/** One shipped data file: a vendor, how its channel is switched on, and the models it serves. */
+/** One shipped data file: a vendor, the condition that enables its channel, and the models it serves. */
 export interface CatalogueFile {
-  /** For messages: `catalogue/openai.yaml`. */
+  /** Name in messages: `catalogue/openai.yaml`. */
   name: string;
   provider: string;
   channel: {
     id: string;
-    /** The channel exists when this variable is set; without a name it always does. */
+    /** The channel exists when this variable is set; null when it always exists. */
     credentialVariable: string | null;
-    /** The same for a vendor whose address is each customer's own; it holds the address. */
+    /** The same for a vendor whose address differs for each customer; the variable contains the address. */
     baseUrlVariable: string | null;
     baseUrl: string | undefined;
-    /** A variable that holds the region; the provider's own default where it is not set. */
+    /** A variable that contains the region; the provider's default applies where it is not set. */
     regionVariable: string | null;
-    /** A server of the operator's own, which fetches no links of callers. */
+    /** True for the operator's own server, which fetches no links of callers. */
     isOwnServer: boolean;
     settings: Record<string, unknown>;
   };
   models: ReadonlyMap<string, ModelEntry>;
 }
 
-/** A model as all files that name it describe it together. */
+/** A model, merged from all files that name it. */
 export interface ShippedModel {
-  /** The file that describes it in full. */
+  /** The file that contains its full description. */
   source: string;
   entry: ModelEntry;
   targets: { channel: string; provider: string; upstreamModel: string }[];
@@ -64,7 +64,7 @@ export async function readCatalogue(directory: string, report: Report): Promise<
   return files;
 }
 
-/** Reads the text of one catalogue file; problems are reported under its name. */
+/** Reads the text of one catalogue file; reports problems under its name. */
 export function readCatalogueFile(name: string, text: string, report: Report): CatalogueFile | null {
   const result = readStrictly(catalogueSchema, parseYaml(text), { noun: "setting", synonyms: SYNONYMS });
   if ("problems" in result) {
@@ -94,7 +94,7 @@ export function shippedModels(files: readonly CatalogueFile[]): Map<string, Ship
   const isFull = (file: CatalogueFile, id: string) => file.models.get(id)?.type !== undefined;
   for (const id of new Set(files.flatMap((file) => [...file.models.keys()]))) {
     const naming = files.filter((file) => file.models.has(id));
-    // The file that describes the model in full is the vendor's own; its target comes before those of resellers.
+    // The file with the full description is the vendor's own; its target comes before those of resellers.
     const ordered = [
       ...naming.filter((file) => isFull(file, id)),
       ...naming.filter((file) => !isFull(file, id)),
@@ -111,15 +111,15 @@ export function shippedModels(files: readonly CatalogueFile[]): Map<string, Ship
   return models;
 }
 
-/** The first entry, with what it leaves open taken from the second. A price is taken as a whole. */
+/** Returns the first entry, with missing fields taken from the second. A price is taken as a whole. */
 export function mergeEntries(first: ModelEntry, second: ModelEntry): ModelEntry {
   const image = first.image || second.image ? { ...second.image, ...first.image } : undefined;
   return { ...second, ...first, ...(image && { image }) };
 }
 
 /**
- * The content of a catalogue file, or null when it is not YAML, which the schema then refuses. Bun's parser takes 2 ms
- * for the shipped files, the one that reports columns 200 ms; a test holds both to the same content.
+ * Returns the content of a catalogue file, or null when it is not YAML, which the schema then refuses. Bun's parser
+ * takes 2 ms for the shipped files, the parser that reports columns 200 ms; a test compares their results.
  */
 function parseYaml(text: string): unknown {
   try {

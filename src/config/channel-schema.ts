@@ -3,14 +3,14 @@ import { secretReferenceSchema, wrongSecret, type OpenedSecret } from "./secret-
 import { httpUrl } from "./server-schema.ts";
 
 const integerMs = z.int().min(1).max(86_400_000);
-/** Deadlines, for all channels and for one. */
+/** Timeouts, for all channels or for one. */
 export const deadlineFields = {
   first_byte_ms: integerMs.describe("Until the first byte of a stream, or the response with images"),
   idle_ms: integerMs.describe("Longest silence in a response"),
   total_ms: integerMs.describe("The whole call"),
 };
 
-/** What a channel has in place of a credential when its server wants none. */
+/** Replaces the credential of a channel whose server requires none. */
 export const NO_CREDENTIAL = "none";
 
 /** One way to a vendor. */
@@ -33,7 +33,7 @@ export const channelSchema = z.strictObject({
   own_server: z
     .boolean()
     .optional()
-    .describe("Whether it is a server of your own: chat requests with links are then refused for it"),
+    .describe("True for a server of your own: chat requests with links are then refused for it"),
   max_concurrent: z.int().min(1).optional().describe("Maximum number of concurrent calls from one process"),
   deadlines: z.strictObject(deadlineFields).partial().optional(),
 });
@@ -60,12 +60,12 @@ export const storedChannelSchema = channelSchema.extend({
   private_networks: z
     .literal(true)
     .optional()
-    .describe("Whether an owner chose its addresses, which may then be private ones"),
+    .describe("True when an owner chose its addresses, which may then be private ones"),
 });
 
 export type StoredChannel = z.output<typeof storedChannelSchema>;
 
-/** Whether a part of a stored channel is a sealed secret. */
+/** True when a part of a stored channel is a sealed secret. */
 export function isSealed(part: unknown): part is { sealed: string } {
   return sealedSchema.safeParse(part).success;
 }

@@ -13,7 +13,7 @@ import {
   type SecretSource,
 } from "./secret-reference.ts";
 
-/** The provider's own settings, checked by its schema; null when a problem was reported. */
+/** Returns the provider's own settings, checked by its schema; null when a problem was reported. */
 export async function assembleSettings(
   path: string,
   declared: DeclaredChannel,
@@ -63,7 +63,7 @@ export async function assembleSettings(
   return null;
 }
 
-/** Headers with their secrets. One whose name is that of a secret must hold a reference. */
+/** Returns the headers with their secrets. A header with a name used for secrets must contain a reference. */
 async function resolveHeaders(
   path: string,
   headers: Readonly<Record<string, unknown>>,
@@ -80,13 +80,13 @@ async function resolveHeaders(
 }
 
 interface SettingLocation {
-  /** In the file, below the channel. */
+  /** Path in the file, below the channel. */
   path: string;
-  /** In the provider's settings. */
+  /** Name in the provider's settings. */
   name: string;
 }
 
-/** Keys of a channel beside `settings` that the provider reads as settings, too. */
+/** Keys of a channel outside `settings` that the provider reads as settings too. */
 const BESIDE: readonly SettingLocation[] = [
   { path: "base_url", name: "baseUrl" },
   { path: "credential", name: "apiKey" },
@@ -105,7 +105,7 @@ function locatedSettings(declared: DeclaredChannel): [SettingLocation, unknown][
   ].filter(([, value]) => value !== undefined);
 }
 
-/** Path of a provider's setting in the file. */
+/** Returns the path of a provider's setting in the file. */
 function filePath(path: string): string {
   const [name = "", ...below] = path.split(".");
   const beside = BESIDE.find((location) => location.name === name);

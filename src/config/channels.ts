@@ -8,7 +8,7 @@ import { assembleSettings } from "./channel-settings.ts";
 import type { Report } from "./problems.ts";
 import type { SecretSource } from "./secret-reference.ts";
 
-/** The provider adapters that exist, with the shape of their settings. */
+/** The existing provider adapters with the schemas of their settings. */
 export type ProviderSchemas = ReadonlyMap<string, { settings: ZodType }>;
 
 export interface ChannelSources {
@@ -16,18 +16,18 @@ export interface ChannelSources {
   catalogue: readonly CatalogueFile[];
   providers: ProviderSchemas;
   secrets: SecretSource;
-  /** Settings that go to every channel of a provider, such as the sandbox's pace. */
+  /** Settings added to every channel of a provider, such as the sandbox's speed. */
   extraSettings: Readonly<Record<string, Record<string, unknown>>>;
-  /** Whether the built-in sandbox has its channel. */
+  /** True when the built-in sandbox has a channel. */
   isSandboxOn: boolean;
 }
 
-/** The provider without a vendor: it generates everything itself. */
+/** The provider without a vendor: it generates all replies itself. */
 export const SANDBOX = "sandbox";
 
 /**
- * Every usable channel: those of the file, and those of the catalogue whose credential is set. A declared channel
- * replaces the catalogue's of the same id.
+ * Returns every usable channel: those of the file, and those of the catalogue whose credential is set. A declared
+ * channel replaces the catalogue's channel of the same id.
  */
 export async function buildChannels(sources: ChannelSources, report: Report): Promise<Map<string, Channel>> {
   const channels = new Map<string, Channel>();
@@ -39,7 +39,7 @@ export async function buildChannels(sources: ChannelSources, report: Report): Pr
   return channels;
 }
 
-/** The catalogue's channels that are enabled, in the form of the file. */
+/** Returns the enabled channels of the catalogue in the form of the file. */
 export function catalogueChannels(
   sources: Pick<ChannelSources, "catalogue" | "secrets" | "extraSettings" | "isSandboxOn">,
 ): Record<string, DeclaredChannel> {
@@ -63,7 +63,7 @@ export function catalogueChannels(
   return channels;
 }
 
-/** One channel; null when a problem was reported. */
+/** Builds one channel; returns null when a problem was reported. */
 export async function buildChannel(
   id: string,
   declared: DeclaredChannel,

@@ -18,7 +18,7 @@ export const consoleSchema = z
         ),
         client_id: z.string().min(1),
         client_secret: secretReferenceSchema,
-        label: z.string().min(1).max(60).default("Single sign-on").describe("What the button says"),
+        label: z.string().min(1).max(60).default("Single sign-on").describe("Text of the button"),
         scope: z.string().default("openid email profile").describe("Scopes that are requested"),
         role_claim: z
           .string()
@@ -67,7 +67,7 @@ export const consoleSchema = z
   })
   .prefault({});
 
-/** The provider with its secret; null where none is configured. */
+/** Returns the provider with its secret; null where none is configured. */
 export async function resolveIdentity(
   { oidc }: z.output<typeof consoleSchema>,
   secrets: SecretSource,
@@ -93,7 +93,7 @@ export async function resolveIdentity(
   };
 }
 
-/** What signs members in must not be readable on its way, but on this machine. */
+/** True for https, and for http to this machine: the data that signs members in must not be readable in transit. */
 function isSafe(text: string): boolean {
   const url = URL.parse(text);
   return (

@@ -20,16 +20,16 @@ export interface SettingRow {
 interface DescriptionSources {
   effective: FileSettings;
   configured: Configured;
-  /** The file as it was written, before defaults. */
+  /** The content of the file as written, without defaults. */
   written: unknown;
-  /** Its name; null when there is none. */
+  /** The name of the file; null when there is none. */
   fileName: string | null;
   overrides: readonly Override[];
   env: Environment;
   settings: Settings;
 }
 
-/** Every effective setting with its origin, channels and models as one row each. */
+/** Returns every effective setting with its origin; each channel and model is one row. */
 export function describeSettings(sources: DescriptionSources): SettingRow[] {
   const { channels: _, models: __, $schema: ___, ...plain } = sources.effective;
   return [
@@ -95,13 +95,13 @@ function modelRows({ settings, fileName, configured }: DescriptionSources): Sett
   });
 }
 
-/** Of a model without a price of its own: how many its table has for names that it covers. */
+/** Describes the prices of a model without a price of its own: the number of rows in its table. */
 function showPrices(declared: ConfiguredModel["declared"] | undefined): string {
   const count = Object.keys(Object(declared?.["prices"])).length;
   return count === 0 ? ", no price" : `, prices of ${count} ${count === 1 ? "name" : "names"}`;
 }
 
-/** `a then b` in the order of the calls, or `a 90 %, b 10 %` by weight. */
+/** Describes a route: `a then b` in the order of the calls, or `a 90 %, b 10 %` by weight. */
 function showRoute(route: Route | undefined): string {
   const { strategy, targets } = route ?? { strategy: "ordered", targets: [] };
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);

@@ -3,22 +3,24 @@ import type { Report } from "./problems.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment of this process: the only place that reads it. */
+/** Returns the environment of this process. Only this module reads it. */
 export function processEnvironment(): Environment {
   return process.env;
 }
 
-/** The runtime would check no certificate of any connection: vendors, databases, storage. */
+/** With this variable the runtime would check no certificate: neither of vendors, databases nor storage. */
 export const UNCHECKED_CERTIFICATES = "NODE_TLS_REJECT_UNAUTHORIZED";
 
-/** Variables by which the runtime sends its calls through a proxy. It knows them in both cases. */
+/**
+ * Returns the variables by which the runtime sends its calls through a proxy. It accepts them in upper and lower case.
+ */
 export function proxyVariables(env: Environment): string[] {
   return Object.keys(env).filter((name) => /^(?:https?|all)_proxy$/i.test(name) && env[name]);
 }
 
 /**
- * Copies the environment and makes this process, and those it starts, check certificates whatever the environment
- * says. The copy still has the variable, to warn about it.
+ * Copies the environment and makes this process, and those it starts, check certificates regardless of the environment.
+ * The copy keeps the variable, so that a warning can name it.
  */
 export function secureEnvironment(): Environment {
   const copy = { ...process.env };
@@ -26,19 +28,19 @@ export function secureEnvironment(): Environment {
   return copy;
 }
 
-/** From now on this process and those it starts call everybody directly. */
+/** Makes this process, and those it starts, call all hosts without a proxy. */
 export function ignoreProxies(): void {
   for (const name of proxyVariables(process.env)) delete process.env[name];
 }
 
-/** A setting that an environment variable has fixed. */
+/** A setting fixed by an environment variable. */
 export interface Override {
   variable: string;
   path: readonly string[];
   value: unknown;
 }
 
-/** Settings of the file that environment variables fix. A variable without text counts as unset. */
+/** Returns the settings of the file that environment variables fix. An empty variable counts as unset. */
 export function readOverrides(env: Environment, report: Report): Override[] {
   const overrides: Override[] = [];
   for (const { variable, path, read, words } of VARIABLES) {
@@ -51,7 +53,7 @@ export function readOverrides(env: Environment, report: Report): Override[] {
   return overrides;
 }
 
-/** Secrets of the first start, which only the environment can fix. */
+/** Returns the secrets of the first start, which only the environment can set. */
 export function readBootstrap(
   env: Environment,
   report: Report,
@@ -65,14 +67,14 @@ export function readBootstrap(
   return { key, administratorPassword };
 }
 
-/** Every variable with a meaning of its own, but for the vendors' credentials. */
+/** Returns every variable that the gateway defines; credentials of vendors are not included. */
 export function ownVariables(): string[] {
   return [...VARIABLES.map(({ variable }) => variable), ...OTHER_VARIABLES];
 }
 
-/** Set by the supervisor for the processes it starts: their number, from 1. */
+/** Set by the supervisor in the processes it starts: the worker's number, from 1. */
 export const WORKER_VARIABLE = "GATEWAY_WORKER";
-/** How often the supervisor has started that worker again. */
+/** Number of times that the supervisor has restarted that worker. */
 export const RESTARTS_VARIABLE = "GATEWAY_WORKER_RESTARTS";
 
 const OTHER_VARIABLES = [
@@ -88,9 +90,9 @@ const OTHER_VARIABLES = [
 interface Variable {
   variable: string;
   path: readonly string[];
-  /** Undefined refuses the text. */
+  /** Returns the value of a text; undefined refuses it. */
   read(text: string, variable: string): unknown;
-  /** For messages: the texts that `read` takes, where it refuses any. */
+  /** The texts that `read` accepts, for messages; absent where it accepts all. */
   words?: string;
 }
 
@@ -100,9 +102,9 @@ const asList = (text: string) =>
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
-/** What is no number stays text, which the schema then refuses. */
+/** A text that is not a number is returned unchanged; the schema then refuses it. */
 const asNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
-/** An address may hold a password, so it enters the settings as a reference. */
+/** An address may contain a password, so the settings contain a reference to it. */
 const asReference = (_: string, variable: string) => ({ env: variable });
 
 const UNLIMITED = {

@@ -7,7 +7,7 @@ import { mailSchema, overloadSchema, serverSchema } from "./server-schema.ts";
 import { secretReferenceSchema } from "./secret-reference.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
 
-/** A model of the operator's own, or what differs from the shipped one of that id. */
+/** A model of the operator's own, or the differences from the shipped model with that id. */
 export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
   route: z
     .strictObject({
@@ -27,7 +27,7 @@ export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).e
         .min(1),
     })
     .optional()
-    .describe("Where its requests go: in order, or by weight with the rest as fallbacks"),
+    .describe("Targets of its requests: in order, or by weight with the rest as fallbacks"),
 });
 
 /** The whole configuration file. Every key is optional, and unknown ones are refused. */
@@ -55,8 +55,8 @@ export const fileSchema = z.strictObject({
   blob_url: addressOf("s3://bucket/prefix").describe("S3-compatible storage instead of the disk"),
   blobs: z
     .strictObject({
-      link_hours: z.number().min(0.01).max(168).default(24).describe("How long a link to an image is valid"),
-      retention_days: z.number().min(0.01).max(3650).default(7).describe("How long an image is kept"),
+      link_hours: z.number().min(0.01).max(168).default(24).describe("Validity of a link to an image"),
+      retention_days: z.number().min(0.01).max(3650).default(7).describe("Retention of an image"),
     })
     .prefault({}),
   requests: z
@@ -65,15 +65,20 @@ export const fileSchema = z.strictObject({
         .enum(["failed", "all"])
         .default("failed")
         .describe(
-          "What the request log has beside the ledger: requests that failed, took several attempts or were slow, or all with a key",
+          "Requests in the request log: those that failed, took several attempts or were slow, or all with a key",
         ),
-      slow_seconds: z.number().min(0.001).max(3600).default(60).describe("From when on a request is slow"),
+      slow_seconds: z
+        .number()
+        .min(0.001)
+        .max(3600)
+        .default(60)
+        .describe("Duration from which a request counts as slow"),
       retention_days: z
         .number()
         .min(0.01)
         .max(3650)
         .default(14)
-        .describe("How long the request log keeps a request"),
+        .describe("Retention of a request in the request log"),
       max_rows: z
         .int()
         .min(1000)
@@ -84,7 +89,7 @@ export const fileSchema = z.strictObject({
   master_key: masterKey(
     "32 bytes in base64 that encrypt credentials in the database; a file in data_dir without it",
   ),
-  master_key_previous: masterKey("The master key before, while credentials are sealed anew"),
+  master_key_previous: masterKey("The earlier master key, while credentials are encrypted again"),
   log_level: z
     .enum(["debug", "info", "warn", "error"])
     .default("info")
@@ -94,7 +99,7 @@ export const fileSchema = z.strictObject({
       proxy: z
         .enum(["none", "environment"])
         .default("none")
-        .describe("Whether vendors are called through the proxy of HTTP_PROXY and HTTPS_PROXY"),
+        .describe("Proxy for calls to vendors: none, or that of HTTP_PROXY and HTTPS_PROXY"),
     })
     .prefault({}),
   workers: z.int().min(1).max(256).default(1).describe("Processes on the port"),
@@ -111,7 +116,7 @@ export const fileSchema = z.strictObject({
         .min(10)
         .max(86_400)
         .default(1800)
-        .describe("Time from a job's submission after which it fails"),
+        .describe("Time from a job's submission after which the job fails"),
     })
     .prefault({}),
   billing: z
@@ -134,7 +139,7 @@ export const fileSchema = z.strictObject({
         .boolean()
         .nullable()
         .default(null)
-        .describe("Whether the built-in sandbox is served; null serves it while no vendor is configured"),
+        .describe("Serves the built-in sandbox; null serves it while no vendor is configured"),
       tokens_per_second: z
         .number()
         .positive()
@@ -177,7 +182,7 @@ export const fileSchema = z.strictObject({
   models: z.record(modelIdSchema, fileModelSchema).default({}).describe("Models by the id callers use"),
   catalogue: z
     .strictObject({
-      enabled: z.boolean().default(true).describe("Whether the shipped vendors and models are used"),
+      enabled: z.boolean().default(true).describe("Uses the shipped vendors and models"),
     })
     .prefault({}),
 });
@@ -185,7 +190,7 @@ export const fileSchema = z.strictObject({
 export type FileSettings = z.output<typeof fileSchema>;
 export type FileModel = z.output<typeof fileModelSchema>;
 
-/** Keys of other gateways and what they are called here. */
+/** Keys of other gateways and their names here. */
 export const SYNONYMS: Readonly<Record<string, string>> = {
   api_key: "credential",
   apikey: "credential",

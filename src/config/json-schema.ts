@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { fileSchema } from "./file-schema.ts";
 
-/** The schema of the configuration file for editors, as JSON text. Run this file to generate it again. */
+/** Returns the schema of the configuration file for editors, as JSON text. Run this file to generate it again. */
 export function configurationJsonSchema(): string {
   const schema = z.toJSONSchema(fileSchema, { io: "input" });
   return `${JSON.stringify({ ...schema, title: "Model inference gateway configuration" }, null, 2)}\n`;

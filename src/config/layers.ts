@@ -5,24 +5,24 @@ import type { Report } from "./problems.ts";
 import { versionOf } from "./watch.ts";
 import { readYaml } from "./yaml.ts";
 
-/** The configuration file as it was written. */
+/** The configuration file as written. */
 export interface WrittenFile {
-  /** As it was named; null when there is none. */
+  /** The name given to it; null when there is no file. */
   name: string | null;
-  /** Absolute; where it would be when there is none. */
+  /** Absolute path, also when there is no file. */
   path: string;
-  /** Differs for every other content. */
+  /** Changes with the content. */
   version: string;
   content: Record<string, unknown>;
-  /** Ids under `channels`, sound or not. */
+  /** Ids under `channels`, valid or not. */
   channelIds: string[];
-  /** The same of `models`. */
+  /** Ids under `models`, valid or not. */
   modelIds: string[];
 }
 
 const DEFAULT_NAME = "gateway.yaml";
 
-/** Why a file was not read, by the system's code, and what to do. */
+/** Returns why a file could not be read, by the system's error code, and the remedy. */
 function unreadable(code: string): string {
   if (code === "EISDIR") return "is a folder: name a file by --config or GATEWAY_CONFIG";
   if (code === "ENOENT") return "is not there: name an existing file by --config or GATEWAY_CONFIG";
@@ -53,7 +53,7 @@ export async function readConfigurationFile(
   return { name, path, version, content, channelIds: keysOf(channels), modelIds: keysOf(models) };
 }
 
-/** A copy of the content with the settings that environment variables fix. */
+/** Returns a copy of the content with the settings that environment variables fix. */
 export function withOverrides(
   content: Readonly<Record<string, unknown>>,
   overrides: readonly Override[],
@@ -64,8 +64,8 @@ export function withOverrides(
 }
 
 /**
- * A copy without the parts that the schema refuses, so that everything else is checked in the same run. Channels and
- * models lose only their invalid fields, and are left out when they need them.
+ * Returns a copy without the parts that the schema refuses, so that everything else is checked in the same run.
+ * Channels and models lose only their invalid fields; they are left out when those fields are required.
  */
 export function withoutUnsound(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const sound = Object.entries(content).map(([key, value]): [string, unknown] =>

@@ -24,10 +24,10 @@ import { findWarnings } from "./warnings.ts";
 
 export interface LoadOptions {
   env: Environment;
-  /** Folder that relative paths of the environment start from. */
+  /** Folder to which relative paths of the environment refer. */
   cwd: string;
   providers: ProviderSchemas;
-  /** Wins over `GATEWAY_CONFIG`. */
+  /** Takes precedence over `GATEWAY_CONFIG`. */
   configPath?: string;
   /** Folder of the shipped data files; the project's own where absent. */
   catalogueDirectory?: string;
@@ -37,26 +37,29 @@ export interface LoadOptions {
 
 export interface LoadedSettings {
   settings: Settings;
-  /** Where each effective setting came from, by its path in the file: `server.port`. */
+  /** The origin of each effective setting, by its path in the file: `server.port`. */
   origins: ReadonlyMap<string, Origin>;
-  /** The same with values for display; secrets masked. */
+  /** The effective settings for display, with secrets masked. */
   rows: readonly SettingRow[];
   configured: Configured;
   masterKeys: MasterKeys;
-  /** What is valid and probably a mistake. */
+  /** Valid settings that are probably mistakes. */
   warnings: readonly Problem[];
-  /** The configuration file, whether it exists or not: its absolute path, and its content at the time of loading. */
+  /**
+   * The configuration file, whether it exists or not: its absolute path, and the version of its content when it was
+   * loaded.
+   */
   file: { path: string; version: string };
 }
 
 /**
- * Reads the file, the environment, the database's entries and the catalogue into settings. The environment wins over
- * the file, the file over the database, that over the catalogue. Throws a `ConfigurationError` with every problem found,
- * but for those of the database's entries, which are left out with a warning.
+ * Reads the file, the environment, the database's entries and the catalogue into settings. Precedence: environment,
+ * file, database, catalogue. Throws a `ConfigurationError` with every problem found; entries of the database with
+ * problems are left out with a warning instead.
  */
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
-  // What is missing inside a refused part is not reported again.
+  // Fields missing inside a refused part are not reported again.
   const report: Report = (path, message) => {
     if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push({ path, message });
   };
@@ -71,7 +74,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   if (metricsPort !== null && metricsPort === port)
     report("server.metrics_port", "must be another than server.port");
   const catalogue = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
-  // Paths of the environment are relative to the working folder, those of the file to the file.
+  // Paths of the environment are relative to the working folder, those of the file to the file's folder.
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;
   const dataDirectory = resolve(base, effective.data_dir);
   const masterKeys = await readMasterKeys(effective, secrets, dataDirectory, report);
@@ -113,7 +116,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   };
 }
 
-/** The settings for people: each with its origin, and what is probably a mistake. */
+/** Returns the settings for display, each with its origin, and the probable mistakes. */
 function describe(
   sources: Parameters<typeof describeSettings>[0] & Pick<Parameters<typeof findWarnings>[0], "catalogue">,
 ): Pick<LoadedSettings, "origins" | "rows" | "warnings"> {
@@ -144,7 +147,7 @@ function problemsIn(content: unknown): Problem[] {
   return "problems" in result ? result.problems : [];
 }
 
-/** Problems of values from the environment, reported by the name of their variable. */
+/** Returns the problems of values from the environment, under the name of their variable. */
 function problemsOfOverrides(content: unknown, overrides: ReturnType<typeof readOverrides>): Problem[] {
   return problemsIn(content).map(({ path, message }) => {
     const override = overrides.find((candidate) => path.startsWith(candidate.path.join(".")));

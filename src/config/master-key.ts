@@ -6,19 +6,19 @@ import type { FileSettings } from "./file-schema.ts";
 import type { Report } from "./problems.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
-/** What credentials in the database are encrypted with. It never enters the database. */
+/** The keys that encrypt the credentials in the database. They are never stored in the database. */
 export interface MasterKeys {
-  /** Null while none was set or needed. */
+  /** The key in force; null while none was set or needed. */
   current: MasterKey | null;
-  /** The one before, which only opens. */
+  /** The key before it, which only decrypts. */
   previous: MasterKey | null;
-  /** File of a generated key; one that is set takes precedence over it. */
+  /** File of a generated key; a key that is set takes precedence over it. */
   path: string;
 }
 
 const WRONG = "must be 32 bytes in base64, such as `openssl rand -base64 32` prints";
 
-/** Reads the keys that are set, or the one that was generated earlier. */
+/** Reads the keys that are set, or the one generated earlier. */
 export async function readMasterKeys(
   { master_key, master_key_previous }: Pick<FileSettings, "master_key" | "master_key_previous">,
   secrets: SecretSource,
@@ -41,7 +41,7 @@ export async function readMasterKeys(
   };
 }
 
-/** The master key; where there is none yet, it is generated into a file that only its owner can read. */
+/** Returns the master key. If there is none yet, generates one into a file that only its owner can read. */
 export async function ensureMasterKey({ current, path }: MasterKeys): Promise<MasterKey> {
   const known = current ?? readKeyFile(path);
   if (known) return known;
@@ -54,7 +54,7 @@ export async function ensureMasterKey({ current, path }: MasterKeys): Promise<Ma
   } finally {
     await file.close();
   }
-  // A link is made whole or not at all, so of several processes one decides and none reads half a key.
+  // A link is created completely or not at all: of several processes only one succeeds, and none reads half a key.
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -67,12 +67,14 @@ export async function ensureMasterKey({ current, path }: MasterKeys): Promise<Ma
   return made;
 }
 
-/** The keys that may open, today's first; also one that another process has generated since these were read. */
+/**
+ * Returns the keys that may decrypt, the current one first; includes a key that another process has generated since.
+ */
 export function openingKeys({ current, previous, path }: MasterKeys): MasterKey[] {
   return [current ?? readKeyFile(path), previous].filter((key) => key !== null);
 }
 
-/** Null when there is no such file, or no key in it. */
+/** Returns null when the file does not exist or contains no key. */
 function readKeyFile(path: string): MasterKey | null {
   try {
     return readMasterKey(readFileSync(path, "utf8"));

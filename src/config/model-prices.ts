@@ -9,7 +9,7 @@ import { didYouMean } from "../lib/suggest.ts";
 import type { CompleteModel } from "./model-schema.ts";
 import type { Report } from "./problems.ts";
 
-/** The price of a model's entry, as a row that has always held for everyone. */
+/** Returns the price of a model's entry as a row that applies to everyone at all times. */
 export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow {
   const { currency } = price;
   const row = { currency, source: "default", effectiveFrom: 0, effectiveUntil: null } as const;
@@ -31,7 +31,9 @@ export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow
   };
 }
 
-/** A pattern with a table of prices: each row is a price of what the pattern and its key cover together. */
+/**
+ * Adds the price table of a pattern: each row is the price of the models that both the pattern and the row's key match.
+ */
 export function addPriceTable(
   prices: Map<string, PriceRow>,
   id: string,
@@ -43,7 +45,7 @@ export function addPriceTable(
   else for (const [key, row] of Object.entries(rows)) prices.set(id.slice(0, -1) + key, toPriceRow(row));
 }
 
-/** A tier or quality that the model does not have would never be charged, so naming it is a mistake. */
+/** Reports tiers and qualities that the model lacks: they would never be charged, so naming them is a mistake. */
 export function checkImagePrice(path: string, model: CompleteModel, report: Report): void {
   if (model.type !== "image" || !model.price) return;
   const { tiers, qualities } = model.image;
@@ -64,7 +66,7 @@ export function checkImagePrice(path: string, model: CompleteModel, report: Repo
   }
 }
 
-/** Reports each feature that a text model allows, vendors bill by use, and one of its prices does not name. */
+/** Reports each feature that a text model allows, vendors bill by use, and one of its prices lacks. */
 export function checkFeaturePrices(path: string, model: CompleteModel, report: Report): void {
   for (const { at, features } of unpriced(model))
     for (const feature of features)
@@ -74,14 +76,14 @@ export function checkFeaturePrices(path: string, model: CompleteModel, report: R
       );
 }
 
-/** Takes back the shipped permission of features that the price in the configuration file does not name. */
+/** Removes the shipped permission of features that the price in the configuration file lacks. */
 export function dropUnpricedFeatures(model: CompleteModel): void {
   const dropped = new Set(unpriced(model).flatMap(({ features }) => features));
   if (dropped.size > 0)
     model.allowed_features = model.allowed_features?.filter((feature) => !dropped.has(feature));
 }
 
-/** The prices that lack a feature. An image's own price covers what its model may use. */
+/** Returns the prices that lack a feature. An image's own price covers all features its model may use. */
 function unpriced(model: CompleteModel): { at: string; features: Feature[] }[] {
   if (model.type === "image" || model.type === "embedding") return [];
   const billed = (model.allowed_features ?? []).filter(isBilledFeature);

@@ -9,14 +9,14 @@ import type { Report } from "./problems.ts";
 /** The channels that routes may name. */
 export interface RouteSources {
   channels: ReadonlyMap<string, Channel>;
-  /** Channels of the catalogue that are off, and the channel that serves their models instead. */
+  /** Disabled channels of the catalogue, with the channel that serves their models instead. */
   substitutes: ReadonlyMap<string, string>;
-  /** Ids of channels that the file or the database declares, also of those that could not be built. */
+  /** Ids of channels that the file or the database declares, including those that could not be built. */
   declaredChannels: ReadonlySet<string>;
   isSandboxOn: boolean;
 }
 
-/** The route that an entry declares. Reports targets whose channel nobody declares. */
+/** Returns the route that an entry declares. Reports targets whose channel is not declared anywhere. */
 export function buildRoute(
   path: string,
   id: string,
@@ -48,7 +48,7 @@ export function buildRoute(
   return { strategy: declared.strategy, targets };
 }
 
-/** The route of the catalogue, over the channels that are on. */
+/** Returns the route of the catalogue over the enabled channels. */
 export function shippedRoute(
   shipped: ShippedModel | undefined,
   { channels, substitutes }: Pick<RouteSources, "channels" | "substitutes">,
@@ -56,7 +56,7 @@ export function shippedRoute(
   const targets: Target[] = [];
   for (const target of shipped?.targets ?? []) {
     const channel = channels.get(target.channel) ?? channels.get(substitutes.get(target.channel) ?? "");
-    // A declared channel may have taken the id for another vendor, which does not serve this model.
+    // A declared channel may use the id for another vendor, which does not serve this model.
     if (channel?.provider === target.provider)
       targets.push({ channel, upstreamModel: target.upstreamModel, weight: 1 });
   }

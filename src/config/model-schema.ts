@@ -10,8 +10,8 @@ import { REASONING_CONTROLS } from "../domain/model.ts";
 import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
 
 /**
- * How models are written in YAML, in the shipped catalogue and in the configuration file. An entry may leave
- * fields to another file; the complete forms are what the merged files must contain.
+ * The form of models in YAML, in the shipped catalogue and in the configuration file. An entry may leave fields to
+ * another file; the complete schemas describe the merged result.
  */
 const tier = z.enum(["1K", "2K", "4K"]);
 const QUOTED = 'must be a decimal of at most nine places in quotes, such as "0.04"';
@@ -96,7 +96,7 @@ const facts = {
   display_name: z.string().min(1).refine(isPlainName, { error: NOT_PLAIN }).optional(),
   owned_by: z.string().min(1).optional(),
   created: date.optional(),
-  enabled: z.boolean().optional().describe("Whether it is served; callers see nothing of one that is not"),
+  enabled: z.boolean().optional().describe("False hides the model from callers"),
   retired: z.boolean().optional(),
   shutdown_date: date.optional(),
   modalities: z.strictObject({ input: words, output: words }).optional(),
@@ -155,7 +155,7 @@ export const textModelSchema = z.strictObject({
   reasoning: z
     .enum(REASONING_CONTROLS)
     .optional()
-    .describe("How the vendor is told to reason where the caller speaks another protocol"),
+    .describe("Form in which the vendor receives reasoning settings of callers of another protocol"),
   price: textPrice.optional(),
   prices: z
     .record(z.string().min(1), textPrice)
@@ -187,7 +187,10 @@ interface TextPrice {
   long_context?: { per_million: object } | undefined;
 }
 
-/** A category falls back to a relative as a whole, so an amount for long requests needs one for the others. */
+/**
+ * Reports a long-context price without a base price: a category falls back to a related one as a whole, so a
+ * long-context amount requires one for shorter requests.
+ */
 function checkLongContext({ per_million, long_context }: TextPrice, context: z.RefinementCtx): void {
   if (!long_context) return;
   const names = Object.keys(long_context.per_million);

@@ -35,7 +35,7 @@ export interface ModelTables {
   prices: PatternMap<PriceRow>;
 }
 
-/** A model with everything known of it, served or not. */
+/** A model with all its settings, served or not. */
 type DescribedModel = Omit<ConfiguredModel, "origin" | "declared">;
 
 interface DescribedTables extends ModelTables {
@@ -43,8 +43,8 @@ interface DescribedTables extends ModelTables {
 }
 
 /**
- * Models with their default routes and prices. A shipped model that no channel can serve is left out, unless it is
- * retired or its channels cannot be used here: its callers then get that error.
+ * Returns models with their default routes and prices. A shipped model that no channel can serve is left out, unless it
+ * is retired or its channels cannot be used here: its callers then get that error.
  */
 export function buildModels(sources: ModelSources, report: Report): DescribedTables {
   const models = new Map<string, Model>();
@@ -69,7 +69,7 @@ export function buildModels(sources: ModelSources, report: Report): DescribedTab
   return { ...followPatterns(models, routes, prices), described };
 }
 
-/** A model's settings: those of the file or database over those of the catalogue. Reports what is wrong with them. */
+/** Returns a model's settings: those of the file or database over those of the catalogue. Reports their problems. */
 function readModel(id: string, sources: ModelSources, report: Report): CompleteModel | null {
   const shipped = sources.shipped.get(id);
   const declared = sources.declared[id];
@@ -78,14 +78,14 @@ function readModel(id: string, sources: ModelSources, report: Report): CompleteM
   const { route: _, ...settings } = declared ?? {};
   const complete = completeModel(path, mergeEntries(settings, shipped?.entry ?? {}), report);
   if (!complete) return null;
-  // A shipped price may cover tiers or qualities that the file has removed from the model.
+  // A shipped price may include tiers or qualities that the file has removed from the model.
   if (declared?.price || !declared) checkImagePrice(path, complete, report);
   if (declared && declared.allowed_features === undefined) dropUnpricedFeatures(complete);
   else checkFeaturePrices(path, complete, report);
   return complete;
 }
 
-/** The declared route, or that of the catalogue. Reports a model that has neither. */
+/** Returns the declared route, or that of the catalogue. Reports a model that has neither. */
 function routeOf(id: string, sources: ModelSources, report: Report): Route {
   const path = formatPath(["models", id]);
   const shipped = sources.shipped.get(id);
@@ -96,14 +96,14 @@ function routeOf(id: string, sources: ModelSources, report: Report): Route {
   return shippedRoute(shipped, sources);
 }
 
-/** True where the model has targets whose channels exist and cannot be used here. */
+/** True when the model has targets whose channels exist and cannot be used here. */
 function hasUnusableTargets(id: string, { shipped, declared, unusableProviders }: ModelSources): boolean {
   const route = declared[id]?.route;
   if (route) return route.targets.length > 0;
   return shipped.get(id)?.targets.some(({ provider }) => unusableProviders.has(provider)) === true;
 }
 
-/** Lets the entries of patterns stand for every model that they cover. */
+/** Applies the entries of patterns to every model that they match. */
 function followPatterns(
   models: ReadonlyMap<string, Model>,
   routes: ReadonlyMap<string, Route>,

@@ -6,7 +6,7 @@ import type { FileSettings } from "./file-schema.ts";
 
 const MIB = 1024 * 1024;
 
-/** Settings that have other names in the program than in the file, and nothing else to resolve. */
+/** Returns the settings that only need new names: they contain nothing to resolve. */
 export function plainSettings(
   effective: FileSettings,
   { isSandboxOn, metricsToken }: { isSandboxOn: boolean; metricsToken: string | null },

@@ -1,6 +1,6 @@
 import type { Problem } from "../lib/schema-problems.ts";
 
-/** The configuration cannot be used. Holds every problem found, so that all can be fixed at once. */
+/** The configuration cannot be used. Contains every problem found, so that all can be fixed at once. */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
 
@@ -12,7 +12,7 @@ export class ConfigurationError extends Error {
 /** Collects problems during loading. */
 export type Report = (path: string, message: string) => void;
 
-/** Whether a path is another or lies below it. */
+/** True when a path equals another or lies below it. */
 export function isAtOrBelow(path: string, ancestor: string): boolean {
   return path.startsWith(ancestor) && /^(?:$|[.[])/.test(path.slice(ancestor.length));
 }

@@ -5,9 +5,9 @@ import type { SettingRow } from "./describe.ts";
 import type { LoadedSettings } from "./load.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a process runs with after a reload. */
+/** The result of a reload. */
 export interface Reload {
-  /** The running settings with every part of the new ones that a running process can take over. */
+  /** The running settings with all reloadable parts of the new ones. */
   loaded: LoadedSettings;
   /** Paths that took effect, such as `models.house-chat`. */
   changed: string[];
@@ -15,14 +15,14 @@ export interface Reload {
   needsRestart: string[];
 }
 
-/** Sections of the file that a running process takes over. */
+/** Sections of the file that take effect without a restart. */
 const RELOADABLE = new Set(["channels", "models", "limits", "deadlines", "sandbox", "catalogue"]);
 /** Becomes a part of each stored channel. */
 const RELOADABLE_PATH = "server.allowed_networks";
 
 /**
- * Compares newly loaded settings with the running ones. A channel that did not change stays the same object, in routes
- * too, so that what is kept for it (connections, tokens) is kept on.
+ * Compares newly loaded settings with the running ones. An unchanged channel remains the same object, in routes too, so
+ * that its connections and tokens are kept.
  */
 export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Reload {
   const channels = keepUnchanged(running.settings.channels, next.settings.channels);
@@ -57,12 +57,12 @@ export function mergeReloaded(running: LoadedSettings, next: LoadedSettings): Re
   };
 }
 
-/** Whether a running process takes over a change of the setting. */
+/** True when a change of the setting takes effect without a restart. */
 export function isReloadable({ path }: Pick<SettingRow, "path">): boolean {
   return RELOADABLE.has(sectionOf(path)) || path === RELOADABLE_PATH;
 }
 
-/** Channels and models have one row each, which does not show everything of them. */
+/** True for channels and models: each has one row, which does not show all its fields. */
 function isEntry({ path }: SettingRow): boolean {
   return ["channels", "models"].includes(sectionOf(path));
 }
@@ -76,7 +76,9 @@ function differingRows(running: readonly SettingRow[], next: readonly SettingRow
   return next.filter(({ path, value }) => values.get(path) !== value);
 }
 
-/** Addresses are shown masked, so that their rows may be equal although a secret file has changed. */
+/**
+ * Compares the addresses themselves: their rows show them masked, so a changed secret file may leave the rows equal.
+ */
 function changedAddresses(running: Settings, next: Settings): string[] {
   const addresses = [
     ["database_url", "databaseUrl"],
@@ -111,16 +113,19 @@ function withChannels({ strategy, targets }: Route, channels: ReadonlyMap<string
   };
 }
 
-/** Also those that cannot be used, which are counted and have no models. */
+/** Includes channels that cannot be used, which are counted and have no models. */
 function channelsOf({ channels, unusableChannels }: Settings): Map<string, unknown> {
   return new Map<string, unknown>([...unusableChannels.map((id) => [id, null] as const), ...channels]);
 }
 
-/** Everything of each model, channels by their ids: a changed channel is reported once, not with all of its models. */
+/**
+ * Returns all data of each model, with channels by their ids: a changed channel is reported once, not with all its
+ * models.
+ */
 function modelsOf({ models, prices, routes }: Settings): Map<string, unknown> {
   const ids = [...models.declared.keys()];
   const patterns = ids.filter(isPattern).toSorted((one, other) => other.length - one.length);
-  // A price that is no model's own is of the table of a pattern.
+  // A price that belongs to no model comes from the table of a pattern.
   const priced = Map.groupBy(prices.declared, ([key]) =>
     models.declared.has(key) ? key : patterns.find((pattern) => key.startsWith(pattern.slice(0, -1))),
   );

@@ -3,12 +3,12 @@ import { z } from "zod";
 import { addressesOfServers } from "../lib/postgres-address.ts";
 import type { Environment } from "./environment.ts";
 
-/** What is wrong with a value in the place of a reference. */
+/** Returns the problem of a value in the place of a reference. */
 export function wrongSecret({ input }: { input?: unknown }): string {
   return typeof input === "string" ? LITERAL_SECRET : NOT_A_REFERENCE;
 }
 
-/** Where a secret is read from. The configuration file never contains one. */
+/** A reference to a secret. The configuration file never contains the secret itself. */
 export const secretReferenceSchema = z
   .union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })], {
     error: wrongSecret,
@@ -21,18 +21,21 @@ const NOT_A_REFERENCE = "must be a secret reference: {env: NAME} or {file: path}
 
 export type SecretReference = z.output<typeof secretReferenceSchema>;
 
-/** A secret that the database keeps sealed, opened. No file can have one. */
+/** A decrypted secret of the database. It cannot occur in a file. */
 export class OpenedSecret {
   constructor(readonly text: string) {}
 }
 
-/** Where references are looked up. Paths of files are relative to `directory`. */
+/** The places in which references are looked up. Paths of files are relative to `directory`. */
 export interface SecretSource {
   env: Environment;
   directory: string;
 }
 
-/** Reads the secret, or describes what is wrong with its reference. White space around a file's content is removed. */
+/**
+ * Returns the secret, or a description of the problem with its reference. White space around a file's content is
+ * removed.
+ */
 export async function resolveSecret(
   reference: SecretReference,
   source: SecretSource,
@@ -52,12 +55,12 @@ export async function resolveSecret(
   return secret === "" ? { problem: `names the file ${reference.file}, which is empty` } : { secret };
 }
 
-/** Whether a free-form value is a secret reference. */
+/** True when a free-form value is a secret reference. */
 export function isSecretReference(value: unknown): value is SecretReference {
   return typeof value === "object" && secretReferenceSchema.safeParse(value).success;
 }
 
-/** Whether an address contains a password: before its host, or as a parameter, which databases accept too. */
+/** True when an address contains a password: before its host, or as a parameter, which databases accept too. */
 export function hasPassword(address: string): boolean {
   const [url] = addressesOfServers(address).map((text) => URL.parse(text));
   if (!url) return false;

@@ -7,7 +7,7 @@ export const httpUrl = z
   .refine((text) => isHttpUrl(text), { error: "must be an http or https address" })
   .refine((text) => !hasPassword(text), { error: LITERAL_SECRET });
 
-/** Links are made by appending a path, which a query or a fragment would absorb. */
+/** A base address. Links append a path to it, which a query or a fragment would absorb. */
 const baseUrl = httpUrl.refine((text) => !isHttpUrl(text) || !/[?#]/.test(text), {
   error: 'must end before any "?" or "#": links are made by adding a path',
 });

@@ -13,32 +13,32 @@ export interface Settings {
     host: string;
     /** 0 picks a free one. */
     port: number;
-    /** Port of its own for metrics and probes; null serves metrics on `port`. */
+    /** Separate port for metrics and probes; null serves metrics on `port`. */
     metricsPort: number | null;
-    /** Bearer token that metrics need; null is none. */
+    /** Bearer token that metrics require; null for none. */
     metricsToken: string | null;
-    /** Base address for links, without a trailing slash; null is the address of the request. */
+    /** Base address of links, without a trailing slash; null uses the address of the request. */
     publicUrl: string | null;
     /** Peers whose `X-Forwarded-For` is trusted. */
     trustedProxies: AddressList;
     /** Public addresses that links of callers must not reach. */
     deniedNetworks: AddressList;
-    /** How long running requests may go on after SIGTERM. */
+    /** Time that running requests may continue after SIGTERM. */
     drainSeconds: number;
-    /** How long the server goes on serving after SIGTERM while `/readyz` answers 503. */
+    /** Time that the server continues to serve after SIGTERM while `/readyz` returns 503. */
     leaveSeconds: number;
     /** Longest silence of a connection. */
     idleSeconds: number;
     /** Time that a body of any size may take to arrive. */
     bodyGraceSeconds: number;
-    /** Connections of one client address to a process; null does not bound them. */
+    /** Maximum of connections of one client address to a process; null is unlimited. */
     connectionsPerAddress: number | null;
-    /** Maximum bytes of temporary files, and the free disk space that uploads leave to the journal. */
+    /** Maximum bytes of temporary files, and the free disk space that uploads leave for the journal. */
     spool: { maxBytes: number; reserveBytes: number };
-    /** Lookups of keys that do not exist, per client address and process; null does not bound them. */
+    /** Maximum of lookups of keys that do not exist, per client address and process; null is unlimited. */
     unknownKeysPerMinute: number | null;
   };
-  /** From which values on an overloaded server refuses large bodies and then every request. */
+  /** The values at which an overloaded server refuses large bodies and then every request. */
   overload: {
     largeBodyBytes: number;
     /** Null is a share of the machine's or container's memory. */
@@ -46,55 +46,57 @@ export interface Settings {
     freeDiskBytes: { largeBodies: number; requests: number };
     lagMs: { largeBodies: number; requests: number };
   };
-  /** The server that takes mails, and their sender; null sends none. */
+  /** The server that takes mails, and their sender; null disables mails. */
   mail: { url: string; from: string; allowedDomains: readonly string[] } | null;
   /** Absolute path. */
   dataDirectory: string;
-  /** PostgreSQL; null is the SQLite file in `dataDirectory`. */
+  /** Address of PostgreSQL; null uses the SQLite file in `dataDirectory`. */
   databaseUrl: string | null;
-  /** `poolSize`: most connections to PostgreSQL from one process, beside those of its threads. */
+  /** `poolSize`: maximum of connections to PostgreSQL from one process, beside those of its threads. */
   database: { poolSize: number };
-  /** Counters shared between processes; null keeps them in memory. */
+  /** Address of Redis for counters shared between processes; null keeps them in memory. */
   redisUrl: string | null;
-  /** S3-compatible storage; null is the disk. */
+  /** Address of S3-compatible storage; null uses the disk. */
   blobUrl: string | null;
   blobs: { linkHours: number; retentionDays: number };
   /** The request log beside the ledger. */
   requests: { log: "failed" | "all"; slowMs: number; retentionDays: number; maxRows: number };
-  /** Cap on the cost of abandoned vendor calls, of one key in an hour; null is none. */
+  /** Cap on the cost of abandoned vendor calls of one key in an hour; null for none. */
   orphanCostPerKeyHour: Nanos | null;
-  /** Whether vendors are called through the proxy that the environment names. */
+  /** The proxy for calls to vendors: none, or the one that the environment names. */
   outbound: { proxy: "none" | "environment" };
   /** Processes on the port. */
   workers: number;
-  /** Asynchronous jobs that one process runs at once, and how long each may take from its submission on. */
+  /**
+   * Number of asynchronous jobs that one process runs at once, and the longest duration of each from its submission.
+   */
   jobs: { concurrency: number; deadlineMs: number };
-  /** Least important log lines that are written. */
+  /** Lowest level of written log lines. */
   logLevel: "debug" | "info" | "warn" | "error";
-  /** Which of them this process is, from 1, when their supervisor has started it; else null. */
+  /** Number of this process among the workers, from 1; null without a supervisor. */
   worker: number | null;
-  /** How often that worker was started again. */
+  /** Number of times that this worker was restarted. */
   restarts: number;
   /** Limits of organizations and keys without their own. */
   limits: { organization: Limits; key: Limits };
-  /** `tokensPerSecond` null is unpaced. */
+  /** `tokensPerSecond` null is unlimited. */
   sandbox: { isEnabled: boolean; tokensPerSecond: number | null };
-  /** How far a request may go on after a failed attempt. */
+  /** Limits of repeated calls after a failed attempt. */
   routing: { maxAttempts: number; retryRatio: number; retryFloor: number };
-  /** Deadlines of upstream calls where the channel has none of its own. */
+  /** Timeouts of upstream calls where the channel sets none. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
-  /** Where members may sign in besides here; null is nowhere. */
+  /** A further way for members to sign in; null for none. */
   identity: IdentitySettings | null;
   /** Secrets that the first start uses instead of generating them. */
   bootstrap: { key: string | null; administratorPassword: string | null };
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
-  /** Ids of stored channels that cannot be used here, such as those whose credential no master key opens. */
+  /** Ids of stored channels that cannot be used here, such as those whose credential no master key decrypts. */
   unusableChannels: readonly string[];
   routes: PatternMap<Route>;
   /** Default prices by model, in force from the beginning of time. */
   prices: PatternMap<PriceRow>;
 }
 
-/** Which layer a setting came from: the environment wins over the file, that over the database, that over defaults. */
+/** The layer that a setting comes from. Precedence: environment, file, database, defaults. */
 export type Origin = "default" | "database" | "file" | "environment";

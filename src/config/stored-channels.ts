@@ -4,18 +4,18 @@ import type { ProviderSchemas } from "./channels.ts";
 import type { DeclaredChannel } from "./channel-schema.ts";
 import type { StoredLayer } from "./stored-entries.ts";
 
-/** What stored channels are beside the catalogue. */
+/** The stored channels, combined with the catalogue. */
 interface StoredChannels {
-  /** By id: stored ones with what the catalogue knows of them, and the catalogue's that use their credential. */
+  /** By id: stored channels completed by the catalogue, and the catalogue's channels that use their credential. */
   channels: Map<string, { declared: DeclaredChannel; origin: "database" | "catalogue"; storedId: string }>;
-  /** Channels of the catalogue that are off, and the stored one that serves their models instead. */
+  /** Disabled channels of the catalogue, with the stored channel that serves their models instead. */
   substitutes: Map<string, string>;
 }
 
 /**
- * Gives each stored channel of a vendor what the catalogue has for it, so that its shipped models can be called at
- * once: by its id, or for another id where the catalogue's own channel is off. A vendor with several channels for one
- * credential gets all of them.
+ * Completes each stored channel of a vendor by the catalogue, so that its shipped models can be called at once: under
+ * the catalogue's id, or under another id where the catalogue's own channel is disabled. A vendor with several channels
+ * for one credential gets all of them.
  */
 export function placeStoredChannels(
   stored: StoredLayer["channels"],
@@ -52,7 +52,7 @@ export function placeStoredChannels(
   return placed;
 }
 
-/** The catalogue's file for a channel: that of its id, or else the one whose address and settings are the same. */
+/** Returns the catalogue's file for a channel: the one of its id, else the one with the same address and settings. */
 function catalogueFileOf(
   id: string,
   declared: DeclaredChannel,
@@ -63,7 +63,7 @@ function catalogueFileOf(
   const named = files.find(({ channel }) => channel.id === id);
   if (named || !schema) return named;
   const defaultBaseUrl = defaultBaseUrlOf(schema);
-  // Of several for one credential that of the provider's own name is the vendor's main one.
+  // Of several channels for one credential, the one named like the provider is the vendor's main one.
   const mainFirst = files.toSorted((one, other) => rank(one) - rank(other));
   return mainFirst.find(({ channel }) => {
     const baseUrl = channel.baseUrl ?? defaultBaseUrl ?? undefined;
@@ -77,7 +77,7 @@ function rank({ provider, channel }: CatalogueFile): number {
   return channel.id === provider ? 0 : 1;
 }
 
-/** The channel's region; that of the catalogue where neither names one. */
+/** Returns the channel's region, else that of the catalogue. */
 function regionOf(
   { region, settings }: DeclaredChannel,
   shipped: Readonly<Record<string, unknown>>,
@@ -96,7 +96,7 @@ function completed(declared: DeclaredChannel, { channel }: CatalogueFile): Decla
   };
 }
 
-/** The address that a provider's settings have without one; null where each customer has an address of its own. */
+/** Returns the default address in a provider's settings; null where each customer has its own address. */
 function defaultBaseUrlOf(schema: ZodType): string | null {
   const { properties } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const address = properties?.["baseUrl"];

@@ -13,14 +13,14 @@ import { modelIdSchema } from "./model-schema.ts";
 import { openingKeys, type MasterKeys } from "./master-key.ts";
 import { OpenedSecret } from "./secret-reference.ts";
 
-/** Channels and models of the database that take part, in the order in which they were added. */
+/** Usable channels and models of the database, in the order in which they were added. */
 export interface StoredLayer {
   channels: Map<string, { declared: DeclaredChannel; entry: StoredEntry }>;
   models: Record<string, FileModel>;
   entries: ReadonlyMap<string, StoredEntry>;
 }
 
-/** Ids that the file and the environment declare, which win. */
+/** Ids that the file and the environment declare; these take precedence. */
 interface DeclaredIds {
   channels: ReadonlyMap<string, "file" | "environment">;
   models: ReadonlySet<string>;
@@ -29,8 +29,8 @@ interface DeclaredIds {
 export type ReportEntry = (entry: Pick<StoredEntry, "kind" | "id">, path: string, message: string) => void;
 
 /**
- * Reads stored entries. One that is invalid, cannot be opened or is declared elsewhere too is left out and reported;
- * none of them stops a start.
+ * Reads stored entries. An entry that is invalid, cannot be decrypted or is also declared elsewhere is left out and
+ * reported; none of them prevents a start.
  */
 export function readStoredEntries(
   stored: readonly StoredEntry[],
@@ -86,12 +86,12 @@ export function entryProblems(): { problems: EntryProblem[]; report: ReportEntry
   };
 }
 
-/** `channels.<id>` or `models.<id>`, as in the file. */
+/** Returns `channels.<id>` or `models.<id>`, as in the file. */
 export function pathOf({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {
   return formatPath([`${kind}s`, id]);
 }
 
-/** Associated data of a sealed secret: it opens in this field of this record and nowhere else. */
+/** Returns the associated data of a sealed secret: it can be decrypted only in this field of this record. */
 export function associatedData({ kind, id }: Pick<SecretName, "kind" | "id">, field: string): string {
   return `${kind}|${id}|${field}`;
 }
@@ -100,7 +100,7 @@ function entryName({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {
   return `${kind}|${id}`;
 }
 
-/** The channel with its secrets opened; null where one cannot be. */
+/** Returns the channel with its secrets decrypted; null where one cannot be. */
 function openChannel(
   id: string,
   stored: StoredChannel,

@@ -9,8 +9,8 @@ interface StoredModelTables extends ModelTables {
 }
 
 /**
- * Builds the models of the file over those of the database. One of the database that is not valid is left out and
- * reported; of its route only the targets whose channels do not exist.
+ * Builds the models of the file over those of the database. An invalid model of the database is left out and reported.
+ * In its route, only targets with an unknown channel are left out.
  */
 export function buildStoredModels(
   layer: StoredLayer,
@@ -40,7 +40,10 @@ export function buildStoredModels(
   }
 }
 
-/** A channel may have been removed, or lost the variable that enabled it, since the route was stored. */
+/**
+ * Removes targets with an unknown channel: since the route was stored, the channel may have been removed or lost the
+ * variable that enabled it.
+ */
 function withKnownTargets(
   models: Readonly<Record<string, FileModel>>,
   { channels, declaredChannels }: Pick<ModelSources, "channels" | "declaredChannels">,

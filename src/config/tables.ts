@@ -41,7 +41,7 @@ interface TableSources {
   masterKeys: MasterKeys;
 }
 
-/** Channels and models of all layers, and how each came to be. */
+/** Channels and models of all layers, with their origins. */
 export interface Tables extends ModelTables {
   channels: ReadonlyMap<string, Channel>;
   /** Ids of stored channels that cannot be used. */
@@ -50,17 +50,17 @@ export interface Tables extends ModelTables {
   configured: Configured;
 }
 
-/** Every channel and model with its declaration and origin, also those that are not in force. */
+/** Every channel and model with its declaration and origin, including those that are not in force. */
 export interface Configured {
   channels: ReadonlyMap<string, ConfiguredChannel>;
   models: ReadonlyMap<string, ConfiguredModel>;
-  /** Why entries of the database are not in force. */
+  /** The reasons why entries of the database are not in force. */
   problems: readonly EntryProblem[];
-  /** The channels that the shipped catalogue has, enabled or not. */
+  /** The channels of the shipped catalogue, enabled or not. */
   shippedChannels: readonly ShippedChannel[];
 }
 
-/** Builds them. Problems of the database's entries are collected, those of all else reported. */
+/** Builds the tables. Collects the problems of the database's entries and reports all others. */
 export async function buildTables(sources: TableSources, report: Report): Promise<Tables> {
   const { effective, file, stored } = sources;
   const { problems, report: reportEntry } = entryProblems();
@@ -98,10 +98,10 @@ export async function buildTables(sources: TableSources, report: Report): Promis
   return { ...tables, channels, unusableChannels, isSandboxOn, configured };
 }
 
-/** Of the channels that owners add. Link-local and metadata addresses are refused all the same. */
+/** Allowed networks of channels that owners add. Link-local and metadata addresses are refused nevertheless. */
 const EVERY_NETWORK = ["0.0.0.0/0", "::/0"];
 
-/** What declares channels and models, before any of them is built. */
+/** The declarations of channels and models, before any of them is built. */
 interface Layers {
   channelSources: ChannelSources;
   /** Channels that the file and the environment declare. */
@@ -128,7 +128,7 @@ function readLayers(
   const declared = { channels: declaredIds, models: new Set(file.modelIds) };
   const layer = readStoredEntries(stored, { declared, keys: masterKeys, report });
   const enabled = new Set(declaredIds.keys());
-  // One that cannot be used counts, too: made-up output in the place of a vendor's would be worse than an error.
+  // An unusable channel counts too: generated text instead of a vendor's would be worse than an error.
   const storedChannels = stored.flatMap(({ kind, value }) => (kind === "channel" ? [value] : []));
   const hasVendor = [
     ...Object.values(byEnvironment),

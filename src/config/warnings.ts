@@ -12,16 +12,16 @@ import type { Settings } from "./settings.ts";
 interface WarningSources {
   env: Environment;
   catalogue: readonly CatalogueFile[];
-  /** The file as it was written, whose references name variables, too. */
+  /** The file as written; its references name variables too. */
   written: unknown;
-  /** Ids of channels that exist. */
+  /** Ids of existing channels. */
   channels: ReadonlySet<string>;
   routes: Settings["routes"];
   proxy: Settings["outbound"]["proxy"];
   databaseUrl: Settings["databaseUrl"];
 }
 
-/** What is valid and probably a mistake, by path or variable; shown at the start and by `check`. */
+/** Returns valid settings that are probably mistakes, by path or variable; shown at the start and by `check`. */
 export function findWarnings(sources: WarningSources): Problem[] {
   const referenced = referencedVariables(sources.written);
   return [
@@ -33,7 +33,7 @@ export function findWarnings(sources: WarningSources): Problem[] {
   ];
 }
 
-/** Variables that the runtime would obey and the gateway does not. */
+/** Returns the variables that the runtime would obey and the gateway ignores. */
 function ignoredVariables({ env, proxy }: WarningSources): Problem[] {
   const certificates = "is ignored: certificates are always checked";
   const proxies = "is ignored: vendors are called directly unless `outbound.proxy` is `environment`";
@@ -43,7 +43,9 @@ function ignoredVariables({ env, proxy }: WarningSources): Problem[] {
   ];
 }
 
-/** Connections to other machines that somebody in between could read or answer, because the address says so. */
+/**
+ * Returns the connections to other machines that an attacker in between could read or answer, because of the address.
+ */
 function uncheckedDatabases({ databaseUrl }: WarningSources): Problem[] {
   if (databaseUrl === null) return [];
   const messages = {
@@ -58,7 +60,7 @@ function uncheckedDatabases({ databaseUrl }: WarningSources): Problem[] {
   });
 }
 
-/** A shipped channel that needs two variables and has one. */
+/** Reports a shipped channel that needs two variables and has one. */
 function incompleteChannels(
   { env, catalogue, channels }: WarningSources,
   referenced: ReadonlySet<string>,
@@ -77,10 +79,10 @@ function incompleteChannels(
 
 /** Shorter names resemble too many others. */
 const MIN_NAME_LENGTH = 7;
-/** From this length on two differing letters are still no coincidence. */
+/** From this length on, even two differing letters indicate a mistake. */
 const LONG_NAME_LENGTH = 12;
 
-/** A variable that nothing reads and whose name differs by one or two letters from one that is read. */
+/** Reports variables that nothing reads and whose name differs by one or two letters from one that is read. */
 function misspeltVariables({ env, catalogue }: WarningSources, referenced: ReadonlySet<string>): Problem[] {
   const vendors = catalogue.flatMap(({ channel }) => [channel.credentialVariable, channel.baseUrlVariable]);
   const known = new Set([...ownVariables(), ...vendors.filter((name) => name !== null), ...referenced]);
@@ -99,7 +101,7 @@ function isMisspelling(name: string, candidate: string): boolean {
   return editDistance(name.toUpperCase(), candidate) <= maxDistance;
 }
 
-/** A route to a vendor that falls back to made-up text or pictures, at the vendor's price. */
+/** Reports routes to a vendor that fall back to generated text or pictures of the sandbox, at the vendor's price. */
 function mixedRoutes({ declared }: PatternMap<Route>): Problem[] {
   return [...declared].flatMap(([model, { targets }]) => {
     const providers = new Set(targets.map(({ channel }) => channel.provider));

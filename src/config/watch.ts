@@ -2,7 +2,7 @@ import { every, type BackgroundWork } from "../lib/waiting.ts";
 
 const POLL_MS = 500;
 
-/** What a configuration file contains at a moment; two equal versions are the same content. */
+/** Returns the version of a configuration file's content; equal versions mean equal content. */
 export async function fileVersion(path: string): Promise<string> {
   const text = await Bun.file(path)
     .text()
@@ -15,8 +15,9 @@ export function versionOf(text: string | null): string {
 }
 
 /**
- * Calls `onChange` when the file's content is no longer `version` and has been the same twice in a row, as an editor
- * may be writing it. Its content is compared, because volumes of containers change by a link and keep their times.
+ * Calls `onChange` when the version of the file's content differs from `version` and two checks in a row read the same
+ * content, as an editor may still be writing it. Compares content, because volumes of containers change by a link and
+ * keep their times.
  */
 export function watchFile(
   path: string,

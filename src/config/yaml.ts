@@ -8,8 +8,8 @@ interface YamlProblem {
 }
 
 /**
- * Reads a YAML text that people write. Besides what is not YAML it reports every key that a mapping names twice, of
- * which a parser would silently keep the last. The value is undefined when the text cannot be read.
+ * Reads a YAML text. Besides syntax errors it reports every key that a mapping has twice, of which a parser would
+ * silently keep the last. The value is undefined when the text cannot be read.
  */
 export function readYaml(text: string): { value: unknown; problems: YamlProblem[] } {
   const lines = new LineCounter();
@@ -42,14 +42,14 @@ export function readYaml(text: string): { value: unknown; problems: YamlProblem[
   }
 }
 
-/** A value as YAML for people; `readYaml` reads the same value. */
+/** Returns a value as readable YAML; `readYaml` reads the same value. */
 export function writeYaml(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 110 });
 }
 
 interface DuplicateKey {
   key: string;
-  /** Offsets of the first key and of the one that repeats it. */
+  /** Offsets of the first key and of its repetition. */
   first: number;
   offset: number;
 }
@@ -62,7 +62,7 @@ function duplicateKeys(document: Document.Parsed): DuplicateKey[] {
       for (const { key } of items) {
         const offset = isScalar(key) || isAlias(key) ? key.range?.[0] : undefined;
         const scalar = isAlias(key) ? key.resolve(document) : key;
-        // The merge key `<<` is read as a symbol; it counts every time.
+        // The merge key `<<` is read as a symbol; it may occur more than once.
         if (offset === undefined || !isScalar(scalar) || typeof scalar.value === "symbol") continue;
         const name = String(scalar.value);
         const first = firstOffsets.get(name);
