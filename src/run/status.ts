@@ -41,7 +41,7 @@ export function gauges({
     {
       name: "gateway_worker_restarts_total",
       type: "counter",
-      help: "How often the supervisor has started this worker again.",
+      help: "Restarts of this worker by the supervisor.",
       value: () => live.current.restarts,
     },
     {
@@ -56,7 +56,7 @@ export function gauges({
     },
     {
       name: "gateway_event_loop_lag_seconds",
-      help: "How late timers were, the least of the last three samples.",
+      help: "Delay of timers, the smallest of the last three samples.",
       value: () => overload.sample.lagMs / 1000,
     },
     {
@@ -84,7 +84,7 @@ export function gauges({
     },
     {
       name: "gateway_journal_quarantined_files",
-      help: "Files of journals that were not understood.",
+      help: "Journal files that cannot be read.",
       value: storage.quarantined,
     },
     {
@@ -148,7 +148,7 @@ export function gauges({
 const LOOK_MS = 2_000;
 
 const DAMAGED = "The database is damaged: stop the gateway and run restore --force with a backup.";
-const AWAY = "The database is away: charges wait in the journal.";
+const AWAY = "The database is unavailable: charges wait in the journal.";
 
 type Sources = Pick<StatusSources, "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy">;
 
@@ -182,9 +182,13 @@ function degraded({
   const isDamaged = storage.damage() !== null;
   const all: [part: string, isDegraded: boolean, message: string][] = [
     ["database", isDamaged || !storage.snapshot.isDatabaseUp(), isDamaged ? DAMAGED : AWAY],
-    ["journal", !storage.journal.isWritable(), "The disk takes no charges: requests are refused."],
-    ["object storage", !blobs.isRemoteUp(), "The object storage is away: pictures wait on the local disk."],
-    ["limits", counters.isDegraded(), "Redis is away: each process counts limits by itself."],
+    ["journal", !storage.journal.isWritable(), "The disk refuses charges: requests are refused."],
+    [
+      "object storage",
+      !blobs.isRemoteUp(),
+      "The object storage is unavailable: pictures wait on the local disk.",
+    ],
+    ["limits", counters.isDegraded(), "Redis is unavailable: each process counts limits by itself."],
     ["overload", overload.step > 0, "This server refuses requests because it lacks memory, disk or time."],
     ["refused entries", storage.refused() > 0, `${storage.refused()} charges were refused by the database.`],
     ["quarantine", storage.quarantined() > 0, `${storage.quarantined()} journal files were not understood.`],

@@ -58,7 +58,7 @@ export const ERROR_SHAPES: Readonly<Record<ErrorFamily, { name: string; schema: 
     schema: z.object({
       error: z.object({
         type: text.describe("Such as invalid_input, not_found or conflict"),
-        message: text.describe("What to change"),
+        message: text.describe("The change that is needed"),
         field: text.nullable().describe("Path of the wrong field, where one is"),
       }),
       requestId: text,

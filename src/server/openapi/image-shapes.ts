@@ -106,7 +106,7 @@ export const cancellation = z.object({ cancelled: z.boolean() });
 export const cancelRequest = z.looseObject({ job_ids: z.array(z.string()).min(1).max(100) });
 
 export const cancelResponse = z.object({
-  cancelled: z.boolean().describe("Whether every one was"),
+  cancelled: z.boolean().describe("True when every job was cancelled"),
   results: z.array(
     z.object({
       id: z.string(),

@@ -19,7 +19,7 @@ export const MEMBER_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   },
   "admin.sign-in": {
     tag: TAG,
-    summary: "How one can sign in",
+    summary: "The available ways to sign in",
     responses: {
       "application/json": z.object({
         password: z.boolean(),
@@ -29,7 +29,7 @@ export const MEMBER_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   },
   "admin.events": {
     tag: TAG,
-    summary: "What has changed, as server-sent events, for sessions of the console",
+    summary: "Changes as server-sent events, for sessions of the console",
     responses: { "text/event-stream": null },
   },
   "console.oidc": {
@@ -40,7 +40,7 @@ export const MEMBER_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   },
   "admin.export": {
     tag: "Administration: export",
-    summary: "A list as a file: the filter of the list, and the whole of it",
+    summary: "A list as a file: all entries that match the list's filter",
     description: `Names are ${EXPORTS.join(", ")}. Other parameters are those of the list.`,
     query: z.object({ format: z.enum(["csv", "json"]).default("csv").describe("json is one object a line") }),
     responses: { "text/csv": null, "application/jsonl": null },

@@ -139,13 +139,13 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   "models.one": { tag: MODELS, summary: "One model", responses: json(models.model) },
   "pricing.lookup": {
     tag: MODELS,
-    summary: "What a request costs, or all prices",
+    summary: "Price of a request, or all prices",
     query: models.priceQuery,
     responses: json(models.prices),
   },
   usage: {
     tag: MODELS,
-    summary: "What the key has used, and what is left to it",
+    summary: "Usage and remaining limits of the key",
     query: models.usageQuery,
     responses: json(models.usage),
   },
@@ -177,10 +177,10 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
       },
     },
   },
-  health: { tag: OPERATION, summary: "Whether the process runs", responses: json(STATUS) },
+  health: { tag: OPERATION, summary: "Health of the process", responses: json(STATUS) },
   readiness: {
     tag: OPERATION,
-    summary: "Whether it takes requests; 503 while it stops",
+    summary: "Readiness for requests; 503 while it stops",
     responses: json(STATUS),
   },
   metrics: { tag: OPERATION, summary: "Metrics for Prometheus", responses: { "text/plain": null } },
