@@ -1,7 +1,7 @@
 import type { Principal } from "../domain/api-key.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
 import type { Core } from "../gateway/core.ts";
-import { emptyLease } from "../gateway/metering/budget-lease.ts";
+import { BudgetLease } from "../gateway/metering/budget-lease.ts";
 import type { Hold } from "../gateway/metering/budget-leases.ts";
 import { budgetsOf } from "../gateway/metering/billing.ts";
 import type { Nanos } from "../lib/money.ts";
@@ -28,7 +28,7 @@ export class JobBilling {
 
   hold(_principal: Principal, ceiling: () => Nanos): Hold {
     this.ceiling = ceiling();
-    return { amount: this.ceiling, leases: this.budgets.map(emptyLease) };
+    return { amount: this.ceiling, leases: this.budgets.map((budget) => new BudgetLease(budget)) };
   }
 
   settle(_hold: Hold, entry: LedgerEntry): void {

@@ -1,5 +1,24 @@
 import type { Nanos } from "../../lib/money.ts";
 
+/*
+ * States of a lease.
+ *
+ *             grant                    budgetChanged
+ *   empty -----------> usable ---------------------------> unconfirmed
+ *                      |    ^                                   |
+ *                      |    |               grant               |
+ *                      |    +-----------------------------------+
+ *   14 minutes without |    |
+ *   grant or renewal,  |    | renewed, and the store has it
+ *   or suspend         v    |
+ *                     run out ---------------------------> forgotten by its table
+ *                               renewed, and the store
+ *                               has closed it or written it off
+ *
+ * Only a usable lease gives holds without a call to the store. In every state the result of a call may be lost
+ * (`callLost`), and a lease may be forgotten when its budget was removed. The next renewal reads what the store has.
+ */
+
 /**
  * The part of a budget that this process has acquired from the store. `available` is the acquired amount without what
  * running requests have promised and ended ones have spent.
@@ -17,72 +36,194 @@ import type { Nanos } from "../../lib/money.ts";
  * lease is forgotten when the store has none (it was closed or written off) or its budget was removed. `BudgetLeases`
  * changes it by holds, settlements and takes, `LeaseTable` by all else; `ExhaustionCache` only remembers refusals.
  */
-export interface BudgetLease {
+export class BudgetLease {
   readonly budget: string;
-  /** Not promised to any request. Negative when requests have cost more than they held. */
-  available: Nanos;
+  #available: Nanos = 0n;
   /** Promised to running requests. */
-  promised: Nanos;
+  #promised: Nanos = 0n;
   /** Acquired from the store so far, without what was given back. */
-  acquired: Nanos;
+  #acquired: Nanos = 0n;
   /** Amount left in the store at the last call. */
-  left: Nanos;
+  #left: Nanos = 0n;
   /** Monotonic milliseconds until which it may be used: afterwards the store counts it as in doubt. */
-  usableUntil: number;
-  /**
-   * Monotonic milliseconds until which only the amounts that requests need are acquired, because other processes lack
-   * money.
-   */
-  scarceUntil: number;
+  #usableUntil = Infinity;
+  /** Monotonic milliseconds until which only needed amounts are acquired, because other processes lack money. */
+  #scarceUntil = 0;
   /** Monotonic milliseconds of the last hold or attempt at one. */
-  usedAt: number;
-  /** How often the budget was changed by an administrator. */
-  changes: number;
+  #usedAt = 0;
+  /** Changes of the budget by administrators, and how many of them the last grant has taken into account. */
+  #changes = 0;
+  #confirmedChanges = 0;
   /** True when the result of a call that acquires was lost: only the store knows whether it took effect. */
-  isUnclear: boolean;
+  #isUnclear = false;
   /** Number of running calls to the store that change `acquired`, and number of those that have ended. */
-  callsUnderWay: number;
-  calls: number;
+  #callsUnderWay = 0;
+  #calls = 0;
+
+  constructor(budget: string) {
+    this.budget = budget;
+  }
+
+  /** Not promised to any request. Negative when requests have cost more than they held. */
+  get available(): Nanos {
+    return this.#available;
+  }
+
+  get promised(): Nanos {
+    return this.#promised;
+  }
+
+  /** False when the budget was changed since the store last granted a part of it. */
+  get isConfirmed(): boolean {
+    return this.#changes === this.#confirmedChanges;
+  }
+
+  /** True when requests may take from it without a call to the store. */
+  isUsable(now: number): boolean {
+    return this.#usableUntil > now && this.isConfirmed;
+  }
+
+  /** True when it must be renewed before more is acquired. */
+  needsRenewal(now: number): boolean {
+    // The charge behind a debt may have been posted meanwhile; the store then counts it itself.
+    return this.#isUnclear || this.#usableUntil <= now || this.#available < 0n;
+  }
+
+  /** True when no request has used it for `idleMs` and nothing of it is promised or owed. */
+  isIdle(now: number, idleMs: number): boolean {
+    const isUnused = this.#available >= 0n && this.#promised === 0n && this.#callsUnderWay === 0;
+    return isUnused && this.#usedAt + idleMs <= now;
+  }
+
+  /**
+   * Returns the amount to acquire ahead of need: a share of what is left, in whole multiples of a request, so that no
+   * process keeps a rest too small for any request. Nothing while other processes lack money.
+   */
+  aheadOfNeed(amount: Nanos, now: number): Nanos {
+    if (this.#scarceUntil > now) return 0n;
+    const share = this.#left / LEASE_DIVISOR;
+    return amount > 0n ? share - (share % amount) : share;
+  }
+
+  /** Notes a request that uses it, so that it does not become idle. */
+  touch(now: number): void {
+    this.#usedAt = now;
+  }
+
+  /** Acquires only needed amounts until then. */
+  markScarce(until: number): void {
+    this.#scarceUntil = until;
+  }
+
+  /** Promises an available amount to a request. */
+  hold(amount: Nanos, now: number): void {
+    this.#available -= amount;
+    this.#promised += amount;
+    this.#usedAt = now;
+  }
+
+  /** Ends a hold of `amount`, of which `spent` is gone. */
+  settle(amount: Nanos, spent: Nanos): void {
+    this.#promised -= amount;
+    this.#available += amount - spent;
+  }
+
+  /** Takes the available amount, up to `amount`, so that no other request can use it. */
+  reserve(amount: Nanos): Reserve {
+    const reserved = this.#available < amount ? this.#available : amount;
+    this.#available -= reserved;
+    return { lease: this, reserved, changes: this.#changes };
+  }
+
+  /** Ends a reserve: promises `amount` of it to the request and makes the rest available. */
+  release(reserved: Nanos, amount: Nanos = 0n): void {
+    this.#available += reserved - amount;
+    this.#promised += amount;
+  }
+
+  /** Takes all that is available, to give it back to the store. Returns the amount. */
+  empty(): Nanos {
+    const amount = this.#available;
+    this.#acquired -= amount;
+    this.#available = 0n;
+    return amount;
+  }
+
+  /** Adds a grant of the store. `changes` are those of the budget when the store was called. */
+  grant(amount: Nanos, { left, usableUntil, changes }: GrantTerms): void {
+    this.#acquired += amount;
+    this.#left = left;
+    this.#usableUntil = usableUntil;
+    if (this.#changes === changes) this.#confirmedChanges = changes;
+  }
+
+  /** Notes that the budget was changed: the lease is not used until the next grant. */
+  budgetChanged(): void {
+    this.#changes += 1;
+    this.#left = 0n;
+  }
+
+  /** Stops its use until a renewal. */
+  suspend(): void {
+    this.#usableUntil = -Infinity;
+  }
+
+  callBegins(): void {
+    this.#callsUnderWay += 1;
+  }
+
+  callEnds(): void {
+    this.#callsUnderWay -= 1;
+    this.#calls += 1;
+  }
+
+  callLost(): void {
+    this.#isUnclear = true;
+  }
+
+  /** Returns the number of ended calls, for `renewed`; null while one is running. */
+  callsBefore(): number | null {
+    return this.#callsUnderWay > 0 ? null : this.#calls;
+  }
+
+  /**
+   * Applies a renewal: `acquired` is the amount in the store, undefined when the store no longer has the lease. Returns
+   * true when the table has to forget it.
+   */
+  renewed(acquired: Nanos | undefined, usableUntil: number, callsBefore: number | null): boolean {
+    // The end of a lease acquired by a call whose result was lost is not known yet.
+    const end = this.#usableUntil === Infinity ? 0 : this.#usableUntil;
+    if (acquired !== undefined) this.#usableUntil = Math.max(end, usableUntil);
+    // The returned state is older than a call that has ended since, or one that is still running.
+    if (this.#callsUnderWay > 0 || this.#calls !== callsBefore) return false;
+    this.#isUnclear = false;
+    if (acquired === undefined) return true;
+    this.#available += acquired - this.#acquired;
+    this.#acquired = acquired;
+    return false;
+  }
 }
 
-export function emptyLease(budget: string): BudgetLease {
-  return {
-    budget,
-    available: 0n,
-    promised: 0n,
-    acquired: 0n,
-    left: 0n,
-    usableUntil: Infinity,
-    scarceUntil: 0,
-    usedAt: 0,
-    changes: 0,
-    isUnclear: false,
-    callsUnderWay: 0,
-    calls: 0,
-  };
+const LEASE_DIVISOR = 8n;
+
+interface GrantTerms {
+  left: Nanos;
+  usableUntil: number;
+  changes: number;
 }
 
 /** The amount that a request has reserved of one lease before the store is called for the rest. */
 export interface Reserve {
-  lease: BudgetLease;
-  /** Taken out of `available`; negative for a debt. */
+  readonly lease: BudgetLease;
+  /** Taken out of what is available; negative for a debt. Grows by the grant of the store. */
   reserved: Nanos;
-  /** `lease.changes` at the time of reserving. */
-  changes: number;
+  /** Changes of the budget at the time of reserving. */
+  readonly changes: number;
 }
 
-/** Takes the available amount of each lease, up to `amount`, so that no other request can use it. */
-export function reserve(leases: readonly BudgetLease[], amount: Nanos): Reserve[] {
-  return leases.map((lease) => {
-    const reserved = lease.available < amount ? lease.available : amount;
-    lease.available -= reserved;
-    return { lease, reserved, changes: lease.changes };
-  });
-}
-
-/** Undoes a reserve. */
+/** Makes all reserved amounts available again. */
 export function unreserve(reserves: readonly Reserve[]): void {
-  for (const { lease, reserved } of reserves) lease.available += reserved;
+  for (const { lease, reserved } of reserves) lease.release(reserved);
 }
 
 /** Turns the reserved amounts into a hold of at most `ceiling` on each lease and returns the rest to the leases. */
@@ -92,33 +233,16 @@ export function holdOf(
 ): { amount: Nanos; leases: BudgetLease[] } {
   let amount = ceiling;
   for (const { reserved } of reserves) if (reserved < amount) amount = reserved;
-  for (const { lease, reserved } of reserves) {
-    lease.available += reserved - amount;
-    lease.promised += amount;
-  }
+  for (const { lease, reserved } of reserves) lease.release(reserved, amount);
   return { amount, leases: reserves.map(({ lease }) => lease) };
 }
 
 /** Counts a running call to the store on each of these leases. Disposing of the result counts its end. */
 export function beginCall(leases: readonly BudgetLease[]): Disposable {
-  for (const lease of leases) lease.callsUnderWay += 1;
+  for (const lease of leases) lease.callBegins();
   return {
     [Symbol.dispose]() {
-      for (const lease of leases) {
-        lease.callsUnderWay -= 1;
-        lease.calls += 1;
-      }
+      for (const lease of leases) lease.callEnds();
     },
   };
 }
-
-/**
- * Returns the amount that a process acquires ahead of need: a share of what is left, in whole multiples of a request,
- * so that no process keeps a rest too small for any request.
- */
-export function aheadOfNeed({ left }: BudgetLease, amount: Nanos): Nanos {
-  const share = left / LEASE_DIVISOR;
-  return amount > 0n ? share - (share % amount) : share;
-}
-
-const LEASE_DIVISOR = 8n;

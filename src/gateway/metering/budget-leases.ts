@@ -3,15 +3,7 @@ import type { Nanos } from "../../lib/money.ts";
 import { sleep } from "../../lib/waiting.ts";
 import { DependencyError } from "../dependency-error.ts";
 import type { BudgetStore, Granted } from "./stores.ts";
-import {
-  aheadOfNeed,
-  beginCall,
-  holdOf,
-  reserve,
-  unreserve,
-  type BudgetLease,
-  type Reserve,
-} from "./budget-lease.ts";
+import { beginCall, holdOf, unreserve, type BudgetLease, type Reserve } from "./budget-lease.ts";
 import { ExhaustionCache, exhaustionOf, type Exhaustion, type Refusal } from "./exhaustion-cache.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { LeaseTable, USABLE_MS } from "./lease-table.ts";
@@ -80,10 +72,7 @@ export class BudgetLeases {
   /** Ends a hold: `spent` is gone (the store learns of it with the ledger), the rest can be held again. */
   settle({ leases, amount }: Hold, spent: Nanos): void {
     // A lease forgotten meanwhile is no longer in the table, and its money belongs to this process no more.
-    for (const lease of leases) {
-      lease.promised -= amount;
-      lease.available += amount - spent;
-    }
+    for (const lease of leases) lease.settle(amount, spent);
   }
 
   /** See `LeaseTable.giveBack`. */
@@ -120,11 +109,7 @@ export class BudgetLeases {
       leases.push(lease);
     }
     const now = this.#clock.monotonic();
-    for (const lease of leases) {
-      lease.available -= amount;
-      lease.promised += amount;
-      lease.usedAt = now;
-    }
+    for (const lease of leases) lease.hold(amount, now);
     return { amount, leases };
   }
 
@@ -171,13 +156,11 @@ export class BudgetLeases {
     await this.#table.prepare(budgets);
     const calledAt = this.#clock.monotonic();
     const leases = budgets.map((budget) => this.#table.open(budget));
-    const reserves = reserve(leases, ceiling);
-    const short = reserves.filter(
-      ({ lease, reserved }) => reserved < ceiling || this.#table.isUnconfirmed(lease),
-    );
+    const reserves = leases.map((lease) => lease.reserve(ceiling));
+    const short = reserves.filter(({ lease, reserved }) => reserved < ceiling || !lease.isConfirmed);
     if (short.length === 0) return holdOf(reserves, ceiling);
     const requests = short.map(({ lease, reserved }) => {
-      const ahead = lease.scarceUntil > calledAt ? 0n : aheadOfNeed(lease, ceiling);
+      const ahead = lease.aheadOfNeed(ceiling, calledAt);
       const forOthers = lease.budget === budgets[0] ? waiting : 0n;
       return {
         budget: lease.budget,
@@ -187,7 +170,7 @@ export class BudgetLeases {
     });
     using _call = beginCall(short.map(({ lease }) => lease));
     const result = await this.#store.take(this.#processId, requests).catch((error: unknown) => {
-      for (const { lease } of short) lease.isUnclear = true;
+      for (const { lease } of short) lease.callLost();
       unreserve(reserves);
       this.#unavailableUntil = this.#clock.monotonic() + UNAVAILABLE_MS;
       throw error;
@@ -217,11 +200,9 @@ export class BudgetLeases {
         removed.add(part);
         continue;
       }
-      lease.acquired += amount;
       part.reserved += amount;
-      lease.left = left.get(lease.budget) ?? 0n;
-      lease.usableUntil = calledAt + USABLE_MS;
-      this.#table.confirm(lease, changes);
+      const usableUntil = calledAt + USABLE_MS;
+      lease.grant(amount, { left: left.get(lease.budget) ?? 0n, usableUntil, changes });
     }
     return removed;
   }

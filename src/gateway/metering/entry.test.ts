@@ -3,7 +3,7 @@ import { marginOf, type Attempt } from "../../domain/ledger.ts";
 import type { ImagePrice } from "../../domain/price.ts";
 import type { ImageUsage, TokenUsage } from "../../domain/usage.ts";
 import { chargeEntry, type ChargeFacts } from "./entry.ts";
-import { emptyLease } from "./budget-lease.ts";
+import { BudgetLease } from "./budget-lease.ts";
 import { NO_HOLD } from "./budget-leases.ts";
 
 const price: ImagePrice = {
@@ -69,7 +69,7 @@ test("an entry has the gateway's own id, as callers may repeat theirs", () => {
 });
 
 test("a charge is booked on every budget that was held, and flagged when it is above its hold", () => {
-  const leases = [emptyLease("budget_1"), emptyLease("budget_2")];
+  const leases = [new BudgetLease("budget_1"), new BudgetLease("budget_2")];
   const budgets = ["budget_1", "budget_2"];
   expect(entryAfter([], usage, { hold: { amount: 40n, leases } })).toMatchObject({ budgets, flags: [] });
   expect(entryAfter([], usage, { hold: { amount: 39n, leases } }).flags).toEqual(["over_hold"]);
