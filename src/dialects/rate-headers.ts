@@ -1,4 +1,4 @@
-import type { RateState, RateWindow } from "../domain/limits.ts";
+import type { LimitState, RateWindow } from "../domain/limits.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { TextDialectName } from "./name.ts";
 
@@ -7,13 +7,13 @@ import type { TextDialectName } from "./name.ts";
  * reference; messages: Anthropic's, whose resets are RFC 3339 instants.
  */
 export function rateHeaders(
-  rate: RateState | null,
+  limitState: LimitState | null,
   dialect: TextDialectName,
   now: number = systemClock.now(),
 ): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (rate?.requests) writeHeaders(headers, rate.requests, "requests", dialect, now);
-  if (rate?.tokens) writeHeaders(headers, rate.tokens, "tokens", dialect, now);
+  if (limitState?.requests) writeHeaders(headers, limitState.requests, "requests", dialect, now);
+  if (limitState?.tokens) writeHeaders(headers, limitState.tokens, "tokens", dialect, now);
   return headers;
 }
 

@@ -1,5 +1,5 @@
 import { ExpectedError } from "./expected-error.ts";
-import type { RateState } from "./limits.ts";
+import type { LimitState } from "./limits.ts";
 
 /**
  * Every deliberate error response of the gateway: thrown once, by code, and rendered by the dialect of the route.
@@ -75,7 +75,7 @@ interface ErrorDetail {
    */
   shouldRetry?: false;
   /** The state for the rate headers of a request that a limit refused. */
-  rate?: RateState;
+  limitState?: LimitState;
   /** Closes the connection, for a request whose body is not worth waiting for. */
   closesConnection?: true;
   /** For the log only; the caller never sees it. */
@@ -88,7 +88,7 @@ export class GatewayError extends ExpectedError {
   readonly param: string | null;
   readonly retryAfterSeconds: number | undefined;
   readonly shouldRetry: false | undefined;
-  readonly rate: RateState | null;
+  readonly limitState: LimitState | null;
   readonly closesConnection: boolean;
 
   /** `message` is for the caller: it states what to change and names no vendor, credential or internal address. */
@@ -105,7 +105,7 @@ export class GatewayError extends ExpectedError {
     this.retryAfterSeconds = detail.retryAfterSeconds;
     const isFinal = FINAL_STATUSES.has(this.status) && detail.retryAfterSeconds === undefined;
     this.shouldRetry = isFinal ? false : detail.shouldRetry;
-    this.rate = detail.rate ?? null;
+    this.limitState = detail.limitState ?? null;
     this.closesConnection = detail.closesConnection ?? code === "overloaded";
   }
 }

@@ -40,8 +40,8 @@ export interface RateWindow {
   resetSeconds: number;
 }
 
-/** The values of the rate headers; `null` when no limit applies. */
-export interface RateState {
+/** The state of the limits, which the rate-limit headers report; `null` where no limit applies. */
+export interface LimitState {
   /** Requests on text routes, images on image routes. */
   requests: RateWindow | null;
   tokens: RateWindow | null;

@@ -17,7 +17,7 @@ import { mayFailOver } from "./routing/failover.ts";
 import { orderTargets } from "./routing/order-targets.ts";
 
 /** The tokens of a request and the state of its limits. */
-type TokenCount = { rate: LimitGrant["rate"] } & (
+type TokenCount = { limitState: LimitGrant["limitState"] } & (
   | {
       /** The vendor's own response. */
       text: string;
@@ -49,7 +49,7 @@ export async function countTokens(
   const targets = orderTargets(route, core.random).filter((target) => counterOf(core, target, payload));
   if (targets.length === 0) {
     const counted = await countText(promptText(payload.parsed), core.tokenCounter.count);
-    return { text: null, tokens: counted ?? payload.parsed.estimatedInput, rate: grant.rate };
+    return { text: null, tokens: counted ?? payload.parsed.estimatedInput, limitState: grant.limitState };
   }
   const { organization } = principal;
   const routed = { context, model, signal: context.signal };
@@ -61,7 +61,7 @@ export async function countTokens(
       count(core, { payload, model, target, call, organization: organization.id }),
   });
   committed.release();
-  return { text: committed.reply, tokens: null, rate: grant.rate };
+  return { text: committed.reply, tokens: null, limitState: grant.limitState };
 }
 
 interface CountCall {

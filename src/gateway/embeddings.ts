@@ -28,7 +28,7 @@ import { orderTargets } from "./routing/order-targets.ts";
 /** The result of a request for embeddings. */
 interface EmbeddingsOutcome {
   text: string;
-  rate: LimitGrant["rate"];
+  limitState: LimitGrant["limitState"];
 }
 
 /**
@@ -57,7 +57,7 @@ export async function handleEmbeddings(
   const flags = context.signal.aborted ? (["caller_gone"] as const) : [];
   admitted.settle({ target, usage: reply.usage, flags });
   await yieldAfter(reply.text);
-  return { text: reply.text, rate: admitted.rate };
+  return { text: reply.text, limitState: admitted.limitState };
 }
 
 type AdmittedEmbeddings = Admitted<EmbeddingModel, TokenPrice>;

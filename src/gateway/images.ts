@@ -36,7 +36,7 @@ export interface ImageOutcome {
   delivery: ImageDelivery;
   /** Number of images requested; fewer may have been delivered. */
   requested: number;
-  rate: LimitGrant["rate"];
+  limitState: LimitGrant["limitState"];
   /** Fields without effect, for the header `x-gateway-ignored-params`. */
   ignored: readonly string[];
 }
@@ -119,7 +119,7 @@ export async function makeImages(
   settle(admission, target, request, { ...delivery, vendorCost });
   context.facts.pictures = storedImages(delivery);
   const ignored = [...request.ignored, ...fitted.dropped];
-  return { delivery, requested: request.count, rate: admitted.rate, ignored };
+  return { delivery, requested: request.count, limitState: admitted.limitState, ignored };
 }
 
 function noStorage(): GatewayError {

@@ -66,8 +66,8 @@ describe("a whole answer", () => {
   test("trues up the tokens it was counted with", async () => {
     const { core, request } = open([whole()], { limits: { tokensPerMinute: 200 } });
     await handleText(core, request(), payload());
-    const { rate } = await handleText(core, request(), payload({ max_tokens: 1 }));
-    expect(rate?.tokens?.remaining).toBeGreaterThan(200 - 7 - 40);
+    const { limitState } = await handleText(core, request(), payload({ max_tokens: 1 }));
+    expect(limitState?.tokens?.remaining).toBeGreaterThan(200 - 7 - 40);
   });
 });
 
@@ -92,8 +92,8 @@ test("a request that no target serves costs nothing and counts no tokens", async
   await expect(handleText(core, context, payload())).rejects.toMatchObject({ kind: "rejected" });
   expect(context.facts).toMatchObject({ model: { id: "m" }, charge: null });
   expect(charges()).toEqual([]);
-  const { rate } = await handleText(core, request(), payload({ max_tokens: 100 }));
-  expect(rate?.tokens?.remaining).toBeGreaterThan(50);
+  const { limitState } = await handleText(core, request(), payload({ max_tokens: 100 }));
+  expect(limitState?.tokens?.remaining).toBeGreaterThan(50);
   expect(await isAllGivenBack()).toBe(true);
 });
 
@@ -132,8 +132,8 @@ describe("a client that disconnects before there is a response", () => {
     const { request } = await disconnect({ limits: { requestsPerMinute: 5, tokensPerMinute: 1_000 } });
     const { grant } = request();
     await grant.countTokens(0, "max_tokens");
-    expect(grant.rate?.requests?.remaining).toBe(3);
-    expect(grant.rate?.tokens?.remaining).toBeWithin(970, 991);
+    expect(grant.limitState?.requests?.remaining).toBe(3);
+    expect(grant.limitState?.tokens?.remaining).toBeWithin(970, 991);
   });
 
   test("pays nothing where no call was sent, or where this process ended it", async () => {

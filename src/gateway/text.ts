@@ -20,7 +20,7 @@ import { ownProtocolFirst } from "./text-upstreams.ts";
 
 /** The values that response headers report about an admitted request. */
 interface TextTerms {
-  rate: LimitGrant["rate"];
+  limitState: LimitGrant["limitState"];
   /** The maximum of output tokens that the budgets cover, where it is less than the model's; else null. */
   coveredTokens: number | null;
 }
@@ -55,13 +55,13 @@ export async function handleText(
       dialect,
       timeouts,
     });
-    return { kind: "stream", ...relayed, rate: admitted.rate, coveredTokens };
+    return { kind: "stream", ...relayed, limitState: admitted.limitState, coveredTokens };
   }
   committed.release();
   context.facts.content?.keepReply(reply.text);
   admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
   await yieldAfter(reply.text);
-  return { kind: "whole", text: reply.text, rate: admitted.rate, coveredTokens };
+  return { kind: "whole", text: reply.text, limitState: admitted.limitState, coveredTokens };
 }
 
 /** Makes all decisions that precede calling a vendor: model access, price, limits and the hold. */

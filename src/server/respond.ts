@@ -49,7 +49,8 @@ export function errorResponse(
 ): Response {
   const body = WRITERS[family](error, requestId);
   const headers: Record<string, string> = { ...baseHeaders(requestId), ...extra };
-  if (error.rate) Object.assign(headers, rateHeaders(error.rate, family === "messages" ? family : "chat"));
+  if (error.limitState)
+    Object.assign(headers, rateHeaders(error.limitState, family === "messages" ? family : "chat"));
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.shouldRetry === false) headers["x-should-retry"] = "false";
   return Response.json(body, { status: error.status, headers });

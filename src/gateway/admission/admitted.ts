@@ -118,8 +118,8 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
   }
 
   /** State of the limits, for the rate-limit headers. */
-  get rate(): LimitGrant["rate"] {
-    return this.#parts.context.grant.rate;
+  get limitState(): LimitGrant["limitState"] {
+    return this.#parts.context.grant.limitState;
   }
 
   /** Aborted when the client disconnects, unless its organization wants replies read to their end. */

@@ -1,6 +1,6 @@
 import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { Limits, RateState } from "../../domain/limits.ts";
+import type { Limits, LimitState } from "../../domain/limits.ts";
 import type {
   Limiter,
   LimitQuantity,
@@ -36,7 +36,7 @@ export class LimitGrant {
   }
 
   /** The tighter of the limits of organization and key, as of the last count; `null` when nothing is limited. */
-  get rate(): RateState | null {
+  get limitState(): LimitState | null {
     const requests = this.#requestsWindow;
     const tokens = this.#tokensWindow;
     return requests || tokens ? { requests, tokens } : null;
@@ -132,11 +132,11 @@ export class LimitGrant {
       return;
     }
     const { failed, retryAfterSeconds } = verdict;
-    const { rate } = this;
+    const { limitState } = this;
     const wait = `Retry in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? "second" : "seconds"}.`;
     throw new GatewayError("rate_limit_exceeded", `${nameOf(failed)} is reached. ${wait}`, {
       retryAfterSeconds,
-      ...(rate && { rate }),
+      ...(limitState && { limitState }),
     });
   }
 }

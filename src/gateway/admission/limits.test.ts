@@ -6,7 +6,7 @@ import {
   DEFAULT_ORGANIZATION_LIMITS,
   NO_LIMITS,
   type Limits,
-  type RateState,
+  type LimitState,
 } from "../../domain/limits.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -27,13 +27,13 @@ test("without limits nothing is counted and no header appears", () => {
   const grant = countText(untouched, LIFTED, principal(), 1_000);
   grant.correctTokens(5);
   grant.release();
-  expect(rateHeaders(grant.rate, "chat")).toEqual({});
-  expect(countImages(untouched, LIFTED, principal(), 4).rate).toBeNull();
+  expect(rateHeaders(grant.limitState, "chat")).toEqual({});
+  expect(countImages(untouched, LIFTED, principal(), 4).limitState).toBeNull();
 });
 
 test("an organization has the configured limits unless it has its own, and null lifts one", () => {
   const limitOf = (own: Partial<Limits>) =>
-    countText(memory(), DEFAULTS, principal(own), 100).rate?.requests?.limit;
+    countText(memory(), DEFAULTS, principal(own), 100).limitState?.requests?.limit;
   expect(limitOf({})).toBe(600);
   expect(limitOf({ requestsPerMinute: 7 })).toBe(7);
   expect(limitOf({ requestsPerMinute: null })).toBeUndefined();
@@ -45,8 +45,8 @@ test("the headers show the tighter limit of organization and key", () => {
     { requestsPerMinute: 20, tokensPerMinute: 900 },
     { requestsPerMinute: 5, tokensPerMinute: 1_000 },
   );
-  const { rate } = countText(limiter, DEFAULTS, who, 300);
-  expect(rate).toMatchObject({
+  const { limitState } = countText(limiter, DEFAULTS, who, 300);
+  expect(limitState).toMatchObject({
     requests: { limit: 5, remaining: 4 },
     tokens: { limit: 900, remaining: 600 },
   });
@@ -63,7 +63,7 @@ test("a refusal names the limit and carries retry-after and the rate headers", (
     "Your organization's limit of 2 requests a minute is reached. Retry in 60 seconds.",
   );
   expect(error.shouldRetry).toBeUndefined();
-  expect(rateHeaders(error.rate, "chat")).toMatchObject({
+  expect(rateHeaders(error.limitState, "chat")).toMatchObject({
     "x-ratelimit-limit-requests": "2",
     "x-ratelimit-remaining-requests": "0",
     "x-ratelimit-reset-requests": "60s",
@@ -79,7 +79,7 @@ test("a request larger than its limit is a 400 that names the limit, and its tok
   expect(error.message).toContain(
     "This key's limit of 1000 tokens a minute is less than this request counts",
   );
-  expect(countText(limiter, DEFAULTS, who, 0).rate).toMatchObject({
+  expect(countText(limiter, DEFAULTS, who, 0).limitState).toMatchObject({
     requests: { remaining: 598 },
     tokens: { remaining: 1_000 },
   });
@@ -96,11 +96,11 @@ test("tokens are corrected, the last correction counts, and a request with a ref
   const who = principal({ tokensPerMinute: 1_000, requestsPerMinute: 100 });
   const grant = countText(limiter, DEFAULTS, who, 900);
   const refusal = refused(() => countText(limiter, DEFAULTS, who, 200));
-  expect(refusal.rate).toMatchObject({ tokens: { remaining: 100 }, requests: { remaining: 98 } });
+  expect(refusal.limitState).toMatchObject({ tokens: { remaining: 100 }, requests: { remaining: 98 } });
   for (const actual of [500, 100, 100]) grant.correctTokens(actual);
-  expect(countText(limiter, DEFAULTS, who, 200).rate?.tokens?.remaining).toBe(700);
+  expect(countText(limiter, DEFAULTS, who, 200).limitState?.tokens?.remaining).toBe(700);
   grant.correctTokens(600);
-  expect(countText(limiter, DEFAULTS, who, 0).rate?.tokens?.remaining).toBe(200);
+  expect(countText(limiter, DEFAULTS, who, 0).limitState?.tokens?.remaining).toBe(200);
 });
 
 test("an image call releases its slot once, and each image counts", () => {
@@ -112,7 +112,7 @@ test("an image call releases its slot once, and each image counts", () => {
   expect(error.message).toStartWith("This key's limit of 2 image calls at once is reached.");
   first.release();
   first.release();
-  expect(countImages(limiter, DEFAULTS, who, 1).rate).toMatchObject({
+  expect(countImages(limiter, DEFAULTS, who, 1).limitState).toMatchObject({
     requests: { limit: 60, remaining: 54 },
     tokens: null,
   });
@@ -120,13 +120,13 @@ test("an image call releases its slot once, and each image counts", () => {
 });
 
 test("each dialect has its own header names and its own form of the reset", () => {
-  const rate: RateState = { requests: { limit: 600, remaining: 599, resetSeconds: 12 }, tokens: null };
-  expect(rateHeaders(rate, "chat")).toEqual({
+  const limitState: LimitState = { requests: { limit: 600, remaining: 599, resetSeconds: 12 }, tokens: null };
+  expect(rateHeaders(limitState, "chat")).toEqual({
     "x-ratelimit-limit-requests": "600",
     "x-ratelimit-remaining-requests": "599",
     "x-ratelimit-reset-requests": "12s",
   });
-  expect(rateHeaders(rate, "messages", Date.UTC(2026, 0, 31, 23, 59, 50, 400))).toEqual({
+  expect(rateHeaders(limitState, "messages", Date.UTC(2026, 0, 31, 23, 59, 50, 400))).toEqual({
     "anthropic-ratelimit-requests-limit": "600",
     "anthropic-ratelimit-requests-remaining": "599",
     "anthropic-ratelimit-requests-reset": "2026-02-01T00:00:03Z",
@@ -141,7 +141,7 @@ test("tokens that a limiter counts later are corrected as those that it counts a
   await grant.open("text");
   await grant.countTokens(600, "max_tokens");
   grant.correctTokens(100);
-  expect(countText(limiter, DEFAULTS, who, 1).rate?.tokens?.remaining).toBe(899);
+  expect(countText(limiter, DEFAULTS, who, 1).limitState?.tokens?.remaining).toBe(899);
 });
 
 function memory(): MemoryLimiter {

@@ -38,8 +38,8 @@ async function handle(
   const payload = readRequest(withPathModel(bytes, exchange));
   await exchange.claimOutcome?.(payload.raw);
   suspendIdleTimeout(exchange);
-  const { text, rate } = await handleEmbeddings(core, contextOf(exchange), payload);
-  const headers = Object.assign(baseHeaders(exchange.requestId), rateHeaders(rate, "chat"));
+  const { text, limitState } = await handleEmbeddings(core, contextOf(exchange), payload);
+  const headers = Object.assign(baseHeaders(exchange.requestId), rateHeaders(limitState, "chat"));
   headers["content-type"] = "application/json";
   return new Response(text, { headers });
 }

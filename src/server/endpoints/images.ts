@@ -72,12 +72,12 @@ function handle(
 /** Returns the headers of every synchronous response with pictures. */
 export function imageHeaders(
   { requestId }: AuthenticatedExchange,
-  { delivery, requested, rate }: ImageOutcome,
+  { delivery, requested, limitState }: ImageOutcome,
 ): Record<string, string> {
   const count = delivery.images.length;
   const headers: Record<string, string> = {
     ...baseHeaders(requestId),
-    ...rateHeaders(rate, "chat"),
+    ...rateHeaders(limitState, "chat"),
     "content-type": "application/json",
     "x-gateway-generated-images": String(count),
   };

@@ -75,7 +75,7 @@ function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promi
     const { job, ignored } = await submitJob(endpoints, contextOf(exchange), submission);
     const headers: Record<string, string> = {
       ...baseHeaders(exchange.requestId),
-      ...rateHeaders(exchange.grant.rate, "chat"),
+      ...rateHeaders(exchange.grant.limitState, "chat"),
       "content-type": "application/json",
     };
     const names = [...body.ignored, ...ignored];

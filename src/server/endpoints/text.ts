@@ -86,7 +86,7 @@ export async function serveText(
   await exchange.claimOutcome?.(payload.raw);
   suspendIdleTimeout(exchange);
   const outcome = await handleText(core, contextOf(exchange), payload);
-  const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.rate, payload.dialect));
+  const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.limitState, payload.dialect));
   if (outcome.coveredTokens !== null) headers["x-gateway-max-tokens"] = String(outcome.coveredTokens);
   if (outcome.kind === "whole") {
     headers["content-type"] = "application/json";
@@ -107,8 +107,8 @@ export async function serveCount(
   const { request, requestId } = exchange;
   refuseProvider(request);
   const payload = read(await readJsonBody(exchange, bodyLimits, MAX_BYTES), request);
-  const { text, tokens, rate } = await countTokens(core, contextOf(exchange), payload);
-  const headers = Object.assign(baseHeaders(requestId), rateHeaders(rate, payload.dialect));
+  const { text, tokens, limitState } = await countTokens(core, contextOf(exchange), payload);
+  const headers = Object.assign(baseHeaders(requestId), rateHeaders(limitState, payload.dialect));
   headers["content-type"] = "application/json";
   return new Response(text ?? JSON.stringify(write(tokens)), { headers });
 }
