@@ -12,7 +12,7 @@ import type { EmbeddingModel } from "../domain/model.ts";
 import type { TokenPrice } from "../domain/price.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { yieldAfter } from "../lib/waiting.ts";
-import { admit, type Admitted } from "./admission/admitted.ts";
+import { holdMoney, type Admitted } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import { callRoute } from "./call-route.ts";
@@ -77,7 +77,7 @@ async function admitEmbeddings(
   const counting = context.grant.countTokens(estimatedInput, "input");
   if (counting) await counting;
   const ceiling = () => textCeiling(price, inputCeiling, 0);
-  return admit(core, context, { model, price, admittedAt, ceiling });
+  return holdMoney(core, context, { model, price, admittedAt, ceiling });
 }
 
 function targetsOf(core: Core, { context, model }: AdmittedEmbeddings): readonly Target[] {

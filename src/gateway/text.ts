@@ -3,7 +3,7 @@ import { textDialect } from "../dialects/text.ts";
 import type { Target } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { yieldAfter } from "../lib/waiting.ts";
-import { admit, type AdmittedText } from "./admission/admitted.ts";
+import { holdMoney, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import { callRoute } from "./call-route.ts";
@@ -86,7 +86,7 @@ function admitText(
   const least = () => textCeiling(price, inputCeiling, leastTokens(model) * choices, uses);
   const floor = maxTokens === null ? least : ceiling;
   const counting = context.grant.countTokens(likely, maxTokensParam(payload));
-  const admitCounted = () => admit(core, context, { model, price, admittedAt, ceiling, floor });
+  const admitCounted = () => holdMoney(core, context, { model, price, admittedAt, ceiling, floor });
   return counting ? counting.then(admitCounted) : admitCounted();
 }
 

@@ -6,7 +6,7 @@ import type { ImagePrice } from "../../domain/price.ts";
 import type { Core } from "../core.ts";
 import { noPrice, requirePrice } from "../metering/price.ts";
 import type { RequestContext } from "../request-context.ts";
-import { admit, type AdmittedImages } from "./admitted.ts";
+import { holdMoney, type AdmittedImages } from "./admitted.ts";
 import { fitToModel, type FittedImageRequest } from "./fit-image-request.ts";
 import { requireFeatures, requireModel } from "./model-access.ts";
 
@@ -46,7 +46,7 @@ export async function admitImages(
   if (!quote) throw noPrice();
   await context.grant.countImages(request.count);
   const ceiling = () => quote.rate.amount * BigInt(request.count);
-  const admitted = await admit(core, context, { model, price, admittedAt, ceiling });
+  const admitted = await holdMoney(core, context, { model, price, admittedAt, ceiling });
   return { admitted, fitted, quote, [Symbol.dispose]: () => admitted.release() };
 }
 

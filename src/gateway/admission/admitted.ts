@@ -35,10 +35,10 @@ export interface Charge {
 }
 
 /**
- * Holds the money of a request that the limits have granted. Throws a `GatewayError` that names what is missing.
- * Returns a promise only where the store of budgets must be called.
+ * Holds the money of a request that the limits have granted, and returns the request as admitted. Throws a
+ * `GatewayError` that names what is missing. Returns a promise only where the store of budgets must be called.
  */
-export function admit<OfModel extends Model, OfPrice extends Price>(
+export function holdMoney<OfModel extends Model, OfPrice extends Price>(
   core: Core,
   context: RequestContext,
   terms: AdmissionTerms<OfModel, OfPrice>,
@@ -46,16 +46,16 @@ export function admit<OfModel extends Model, OfPrice extends Price>(
   try {
     core.orphanCosts.require(context.principal.key.id);
     const held = core.billing.hold(context.principal, terms.ceiling, terms.floor);
-    if (!(held instanceof Promise)) return admitWith(core, context, terms, held);
+    if (!(held instanceof Promise)) return admittedWith(core, context, terms, held);
     return held
-      .then((hold) => admitWith(core, context, terms, hold))
+      .then((hold) => admittedWith(core, context, terms, hold))
       .catch((error: unknown) => refuse(context, error));
   } catch (error) {
     return refuse(context, error);
   }
 }
 
-function admitWith<OfModel extends Model, OfPrice extends Price>(
+function admittedWith<OfModel extends Model, OfPrice extends Price>(
   core: Core,
   context: RequestContext,
   { model, price, admittedAt }: AdmissionTerms<OfModel, OfPrice>,
