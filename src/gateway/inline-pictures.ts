@@ -23,7 +23,7 @@ const MAX_PICTURES = 20;
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "gif", "webp"]);
 
 /**
- * Returns the request in a form that the target can read: for a target that fetches no links, the guarded client
+ * Returns the request in a form that the target can read: for a target that fetches no links, the safe fetch
  * fetches the pictures. Throws an `UpstreamError`, after which another target may be called, for links that lead to no
  * picture or cannot be fetched. Returns a promise only where something is fetched.
  */

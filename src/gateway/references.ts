@@ -32,7 +32,7 @@ const MAX_BYTES = 36_700_160;
 const FETCHES_AT_ONCE = 4;
 
 /**
- * Prepares references and mask: fetches links through the guarded client, reads types from the bytes, refuses
+ * Prepares references and mask: fetches links through the safe fetch, reads types from the bytes, refuses
  * decompression bombs by their headers and decodes the others to their end. Throws a `GatewayError` whose message names
  * the image to change.
  */

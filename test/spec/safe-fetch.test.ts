@@ -8,7 +8,7 @@ import { makePng } from "../support/pictures.ts";
 import { createSafeFetch, SafeFetchError, type SafeFetchLimits } from "../../src/lib/safe-fetch.ts";
 
 /*
- * The guarded fetch with its resolver and connections, in a network namespace where public addresses belong to this
+ * The safe fetch with its resolver and connections, in a network namespace where public addresses belong to this
  * machine. The file runs itself there.
  */
 const IS_INSIDE = process.env.SAFE_FETCH_NETWORK === "own";
@@ -41,7 +41,7 @@ if (!IS_INSIDE && !canSeparate)
   console.warn("SKIPPED: links against a real network need unshare, ip and openssl, which are missing here");
 
 test.skipIf(!canSeparate || IS_INSIDE)(
-  "the guarded fetch works where public addresses are reachable",
+  "the safe fetch works where public addresses are reachable",
   () => {
     const addresses = [...new Set([PUBLIC, PUBLIC_V6, ...INNER, ...nameServers()])].filter(
       (address) => !address.startsWith("127.") && address !== "::1",

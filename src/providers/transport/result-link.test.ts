@@ -7,7 +7,7 @@ import { createFetchResult, MAX_RESULT_BYTES } from "./result-link.ts";
 const BASE = "https://api.vendor.example/v1";
 const never = new AbortController().signal;
 
-/** A guarded fetch that answers in turn, and notes what it was asked for. */
+/** A safe fetch that answers in turn, and notes what it was asked for. */
 function answering(...answers: (Uint8Array | Error)[]) {
   const asked: { link: string; maxBytes: number | undefined }[] = [];
   const safeFetch: Pick<SafeFetch, "download"> = {
