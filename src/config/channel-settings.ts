@@ -21,9 +21,9 @@ export async function assembleSettings(
   secrets: SecretSource,
   report: Report,
 ): Promise<object | null> {
-  let isSound = true;
+  let isValid = true;
   const refuse: Report = (where, message) => {
-    isSound = false;
+    isValid = false;
     report(where, message);
   };
   const settings: Record<string, unknown> = {};
@@ -56,7 +56,7 @@ export async function assembleSettings(
     );
   }
   const result = readStrictly(schema, settings);
-  if (!("problems" in result)) return isSound ? Object(result.value) : null;
+  if (!("problems" in result)) return isValid ? Object(result.value) : null;
   for (const problem of result.problems)
     if (!problem.message.startsWith("is not a known"))
       report(`${path}.${filePath(problem.path)}`, problem.message);

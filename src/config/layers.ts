@@ -67,21 +67,21 @@ export function withOverrides(
  * Returns a copy without the parts that the schema refuses, so that everything else is checked in the same run.
  * Channels and models lose only their invalid fields; they are left out when those fields are required.
  */
-export function withoutUnsound(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const sound = Object.entries(content).map(([key, value]): [string, unknown] =>
+export function withoutInvalid(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const valid = Object.entries(content).map(([key, value]): [string, unknown] =>
     (key === "channels" || key === "models") && isMapping(value)
-      ? [key, soundEntries(key, value)]
+      ? [key, validEntries(key, value)]
       : [key, value],
   );
-  return Object.fromEntries(sound.filter(([key, value]) => isSound({ [key]: value })));
+  return Object.fromEntries(valid.filter(([key, value]) => isValid({ [key]: value })));
 }
 
-function soundEntries(
+function validEntries(
   section: "channels" | "models",
   entries: Record<string, unknown>,
 ): Record<string, unknown> {
   const required = section === "channels" ? { provider: "any" } : {};
-  const isUsable = (id: string, entry: unknown): boolean => isSound({ [section]: { [id]: entry } });
+  const isUsable = (id: string, entry: unknown): boolean => isValid({ [section]: { [id]: entry } });
   const reduced = Object.entries(entries).map(([id, entry]): [string, unknown] => {
     const fields = isMapping(entry) ? Object.entries(entry) : [];
     return [
@@ -92,7 +92,7 @@ function soundEntries(
   return Object.fromEntries(reduced.filter(([id, entry]) => isUsable(id, entry)));
 }
 
-function isSound(content: Record<string, unknown>): boolean {
+function isValid(content: Record<string, unknown>): boolean {
   return fileSchema.safeParse(content).success;
 }
 

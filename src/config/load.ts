@@ -13,7 +13,7 @@ import {
   type Environment,
 } from "./environment.ts";
 import { fileSchema, SYNONYMS } from "./file-schema.ts";
-import { readConfigurationFile, withOverrides, withoutUnsound } from "./layers.ts";
+import { readConfigurationFile, withOverrides, withoutInvalid } from "./layers.ts";
 import { readMasterKeys, type MasterKeys } from "./master-key.ts";
 import { plainSettings } from "./plain-settings.ts";
 import { ConfigurationError, isAtOrBelow, type Report } from "./problems.ts";
@@ -69,7 +69,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const directory = file.name === null ? options.cwd : dirname(resolve(options.cwd, file.name));
   const secrets: SecretSource = { env: options.env, directory };
   problems.push(...problemsIn(file.content), ...problemsOfOverrides(withOverrides({}, overrides), overrides));
-  const effective = fileSchema.parse(withoutUnsound(withOverrides(file.content, overrides)));
+  const effective = fileSchema.parse(withoutInvalid(withOverrides(file.content, overrides)));
   const { port, metrics_port: metricsPort } = effective.server;
   if (metricsPort !== null && metricsPort === port)
     report("server.metrics_port", "must be another than server.port");

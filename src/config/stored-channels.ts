@@ -17,7 +17,7 @@ interface StoredChannels {
  * the catalogue's id, or under another id where the catalogue's own channel is disabled. A vendor with several channels
  * for one credential gets all of them.
  */
-export function placeStoredChannels(
+export function completeStoredChannels(
   stored: StoredLayer["channels"],
   catalogue: readonly CatalogueFile[],
   { enabled, providers }: { enabled: ReadonlySet<string>; providers: ProviderSchemas },

@@ -21,7 +21,7 @@ import type { MasterKeys } from "./master-key.ts";
 import type { ModelTables } from "./models.ts";
 import type { Report } from "./problems.ts";
 import type { SecretSource } from "./secret-reference.ts";
-import { placeStoredChannels } from "./stored-channels.ts";
+import { completeStoredChannels } from "./stored-channels.ts";
 import {
   entryProblems,
   pathOf,
@@ -107,7 +107,7 @@ interface Layers {
   /** Channels that the file and the environment declare. */
   declaredIds: ReadonlyMap<string, "file" | "environment">;
   layer: StoredLayer;
-  placed: ReturnType<typeof placeStoredChannels>;
+  placed: ReturnType<typeof completeStoredChannels>;
 }
 
 function readLayers(
@@ -144,7 +144,7 @@ function readLayers(
     },
     declaredIds,
     layer,
-    placed: placeStoredChannels(layer.channels, shipped.catalogue, { enabled, providers }),
+    placed: completeStoredChannels(layer.channels, shipped.catalogue, { enabled, providers }),
   };
 }
 

@@ -21,7 +21,7 @@ test.each([["before it was claimed"], ["since"]])(
     using control = open(AT_VENDOR, when !== "since");
     control.cancel();
     expect([control.isCancelled, control.signal.aborted]).toEqual([true, false]);
-    control.seen();
+    control.beforePoll();
     expect(control.signal.aborted).toBe(false);
     await setImmediate();
     expect(control.signal.aborted).toBe(true);

@@ -14,12 +14,12 @@ export class RunControl implements Disposable {
    * True while a vendor has a job for it that this run has not polled yet: cancelling the vendor's job needs a poll
    * first.
    */
-  #isUnseen: boolean;
+  #isUnpolled: boolean;
 
   constructor({ remainingMs, isCancelRequested, sent }: ClaimedJob) {
     this.#clearDeadline = after(Math.max(0, remainingMs), () => this.stop("overdue"));
     this.#isCancelRequested = isCancelRequested;
-    this.#isUnseen = sent !== null && Object.keys(sent.vendorJobs).length > 0;
+    this.#isUnpolled = sent !== null && Object.keys(sent.vendorJobs).length > 0;
   }
 
   get signal(): AbortSignal {
@@ -42,15 +42,15 @@ export class RunControl implements Disposable {
   /** Cancels the job at once, or as soon as its vendor's job is polled. */
   cancel(): void {
     this.#isCancelRequested = true;
-    if (!this.#isUnseen) this.stop("cancelled");
+    if (!this.#isUnpolled) this.stop("cancelled");
   }
 
   /**
    * Call it before a vendor's job is polled. In the next turn of the event loop all calls of the order are being
    * polled.
    */
-  seen(): void {
-    this.#isUnseen = false;
+  beforePoll(): void {
+    this.#isUnpolled = false;
     if (this.#isCancelRequested) setImmediate(() => this.stop("cancelled"));
   }
 

@@ -15,7 +15,7 @@ import { JobBilling, coreOf } from "./job-billing.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
 import type { RunControl } from "./run-control.ts";
 import { readJobRequest, readStoredRequest } from "./stored-request.ts";
-import { whileAway } from "./while-away.ts";
+import { retryWhileUnavailable } from "./while-away.ts";
 import { waitForCapacity } from "./wait-for-capacity.ts";
 
 /** The inputs of one run of a job. */
@@ -108,7 +108,7 @@ function runningCoreOf<OfCore extends ImageCore>(core: OfCore, billing: JobBilli
 export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" | "control">): ImageRun {
   const { sent } = job;
   const require = async (write: () => Promise<boolean>): Promise<void> => {
-    if (!(await whileAway(write, () => control.signal.aborted)))
+    if (!(await retryWhileUnavailable(write, () => control.signal.aborted)))
       throw new LeaseLost("another worker has the job, or it has ended");
   };
   let target = { channel: sent?.channel ?? "", upstreamModel: sent?.upstreamModel ?? "" };
@@ -127,7 +127,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
     },
     onStore: () => require(() => core.jobs.store(job)),
     vendorJobs(call): VendorJobRecord {
-      control.seen();
+      control.beforePoll();
       return {
         id: sent?.vendorJobs[call] ?? null,
         isLost: sent !== null && sent.vendorJobs[call] === undefined,

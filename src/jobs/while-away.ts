@@ -4,7 +4,7 @@ import { sleep } from "../lib/waiting.ts";
 const RETRY_MS = 250;
 
 /** Repeats a write to the store while the store is unavailable, so that work already done or paid for is not lost. */
-export async function whileAway<Result>(
+export async function retryWhileUnavailable<Result>(
   write: () => Promise<Result>,
   isOver: () => boolean,
 ): Promise<Result> {

@@ -6,7 +6,7 @@ import { every, sleep, type BackgroundWork } from "../lib/waiting.ts";
 import type { JobObserver } from "./observer.ts";
 import type { ClaimedJob, JobStore } from "./ports.ts";
 import { RunControl } from "./run-control.ts";
-import { whileAway } from "./while-away.ts";
+import { retryWhileUnavailable } from "./while-away.ts";
 import { contextOfJob, LeaseLost, runJob } from "./run-job.ts";
 import { filesOf, removeBlobs } from "./stored-request.ts";
 
@@ -146,7 +146,7 @@ export class JobWorker {
       await using spool = createSpool();
       const ending = await runJob({ job, core, context, control, spool });
       const finish = (): Promise<boolean> => core.jobs.finish(job, ending);
-      if (!(await whileAway(finish, () => control.isHandedOver))) return;
+      if (!(await retryWhileUnavailable(finish, () => control.isHandedOver))) return;
       observer.ended({ job, ending, context, at, startedAt, durationMs: core.clock.monotonic() - startedAt });
       if (ending.entry) core.orphanCosts.add(job.keyId, ending.entry.orphanCost);
       await removeBlobs(core.blobs, filesOf(job.request));

@@ -145,7 +145,7 @@ export function gauges({
   ];
 }
 
-const LOOK_MS = 2_000;
+const CHECK_MS = 2_000;
 
 const DAMAGED = "The database is damaged: stop the gateway and run restore --force with a backup.";
 const AWAY = "The database is unavailable: charges wait in the journal.";
@@ -160,15 +160,15 @@ export interface Degradations extends BackgroundWork {
 /** Checks every part, first at once, so that the start of each state is known. */
 export function watchDegradations(sources: Sources, clock: () => number): Degradations {
   const since = new Map<string, number>();
-  const look = (): Degradation[] => {
+  const check = (): Degradation[] => {
     const found = degraded(sources);
     const parts = new Set(found.map(({ part }) => part));
     for (const part of since.keys()) if (!parts.has(part)) since.delete(part);
     for (const part of parts) if (!since.has(part)) since.set(part, clock());
     return found.map(({ part, message }) => ({ part, message, since: since.get(part) ?? null }));
   };
-  look();
-  return { now: look, ...every(LOOK_MS, look, () => {}) };
+  check();
+  return { now: check, ...every(CHECK_MS, check, () => {}) };
 }
 
 function degraded({

@@ -112,7 +112,7 @@ export class ConnectionLimit {
       (group) => ({
         size: group.length,
         isProxy: trustedProxies.has(group[0]?.address ?? ""),
-        idle: group.filter((one) => !one.isSending && !busy.has(nameOf(one))).toSorted(byWorth),
+        idle: group.filter((one) => !one.isSending && !busy.has(nameOf(one))).toSorted(compareForClosing),
       }),
     );
     const excess: ClientConnection[] = [];
@@ -122,7 +122,7 @@ export class ConnectionLimit {
     const ranked = groups.flatMap(({ size, idle }) =>
       idle.map((connection, index) => ({ connection, rank: size - index })),
     );
-    ranked.sort((one, other) => other.rank - one.rank || byWorth(one.connection, other.connection));
+    ranked.sort((one, other) => other.rank - one.rank || compareForClosing(one.connection, other.connection));
     const left = count - excess.length;
     const surplus = left > maxOpen ? left - Math.floor(maxOpen * (1 - HEADROOM_SHARE)) : 0;
     excess.push(...ranked.slice(0, surplus).map(({ connection }) => connection));
@@ -149,7 +149,7 @@ export class ConnectionLimit {
 }
 
 /** Sorts the connection to close first to the front. */
-function byWorth(one: ClientConnection, other: ClientConnection): number {
+function compareForClosing(one: ClientConnection, other: ClientConnection): number {
   return Number(other.isUnserved) - Number(one.isUnserved) || other.silentMs - one.silentMs;
 }
 

@@ -50,7 +50,7 @@ export async function readImageBody(
       reads,
     });
   } catch (error) {
-    throw error instanceof MultipartError ? formTrouble(error) : error;
+    throw error instanceof MultipartError ? formError(error) : error;
   }
 }
 
@@ -72,7 +72,7 @@ export async function readPictureJson(
     const value = await readSpooledJson(decodedBody(exchange, limits, MAX_BYTES), spool, options);
     if (isStreamedObject(value)) return value;
   } catch (error) {
-    throw error instanceof JsonSpoolError ? jsonTrouble(error, isPicture) : error;
+    throw error instanceof JsonSpoolError ? jsonError(error, isPicture) : error;
   }
   throw malformed("The request body must be a JSON object.");
 }
@@ -97,7 +97,7 @@ function contentOf(part: MultipartPart): unknown {
   return part.kind === "file" ? part.blob : part.value;
 }
 
-function jsonTrouble({ reason, path }: JsonSpoolError, isPicture: (path: JsonPath) => boolean): GatewayError {
+function jsonError({ reason, path }: JsonSpoolError, isPicture: (path: JsonPath) => boolean): GatewayError {
   const [name] = path;
   const param = typeof name === "string" ? { param: paramOf(name) } : {};
   switch (reason) {
@@ -122,7 +122,7 @@ function jsonTrouble({ reason, path }: JsonSpoolError, isPicture: (path: JsonPat
   }
 }
 
-function formTrouble({ reason, part }: MultipartError): GatewayError {
+function formError({ reason, part }: MultipartError): GatewayError {
   const param = part === undefined ? {} : { param: paramOf(part) };
   switch (reason) {
     case "malformed":

@@ -22,8 +22,8 @@ export function textCeiling(
 ): Nanos {
   const numerator =
     usesCeiling(price, uses) * 1_000_000n +
-    BigInt(inputTokens) * dearest(price, INPUT_CATEGORIES, inputTokens) +
-    BigInt(outputTokens) * dearest(price, OUTPUT_CATEGORIES, inputTokens);
+    BigInt(inputTokens) * highestPrice(price, INPUT_CATEGORIES, inputTokens) +
+    BigInt(outputTokens) * highestPrice(price, OUTPUT_CATEGORIES, inputTokens);
   const ceiling = divideHalfUp(numerator, 1_000_000n) + 1n;
   return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
 }
@@ -35,9 +35,9 @@ export function coveredOutput(
   amount: Nanos,
   uses: UseCounts = {},
 ): number {
-  const output = dearest(price, OUTPUT_CATEGORIES, inputTokens);
+  const output = highestPrice(price, OUTPUT_CATEGORIES, inputTokens);
   if (output === 0n) return MAX_OUTPUT_TOKENS;
-  const input = dearest(price, INPUT_CATEGORIES, inputTokens);
+  const input = highestPrice(price, INPUT_CATEGORIES, inputTokens);
   const rest = (amount - usesCeiling(price, uses) - 1n) * 1_000_000n - BigInt(inputTokens) * input;
   return rest < 0n ? 0 : Math.min(Number(rest / output), MAX_OUTPUT_TOKENS);
 }
@@ -53,7 +53,7 @@ function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
 const MAX_OUTPUT_TOKENS = 2 ** 32;
 
 /** Returns the highest price of a token in a request of at most `inputTokens`, for long and short prompts alike. */
-function dearest(price: TokenPrice, categories: readonly TokenCategory[], inputTokens: number): Nanos {
+function highestPrice(price: TokenPrice, categories: readonly TokenCategory[], inputTokens: number): Nanos {
   // Tokens that a vendor adds to the prompt may cross a price step.
   const longest = inputTokens + INPUT_MARGIN;
   const lengths = [

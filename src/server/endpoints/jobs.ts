@@ -51,7 +51,7 @@ export function jobRoutes(endpoints: JobEndpoints): Route[] {
       ...get,
       path: "/api/jobs/{id}",
       name: "jobs.get",
-      handle: (exchange: AuthenticatedExchange) => look(endpoints, exchange),
+      handle: (exchange: AuthenticatedExchange) => readOrCancel(endpoints, exchange),
     },
     {
       ...post,
@@ -91,7 +91,7 @@ function contentOf(request: JobRequest): unknown[] {
     : [request.isCompressing, request.fields];
 }
 
-async function look(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
+async function readOrCancel(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const { parameter: id, principal, request } = exchange;
   // Only a GET with exactly this value cancels: a HEAD, which is handled as GET, changes nothing.
   const isCancel = request.method === "GET" && queryOf(request.url).get("cancel") === "true";

@@ -78,14 +78,14 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     name: "a cancelled job is finished at its vendor after a crash",
     file: RUN,
-    find: "      control.seen();\n",
+    find: "      control.beforePoll();\n",
     replace: "",
     tests: crashes,
   },
   {
     name: "a job is cancelled before its vendor's own job can be",
     file: CONTROL,
-    find: `if (!this.#isUnseen) this.stop("cancelled");`,
+    find: `if (!this.#isUnpolled) this.stop("cancelled");`,
     replace: `this.stop("cancelled");`,
     tests: runs,
   },
@@ -310,8 +310,8 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     name: "a worker that has lost a job removes its files",
     file: "src/jobs/worker.ts",
-    find: "if (!(await whileAway(finish, () => control.isHandedOver))) return;",
-    replace: "await whileAway(finish, () => control.isHandedOver);",
+    find: "if (!(await retryWhileUnavailable(finish, () => control.isHandedOver))) return;",
+    replace: "await retryWhileUnavailable(finish, () => control.isHandedOver);",
     tests: ["src/jobs/worker.test.ts"],
   },
   {

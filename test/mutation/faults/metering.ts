@@ -253,7 +253,7 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a hold for text leaves out the output",
     file: ESTIMATE,
-    find: "BigInt(outputTokens) * dearest(price, OUTPUT_CATEGORIES, inputTokens);",
+    find: "BigInt(outputTokens) * highestPrice(price, OUTPUT_CATEGORIES, inputTokens);",
     replace: "BigInt(outputTokens) * 0n;",
     tests: estimate,
   },
