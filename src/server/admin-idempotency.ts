@@ -2,7 +2,7 @@ import { AdminError } from "../admin/admin-error.ts";
 import type { SignedIn } from "../admin/signed-in.ts";
 import { newId } from "../lib/ids.ts";
 import { every } from "../lib/waiting.ts";
-import { fingerprintOf } from "./fingerprint.ts";
+import { fingerprintOf } from "./entrance/fingerprint.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import { baseHeaders } from "./respond.ts";
 import type { Administration } from "./signed-in.ts";

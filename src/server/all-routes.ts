@@ -1,5 +1,5 @@
 import { FilePool } from "../lib/spool.ts";
-import { BodyLimits } from "./body-limits.ts";
+import { BodyLimits } from "./entrance/body-limits.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { eventsRoute } from "./endpoints/admin-events.ts";
 import { adminRoutes } from "./endpoints/admin.ts";
@@ -22,7 +22,7 @@ import type { HttpExchange } from "./http-exchange.ts";
 import type { ServerOptions } from "./options.ts";
 import type { Route } from "./routes.ts";
 import { baseOf } from "./session-cookie.ts";
-import { SpoolQuota } from "./spool-quota.ts";
+import { SpoolQuota } from "./entrance/spool-quota.ts";
 
 /** Returns every route of the gateway. */
 export function allRoutes(

@@ -11,7 +11,7 @@ import type { Limiter } from "../gateway/admission/limits.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { systemClock } from "../lib/clock.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { Idempotency } from "./entrance/idempotency.ts";
 import { createHandler } from "./endpoint.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 import { Lifecycle, type Phase } from "./lifecycle.ts";

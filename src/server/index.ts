@@ -12,17 +12,17 @@ import {
   type Handler,
 } from "./endpoint.ts";
 import { Lifecycle } from "./lifecycle.ts";
-import { stopListening } from "./listening-socket.ts";
+import { stopListening } from "./entrance/listening-socket.ts";
 import { playgroundKeys } from "./playground-keys.ts";
-import { RequestTurns } from "./request-turns.ts";
+import { RequestTurns } from "./entrance/request-turns.ts";
 import { RouteTable, type Route } from "./routes.ts";
 import { allRoutes, operatorRoutes } from "./all-routes.ts";
 import type { ServerOptions } from "./options.ts";
 
 export { allRoutes } from "./all-routes.ts";
 export type { ServerOptions } from "./options.ts";
-export { ConnectionLimit } from "./connection-limit.ts";
-export { Overload } from "./overload.ts";
+export { ConnectionLimit } from "./entrance/connection-limit.ts";
+export { Overload } from "./entrance/overload.ts";
 export { UndeclaredProxy } from "./undeclared-proxy.ts";
 
 export interface RunningServer {

@@ -9,11 +9,11 @@ import type { RequestListener } from "../domain/request-event.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
-import type { ConnectionLimit } from "./connection-limit.ts";
+import type { ConnectionLimit } from "./entrance/connection-limit.ts";
 import type { ConsoleFiles } from "./endpoints/console.ts";
-import type { Overload } from "./overload.ts";
+import type { Overload } from "./entrance/overload.ts";
 import type { UndeclaredProxy } from "./undeclared-proxy.ts";
-import type { SpoolQuotaOptions } from "./spool-quota.ts";
+import type { SpoolQuotaOptions } from "./entrance/spool-quota.ts";
 
 export interface ServerOptions {
   core: Core;

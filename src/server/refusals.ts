@@ -1,5 +1,5 @@
 import { GatewayError } from "../domain/gateway-error.ts";
-import { declaredLength } from "./body-length.ts";
+import { declaredLength } from "./entrance/body-length.ts";
 import type { ErrorFamily, OtherMethods, RouteTable } from "./routes.ts";
 
 /** The reason why a request has no handler, and the shape of its error. */

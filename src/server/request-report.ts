@@ -4,7 +4,7 @@ import type { RequestListener } from "../domain/request-event.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { ConnectionLimit } from "./connection-limit.ts";
+import type { ConnectionLimit } from "./entrance/connection-limit.ts";
 import { addressOf, restoreIdleTimeout, traceIdOf, type HttpExchange } from "./http-exchange.ts";
 import type { Route } from "./routes.ts";
 

@@ -55,12 +55,12 @@ export const MENDS: readonly Mend[] = [
     attack: "H4",
     edits: [
       {
-        file: "src/server/decoded-body.ts",
+        file: "src/server/entrance/decoded-body.ts",
         find: "[constants.ZSTD_d_windowLogMax]: 23",
         replace: "[constants.ZSTD_d_windowLogMax]: 27",
       },
       {
-        file: "src/server/decoded-body.ts",
+        file: "src/server/entrance/decoded-body.ts",
         find: "windowBytes: 8 * MIB",
         replace: "windowBytes: 0",
       },
@@ -70,7 +70,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H5-chunks",
     edits: [
       {
-        file: "src/server/small-chunks.ts",
+        file: "src/server/entrance/small-chunks.ts",
         find: "const MAX_SMALL_CHUNKS = 8_192;",
         replace: "const MAX_SMALL_CHUNKS = Infinity;",
       },
@@ -80,7 +80,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H5-pipelined",
     edits: [
       {
-        file: "src/server/request-turns.ts",
+        file: "src/server/entrance/request-turns.ts",
         find: "const MAX_REQUESTS = 256;",
         replace: "const MAX_REQUESTS = 2 ** 40;",
       },
@@ -90,7 +90,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H5-unfinished",
     edits: [
       {
-        file: "src/server/body.ts",
+        file: "src/server/entrance/body.ts",
         find: "limits.memory.open(exchange, length ?? FIRST_BYTES)",
         replace: "limits.memory.open(exchange, 0)",
       },
@@ -99,9 +99,9 @@ export const MENDS: readonly Mend[] = [
   {
     attack: "H6-disk",
     edits: [
-      { file: "src/server/spool-quota.ts", find: "    this.#useSpace(byteLength);\n", replace: "" },
+      { file: "src/server/entrance/spool-quota.ts", find: "    this.#useSpace(byteLength);\n", replace: "" },
       {
-        file: "src/server/spool-quota.ts",
+        file: "src/server/entrance/spool-quota.ts",
         find: "this.#share.add(byteLength);",
         replace: "this.#share.addAnyway(byteLength);",
       },
@@ -131,7 +131,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H6-slow",
     edits: [
       {
-        file: "src/server/body-limits.ts",
+        file: "src/server/entrance/body-limits.ts",
         find: "return this.#graceMs + (byteLength",
         replace: "return 1e9 + this.#graceMs + (byteLength",
       },
@@ -196,7 +196,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H12",
     edits: [
       {
-        file: "src/server/image-body.ts",
+        file: "src/server/entrance/image-body.ts",
         find: "reads: (name: string) => boolean = isKnownField,",
         replace: "reads: (name: string) => boolean = () => true,",
       },
@@ -227,7 +227,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H14",
     edits: [
       {
-        file: "src/server/connection-limit.ts",
+        file: "src/server/entrance/connection-limit.ts",
         find: "for (const { descriptor } of excess) libc.shutdown(descriptor, SHUT_BOTH);",
         replace: "void SHUT_BOTH;",
       },

@@ -3,7 +3,7 @@ import { signIn, signInSchema } from "../../admin/sign-in.ts";
 import { z } from "zod";
 import { memberView } from "../../admin/member-operations.ts";
 import { memberSchema } from "../../admin/member-schema.ts";
-import type { BodyLimits } from "../body-limits.ts";
+import type { BodyLimits } from "../entrance/body-limits.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
 import { readCookie, requireSameOrigin, writeCookie } from "../session-cookie.ts";

@@ -1,9 +1,9 @@
 import { readOperation, type Cost, type Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
 import { runOnce } from "../admin-idempotency.ts";
-import type { BodyLimits } from "../body-limits.ts";
+import type { BodyLimits } from "../entrance/body-limits.ts";
 import { suspendIdleTimeout, type HttpExchange } from "../http-exchange.ts";
-import { idempotencyKeyOf } from "../idempotency.ts";
+import { idempotencyKeyOf } from "../entrance/idempotency.ts";
 import { MemberSlots } from "../member-slots.ts";
 import type { Route } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";

@@ -2,12 +2,12 @@ import { readEdit, readGeneration, writeReply, type ImageField } from "../../dia
 import type { ImageRequest } from "../../domain/image.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import { handleImages, type ImageCore, type ImageOutcome } from "../../gateway/images.ts";
-import type { BodyLimits } from "../body-limits.ts";
+import type { BodyLimits } from "../entrance/body-limits.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
-import { readImageBody } from "../image-body.ts";
+import { readImageBody } from "../entrance/image-body.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";
-import { respondFromSpool, type SpoolOptions } from "../spooled-response.ts";
+import { respondFromSpool, type SpoolOptions } from "../entrance/spooled-response.ts";
 
 export type ImageEndpoints = ImageCore & {
   spools: SpoolOptions;

@@ -2,9 +2,9 @@ import { isPicturePath, readRequest, writeReply } from "../../dialects/native/in
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { handleImages } from "../../gateway/images.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
-import { readPictureJson } from "../image-body.ts";
+import { readPictureJson } from "../entrance/image-body.ts";
 import type { Route } from "../routes.ts";
-import { respondFromSpool } from "../spooled-response.ts";
+import { respondFromSpool } from "../entrance/spooled-response.ts";
 import { imageHeaders, type ImageEndpoints } from "./images.ts";
 import { readCall, type NativeCall } from "./native-call.ts";
 import { serveNativeText } from "./native-text.ts";

@@ -225,14 +225,14 @@ export const JOB_FAULTS: readonly Fault[] = [
   },
   {
     name: "fields of image requests go to a vendor of the native protocol",
-    file: "src/server/job-body.ts",
+    file: "src/server/endpoints/job-body.ts",
     find: "filter(([name]) => !isImageField(name))",
     replace: "filter(([name]) => !isKnownField(name))",
     tests: ["test/spec/jobs.test.ts"],
   },
   {
     name: "half of a list of jobs to cancel is dropped",
-    file: "src/server/job-query.ts",
+    file: "src/server/endpoints/job-query.ts",
     find: `readUnambiguous(body).body["job_ids"]`,
     replace: `readUnambiguous(Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())))).body["job_ids"]`,
     tests: ["test/spec/jobs.test.ts"],

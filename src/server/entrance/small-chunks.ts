@@ -1,4 +1,4 @@
-import { GatewayError } from "../domain/gateway-error.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 
 /** Receiving a chunk of fewer bytes takes longer than processing them. */
 const SMALL_BYTES = 512;

@@ -1,6 +1,6 @@
-import { GatewayError } from "../domain/gateway-error.ts";
-import { detachBuffer } from "../lib/detach-buffer.ts";
-import { yieldToEventLoop } from "../lib/waiting.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { detachBuffer } from "../../lib/detach-buffer.ts";
+import { yieldToEventLoop } from "../../lib/waiting.ts";
 import { declaredLength, requireLength, tooLarge } from "./body-length.ts";
 import type { BodyLimits } from "./body-limits.ts";
 import { decodedBody, isPlain, type BodyExchange } from "./decoded-body.ts";

@@ -1,10 +1,10 @@
-import { isImageField, isKnownField, isPictureField } from "../dialects/images/index.ts";
-import { isPicturePath } from "../dialects/native/index.ts";
-import { GatewayError } from "../domain/gateway-error.ts";
-import type { JobRequest } from "../jobs/stored-request.ts";
-import type { JsonPath, StreamedObject } from "../lib/json-spool.ts";
-import type { AuthenticatedExchange } from "./http-exchange.ts";
-import { isFormBody, readImageBody, readPictureJson, type BodyDestination } from "./image-body.ts";
+import { isImageField, isKnownField, isPictureField } from "../../dialects/images/index.ts";
+import { isPicturePath } from "../../dialects/native/index.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { JobRequest } from "../../jobs/stored-request.ts";
+import type { JsonPath, StreamedObject } from "../../lib/json-spool.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
+import { isFormBody, readImageBody, readPictureJson, type BodyDestination } from "../entrance/image-body.ts";
 
 type WithoutHeaders<Body> = Body extends unknown ? Omit<Body, "isCompressing"> : never;
 

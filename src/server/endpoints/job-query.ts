@@ -1,7 +1,7 @@
-import { readUnambiguous } from "../dialects/request-body.ts";
-import { GatewayError } from "../domain/gateway-error.ts";
-import { JOB_STATUSES, type JobStatus } from "../domain/job.ts";
-import type { JobPage } from "../jobs/ports.ts";
+import { readUnambiguous } from "../../dialects/request-body.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { JOB_STATUSES, type JobStatus } from "../../domain/job.ts";
+import type { JobPage } from "../../jobs/ports.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;

@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { GatewayError } from "../domain/gateway-error.ts";
-import type { SpoolAccount } from "../lib/spool.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import type { SpoolAccount } from "../../lib/spool.ts";
 import { ResourceQuota, type QuotaShare, type ResourceUser } from "./resource-quota.ts";
 
 export interface SpoolQuotaOptions {

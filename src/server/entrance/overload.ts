@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
-import { GatewayError } from "../domain/gateway-error.ts";
-import { every, type BackgroundWork } from "../lib/waiting.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { declaredLength } from "./body-length.ts";
 
 /** 0 serves everything, 1 refuses new large bodies, 2 serves only probes. */

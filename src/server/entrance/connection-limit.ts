@@ -1,6 +1,6 @@
 import type { Server } from "bun";
-import { networkOf, type AddressList } from "../lib/cidr.ts";
-import { every, type BackgroundWork } from "../lib/waiting.ts";
+import { networkOf, type AddressList } from "../../lib/cidr.ts";
+import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { listDescriptors, type ClientConnection, type OpenDescriptors } from "./client-connections.ts";
 import { openLibc, type Libc } from "./libc.ts";
 

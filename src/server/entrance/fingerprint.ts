@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import { SpooledString } from "../lib/json-spool.ts";
+import { SpooledString } from "../../lib/json-spool.ts";
 
 /**
  * Returns the SHA-256, in hexadecimal, of a request's content: the values of a JSON body, or the names and values of a

@@ -1,4 +1,4 @@
-import { GatewayError } from "../domain/gateway-error.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 
 const KIB = 1024;
 

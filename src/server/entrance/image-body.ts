@@ -1,20 +1,20 @@
-import { formFields, isKnownField, isPictureField, type ImageField } from "../dialects/images/index.ts";
-import { FAMILIES } from "../domain/family.ts";
-import { GatewayError } from "../domain/gateway-error.ts";
+import { formFields, isKnownField, isPictureField, type ImageField } from "../../dialects/images/index.ts";
+import { FAMILIES } from "../../domain/family.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 import {
   isStreamedObject,
   JsonSpoolError,
   readSpooledJson,
   type JsonPath,
   type StreamedObject,
-} from "../lib/json-spool.ts";
-import { MultipartError, readMultipart, type MultipartPart } from "../lib/multipart.ts";
-import type { Spool } from "../lib/spool.ts";
+} from "../../lib/json-spool.ts";
+import { MultipartError, readMultipart, type MultipartPart } from "../../lib/multipart.ts";
+import type { Spool } from "../../lib/spool.ts";
 import { requireJson } from "./body.ts";
 import { requireLength, tooLarge } from "./body-length.ts";
 import type { BodyLimits } from "./body-limits.ts";
 import { decodedBody } from "./decoded-body.ts";
-import type { AuthenticatedExchange } from "./http-exchange.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
 
 /** Bound of the encoded and of the decoded body. */
 const MAX_BYTES = 800 * 1024 * 1024;

@@ -1,12 +1,12 @@
 import { expect, jest, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
-import type { OrganizationSettings } from "../domain/organization.ts";
-import type { BlobStore } from "../gateway/delivery/stored-blobs.ts";
-import type { Claim, Outcome, OutcomeStore } from "../gateway/outcomes.ts";
-import { ClientDisconnected } from "../gateway/routing/call.ts";
-import type { AuthenticatedExchange } from "./http-exchange.ts";
+import type { OrganizationSettings } from "../../domain/organization.ts";
+import type { BlobStore } from "../../gateway/delivery/stored-blobs.ts";
+import type { Claim, Outcome, OutcomeStore } from "../../gateway/outcomes.ts";
+import { ClientDisconnected } from "../../gateway/routing/call.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { runIdempotently } from "./idempotency.ts";
-import type { Route, RouteResult } from "./routes.ts";
+import type { Route, RouteResult } from "../routes.ts";
 
 function exchangeOf(
   signal: AbortSignal,

@@ -6,11 +6,11 @@ import {
   createInflate,
   createZstdDecompress,
 } from "node:zlib";
-import { GatewayError } from "../domain/gateway-error.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 import { declaredLength } from "./body-length.ts";
 import type { BodyLimits } from "./body-limits.ts";
-import type { AuthenticatedExchange } from "./http-exchange.ts";
-import { ownValue } from "../lib/own-value.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
+import { ownValue } from "../../lib/own-value.ts";
 
 const MIB = 1024 * 1024;
 

@@ -1,5 +1,5 @@
-import { GatewayError } from "../domain/gateway-error.ts";
-import { DeadlineTimer } from "../lib/deadline-timer.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { DeadlineTimer } from "../../lib/deadline-timer.ts";
 import { declaredLength, tooLarge } from "./body-length.ts";
 import { ResourceQuota } from "./resource-quota.ts";
 import { SmallChunks } from "./small-chunks.ts";

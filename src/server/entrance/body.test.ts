@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { GatewayError } from "../domain/gateway-error.ts";
-import { plainCore } from "../../test/support/plain-core.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { plainCore } from "../../../test/support/plain-core.ts";
 import { readJsonBody, requireJson } from "./body.ts";
 import { BodyLimits } from "./body-limits.ts";
 

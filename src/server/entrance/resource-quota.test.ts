@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { plainCore } from "../../test/support/plain-core.ts";
-import { GatewayError } from "../domain/gateway-error.ts";
+import { plainCore } from "../../../test/support/plain-core.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 import { ResourceQuota, type ResourceUser } from "./resource-quota.ts";
 
 const { principal } = plainCore({ model: { id: "m" } as Parameters<typeof plainCore>[0]["model"] });

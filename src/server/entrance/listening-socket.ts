@@ -1,6 +1,6 @@
 import { ptr } from "bun:ffi";
 import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { sleep } from "../lib/waiting.ts";
+import { sleep } from "../../lib/waiting.ts";
 import { openLibc } from "./libc.ts";
 
 /*

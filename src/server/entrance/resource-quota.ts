@@ -1,5 +1,5 @@
-import type { Principal } from "../domain/api-key.ts";
-import { GatewayError } from "../domain/gateway-error.ts";
+import type { Principal } from "../../domain/api-key.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 
 /** The maximum amount in use at the same time. */
 interface QuotaMaxima {

@@ -1,4 +1,4 @@
-import { plainAddress } from "../lib/cidr.ts";
+import { plainAddress } from "../../lib/cidr.ts";
 import type { Libc } from "./libc.ts";
 
 /** A connection that a client opened to one of our ports. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { GatewayError } from "../domain/gateway-error.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 import { Overload, type OverloadSample } from "./overload.ts";
 
 const FINE: OverloadSample = { memoryBytes: 50, freeDiskBytes: 5_000, lagMs: 0 };

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
-import { GatewayError } from "../domain/gateway-error.ts";
-import { asGatewayError } from "../gateway/failure.ts";
-import type { BlobStore } from "../gateway/delivery/stored-blobs.ts";
-import type { Claim, Outcome, OutcomeStore } from "../gateway/outcomes.ts";
-import { ClientDisconnected } from "../gateway/routing/call.ts";
-import { newId } from "../lib/ids.ts";
-import { every, type BackgroundWork } from "../lib/waiting.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
+import { asGatewayError } from "../../gateway/failure.ts";
+import type { BlobStore } from "../../gateway/delivery/stored-blobs.ts";
+import type { Claim, Outcome, OutcomeStore } from "../../gateway/outcomes.ts";
+import { ClientDisconnected } from "../../gateway/routing/call.ts";
+import { newId } from "../../lib/ids.ts";
+import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import type { AuthenticatedExchange } from "./http-exchange.ts";
-import { baseHeaders, errorResponse } from "./respond.ts";
-import type { ErrorFamily, Route, RouteResult, StreamedResponse } from "./routes.ts";
+import type { AuthenticatedExchange } from "../http-exchange.ts";
+import { baseHeaders, errorResponse } from "../respond.ts";
+import type { ErrorFamily, Route, RouteResult, StreamedResponse } from "../routes.ts";
 
 export interface Idempotency {
   outcomes: OutcomeStore;
