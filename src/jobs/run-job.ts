@@ -2,21 +2,21 @@ import type { Principal } from "../domain/api-key.ts";
 import type { Target } from "../domain/channel.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { VendorJobRecord } from "../domain/image.ts";
+import type { JobError } from "../domain/job.ts";
 import type { Organization } from "../domain/organization.ts";
 import { admitImages } from "../gateway/admission/admit-images.ts";
 import { LimitGrant } from "../gateway/admission/limit-grant.ts";
 import { NO_LIMITS } from "../domain/limits.ts";
+import { asGatewayError } from "../gateway/failure.ts";
 import { abandon, makeImages, type ImageCore, type ImageRun } from "../gateway/images.ts";
 import { OrphanCosts } from "../gateway/metering/orphan-costs.ts";
 import { newRequestFacts, type RequestContext } from "../gateway/request-context.ts";
 import type { Spool } from "../lib/spool.ts";
-import { capacityWaitMs, executionError, INTERRUPTED, TIMED_OUT } from "./execution-error.ts";
 import { JobBilling, coreOf } from "./job-billing.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
 import type { RunControl } from "./run-control.ts";
 import { readJobRequest, readStoredRequest } from "./stored-request.ts";
-import { retryWhileUnavailable } from "./while-away.ts";
-import { waitForCapacity } from "./wait-for-capacity.ts";
+import { capacityWaitMs, retryWhileUnavailable, waitForCapacity } from "./retries.ts";
 
 /** The inputs of one run of a job. */
 interface JobRun {
@@ -192,4 +192,20 @@ function disabled(): GatewayError {
   const message =
     "The key of this job was disabled or has expired, or its organization was disabled, before it was run.";
   return new GatewayError("authentication_required", message);
+}
+
+const INTERRUPTED: JobError = {
+  type: "interrupted",
+  message: "The gateway was interrupted while the model worked. Nothing is billed. Submit the job again.",
+};
+
+const TIMED_OUT: JobError = {
+  type: "timeout",
+  message: "The job did not end before its deadline. Nothing is billed. Submit it again.",
+};
+
+/** Returns the error shown to the caller: the code and message that a synchronous request would have received. */
+function executionError(thrown: unknown): JobError {
+  const { code, message } = asGatewayError(thrown);
+  return { type: code, message };
 }

@@ -6,7 +6,7 @@ import { every, sleep, type BackgroundWork } from "../lib/waiting.ts";
 import type { JobObserver } from "./observer.ts";
 import type { ClaimedJob, JobStore } from "./ports.ts";
 import { RunControl } from "./run-control.ts";
-import { retryWhileUnavailable } from "./while-away.ts";
+import { retryWhileUnavailable } from "./retries.ts";
 import { contextOfJob, LeaseLost, runJob } from "./run-job.ts";
 import { filesOf, removeBlobs } from "./stored-request.ts";
 
