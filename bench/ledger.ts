@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportList } from "../src/admin/exports.ts";
-import { verifyLedger } from "../src/admin/ledger-upkeep.ts";
+import { exportList } from "../src/admin/exports/exports.ts";
+import { verifyLedger } from "../src/admin/ledger/upkeep.ts";
 import type { AdminContext, OperationContext } from "../src/admin/context.ts";
 import { migrate, openDatabase, type Database } from "../src/storage/index.ts";
 import { storesOn } from "../src/storage/tables/stores.ts";

@@ -2,12 +2,12 @@ import { newId } from "../lib/ids.ts";
 import { hashSecret, secretPrefix } from "../lib/secret.ts";
 import type { AdminContext } from "./context.ts";
 import { readInput } from "./input.ts";
-import { createKey } from "./keys.ts";
-import { isOwner } from "./members.ts";
-import { createOrganization } from "./organizations.ts";
-import { generatePassword, hashPassword, isPassword } from "./passwords.ts";
-import { keyCreationSchema } from "./key-schema.ts";
-import { organizationCreationSchema } from "./organization-schema.ts";
+import { createKey } from "./keys/keys.ts";
+import { isOwner } from "./members/members.ts";
+import { createOrganization } from "./organizations/organizations.ts";
+import { generatePassword, hashPassword, isPassword } from "./sign-in/passwords.ts";
+import { keyCreationSchema } from "./keys/schema.ts";
+import { organizationCreationSchema } from "./organizations/schema.ts";
 
 /** Fixed by the operator, as the configuration has checked it; null lets the first start generate it. */
 export interface BootstrapInput {

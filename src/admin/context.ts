@@ -5,12 +5,12 @@ import type { Clock } from "../lib/clock.ts";
 import { isPattern } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { AdminError } from "./admin-error.ts";
-import type { Catalogue, Configuration } from "./configuration-ports.ts";
-import type { AdminStore } from "./ports.ts";
-import type { SignedIn } from "./signed-in.ts";
+import type { Catalogue, Configuration } from "./configuration/store-port.ts";
+import type { AdminStore } from "./admin-store.ts";
+import type { SignedIn } from "./sign-in/signed-in.ts";
 import type { Actor } from "./actor.ts";
 
-export type { Catalogue } from "./configuration-ports.ts";
+export type { Catalogue } from "./configuration/store-port.ts";
 
 /** What every administrative function works with: the store, who makes the change, and what is configured. */
 export interface AdminContext {

@@ -4,7 +4,7 @@ import { AdminError } from "./admin-error.ts";
 import type { OperationContext } from "./context.ts";
 import { readInput } from "./input.ts";
 import { isAtLeast, type Role } from "./roles.ts";
-import type { SignedIn } from "./signed-in.ts";
+import type { SignedIn } from "./sign-in/signed-in.ts";
 
 /**
  * One act of administration. The HTTP interface, the command line, the console's client and the OpenAPI document are

@@ -1,26 +1,26 @@
-import { alertOperations } from "./alert-operations.ts";
-import { auditOperations } from "./audit-operations.ts";
-import { budgetOperations } from "./budget-operations.ts";
-import { channelOperations } from "./channel-operations.ts";
-import { configurationOperations } from "./configuration-operations.ts";
-import { installationOperations } from "./installation-operations.ts";
-import { jobOperations } from "./job-operations.ts";
-import { keyOperations } from "./key-operations.ts";
-import { ledgerOperations } from "./ledger-operations.ts";
+import { alertOperations } from "./alerts/operations.ts";
+import { auditOperations } from "./audit/operations.ts";
+import { budgetOperations } from "./budgets/operations.ts";
+import { channelOperations } from "./channels/operations.ts";
+import { configurationOperations } from "./configuration/operations.ts";
+import { installationOperations } from "./installation/operations.ts";
+import { jobOperations } from "./jobs/operations.ts";
+import { keyOperations } from "./keys/operations.ts";
+import { ledgerOperations } from "./ledger/operations.ts";
 import type { z, ZodType } from "zod";
 import type { Operation } from "./operation.ts";
-import { organizationOperations } from "./organization-operations.ts";
-import { priceOperations } from "./price-operations.ts";
-import { modelOperations } from "./model-operations.ts";
-import { priceTableOperations } from "./price-table.ts";
-import { routeOperations } from "./route-operations.ts";
-import { memberOperations } from "./member-operations.ts";
-import { promptOperations } from "./prompt-operations.ts";
-import { requestOperations } from "./request-operations.ts";
-import { sessionOperations } from "./session-operations.ts";
-import { tokenOperations } from "./token-operations.ts";
-import { usageOperations } from "./usage-operations.ts";
-import { webhookOperations } from "./webhook-operations.ts";
+import { organizationOperations } from "./organizations/operations.ts";
+import { priceOperations } from "./prices/operations.ts";
+import { modelOperations } from "./models/operations.ts";
+import { priceTableOperations } from "./prices/table.ts";
+import { routeOperations } from "./routes/operations.ts";
+import { memberOperations } from "./members/operations.ts";
+import { promptOperations } from "./prompts/operations.ts";
+import { requestOperations } from "./requests/operations.ts";
+import { sessionOperations } from "./sign-in/operations.ts";
+import { tokenOperations } from "./tokens/operations.ts";
+import { usageOperations } from "./usage/operations.ts";
+import { webhookOperations } from "./webhooks/operations.ts";
 
 /** Every operation of administration, by name. */
 export const operations = {

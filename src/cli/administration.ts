@@ -1,6 +1,6 @@
 import type { z, ZodType } from "zod";
 import type { OperationContext } from "../admin/context.ts";
-import { exportList, type ExportFormat, type ExportName } from "../admin/exports.ts";
+import { exportList, type ExportFormat, type ExportName } from "../admin/exports/exports.ts";
 import { runOperation, type Operation } from "../admin/operation.ts";
 import { operationNamed, operations, type OperationName, type Operations } from "../admin/operations.ts";
 import { exportRemotely, runRemotely, type RemoteGateway } from "./remote.ts";

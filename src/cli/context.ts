@@ -1,9 +1,9 @@
 import { hostname } from "node:os";
 import type { Command } from "commander";
-import type { Configuration, StoredEntry } from "../admin/configuration-ports.ts";
+import type { Configuration, StoredEntry } from "../admin/configuration/store-port.ts";
 import type { OperationContext } from "../admin/context.ts";
 import type { OperationName } from "../admin/operations.ts";
-import type { AdminStore } from "../admin/ports.ts";
+import type { AdminStore } from "../admin/admin-store.ts";
 import {
   loadSettings,
   type Environment,

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { LedgerArchive } from "../admin/ledger-ports.ts";
+import type { LedgerArchive } from "../admin/ledger/store-port.ts";
 import { readInput } from "../admin/input.ts";
-import { archiveLedger, archiveSchema } from "../admin/ledger-upkeep.ts";
+import { archiveLedger, archiveSchema } from "../admin/ledger/upkeep.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { addOperation } from "./operation-command.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { IdentitySettings } from "../admin/identity-provider.ts";
+import type { IdentitySettings } from "../admin/sign-in/identity-provider.ts";
 import { ROLES } from "../admin/roles.ts";
 import type { Report } from "./problems.ts";
 import { resolveSecret, secretReferenceSchema, type SecretSource } from "./secret-reference.ts";

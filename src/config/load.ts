@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import type { StoredEntry } from "../admin/configuration-ports.ts";
+import type { StoredEntry } from "../admin/configuration/store-port.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
 import { resolveReferences } from "./addresses.ts";
 import { readCatalogue } from "./catalogue.ts";

@@ -1,4 +1,4 @@
-import type { ConfiguredModel } from "../admin/configuration-ports.ts";
+import type { ConfiguredModel } from "../admin/configuration/store-port.ts";
 import type { Route } from "../domain/channel.ts";
 import type { ImageCapability, Model } from "../domain/model.ts";
 import type { PriceRow } from "../domain/price.ts";

@@ -1,4 +1,4 @@
-import type { IdentitySettings } from "../admin/identity-provider.ts";
+import type { IdentitySettings } from "../admin/sign-in/identity-provider.ts";
 import type { PatternMap } from "../lib/pattern-map.ts";
 import type { Channel, Timeouts, Route } from "../domain/channel.ts";
 import type { Limits } from "../domain/limits.ts";

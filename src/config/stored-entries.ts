@@ -1,4 +1,4 @@
-import type { EntryProblem, StoredEntry, SecretName } from "../admin/configuration-ports.ts";
+import type { EntryProblem, StoredEntry, SecretName } from "../admin/configuration/store-port.ts";
 import { formatPath, readStrictly } from "../lib/schema-problems.ts";
 import { sealedBy, unseal } from "../lib/seal.ts";
 import {

@@ -1,4 +1,4 @@
-import type { ConfiguredModel } from "../admin/configuration-ports.ts";
+import type { ConfiguredModel } from "../admin/configuration/store-port.ts";
 import type { FileModel } from "./file-schema.ts";
 import { buildModels, type ModelSources, type ModelTables } from "./models.ts";
 import { isAtOrBelow, type Report } from "./problems.ts";

@@ -4,7 +4,7 @@ import type {
   EntryProblem,
   ShippedChannel,
   StoredEntry,
-} from "../admin/configuration-ports.ts";
+} from "../admin/configuration/store-port.ts";
 import type { Channel } from "../domain/channel.ts";
 import { shippedModels, type CatalogueFile } from "./catalogue.ts";
 import {

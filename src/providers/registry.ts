@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ProviderDescription } from "../admin/configuration-ports.ts";
+import type { ProviderDescription } from "../admin/configuration/store-port.ts";
 import type { Channel } from "../domain/channel.ts";
 import type { EmbeddingUpstream, ImageUpstream, TextUpstream, Upstreams } from "../gateway/upstreams.ts";
 import { snakeCase } from "../lib/casing.ts";

@@ -1,19 +1,19 @@
 import { setImmediate } from "node:timers/promises";
 import type { RunningGateway } from "../admin/context.ts";
-import type { AdminStore } from "../admin/ports.ts";
-import { isRecipient } from "../admin/recipients.ts";
+import { isRecipient } from "../admin/alerts/recipients.ts";
 import { openMailer } from "../alerts/mail.ts";
 import type { SendMail } from "../alerts/ports.ts";
 import { startAlerts } from "../alerts/watch.ts";
 import type { Health } from "../gateway/routing/health.ts";
+import { systemClock } from "../lib/clock.ts";
 import { type BackgroundWork, every } from "../lib/waiting.ts";
-import type { ProcessBasis } from "./core.ts";
-import type { LiveSettings } from "./reload.ts";
 import type { SystemLog } from "../telemetry/log.ts";
 import type { PromptRecorder } from "../telemetry/prompt-recorder.ts";
 import type { RequestRecorder } from "../telemetry/request-recorder.ts";
 import type { TrafficCounters } from "../telemetry/traffic-counters.ts";
-import { systemClock } from "../lib/clock.ts";
+import type { AdminStore } from "../admin/admin-store.ts";
+import type { ProcessBasis } from "./core.ts";
+import type { LiveSettings } from "./reload.ts";
 
 interface Recorders {
   traffic: TrafficCounters;

@@ -1,20 +1,20 @@
-import type { Storage } from "../storage/index.ts";
 import type { BootstrapResult } from "../admin/bootstrap.ts";
-import type { StoredEntry } from "../admin/configuration-ports.ts";
 import type { Settings } from "../config/index.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { Core } from "../gateway/core.ts";
-import type { BudgetLeases } from "../gateway/metering/budget-leases.ts";
 import { DependencyError } from "../gateway/dependency-error.ts";
+import type { BudgetLeases } from "../gateway/metering/budget-leases.ts";
 import { VERSION } from "../lib/version.ts";
-import { after, type BackgroundWork, every, sleep, withDeadline } from "../lib/waiting.ts";
-import type { LoadConfiguration } from "./reload.ts";
-import { DEADLINE_TICK_MS } from "./core.ts";
-import { openParts } from "./parts.ts";
+import { type BackgroundWork, after, every, sleep, withDeadline } from "../lib/waiting.ts";
 import { type Overload, type RunningServer, startOperatorServer, startServer } from "../server/index.ts";
 import type { Blobs } from "../storage/blobs/index.ts";
 import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
+import type { Storage } from "../storage/index.ts";
 import type { SystemLog } from "../telemetry/log.ts";
+import type { StoredEntry } from "../admin/configuration/store-port.ts";
+import { DEADLINE_TICK_MS } from "./core.ts";
+import { openParts } from "./parts.ts";
+import type { LoadConfiguration } from "./reload.ts";
 
 /** A running gateway. */
 export interface Gateway {

@@ -1,5 +1,5 @@
 import { AdminError } from "../admin/admin-error.ts";
-import type { Configuration, ConfigurationState, StoredEntry } from "../admin/configuration-ports.ts";
+import type { Configuration, ConfigurationState, StoredEntry } from "../admin/configuration/store-port.ts";
 import {
   associatedData,
   ConfigurationError,

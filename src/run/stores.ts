@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { StoredEntry } from "../admin/configuration-ports.ts";
-import type { AdminStore } from "../admin/ports.ts";
+import type { StoredEntry } from "../admin/configuration/store-port.ts";
+import type { AdminStore } from "../admin/admin-store.ts";
 import { type LoadedSettings, processEnvironment, type Settings } from "../config/index.ts";
 import { readS3Address } from "../lib/s3-address.ts";
 import type { Installation, Progress } from "../storage/backup/index.ts";

@@ -1,5 +1,5 @@
 import { AdminError } from "../admin/admin-error.ts";
-import type { SignedIn } from "../admin/signed-in.ts";
+import type { SignedIn } from "../admin/sign-in/signed-in.ts";
 import { newId } from "../lib/ids.ts";
 import { every } from "../lib/waiting.ts";
 import { fingerprintOf } from "./entrance/fingerprint.ts";

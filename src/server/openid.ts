@@ -1,5 +1,5 @@
 import type * as OpenIdClient from "openid-client";
-import type { IdentityClaims, IdentitySettings } from "../admin/identity-provider.ts";
+import type { IdentityClaims, IdentitySettings } from "../admin/sign-in/identity-provider.ts";
 
 /** The data that the browser keeps between the start and the end of a sign-in. */
 export interface PendingSignIn {

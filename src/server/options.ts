@@ -1,5 +1,5 @@
 import type { OperationContext } from "../admin/context.ts";
-import type { IdentitySettings } from "../admin/identity-provider.ts";
+import type { IdentitySettings } from "../admin/sign-in/identity-provider.ts";
 import type { Core } from "../gateway/core.ts";
 import type { ImageCore } from "../gateway/images.ts";
 import type { JobCore } from "../jobs/submit.ts";

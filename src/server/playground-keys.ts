@@ -1,13 +1,13 @@
 import { AdminError } from "../admin/admin-error.ts";
 import { requireAccess } from "../admin/operation.ts";
-import { scopedStore } from "../admin/scoped-store.ts";
+import { scopedStore } from "../admin/scoped/store.ts";
 import { isObject } from "../lib/json.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { Actor } from "../admin/actor.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import { requireSameOrigin } from "./session-cookie.ts";
 import { originOf, readConsoleMember, type Administration } from "./signed-in.ts";
-import type { KeyRecord } from "../admin/key-schema.ts";
+import type { KeyRecord } from "../admin/keys/schema.ts";
 
 /** The header in which the console's playground names a key by its id, instead of sending its secret. */
 export const PLAYGROUND_KEY = "x-gateway-playground-key";

@@ -1,9 +1,9 @@
 import { AdminError } from "../admin/admin-error.ts";
-import { readAdminToken } from "../admin/admin-tokens.ts";
+import { readAdminToken } from "../admin/tokens/tokens.ts";
 import type { OperationContext } from "../admin/context.ts";
-import type { IdentitySettings } from "../admin/identity-provider.ts";
-import { forgetSession, readSession } from "../admin/sessions.ts";
-import type { Origin, SignedIn } from "../admin/signed-in.ts";
+import type { IdentitySettings } from "../admin/sign-in/identity-provider.ts";
+import { forgetSession, readSession } from "../admin/sign-in/sessions.ts";
+import type { Origin, SignedIn } from "../admin/sign-in/signed-in.ts";
 import type { OutcomeStore } from "../gateway/outcomes.ts";
 import { addressOf, type HttpExchange } from "./http-exchange.ts";
 import type { UndeclaredProxy } from "./undeclared-proxy.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { sweepSessions } from "../admin/sessions.ts";
+import { sweepSessions } from "../admin/sign-in/sessions.ts";
 import { inDoubtReport } from "./budgets/leases-in-doubt.ts";
 import { systemClock } from "../lib/clock.ts";
 import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";

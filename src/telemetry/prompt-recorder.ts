@@ -1,6 +1,6 @@
 import type { RequestEvent } from "../domain/request-event.ts";
 import { redactPersonal } from "./redaction.ts";
-import type { PromptRecord } from "../admin/prompt-schema.ts";
+import type { PromptRecord } from "../admin/prompts/schema.ts";
 
 /** Most records that wait for the database; further ones are dropped. */
 const MAX_WAITING = 500;

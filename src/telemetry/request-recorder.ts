@@ -1,4 +1,4 @@
-import type { PictureRecord, RequestRecord } from "../admin/usage-ports.ts";
+import type { PictureRecord, RequestRecord } from "../admin/usage/store-port.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { isFailed } from "../domain/request-outcome.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";

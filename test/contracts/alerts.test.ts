@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { SMTPServer } from "smtp-server";
-import { removeAlert } from "../../src/admin/alerts.ts";
+import { removeAlert } from "../../src/admin/alerts/alerts.ts";
 import type { AdminContext } from "../../src/admin/context.ts";
-import { isRecipient } from "../../src/admin/recipients.ts";
+import { isRecipient } from "../../src/admin/alerts/recipients.ts";
 import { openMailer, sendDueMails } from "../../src/alerts/mail.ts";
 import { watch } from "../../src/alerts/watch.ts";
 import type { Ejection } from "../../src/gateway/routing/ejection.ts";

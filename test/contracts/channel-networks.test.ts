@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { exportConfiguration } from "../../src/admin/configuration-document.ts";
+import { exportConfiguration } from "../../src/admin/document/document.ts";
 import type { OperationContext } from "../../src/admin/context.ts";
 import type { Role } from "../../src/admin/roles.ts";
 import type { Channel } from "../../src/domain/channel.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { exportConfiguration } from "../../src/admin/configuration-document.ts";
+import { exportConfiguration } from "../../src/admin/document/document.ts";
 import type { OperationContext } from "../../src/admin/context.ts";
 import { readYaml, writeYaml } from "../../src/config/yaml.ts";
 import {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { getChannel, listChannels, removeChannel } from "../../src/admin/channels.ts";
+import { getChannel, listChannels, removeChannel } from "../../src/admin/channels/channels.ts";
 import type { OperationContext } from "../../src/admin/context.ts";
-import { getModel, removeModel } from "../../src/admin/models.ts";
-import { resealSecrets } from "../../src/admin/reseal.ts";
-import { openSecret, secretName } from "../../src/admin/totp.ts";
+import { getModel, removeModel } from "../../src/admin/models/models.ts";
+import { resealSecrets } from "../../src/admin/configuration/reseal.ts";
+import { openSecret, secretName } from "../../src/admin/sign-in/totp.ts";
 import { newMasterKey } from "../../src/lib/seal.ts";
 import {
   createChannel,

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
-import { getCharge } from "../../src/admin/ledger.ts";
-import type { ChargeHistory } from "../../src/admin/ledger-ports.ts";
+import { getCharge } from "../../src/admin/ledger/ledger.ts";
+import type { ChargeHistory } from "../../src/admin/ledger/store-port.ts";
 import type { AdminContext } from "../../src/admin/context.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import type { Integer } from "../../src/storage/database/columns.ts";

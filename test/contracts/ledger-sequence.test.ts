@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { listLedger } from "../../src/admin/ledger.ts";
+import { listLedger } from "../../src/admin/ledger/ledger.ts";
 import { nextSequence, readableSequence } from "../../src/storage/database/ledger-sequence.ts";
 import { openStores } from "../../src/storage/index.ts";
 import { adminContext } from "../support/admin-context.ts";

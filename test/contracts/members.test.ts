@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
-import type { MemberRecord, MemberStore } from "../../src/admin/member-ports.ts";
-import type { AdminStore } from "../../src/admin/ports.ts";
+import type { MemberRecord, MemberStore } from "../../src/admin/members/store-port.ts";
+import type { AdminStore } from "../../src/admin/admin-store.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn } from "../../src/storage/tables/stores.ts";

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
 import { AdminError } from "../../src/admin/admin-error.ts";
-import type { AdminStore } from "../../src/admin/ports.ts";
+import type { AdminStore } from "../../src/admin/admin-store.ts";
 import type { Access } from "../../src/admin/roles.ts";
-import { scopedStore } from "../../src/admin/scoped-store.ts";
+import { scopedStore } from "../../src/admin/scoped/store.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aMember, anAlert, aPrice, aSession, aToken, aWebhook, fill } from "../support/full-store.ts";

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../src/domain/organization.ts";
-import type { NewBudget } from "../../src/admin/budget-ports.ts";
+import type { NewBudget } from "../../src/admin/budgets/store-port.ts";
 import { openDatabase } from "../../src/storage/database/open.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { findPgBouncer, startPgBouncer, type PgBouncer } from "../support/pgbouncer.ts";
 import { findPostgres, startPostgres, type PrivatePostgres } from "../support/postgres.ts";
-import type { KeyRecord } from "../../src/admin/key-schema.ts";
-import type { OrganizationRecord } from "../../src/admin/organization-schema.ts";
+import type { KeyRecord } from "../../src/admin/keys/schema.ts";
+import type { OrganizationRecord } from "../../src/admin/organizations/schema.ts";
 
 /** Empty databases of the kind under test, for a suite. */
 export interface TestDatabases {

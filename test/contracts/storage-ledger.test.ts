@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { AdminContext, OperationContext } from "../../src/admin/context.ts";
-import { exportList } from "../../src/admin/exports.ts";
+import { exportList } from "../../src/admin/exports/exports.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
-import { KEY_STATES } from "../../src/admin/key-schema.ts";
+import { KEY_STATES } from "../../src/admin/keys/schema.ts";
 
 const NOW = Date.now();
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 import { beforeAll, expect, setSystemTime, test } from "bun:test";
 import fc from "fast-check";
+import { fullestBudgets } from "../../src/admin/overview/fullest-budgets.ts";
+import { readOwnUsage } from "../../src/admin/usage/own-usage.ts";
 import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import type { BudgetRequest } from "../../src/gateway/metering/stores.ts";
-import { fullestBudgets } from "../../src/admin/budget-use.ts";
-import { readOwnUsage } from "../../src/admin/own-usage.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { leaseStore, LEASES_A_TRANSACTION } from "../../src/storage/budgets/leases.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";

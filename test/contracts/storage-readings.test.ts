@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { existsSync, unlinkSync, writeFileSync } from "node:fs";
-import type { AdminStore } from "../../src/admin/ports.ts";
+import type { AdminStore } from "../../src/admin/admin-store.ts";
 import { DependencyError } from "../../src/gateway/dependency-error.ts";
 import { openThreadWriter } from "../../src/storage/journal/ledger-writer.ts";
 import { RecordLines } from "../../src/storage/journal/record-line.ts";

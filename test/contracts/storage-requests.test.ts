@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import type { RequestFilter, RequestRecord } from "../../src/admin/usage-ports.ts";
+import type { RequestFilter, RequestRecord } from "../../src/admin/usage/store-port.ts";
 import type { TrafficCount } from "../../src/domain/traffic.ts";
 import { openStores, type Stores } from "../../src/storage/tables/stores.ts";
 import { anEntry, onEachDatabase } from "./storage-harness.ts";

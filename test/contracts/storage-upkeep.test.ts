@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AdminContext } from "../../src/admin/context.ts";
-import { verifyLedger } from "../../src/admin/ledger-upkeep.ts";
+import { verifyLedger } from "../../src/admin/ledger/upkeep.ts";
 import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";

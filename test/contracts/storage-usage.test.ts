@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { newCorrection } from "../../src/admin/ledger.ts";
-import type { SpendingSum, UsageSum } from "../../src/admin/usage-ports.ts";
+import { newCorrection } from "../../src/admin/ledger/ledger.ts";
+import type { SpendingSum, UsageSum } from "../../src/admin/usage/store-port.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { TOKEN_CATEGORIES, type Usage } from "../../src/domain/usage.ts";
 import { openStores, type Stores } from "../../src/storage/tables/stores.ts";

@@ -6,7 +6,7 @@ import { openLinkSecrets } from "../../src/storage/tables/link-secrets.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
-import type { PriceRecord } from "../../src/admin/price-ports.ts";
+import type { PriceRecord } from "../../src/admin/prices/store-port.ts";
 
 /** None of them ever goes or gets another name. */
 const MIGRATION_NAMES = ["0001_tables"];

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import type { AdminContext } from "../../src/admin/context.ts";
-import { redeliver, removeWebhook, rotateWebhook } from "../../src/admin/webhooks.ts";
+import { redeliver, removeWebhook, rotateWebhook } from "../../src/admin/webhooks/webhooks.ts";
 import { sendDue } from "../../src/jobs/webhooks.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createSafeFetch } from "../../src/lib/safe-fetch.ts";

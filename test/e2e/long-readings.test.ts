@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { EXPORTS } from "../../src/admin/exports.ts";
+import { EXPORTS } from "../../src/admin/exports/exports.ts";
 import type { Operation } from "../../src/admin/operation.ts";
 import { operations } from "../../src/admin/operations.ts";
 import type { Administrator } from "../support/administration.ts";

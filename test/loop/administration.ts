@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { EXPORTS } from "../../src/admin/exports.ts";
+import { EXPORTS } from "../../src/admin/exports/exports.ts";
 import type { Administrator } from "../support/administration.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import {

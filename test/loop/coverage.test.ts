@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { TEXT_DIALECTS } from "../../src/dialects/text.ts";
 import { allRoutes, type ServerOptions } from "../../src/server/index.ts";
-import { EXPORTS } from "../../src/admin/exports.ts";
+import { EXPORTS } from "../../src/admin/exports/exports.ts";
 import type { Operation } from "../../src/admin/operation.ts";
 import { operations } from "../../src/admin/operations.ts";
 import { LONG_READINGS } from "../support/long-readings.ts";

@@ -3,39 +3,46 @@ import {
   alertChangeSchema,
   alertCreationSchema,
   alertEventListSchema,
-} from "../../src/admin/alert-schema.ts";
-import * as alerts from "../../src/admin/alerts.ts";
-import * as budgets from "../../src/admin/budgets.ts";
+} from "../../src/admin/alerts/schema.ts";
+import * as alerts from "../../src/admin/alerts/alerts.ts";
+import * as budgets from "../../src/admin/budgets/budgets.ts";
 import {
   channelChangeSchema,
   channelCreationSchema,
   channelTestSchema,
-} from "../../src/admin/channel-schemas.ts";
-import * as channelTest from "../../src/admin/channel-test.ts";
-import * as channels from "../../src/admin/channels.ts";
-import * as document from "../../src/admin/configuration-document.ts";
+} from "../../src/admin/channels/schema.ts";
+import * as channelTest from "../../src/admin/channels/test-channel.ts";
+import * as channels from "../../src/admin/channels/channels.ts";
+import * as document from "../../src/admin/document/document.ts";
 import { readInput } from "../../src/admin/input.ts";
-import * as keys from "../../src/admin/keys.ts";
-import * as ledger from "../../src/admin/ledger.ts";
-import * as upkeep from "../../src/admin/ledger-upkeep.ts";
-import { memberChangeSchema, memberCreationSchema } from "../../src/admin/member-schema.ts";
-import * as members from "../../src/admin/members.ts";
-import { modelChangeSchema, modelCreationSchema, modelsInputSchema } from "../../src/admin/model-schemas.ts";
-import * as models from "../../src/admin/models.ts";
-import * as organizations from "../../src/admin/organizations.ts";
-import * as corrections from "../../src/admin/price-correction.ts";
-import * as prices from "../../src/admin/prices.ts";
-import * as routes from "../../src/admin/routes.ts";
-import { organizationChangeSchema, organizationCreationSchema } from "../../src/admin/organization-schema.ts";
+import * as keys from "../../src/admin/keys/keys.ts";
+import * as ledger from "../../src/admin/ledger/ledger.ts";
+import * as upkeep from "../../src/admin/ledger/upkeep.ts";
+import { memberChangeSchema, memberCreationSchema } from "../../src/admin/members/schema.ts";
+import * as members from "../../src/admin/members/members.ts";
+import { modelChangeSchema, modelCreationSchema, modelsInputSchema } from "../../src/admin/models/schema.ts";
+import * as models from "../../src/admin/models/models.ts";
+import * as organizations from "../../src/admin/organizations/organizations.ts";
+import * as corrections from "../../src/admin/prices/correction.ts";
+import * as prices from "../../src/admin/prices/prices.ts";
+import * as routes from "../../src/admin/routes/routes.ts";
+import {
+  organizationChangeSchema,
+  organizationCreationSchema,
+} from "../../src/admin/organizations/schema.ts";
 import {
   keyChangeSchema,
   keyCreationSchema,
   keyListSchema,
   keyRotationSchema,
-} from "../../src/admin/key-schema.ts";
-import { budgetChangeSchema, budgetCreationSchema, budgetListSchema } from "../../src/admin/budget-schema.ts";
-import { deliveryListSchema, webhookCreationSchema } from "../../src/admin/webhook-schema.ts";
-import * as webhooks from "../../src/admin/webhooks.ts";
+} from "../../src/admin/keys/schema.ts";
+import {
+  budgetChangeSchema,
+  budgetCreationSchema,
+  budgetListSchema,
+} from "../../src/admin/budgets/schema.ts";
+import { deliveryListSchema, webhookCreationSchema } from "../../src/admin/webhooks/schema.ts";
+import * as webhooks from "../../src/admin/webhooks/webhooks.ts";
 
 /** Functions of administration that read their input by its schema first, as an operation does for its caller. */
 

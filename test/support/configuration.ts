@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { StoredEntry } from "../../src/admin/configuration-ports.ts";
+import type { StoredEntry } from "../../src/admin/configuration/store-port.ts";
 import type { OperationContext } from "../../src/admin/context.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { systemClock } from "../../src/lib/clock.ts";

@@ -1,14 +1,14 @@
-import type { AdminStore } from "../../src/admin/ports.ts";
+import type { AdminStore } from "../../src/admin/admin-store.ts";
 import { runningPeriod } from "../../src/domain/budget-period.ts";
 import type { ListPage } from "../../src/admin/list-page.ts";
 import { memoryMemberStores } from "./memory-member-stores.ts";
-import type { StoredEntry } from "../../src/admin/configuration-ports.ts";
+import type { StoredEntry } from "../../src/admin/configuration/store-port.ts";
 import { memoryLedgerStore, type MemoryLedgerStore } from "./memory-ledger-store.ts";
-import type { BudgetRecord } from "../../src/admin/budget-schema.ts";
+import type { BudgetRecord } from "../../src/admin/budgets/schema.ts";
 import type { Actor } from "../../src/admin/actor.ts";
-import type { KeyRecord, KeyState } from "../../src/admin/key-schema.ts";
-import type { OrganizationRecord } from "../../src/admin/organization-schema.ts";
-import type { PriceRecord } from "../../src/admin/price-ports.ts";
+import type { KeyRecord, KeyState } from "../../src/admin/keys/schema.ts";
+import type { OrganizationRecord } from "../../src/admin/organizations/schema.ts";
+import type { PriceRecord } from "../../src/admin/prices/store-port.ts";
 
 export interface MemoryAdminStore extends AdminStore {
   /** Every change in order: who made it and what. */

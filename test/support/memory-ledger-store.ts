@@ -1,7 +1,7 @@
-import type { ChargeHistory, LedgerAdminStore, LedgerPosition } from "../../src/admin/ledger-ports.ts";
+import type { ChargeHistory, LedgerAdminStore, LedgerPosition } from "../../src/admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
-import type { AuditRecord, AuditStore } from "../../src/admin/audit-ports.ts";
-import type { LedgerDifference } from "../../src/admin/ledger-verification-schema.ts";
+import type { AuditRecord, AuditStore } from "../../src/admin/audit/store-port.ts";
+import type { LedgerDifference } from "../../src/admin/ledger/verification-schema.ts";
 
 export interface MemoryLedgerStore extends LedgerAdminStore {
   /** Every entry in the order it was written. */

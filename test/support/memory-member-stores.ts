@@ -1,6 +1,6 @@
-import type { MemberRecord, SessionRecord } from "../../src/admin/member-ports.ts";
-import type { AdminStore } from "../../src/admin/ports.ts";
-import type { AdminTokenRecord } from "../../src/admin/token-schema.ts";
+import type { MemberRecord, SessionRecord } from "../../src/admin/members/store-port.ts";
+import type { AdminStore } from "../../src/admin/admin-store.ts";
+import type { AdminTokenRecord } from "../../src/admin/tokens/schema.ts";
 import type { Actor } from "../../src/admin/actor.ts";
 
 type Note = (by: Actor, change: string) => void;

@@ -5,10 +5,10 @@ import type {
   MemberStore,
   SessionStore,
   SignInAttemptStore,
-} from "../member-ports.ts";
-import type { AdminStore } from "../ports.ts";
+} from "../members/store-port.ts";
+import type { AdminStore } from "../admin-store.ts";
 import { isAtLeast, type Access } from "../roles.ts";
-import { covers } from "../signed-in.ts";
+import { covers } from "../sign-in/signed-in.ts";
 import { refused, type Scope } from "./scope.ts";
 
 /**

@@ -1,7 +1,7 @@
-import type { LedgerAdminStore } from "../ledger-ports.ts";
-import type { BudgetAdminStore } from "../budget-ports.ts";
+import type { LedgerAdminStore } from "../ledger/store-port.ts";
+import type { BudgetAdminStore } from "../budgets/store-port.ts";
 import { isWithin, listOwn, filteredOwn, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
-import type { PriceStore } from "../price-ports.ts";
+import type { PriceStore } from "../prices/store-port.ts";
 
 /**
  * Prices, budgets and the ledger. Default prices are everybody's to read. What an organization pays is set and corrected by

@@ -1,12 +1,12 @@
-import type { AlertAdminStore } from "../alert-ports.ts";
-import type { ConfigurationStore } from "../configuration-ports.ts";
-import type { LinkSecretStore } from "../ports.ts";
-import type { JobAdminStore } from "../job-ports.ts";
-import type { WebhookStore } from "../webhook-ports.ts";
+import type { AlertAdminStore } from "../alerts/store-port.ts";
+import type { ConfigurationStore } from "../configuration/store-port.ts";
+import type { LinkSecretStore } from "../admin-store.ts";
+import type { JobAdminStore } from "../jobs/store-port.ts";
+import type { WebhookStore } from "../webhooks/store-port.ts";
 import { isWithin, listOwn, filteredOwn, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
-import type { AuditStore } from "../audit-ports.ts";
-import type { KeyStore } from "../key-ports.ts";
-import type { OrganizationStore } from "../organization-ports.ts";
+import type { AuditStore } from "../audit/store-port.ts";
+import type { KeyStore } from "../keys/store-port.ts";
+import type { OrganizationStore } from "../organizations/store-port.ts";
 
 /** Organizations and what they own besides money. */
 export const scopedResources = {

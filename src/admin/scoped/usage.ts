@@ -1,5 +1,5 @@
-import type { PromptStore } from "../prompt-ports.ts";
-import type { ListedRequest, PictureStore, RequestStore, UsageStore } from "../usage-ports.ts";
+import type { PromptStore } from "../prompts/store-port.ts";
+import type { ListedRequest, PictureStore, RequestStore, UsageStore } from "../usage/store-port.ts";
 import { isWithin, refused, type Scope } from "./scope.ts";
 
 /** Sums, requests and pictures. What belongs to no organization, such as a request without a key, is not shown. */

@@ -1,7 +1,7 @@
 import { AdminError } from "../../admin/admin-error.ts";
-import { LiveEvents, type LiveEvent } from "../../admin/live-events.ts";
-import { endOf } from "../../admin/sessions.ts";
-import type { SignedIn } from "../../admin/signed-in.ts";
+import { LiveEvents, type LiveEvent } from "../../admin/overview/live-events.ts";
+import { endOf } from "../../admin/sign-in/sessions.ts";
+import type { SignedIn } from "../../admin/sign-in/signed-in.ts";
 import { suspendIdleTimeout } from "../http-exchange.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { baseHeaders } from "../respond.ts";

@@ -1,5 +1,10 @@
 import { AdminError } from "../../admin/admin-error.ts";
-import { exportList, listOperation, type ExportFormat, type ExportName } from "../../admin/exports.ts";
+import {
+  exportList,
+  listOperation,
+  type ExportFormat,
+  type ExportName,
+} from "../../admin/exports/exports.ts";
 import { requireAccess } from "../../admin/operation.ts";
 import { queryOf, suspendIdleTimeout } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";

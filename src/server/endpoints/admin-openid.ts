@@ -1,5 +1,5 @@
 import { AdminError } from "../../admin/admin-error.ts";
-import { signInByIdentity, type IdentitySettings } from "../../admin/identity-provider.ts";
+import { signInByIdentity, type IdentitySettings } from "../../admin/sign-in/identity-provider.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
 import { openId, type OpenId, type PendingSignIn } from "../openid.ts";
 import { baseHeaders } from "../respond.ts";

@@ -1,8 +1,8 @@
 import { readInput } from "../../admin/input.ts";
-import { signIn, signInSchema } from "../../admin/sign-in.ts";
+import { signIn, signInSchema } from "../../admin/sign-in/sign-in.ts";
 import { z } from "zod";
-import { memberView } from "../../admin/member-operations.ts";
-import { memberSchema } from "../../admin/member-schema.ts";
+import { memberView } from "../../admin/members/operations.ts";
+import { memberSchema } from "../../admin/members/schema.ts";
 import type { BodyLimits } from "../entrance/body-limits.ts";
 import { baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";

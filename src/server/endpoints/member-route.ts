@@ -1,7 +1,7 @@
 import { AdminError } from "../../admin/admin-error.ts";
 import type { OperationContext } from "../../admin/context.ts";
 import { requireAccess, type Operation } from "../../admin/operation.ts";
-import { scopedStore } from "../../admin/scoped-store.ts";
+import { scopedStore } from "../../admin/scoped/store.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 import { adminErrorBody, baseHeaders } from "../respond.ts";
 import type { Route } from "../routes.ts";

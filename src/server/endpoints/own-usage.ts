@@ -1,5 +1,5 @@
-import { readOwnUsage } from "../../admin/own-usage.ts";
-import type { AdminStore } from "../../admin/ports.ts";
+import { readOwnUsage } from "../../admin/usage/own-usage.ts";
+import type { AdminStore } from "../../admin/admin-store.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { limitOf } from "../../gateway/admission/limit-grant.ts";
 import type { LimitRequest } from "../../gateway/admission/limits.ts";

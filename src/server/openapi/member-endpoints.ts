@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { EXPORTS } from "../../admin/exports.ts";
+import { EXPORTS } from "../../admin/exports/exports.ts";
 import type { EndpointDescription } from "./public-endpoints.ts";
-import { memberSchema } from "../../admin/member-schema.ts";
+import { memberSchema } from "../../admin/members/schema.ts";
 
 const TAG = "Administration: session";
 

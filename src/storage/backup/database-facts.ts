@@ -1,7 +1,7 @@
 import type { Integer } from "../database/columns.ts";
 import { MIGRATIONS } from "../database/migrate.ts";
 import type { Database } from "../database/sql.ts";
-import type { LedgerVerification } from "../../admin/ledger-verification-schema.ts";
+import type { LedgerVerification } from "../../admin/ledger/verification-schema.ts";
 
 /** What was found in a database that was read as a whole. */
 export interface DatabaseFacts {

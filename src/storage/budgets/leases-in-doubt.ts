@@ -1,5 +1,5 @@
 import type { Database, Sql } from "../database/sql.ts";
-import type { LeaseInDoubt } from "../../admin/budget-schema.ts";
+import type { LeaseInDoubt } from "../../admin/budgets/schema.ts";
 import type { Actor } from "../../admin/actor.ts";
 import { money, named, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "../tables/change.ts";

@@ -1,4 +1,4 @@
-import type { AdminStore } from "../../admin/ports.ts";
+import type { AdminStore } from "../../admin/admin-store.ts";
 
 /**
  * The thread that runs a method of the store. `caller`: the calling one, for writes and for reads of named rows.

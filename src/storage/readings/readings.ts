@@ -1,4 +1,4 @@
-import type { AdminStore } from "../../admin/ports.ts";
+import type { AdminStore } from "../../admin/admin-store.ts";
 import type { Report } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import { READERS, type Reader, type ReadStore } from "./readers.ts";

@@ -1,7 +1,7 @@
-import { modelSet } from "../../admin/enabled-models.ts";
+import { modelSet } from "../../admin/organizations/enabled-models.ts";
 import type { ApiKey } from "../../domain/api-key.ts";
 import { parseAddressList, type AddressList } from "../../lib/cidr.ts";
-import type { KeyRecord } from "../../admin/key-schema.ts";
+import type { KeyRecord } from "../../admin/keys/schema.ts";
 
 /**
  * Makes the keys that requests are checked against. Equal sets of scopes and models share one object, so that a hundred

@@ -3,12 +3,12 @@ import type { Channel, Route } from "../../domain/channel.ts";
 import type { Model } from "../../domain/model.ts";
 import type { Organization } from "../../domain/organization.ts";
 import type { PriceRow } from "../../domain/price.ts";
+import { modelSet } from "../../admin/organizations/enabled-models.ts";
+import type { OrganizationRecord } from "../../admin/organizations/schema.ts";
+import { priceIndex } from "../../admin/prices/price-index.ts";
+import type { PriceRecord } from "../../admin/prices/store-port.ts";
+import { resolveRoute } from "../../admin/routes/routes.ts";
 import type { Directory } from "../../gateway/snapshot.ts";
-import { modelSet } from "../../admin/enabled-models.ts";
-import { priceIndex } from "../../admin/price-index.ts";
-import { resolveRoute } from "../../admin/routes.ts";
-import type { OrganizationRecord } from "../../admin/organization-schema.ts";
-import type { PriceRecord } from "../../admin/price-ports.ts";
 
 /** The part of the directory that comes from the configuration. */
 export interface Configured {

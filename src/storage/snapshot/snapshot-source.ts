@@ -4,8 +4,8 @@ import { keys } from "../tables/keys.ts";
 import { organizationStore } from "../tables/organizations.ts";
 import { priceStore } from "../tables/prices.ts";
 import type { Database } from "../database/sql.ts";
-import type { ChangeKind } from "../../admin/audit-ports.ts";
-import type { KeyRecord } from "../../admin/key-schema.ts";
+import type { ChangeKind } from "../../admin/audit/store-port.ts";
+import type { KeyRecord } from "../../admin/keys/schema.ts";
 import type { Row } from "../database/table.ts";
 
 /** The queries of a snapshot. */

@@ -10,8 +10,8 @@ import { budgetsByKey, buildDirectory, type Configured, type Stored } from "./di
 import { keyCache } from "./key-cache.ts";
 import { snapshotSource, type SnapshotSource } from "./snapshot-source.ts";
 import type { Database } from "../database/sql.ts";
-import type { ChangeKind } from "../../admin/audit-ports.ts";
-import type { KeyRecord } from "../../admin/key-schema.ts";
+import type { ChangeKind } from "../../admin/audit/store-port.ts";
+import type { KeyRecord } from "../../admin/keys/schema.ts";
 
 /**
  * Everything requests are decided by, in memory. A change in the database is noticed within half a second; while

@@ -1,5 +1,5 @@
-import type { AdminTokenStore } from "../../admin/member-ports.ts";
-import type { AdminTokenRecord } from "../../admin/token-schema.ts";
+import type { AdminTokenStore } from "../../admin/members/store-port.ts";
+import type { AdminTokenRecord } from "../../admin/tokens/schema.ts";
 import type { Database } from "../database/sql.ts";
 import { json, named, nullable, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "./change.ts";

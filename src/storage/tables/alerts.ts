@@ -1,11 +1,11 @@
-import type { AlertAdminStore } from "../../admin/alert-ports.ts";
+import type { AlertAdminStore } from "../../admin/alerts/store-port.ts";
 import { storeTime } from "../database/expressions.ts";
 import { definedFields } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bit, integer, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageBelow, pageOf } from "./list-page.ts";
-import type { AlertRecord } from "../../admin/alert-schema.ts";
+import type { AlertRecord } from "../../admin/alerts/schema.ts";
 import type { AlertEvent } from "../../domain/alert.ts";
 
 export const alerts = table<AlertRecord>("alerts", {

@@ -3,7 +3,7 @@ import { open, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
-import type { LedgerArchive } from "../../admin/ledger-ports.ts";
+import type { LedgerArchive } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { toColumn } from "../database/columns.ts";
 import { readEntry } from "../written-entry.ts";

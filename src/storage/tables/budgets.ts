@@ -1,4 +1,4 @@
-import type { BudgetAdminStore, NewBudget } from "../../admin/budget-ports.ts";
+import type { BudgetAdminStore, NewBudget } from "../../admin/budgets/store-port.ts";
 import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
 import { BUDGET, inRunningPeriod } from "../budgets/locked-budgets.ts";
 import { storeTime } from "../database/expressions.ts";
@@ -6,7 +6,7 @@ import { makeChange } from "./change.ts";
 import { ofOrganizations, pageOf } from "./list-page.ts";
 import { firstOf } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import type { BudgetRecord } from "../../admin/budget-schema.ts";
+import type { BudgetRecord } from "../../admin/budgets/schema.ts";
 import { integer, named, nullable, table, text, time, type Row } from "../database/table.ts";
 
 const budgets = table<Omit<BudgetRecord, "readAt">>("budgets", {

@@ -1,4 +1,4 @@
-import type { ConfigurationStore, StoredEntry } from "../../admin/configuration-ports.ts";
+import type { ConfigurationStore, StoredEntry } from "../../admin/configuration/store-port.ts";
 import { toColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bigInteger, json, table, text, time, type Row } from "../database/table.ts";

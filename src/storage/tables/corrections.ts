@@ -1,4 +1,4 @@
-import type { ChargeHistory, LedgerAdminStore } from "../../admin/ledger-ports.ts";
+import type { ChargeHistory, LedgerAdminStore } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow, writeEntryRow } from "./ledger-row.ts";

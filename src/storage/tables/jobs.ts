@@ -1,4 +1,4 @@
-import type { JobAdminStore, JobRecord } from "../../admin/job-ports.ts";
+import type { JobAdminStore, JobRecord } from "../../admin/jobs/store-port.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { table, text, time, type Row } from "../database/table.ts";
 import { JOB } from "../jobs/job-row.ts";

@@ -8,7 +8,7 @@ import { QUARANTINE } from "../journal/journal-folder.ts";
 import { KEPT, keptSegments } from "../journal/kept-segments.ts";
 import { REFUSED_FILE } from "../journal/posting.ts";
 import { listSegments, readSegment, segmentPath } from "../journal/segments.ts";
-import type { LedgerDifference } from "../../admin/ledger-verification-schema.ts";
+import type { LedgerDifference } from "../../admin/ledger/verification-schema.ts";
 
 /** Charges in the journals of one machine, compared with the ledger. */
 interface JournalComparison {

@@ -3,8 +3,8 @@ import { ofOrganizations, pageOf, partOf } from "./list-page.ts";
 import { definedFields, firstOf, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Actor } from "../../admin/actor.ts";
-import type { KeyFilter, KeyStore } from "../../admin/key-ports.ts";
-import type { KeyRecord } from "../../admin/key-schema.ts";
+import type { KeyFilter, KeyStore } from "../../admin/keys/store-port.ts";
+import type { KeyRecord } from "../../admin/keys/schema.ts";
 import { bit, integer, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
 
 export const keys = table<KeyRecord>("api_keys", {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { LedgerAdminStore, LedgerArchive, LedgerPosition } from "../../admin/ledger-ports.ts";
+import type { LedgerAdminStore, LedgerArchive, LedgerPosition } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { padded } from "../database/expressions.ts";

@@ -1,4 +1,4 @@
-import type { LedgerFilter, LedgerPage, LedgerPosition, PostedPage } from "../../admin/ledger-ports.ts";
+import type { LedgerFilter, LedgerPage, LedgerPosition, PostedPage } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/columns.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { LinkSecretStore } from "../../admin/ports.ts";
+import type { LinkSecretStore } from "../../admin/admin-store.ts";
 import { systemClock, type Clock } from "../../lib/clock.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Integer } from "../database/columns.ts";

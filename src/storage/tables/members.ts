@@ -1,5 +1,5 @@
-import type { MemberRecord, MemberStore, OwnerCount } from "../../admin/member-ports.ts";
-import { definedFields, toColumn, type Integer } from "../database/columns.ts";
+import type { MemberRecord, MemberStore, OwnerCount } from "../../admin/members/store-port.ts";
+import { type Integer, definedFields, toColumn } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import {
   bit,

@@ -4,8 +4,8 @@ import { padded } from "../database/expressions.ts";
 import { pageOf, partOf } from "./list-page.ts";
 import { definedFields } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import type { OrganizationRecord } from "../../admin/organization-schema.ts";
-import type { OrganizationStore } from "../../admin/organization-ports.ts";
+import type { OrganizationRecord } from "../../admin/organizations/schema.ts";
+import type { OrganizationStore } from "../../admin/organizations/store-port.ts";
 import { bit, integer, json, named, table, text, time, type Row } from "../database/table.ts";
 
 type Settings = OrganizationRecord["settings"];

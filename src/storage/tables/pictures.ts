@@ -1,4 +1,4 @@
-import type { PictureRecord, PictureStore } from "../../admin/usage-ports.ts";
+import type { PictureRecord, PictureStore } from "../../admin/usage/store-port.ts";
 import { padded } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import { integer, table, text, time, type Row } from "../database/table.ts";

@@ -2,7 +2,7 @@ import type { Nanos } from "../../lib/money.ts";
 import { padded } from "../database/expressions.ts";
 import { makeChange } from "./change.ts";
 import type { Database } from "../database/sql.ts";
-import type { PriceRecord, PriceStore } from "../../admin/price-ports.ts";
+import type { PriceRecord, PriceStore } from "../../admin/prices/store-port.ts";
 import { moneyJson, nullable, table, text, time, type Row } from "../database/table.ts";
 
 const prices = table<PriceRecord>("prices", {

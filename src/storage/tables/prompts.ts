@@ -1,5 +1,5 @@
-import type { PromptStore } from "../../admin/prompt-ports.ts";
-import type { PromptRecord } from "../../admin/prompt-schema.ts";
+import type { PromptStore } from "../../admin/prompts/store-port.ts";
+import type { PromptRecord } from "../../admin/prompts/schema.ts";
 import { firstOf } from "../database/columns.ts";
 import type { Database } from "../database/sql.ts";
 import { nullable, table, text, time, type Row } from "../database/table.ts";

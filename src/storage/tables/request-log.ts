@@ -1,5 +1,10 @@
-import type { ListedRequest, RequestFilter, RequestRecord, RequestStore } from "../../admin/usage-ports.ts";
-import type { LedgerPosition } from "../../admin/ledger-ports.ts";
+import type {
+  ListedRequest,
+  RequestFilter,
+  RequestRecord,
+  RequestStore,
+} from "../../admin/usage/store-port.ts";
+import type { LedgerPosition } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { padded } from "../database/expressions.ts";
 import { toBit, type Integer } from "../database/columns.ts";

@@ -1,4 +1,4 @@
-import type { SessionRecord, SessionStore, SignInAttemptStore } from "../../admin/member-ports.ts";
+import type { SessionRecord, SessionStore, SignInAttemptStore } from "../../admin/members/store-port.ts";
 import type { Database } from "../database/sql.ts";
 import { named, table, text, time, type Row } from "../database/table.ts";
 import { findMember } from "./members.ts";

@@ -1,4 +1,4 @@
-import type { AdminStore } from "../../admin/ports.ts";
+import type { AdminStore } from "../../admin/admin-store.ts";
 import { adminTokenStore } from "./admin-tokens.ts";
 import { alertStore } from "./alert-watch.ts";
 import { alertAdminStore } from "./alerts.ts";
@@ -31,7 +31,7 @@ import { sessionStore, signInAttemptStore } from "./sessions.ts";
 import { usageStore } from "./usage.ts";
 import { readableSequence } from "../database/ledger-sequence.ts";
 import { openDatabase, type DatabaseOptions } from "../database/open.ts";
-import type { AuditStore } from "../../admin/audit-ports.ts";
+import type { AuditStore } from "../../admin/audit/store-port.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /** Everything that is kept in the database; sufficient for commands that serve no requests. */

@@ -6,7 +6,7 @@ import type {
   UsageRange,
   UsageStore,
   UsageSum,
-} from "../../admin/usage-ports.ts";
+} from "../../admin/usage/store-port.ts";
 import { nextSpan, startOfSpan } from "../../domain/span.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { addSums } from "../database/insert-statement.ts";

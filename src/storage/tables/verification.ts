@@ -2,7 +2,7 @@ import type { Nanos } from "../../lib/money.ts";
 import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { compareJournals, listQuarantined, readRefused } from "./journal-verification.ts";
-import type { LedgerDifference, LedgerVerification } from "../../admin/ledger-verification-schema.ts";
+import type { LedgerDifference, LedgerVerification } from "../../admin/ledger/verification-schema.ts";
 
 /** Differences that are named, and those of one check of bookings that are counted. */
 const MAX_NAMED = 100;

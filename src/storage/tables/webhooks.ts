@@ -1,11 +1,11 @@
-import type { WebhookStore } from "../../admin/webhook-ports.ts";
+import type { WebhookStore } from "../../admin/webhooks/store-port.ts";
 import { storeTime } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import { nullable, table, text, time, type Row } from "../database/table.ts";
 import { DELIVERY } from "../jobs/webhooks.ts";
 import { makeChange } from "./change.ts";
 import { ofOrganizations, pageBelow } from "./list-page.ts";
-import type { WebhookDelivery, WebhookEndpoint } from "../../admin/webhook-schema.ts";
+import type { WebhookDelivery, WebhookEndpoint } from "../../admin/webhooks/schema.ts";
 
 const endpoints = table<WebhookEndpoint>("webhook_endpoints", {
   id: text(),

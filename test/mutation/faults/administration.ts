@@ -1,7 +1,7 @@
 import type { Fault } from "../fault.ts";
 
 const GUARD = "src/lib/network-guard.ts";
-const ENTRY = "src/admin/channel-entry.ts";
+const ENTRY = "src/admin/channels/entry.ts";
 const NETWORK = "src/providers/transport/network.ts";
 
 const guard = ["src/lib/network-guard.test.ts"];
@@ -39,17 +39,17 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   },
   {
     name: "strangers use up the tries of a browser that is known",
-    file: "src/admin/sign-in-attempts.ts",
+    file: "src/admin/sign-in/attempts.ts",
     find: "  if (known !== null) return { address: null,",
     replace: "  if (known === name) return { address: null,",
-    tests: ["src/admin/sessions.test.ts"],
+    tests: ["src/admin/sign-in/sessions.test.ts"],
   },
   {
     name: "every mark makes a browser known",
-    file: "src/admin/sign-in.ts",
+    file: "src/admin/sign-in/sign-in.ts",
     find: 'return timingSafeEqual(signature(member, id), Buffer.from(signed, "hex")) ? id : null;',
     replace: "return id;",
-    tests: ["src/admin/sessions.test.ts"],
+    tests: ["src/admin/sign-in/sessions.test.ts"],
   },
   {
     name: "charges of the playground name nobody",
@@ -88,7 +88,7 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   },
   {
     name: "a group called owner makes owners",
-    file: "src/admin/identity-provider.ts",
+    file: "src/admin/sign-in/identity-provider.ts",
     find: "roles?.[role]?.some((group) => groups.includes(group))",
     replace: "roles && groups.includes(role)",
     tests: ["test/e2e/admin-openid.test.ts"],
@@ -102,10 +102,10 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   },
   {
     name: "alerts mail anybody",
-    file: "src/admin/recipients.ts",
+    file: "src/admin/alerts/recipients.ts",
     find: "return member !== null && !member.isDisabled && covers(member, organizations);",
     replace: "return !member?.isDisabled;",
-    tests: ["src/admin/recipients.test.ts"],
+    tests: ["src/admin/alerts/recipients.test.ts"],
   },
   {
     name: "a mail is sent to whom its rule names, whoever may get it now",

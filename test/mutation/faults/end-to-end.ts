@@ -18,17 +18,17 @@ export const END_TO_END_FAULTS: readonly Fault[] = [
   },
   {
     name: "an operation that reads everything says that it reads a page",
-    file: "src/admin/price-table.ts",
+    file: "src/admin/prices/table.ts",
     find: 'cost: "report",',
     replace: 'cost: "page",',
     tests: ["test/contracts/operation-costs.test.ts"],
   },
   {
     name: "an export leaves no audit row",
-    file: "src/admin/exports.ts",
+    file: "src/admin/exports/exports.ts",
     find: "      await noteExport(context, name, { format, filter, rows, isWhole });\n",
     replace: "",
-    tests: ["src/admin/exports.test.ts"],
+    tests: ["src/admin/exports/exports.test.ts"],
   },
   {
     name: "a stream that is read to its end without its client is billed again for the same request",

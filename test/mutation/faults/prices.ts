@@ -4,11 +4,11 @@ const PRICE = "src/domain/price.ts";
 const CHARGE = "src/domain/charge.ts";
 const QUOTE = "src/domain/image-quote.ts";
 const SIZE = "src/domain/size.ts";
-const INDEX = "src/admin/price-index.ts";
+const INDEX = "src/admin/prices/price-index.ts";
 const LOOKUP = "src/gateway/metering/price.ts";
 const FIT = "src/gateway/admission/fit-image-request.ts";
 
-const index = ["src/admin/price-index.test.ts"];
+const index = ["src/admin/prices/price-index.test.ts"];
 const quote = ["src/domain/image-quote.test.ts"];
 const size = ["src/domain/size.test.ts"];
 const price = ["src/domain/price.test.ts"];

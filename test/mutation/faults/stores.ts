@@ -367,7 +367,7 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "a new budget's period is begun by the process's clock",
-    file: "src/admin/budgets.ts",
+    file: "src/admin/budgets/budgets.ts",
     find: '=== "total" ? now : 0',
     replace: '=== "total" ? now : now - (now % 86_400_000)',
     tests: money,

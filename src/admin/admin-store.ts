@@ -1,0 +1,51 @@
+/**
+ * What administration needs from the store. Every change bumps the store's revision, by which running gateways
+ * notice it, and leaves an audit row in the same transaction.
+ */
+import type { Actor } from "./actor.ts";
+import type { AlertAdminStore } from "./alerts/store-port.ts";
+import type { PromptStore } from "./prompts/store-port.ts";
+import type { AuditStore } from "./audit/store-port.ts";
+import type { BudgetAdminStore } from "./budgets/store-port.ts";
+import type { ConfigurationStore } from "./configuration/store-port.ts";
+import type { JobAdminStore } from "./jobs/store-port.ts";
+import type { LedgerAdminStore } from "./ledger/store-port.ts";
+import type { AdminTokenStore, MemberStore, SessionStore, SignInAttemptStore } from "./members/store-port.ts";
+import type { PictureStore, RequestStore, UsageStore } from "./usage/store-port.ts";
+import type { WebhookStore } from "./webhooks/store-port.ts";
+import type { KeyStore } from "./keys/store-port.ts";
+import type { OrganizationStore } from "./organizations/store-port.ts";
+import type { PriceStore } from "./prices/store-port.ts";
+
+export interface AdminStore {
+  organizations: OrganizationStore;
+  keys: KeyStore;
+  prices: PriceStore;
+  budgets: BudgetAdminStore;
+  members: MemberStore;
+  sessions: SessionStore;
+  adminTokens: AdminTokenStore;
+  signInAttempts: SignInAttemptStore;
+  linkSecrets: LinkSecretStore;
+  webhooks: WebhookStore;
+  jobs: JobAdminStore;
+  configuration: ConfigurationStore;
+  ledger: LedgerAdminStore;
+  audit: AuditStore;
+  usage: UsageStore;
+  requests: RequestStore;
+  pictures: PictureStore;
+  alerts: AlertAdminStore;
+  /** Runs work on a store whose changes are made together at its end, or not at all when it throws. */
+  atomically<Result>(work: (store: AdminStore) => Promise<Result>): Promise<Result>;
+  prompts: PromptStore;
+}
+
+/** Secrets that sign links to results. */
+export interface LinkSecretStore {
+  /**
+   * Makes a secret that signs from now on (`at`, Unix milliseconds). Removes the older ones, or keeps those that may
+   * have signed links that are still valid. Returns how many were kept.
+   */
+  rotate(rotation: { at: number; keepsOld: boolean }, by: Actor): Promise<{ kept: number }>;
+}

@@ -1,0 +1,35 @@
+import { AdminError } from "../admin-error.ts";
+import type { AdminContext } from "../context.ts";
+import type { AdminStore } from "../admin-store.ts";
+import { covers } from "../sign-in/signed-in.ts";
+
+/**
+ * Throws 400 for the first address that the gateway sends no mail to: one of neither an enabled member, of the organization
+ * where one is named, nor a domain of `mail.allowed_domains`. Where no mail server is configured, every address passes.
+ */
+export async function requireRecipients(
+  { store, catalogue: { mail } }: Pick<AdminContext, "store" | "catalogue">,
+  emails: readonly string[],
+  { field, organizationId }: { field: string; organizationId?: string },
+): Promise<void> {
+  if (!mail) return;
+  for (const email of emails) {
+    if (await isRecipient(store, mail, email, organizationId)) continue;
+    const message = `${field} has ${email}: mails go to members, and to the domains of \`mail.allowed_domains\``;
+    throw new AdminError(400, field, message);
+  }
+}
+
+/** Whether mail goes to this address: an enabled member's, of the organization where one is named, or one of a domain. */
+export async function isRecipient(
+  { members }: Pick<AdminStore, "members">,
+  { allowedDomains }: { allowedDomains: readonly string[] },
+  email: string,
+  organizationId?: string,
+): Promise<boolean> {
+  const address = email.toLowerCase();
+  if (allowedDomains.includes(address.slice(address.lastIndexOf("@") + 1))) return true;
+  const member = await members.find({ email: address });
+  const organizations = organizationId === undefined ? [] : [organizationId];
+  return member !== null && !member.isDisabled && covers(member, organizations);
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { nameSchema, versionSchema } from "../input.ts";
+import { timeCodec, versionViewSchema } from "../output.ts";
+import { pageFields } from "../paging.ts";
+
+export const alertSchema = z.object({
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  settings: z.discriminatedUnion("kind", [
+    z.object({
+      kind: z.literal("budget"),
+      percents: z.array(z.int()).readonly().describe("Shares of the amount, in percent"),
+      budgetId: z.string().nullable().describe("Null is every budget of the organization and its keys"),
+    }),
+    z.object({ kind: z.literal("error_rate"), percent: z.int(), minutes: z.int(), minRequests: z.int() }),
+    z.object({ kind: z.literal("ejection"), seconds: z.int() }),
+  ]),
+  emails: z.array(z.string()).readonly(),
+  usesWebhooks: z.boolean().describe("Whether the organization's webhook endpoints get a message"),
+  isDisabled: z.boolean(),
+  createdAt: timeCodec,
+  version: versionViewSchema,
+});
+
+/** A rule with the number of its last change. */
+export type AlertRecord = z.output<typeof alertSchema>;
+
+export const eventSchema = z.object({
+  id: z.string(),
+  alertId: z.string(),
+  organizationId: z.string(),
+  alertName: z.string(),
+  kind: z.enum(["budget", "error_rate", "ejection"]),
+  subject: z.string().describe("A budget's id, a target, or `requests`"),
+  message: z.string(),
+  firedAt: timeCodec,
+  resolvedAt: timeCodec.nullable().describe("Null while it lasts"),
+});
+
+const MAX_EMAILS = 20;
+
+const settingsSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("budget"),
+    percents: z.array(z.int().min(1).max(100)).min(1).max(10).default([80, 100]),
+    budgetId: z.string().nullable().default(null),
+  }),
+  z.strictObject({
+    kind: z.literal("error_rate"),
+    percent: z.int().min(1).max(100).default(5),
+    minutes: z.int().min(1).max(1440).default(10),
+    minRequests: z.int().min(1).max(1_000_000).default(20),
+  }),
+  z.strictObject({
+    kind: z.literal("ejection"),
+    seconds: z.int().min(10).max(86_400).default(60),
+  }),
+]);
+
+const ruleFields = {
+  name: nameSchema,
+  settings: settingsSchema,
+  emails: z.array(z.email({ error: "must be an e-mail address" })).max(MAX_EMAILS),
+  usesWebhooks: z.boolean(),
+};
+
+export const alertCreationSchema = z.strictObject({
+  organizationId: z.string(),
+  ...ruleFields,
+  emails: ruleFields.emails.default([]),
+  usesWebhooks: ruleFields.usesWebhooks.default(false),
+});
+
+export const alertChangeSchema = z
+  .strictObject({ ...ruleFields, isDisabled: z.boolean() })
+  .partial()
+  .extend({ version: versionSchema });
+
+export const alertListSchema = z.strictObject({ organizationId: z.string().optional(), ...pageFields });
+
+export const alertEventListSchema = alertListSchema.extend({
+  state: z.enum(["open", "all"]).default("all"),
+});

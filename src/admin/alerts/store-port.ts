@@ -1,0 +1,29 @@
+import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
+import type { Actor } from "../actor.ts";
+import type { ListPage, ListPosition } from "../list-page.ts";
+import type { AlertRecord } from "./schema.ts";
+
+export interface AlertAdminStore {
+  create(rule: AlertRule, by: Actor): Promise<AlertRecord>;
+  get(id: string): Promise<AlertRecord | null>;
+  /** Oldest first. */
+  page(page: ListPage & AlertFilter): Promise<AlertRecord[]>;
+  /** Writes what `change` makes of the rule in its present state. Null when there is none. */
+  update(
+    id: string,
+    change: (before: AlertRecord) => Partial<Omit<AlertRule, "id" | "organizationId" | "createdAt">>,
+    by: Actor,
+  ): Promise<AlertRecord | null>;
+  /** False when there is no such rule. */
+  remove(id: string, by: Actor): Promise<boolean>;
+  /** What rules have found, newest first. */
+  events(
+    page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
+  ): Promise<AlertEvent[]>;
+}
+
+/** Of which organizations; what is absent does not matter. */
+interface AlertFilter {
+  organizationId?: string;
+  organizationIds?: readonly string[];
+}

@@ -1,0 +1,104 @@
+import type { Actor } from "../actor.ts";
+import type { ConfigurationKind } from "../configuration/store-port.ts";
+import type { OrganizationFilter } from "../list-page.ts";
+import type { MemberAction } from "../members/store-port.ts";
+
+/** What kinds of rows administration changes; running gateways reload by kind. */
+export type ChangeKind =
+  | "organization"
+  | "key"
+  | "price"
+  | "budget"
+  | "member"
+  | "admin token"
+  | "ledger"
+  | "link secret"
+  | "webhook"
+  | "alert"
+  | "prompt"
+  | "mail"
+  | "export"
+  | ConfigurationKind;
+
+export type AuditAction =
+  | "create"
+  | "update"
+  | "remove"
+  | "rotate"
+  | "refund"
+  | "correct prices"
+  | "archive"
+  | "redeliver"
+  | "read"
+  | "reseal"
+  | "test"
+  | "use"
+  | MemberAction;
+
+/** One line of the audit: never changed, never removed. */
+export interface AuditRecord {
+  revision: bigint;
+  /** Unix milliseconds. */
+  at: number;
+  actor: string;
+  /** Program, user and machine or address; null where the change named none. */
+  source: string | null;
+  kind: ChangeKind;
+  action: AuditAction;
+  subject: string;
+  /** Whose row it was; null is the installation's. */
+  organizationId: string | null;
+  /** The row before and after, money as decimal strings, without secrets and hashes. */
+  before: unknown;
+  after: unknown;
+}
+
+/** Which changes are meant; what is absent does not matter. */
+interface AuditFilter extends Pick<OrganizationFilter, "organizationIds"> {
+  subject?: string;
+  kind?: ChangeKind;
+  action?: AuditAction;
+  actor?: string;
+  /** Unix milliseconds, inclusive. */
+  from?: number;
+  /** Unix milliseconds, exclusive. */
+  to?: number;
+}
+
+/** An act that changes nothing. */
+export interface AuditNote {
+  by: Actor;
+  kind: ChangeKind;
+  action: AuditAction;
+  subject: string;
+  /** Whose row it is; absent or null is the installation's. */
+  organizationId?: string | null;
+  detail: object;
+}
+
+export interface AuditStore {
+  /** Writes a row of an act that changes nothing. */
+  note(act: AuditNote): Promise<void>;
+  /** Newest first. */
+  list(page: AuditFilter & { before?: bigint; limit: number }): Promise<AuditRecord[]>;
+  /**
+   * Checks the chain of hashes in which each row depends on all rows before it, and that `knownHead`, a hash that was
+   * kept elsewhere, is in it.
+   */
+  verify(knownHead?: string): Promise<AuditVerification>;
+}
+
+export interface AuditVerification {
+  rows: number;
+  /** Hash of the last row; null where no row is chained yet. */
+  head: string | null;
+  /** At most 100. */
+  faults: AuditFault[];
+  faultCount: number;
+}
+
+export interface AuditFault {
+  /** The row; null for the end of the chain. */
+  revision: bigint | null;
+  fault: string;
+}

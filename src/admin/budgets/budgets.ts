@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { periodEnd } from "../../domain/budget-period.ts";
+import { newId } from "../../lib/ids.ts";
+import { AdminError } from "../admin-error.ts";
+import type { AdminContext } from "../context.ts";
+import type { Nanos } from "../../lib/money.ts";
+import { requireVersion } from "../input.ts";
+import { toPage, readCursor, type Page } from "../paging.ts";
+import { getOrganization } from "../organizations/organizations.ts";
+import {
+  budgetChangeSchema,
+  budgetCreationSchema,
+  budgetListSchema,
+  type BudgetRecord,
+  type LeaseInDoubt,
+} from "./schema.ts";
+
+/** Creates a budget of an organization or of one of its keys: a hard stop in the organization's currency. */
+export async function createBudget(
+  context: AdminContext,
+  fields: z.output<typeof budgetCreationSchema>,
+  id: string = newId("budget"),
+): Promise<BudgetRecord> {
+  await getOrganization(context, fields.organizationId);
+  if (fields.keyId !== null) {
+    const key = await context.store.keys.get(fields.keyId);
+    if (key?.organizationId !== fields.organizationId)
+      throw new AdminError(
+        404,
+        "keyId",
+        `the organization "${fields.organizationId}" has no key "${fields.keyId}"`,
+      );
+  }
+  const now = context.clock.now();
+  const budget = {
+    id,
+    ...fields,
+    spent: 0n,
+    held: 0n,
+    // The first period is one that is over: the store begins the running one by its own clock.
+    periodStart: fields.period === "total" ? now : 0,
+    createdAt: now,
+  };
+  return await context.store.budgets.create(budget, context.by);
+}
+
+/** Budgets of one organization or of all, of one key or of all, oldest first. */
+export async function listBudgets(
+  context: AdminContext,
+  input: z.output<typeof budgetListSchema>,
+): Promise<Page<BudgetRecord>> {
+  const { cursor, limit, ...filter } = input;
+  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
+  const page = { ...filter, after: readCursor(cursor), limit: limit + 1 };
+  return toPage(await context.store.budgets.page(page), limit);
+}
+
+/** Sets a new amount, a decimal string; what was spent stays spent. Throws 404 for an unknown budget. */
+export async function updateBudget(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof budgetChangeSchema>,
+): Promise<BudgetRecord> {
+  const { amount, version } = input;
+  const change = (before: BudgetRecord) => {
+    requireVersion(before, version);
+    return { amount: amount ?? before.amount };
+  };
+  const budget = await context.store.budgets.update(id, change, context.by);
+  if (!budget) throw unknownBudget(id);
+  return budget;
+}
+
+/**
+ * What a budget will have spent at the end of its period, going on as until now; null for one without an end and
+ * while the period is too young to tell.
+ */
+export function forecast({ period, periodStart: start, spent, readAt }: BudgetRecord): Nanos | null {
+  const end = periodEnd(period, start);
+  if (end === null) return null;
+  const [elapsed, whole] = [Math.min(readAt, end) - start, end - start];
+  return elapsed < whole * YOUNG_PERIOD ? null : (spent * BigInt(whole)) / BigInt(elapsed);
+}
+
+/** A part of a period in which a forecast would be a guess. */
+const YOUNG_PERIOD = 0.05;
+
+/** Removes a budget: nothing is held against it any more. Throws 404 for an unknown one. */
+export async function removeBudget(context: AdminContext, id: string): Promise<void> {
+  if (!(await context.store.budgets.remove(id, context.by))) throw unknownBudget(id);
+}
+
+/** Money held by processes that vanished: it may be spent by charges in a journal nobody has posted. */
+export function listLeasesInDoubt(context: AdminContext): Promise<LeaseInDoubt[]> {
+  return context.store.budgets.leasesInDoubt();
+}
+
+/**
+ * Gives up on the journal of a process that vanished: what it held can be spent again. Throws 404 when the process
+ * holds nothing in doubt.
+ */
+export async function writeOffLeases(context: AdminContext, processId: string): Promise<LeaseInDoubt[]> {
+  const written = await context.store.budgets.writeOff(processId, context.by);
+  if (written.length === 0)
+    throw new AdminError(404, "processId", `the process "${processId}" holds nothing in doubt`);
+  return written;
+}
+
+function unknownBudget(id: string): AdminError {
+  return new AdminError(404, "id", `there is no budget "${id}"`);
+}

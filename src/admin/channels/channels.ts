@@ -1,0 +1,203 @@
+import type { z } from "zod";
+import { didYouMean } from "../../lib/suggest.ts";
+import { AdminError } from "../admin-error.ts";
+import { changeEntry, inputField, requireReachable, requireSecretsForAddress, withReach } from "./entry.ts";
+import type { channelChangeSchema, channelCreationSchema } from "./schema.ts";
+import { viewChannel, type ChannelView } from "./view.ts";
+import { channelUses, describeUses, type ChannelUses } from "./uses.ts";
+import {
+  readConfigured,
+  readWith,
+  requireChangeable,
+  requireVersion,
+  storedEntry,
+  type Configured,
+} from "../configuration/configured.ts";
+import type { ConfiguredChannel, EntryValue, StoredEntry } from "../configuration/store-port.ts";
+import type { OperationContext } from "../context.ts";
+
+/** Every channel: of the file, the environment, the database and the catalogue. */
+export async function listChannels(context: OperationContext): Promise<ChannelView[]> {
+  const configured = await readConfigured(context);
+  return [...configured.state.channels.values()].map((channel) => viewOf(context, configured, channel));
+}
+
+/** One channel with what depends on it. Throws 404. */
+export async function getChannel(
+  context: OperationContext,
+  id: string,
+): Promise<ChannelView & { uses: ChannelUses }> {
+  const configured = await readConfigured(context);
+  const channel = requireChannel(configured, id);
+  return { ...viewOf(context, configured, channel), uses: await channelUses(context, configured, id) };
+}
+
+/**
+ * Adds a channel; its credential is encrypted before it is stored. It serves requests within half a second, in every
+ * process. Throws 400 for what its provider does not take, 409 for an id that exists.
+ */
+export async function createChannel(
+  context: OperationContext,
+  input: z.output<typeof channelCreationSchema>,
+): Promise<ChannelView> {
+  const { id: wanted, provider, ...fields } = input;
+  const configured = await readConfigured(context);
+  requireProvider(context, provider);
+  const id = wanted ?? freeId(configured, provider);
+  requireFree(configured, id);
+  const value = withReach(context, {}, await changeEntry(context.configuration, id, { provider }, fields));
+  await checkChannel(context, configured, id, value);
+  const entry = { kind: "channel", id, value, createdAt: context.clock.now() } as const;
+  if (!(await context.store.configuration.create(entry, context.by))) throw taken(id);
+  return await viewNow(context, id);
+}
+
+/**
+ * Changes what the input names. A request under way goes on with the channel as it was. Throws 409 for a channel that
+ * is not in the database, or was changed since the given version.
+ */
+export async function updateChannel(
+  context: OperationContext,
+  id: string,
+  input: z.output<typeof channelChangeSchema>,
+): Promise<ChannelView> {
+  const { version, ...change } = input;
+  const configured = await readConfigured(context);
+  const entry = requireStored(configured, id);
+  requireVersion(entry, version);
+  const changed = await changeEntry(context.configuration, id, entry.value, change);
+  requireSecretsForAddress(entry.value, changed);
+  const value = withReach(context, entry.value, changed);
+  await checkChannel(context, configured, id, value);
+  const after = await context.store.configuration.update(
+    entry,
+    (now) => {
+      requireVersion(now, Number(entry.revision));
+      return value;
+    },
+    context.by,
+  );
+  if (!after) throw unknown(configured, id);
+  return await viewNow(context, id);
+}
+
+/**
+ * Removes a channel of the database. Throws 409 where routes name it, with which; `force` removes it all the same:
+ * the routes then go on without it.
+ */
+export async function removeChannel(context: OperationContext, id: string, force = false): Promise<void> {
+  const configured = await readConfigured(context);
+  requireStored(configured, id);
+  if (!force) {
+    const uses = describeUses(await channelUses(context, configured, id));
+    if (uses !== null)
+      throw new AdminError(
+        409,
+        "force",
+        `"${id}" is in use: ${uses}; remove it all the same with force (--force at the command line)`,
+      );
+  }
+  if (!(await context.store.configuration.remove({ kind: "channel", id }, context.by)))
+    throw unknown(configured, id);
+}
+
+/** The channel as a stored form makes it. Throws 400 where it could not be used, or may not call its address. */
+export async function checkChannel(
+  context: OperationContext,
+  configured: Configured,
+  id: string,
+  value: EntryValue,
+): Promise<ConfiguredChannel> {
+  const state = await readWith(context, configured, { kind: "channel", id, value }, fieldOf(id));
+  const checked = requireChannel({ ...configured, state }, id);
+  if (checked.channel) await requireReachable(checked.channel, value);
+  return checked;
+}
+
+/** The provider's description, or 400 with a suggestion. */
+export function requireProvider({ configuration }: OperationContext, name: string): void {
+  const names = configuration.providers().map((each) => each.name);
+  if (names.includes(name)) return;
+  const suggestion = didYouMean(name, names) || `; there are ${names.join(", ")}`;
+  throw new AdminError(400, "provider", `"${name}" is not a known provider${suggestion}`);
+}
+
+/** The channel, or 404 with a suggestion. */
+export function requireChannel({ state }: Configured, id: string): ConfiguredChannel {
+  const channel = state.channels.get(id);
+  if (!channel) throw unknown({ state }, id);
+  return channel;
+}
+
+/** A stored form's path in a message, by the input's name of the field. */
+export function fieldOf(id: string): (path: string) => string {
+  return (path) => {
+    const rest = path.startsWith(`channels.${id}`)
+      ? path.slice(`channels.${id}`.length)
+      : path.replace(/^channels\["[^"]*"\]/, "");
+    return inputField(rest.replace(/^\./, ""));
+  };
+}
+
+/** The id of the provider's shipped channel, or one like it. */
+export function freeId({ state }: Pick<Configured, "state">, provider: string): string {
+  const isFree = (id: string): boolean => (state.channels.get(id)?.origin ?? "catalogue") === "catalogue";
+  const shipped = state.shippedChannels.filter((each) => each.provider === provider).map(({ id }) => id);
+  const candidates = [...(shipped.includes(provider) ? [provider] : shipped), ...shipped, provider];
+  for (let number = 2; number < 1000; number++) candidates.push(`${provider}-${number}`);
+  return candidates.find((id) => isFree(id) && !isBuiltIn(state, id)) ?? provider;
+}
+
+function requireFree({ state, stored }: Configured, id: string): void {
+  const existing = state.channels.get(id);
+  if (existing && existing.origin !== "catalogue") {
+    requireChangeable("channel", id, existing.origin);
+    throw taken(id);
+  }
+  if (isBuiltIn(state, id) || stored.some((entry) => entry.kind === "channel" && entry.id === id))
+    throw taken(id);
+}
+
+/** The sandbox's own channel, which needs no one else's. */
+function isBuiltIn(state: Configured["state"], id: string): boolean {
+  return state.shippedChannels.some((each) => each.id === id && each.provider === "sandbox");
+}
+
+function requireStored(configured: Configured, id: string): StoredEntry {
+  const entry = storedEntry(configured, "channel", id);
+  const { origin } = requireChannel(configured, id);
+  requireChangeable("channel", id, origin);
+  if (!entry)
+    throw new AdminError(409, null, `the channel "${id}" is a part of the catalogue: add one of your own`);
+  return entry;
+}
+
+function taken(id: string): AdminError {
+  return new AdminError(409, "id", `there is already a channel "${id}"`);
+}
+
+function unknown({ state }: Pick<Configured, "state">, id: string): AdminError {
+  return new AdminError(
+    404,
+    "id",
+    `there is no channel "${id}"${didYouMean(id, [...state.channels.keys()])}`,
+  );
+}
+
+async function viewNow(context: OperationContext, id: string): Promise<ChannelView> {
+  const configured = await readConfigured(context);
+  return viewOf(context, configured, requireChannel(configured, id));
+}
+
+function viewOf(
+  { running, clock }: OperationContext,
+  configured: Configured,
+  channel: ConfiguredChannel,
+): ChannelView {
+  return viewChannel(channel, {
+    state: configured.state,
+    entry: storedEntry(configured, "channel", channel.id),
+    ejections: running?.ejections() ?? null,
+    now: clock.now(),
+  });
+}

@@ -1,0 +1,183 @@
+import { camelCase, snakeCase } from "../../lib/casing.ts";
+import type { Channel } from "../../domain/channel.ts";
+import { AddressRefused, NetworkGuard } from "../../lib/network-guard.ts";
+import { isSecretHeader, isSecretName } from "../../lib/secret-names.ts";
+import type { z } from "zod";
+import { AdminError } from "../admin-error.ts";
+import { MASK, type channelChangeSchema } from "./schema.ts";
+import { accessOf, type Caller } from "../sign-in/signed-in.ts";
+import type { Configuration, EntryValue, SealedSecret } from "../configuration/store-port.ts";
+
+type ChannelChange = Omit<z.output<typeof channelChangeSchema>, "version">;
+type Parts = Readonly<Record<string, unknown>>;
+
+/**
+ * The stored form of a channel after a change: names as in the configuration file, secrets sealed. A field that the
+ * change does not name stays; null takes it away.
+ */
+export async function changeEntry(
+  configuration: Pick<Configuration, "seal">,
+  id: string,
+  before: EntryValue,
+  { credential, headers, settings, ...plain }: ChannelChange,
+): Promise<EntryValue> {
+  const seal = (field: string, text: string): Promise<SealedSecret> =>
+    configuration.seal({ kind: "channel", id, field }, text);
+  const { baseUrl, isOwnServer, maxConcurrent, deadlines, region } = plain;
+  const changed: Record<string, unknown> = {
+    ...before,
+    ...named({
+      base_url: baseUrl,
+      region,
+      own_server: isOwnServer,
+      max_concurrent: maxConcurrent,
+      deadlines: deadlines && toFileDeadlines(deadlines),
+    }),
+  };
+  if (credential === null) changed["credential"] = "none";
+  else if (credential === MASK) requireKnown(before["credential"], "credential");
+  else if (credential !== undefined) changed["credential"] = await seal("credential", credential);
+  if (headers)
+    changed["headers"] = await mergeSecrets("headers", partsOf(before["headers"]), headers, (name, value) =>
+      isSecretHeader(name) && typeof value === "string" ? seal(`headers.${name}`, value) : value,
+    );
+  if (settings) {
+    const inFile = Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [snakeCase(name), value]),
+    );
+    changed["settings"] = await mergeSecrets(
+      "settings",
+      partsOf(before["settings"]),
+      inFile,
+      (name, value) =>
+        isSecretName(name) && typeof value === "string" ? seal(`settings.${name}`, value) : value,
+    );
+  }
+  return Object.fromEntries(
+    Object.entries(changed).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
+
+/**
+ * Throws 400 when a stored secret would go to another address than the one it was given for, which would show it to
+ * whoever chooses the address.
+ */
+export function requireSecretsForAddress(before: EntryValue, after: EntryValue): void {
+  if (Bun.deepEquals(addressesOf(before), addressesOf(after))) return;
+  const kept = secretsOf(before).find(([field, secret]) =>
+    secretsOf(after).some(([other, same]) => other === field && same === secret),
+  );
+  if (kept)
+    throw new AdminError(
+      400,
+      inputField(kept[0]),
+      `${inputField(kept[0])} must be given again when an address changes`,
+    );
+}
+
+/**
+ * The entry with a note whether its addresses may be private: who changes one decides anew. An owner may choose any, and
+ * others those of the public internet and of `server.allowed_networks`.
+ */
+export function withReach(caller: Caller, before: EntryValue, after: EntryValue): EntryValue {
+  const isSame = Bun.deepEquals(addressesOf(before), addressesOf(after));
+  const isPrivate = isSame ? before["private_networks"] === true : accessOf(caller).role === "owner";
+  const { private_networks: _, ...value } = after;
+  return isPrivate ? { ...value, private_networks: true } : value;
+}
+
+/**
+ * Throws 400 for the first address that a channel may not call. The names of an owner are not looked up: they may lead
+ * anywhere but to what a call refuses anyway.
+ */
+export async function requireReachable(channel: Channel, value: EntryValue): Promise<void> {
+  const isNamed = value["private_networks"] !== true;
+  const guard = new NetworkGuard(channel.networks ?? [], isNamed ? undefined : async () => []);
+  const baseUrl = baseUrlOf(channel);
+  const all = [...(baseUrl === undefined ? [] : [["base_url", baseUrl] as const]), ...namedAddresses(value)];
+  for (const [field, address] of all)
+    await guard.addressesOf(new URL(address).hostname).catch((error: unknown) => {
+      if (!(error instanceof AddressRefused)) return;
+      throw new AdminError(400, inputField(field), `${inputField(field)} ${NOT_ALLOWED}`);
+    });
+}
+
+/** The address of a channel, the provider's own where it has none; undefined where the provider finds it otherwise. */
+export function baseUrlOf({ settings }: Pick<Channel, "settings">): string | undefined {
+  const { baseUrl } = partsOf(settings);
+  return typeof baseUrl === "string" ? baseUrl : undefined;
+}
+
+/** Of an address that is refused, in every message. */
+export const NOT_ALLOWED =
+  "leads to an address that is not allowed: link-local and metadata addresses never are, private ones where an owner, the configuration file or `server.allowed_networks` names them";
+
+/** A path of the stored form as the input has it: `settings.client_secret` as `settings.clientSecret`. */
+export function inputField(path: string): string {
+  const [first = "", second] = path.split(".");
+  const renamed: Readonly<Record<string, string>> = { own_server: "isOwnServer" };
+  const name = renamed[first] ?? camelCase(first);
+  if (second === undefined) return name;
+  return first === "headers" ? path : `${name}.${camelCase(second)}`;
+}
+
+/** Every sealed secret with the field it is in. */
+export function secretsOf(value: EntryValue): [field: string, sealed: string][] {
+  const found = (field: string, part: unknown): [string, string][] =>
+    isSealed(part) ? [[field, part.sealed]] : [];
+  const below = (name: string) =>
+    Object.entries(partsOf(value[name])).flatMap(([key, part]) => found(`${name}.${key}`, part));
+  return [...found("credential", value["credential"]), ...below("headers"), ...below("settings")];
+}
+
+export function isSealed(part: unknown): part is SealedSecret {
+  return typeof part === "object" && part !== null && "sealed" in part && typeof part.sealed === "string";
+}
+
+/** A part of an entry as a mapping; empty where it is none. */
+export function partsOf(value: unknown): Parts {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** Addresses that secrets are sent to. */
+function addressesOf(value: EntryValue): unknown {
+  return [value["provider"], namedAddresses(value)];
+}
+
+function namedAddresses(value: EntryValue): [field: string, address: string][] {
+  const inSettings = Object.entries(partsOf(value["settings"])).filter(([name]) => name.endsWith("_url"));
+  const all = [
+    ["base_url", value["base_url"]],
+    ...inSettings.map(([name, each]) => [`settings.${name}`, each]),
+  ];
+  return all.filter((each): each is [string, string] => typeof each[1] === "string");
+}
+
+/** Throws 400 for the mask in place of a secret that is not there: the text itself is never one. */
+export function requireKnown(known: unknown, field: string, path = inputField(field)): void {
+  if (isSealed(known)) return;
+  throw new AdminError(400, path, `${path} is masked, and not known here: write the secret`);
+}
+
+async function mergeSecrets(
+  below: "headers" | "settings",
+  before: Parts,
+  change: Parts,
+  write: (name: string, value: unknown) => unknown,
+): Promise<Parts> {
+  const after: Record<string, unknown> = { ...before };
+  for (const [name, value] of Object.entries(change)) {
+    if (value === MASK) requireKnown(before[name], `${below}.${name}`);
+    else if (value === null) delete after[name];
+    else after[name] = await write(name, value);
+  }
+  return after;
+}
+
+function named(fields: Parts): Parts {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function toFileDeadlines({ firstByteMs, idleMs, totalMs }: NonNullable<ChannelChange["deadlines"]>): Parts {
+  return named({ first_byte_ms: firstByteMs, idle_ms: idleMs, total_ms: totalMs });
+}

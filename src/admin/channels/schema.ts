@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { isoTimeSchema } from "../output.ts";
+
+/** How channels are written and read in administration. */
+
+const id = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
+  error: "must be lower-case letters, digits and . _ - only, at most 64",
+});
+const secret = z.string().min(1).max(65_536);
+const address = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .describe("Address of the vendor; the provider's own where absent");
+const headers = z
+  .record(z.string().min(1).max(100), z.string().max(4096))
+  .describe("Headers of your own for every call, by lower-case name");
+const settings = z
+  .record(z.string().min(1).max(100), z.unknown())
+  .describe("The provider's own settings, as its schema names them");
+const milliseconds = z.int().min(1).max(86_400_000);
+const deadlines = z
+  .strictObject({ firstByteMs: milliseconds, idleMs: milliseconds, totalMs: milliseconds })
+  .partial();
+
+/** What is shown in place of a secret; given back it keeps the secret, and is refused where there is none. */
+export const MASK = "********";
+
+export const channelCreationSchema = z.strictObject({
+  id: id
+    .optional()
+    .describe("That of the provider's shipped channel where absent, whose models it then serves"),
+  provider: z.string().min(1),
+  baseUrl: address.optional(),
+  credential: secret
+    .nullable()
+    .optional()
+    .describe("Kept encrypted and never shown; null for a server without one"),
+  region: z.string().min(1).optional(),
+  headers: headers.optional(),
+  settings: settings.optional(),
+  maxConcurrent: z
+    .int()
+    .min(1)
+    .nullable()
+    .optional()
+    .describe("Maximum number of concurrent calls from one process"),
+  deadlines: deadlines.optional(),
+  isOwnServer: z.boolean().optional(),
+});
+
+/** Null takes a field away. In `headers` and `settings` a name that is not given stays, and null takes it away. */
+export const channelChangeSchema = z
+  .strictObject({
+    baseUrl: address.nullable(),
+    credential: secret.nullable(),
+    region: z.string().min(1).nullable(),
+    headers: z.record(z.string().min(1).max(100), z.string().max(4096).nullable()),
+    settings,
+    maxConcurrent: z.int().min(1).nullable(),
+    deadlines: deadlines.nullable(),
+    isOwnServer: z.boolean().nullable(),
+    version: z.int(),
+  })
+  .partial();
+
+/** A channel to try: an existing one, an existing one with changes, or a new one. */
+export const channelTestSchema = channelChangeSchema
+  .omit({ version: true })
+  .extend({ id: z.string().optional(), provider: z.string().optional() });
+
+export const channelSchema = z.object({
+  id: z.string(),
+  provider: z.string(),
+  origin: z.enum(["file", "environment", "database", "catalogue"]),
+  baseUrl: z.string().nullable().describe("Where it calls; null where the provider finds it from the region"),
+  hasCredential: z.boolean(),
+  credentialEnd: z.string().nullable().describe("Last four characters of the credential"),
+  region: z.string().nullable(),
+  settings: z.record(z.string(), z.unknown()).describe("Secrets masked"),
+  headers: z.record(z.string(), z.string()).describe("Secrets masked"),
+  maxConcurrent: z.int().nullable(),
+  deadlines: z.object({ firstByteMs: z.int(), idleMs: z.int(), totalMs: z.int() }).partial().nullable(),
+  isOwnServer: z.boolean(),
+  isUsable: z.boolean(),
+  problems: z.array(z.string()).describe("Why it cannot be used"),
+  health: z.object({
+    state: z.enum(["ok", "ejected", "unknown"]),
+    since: isoTimeSchema.nullable(),
+    reason: z.enum(["overload", "account", "limited"]).nullable(),
+    targets: z.array(z.string()).describe("Its models that are out of service"),
+  }),
+  createdAt: isoTimeSchema.nullable(),
+  version: z.int().nullable().describe("Null for one that is not in the database"),
+});
+
+export const channelUsesSchema = z.object({
+  models: z.array(z.string()).describe("Models whose default route names it"),
+  unroutable: z.array(z.string()).describe("Those of them that nothing else serves"),
+  fallbackOf: z.array(z.string()).describe("Organizations whose fallback after a timeout it is"),
+  organizationRoutes: z.array(z.object({ organizationId: z.string(), model: z.string() })),
+});
+
+export const channelTestResultSchema = z.object({
+  ok: z.boolean(),
+  ms: z.int(),
+  message: z.string().describe("What to change, or what was proven"),
+});
+
+export const providerSchema = z.object({
+  name: z.string(),
+  title: z.string(),
+  documentation: z.string(),
+  settings: z.record(z.string(), z.unknown()).describe("JSON Schema of the provider's own settings"),
+  credential: z.enum(["required", "optional", "none"]),
+  defaultBaseUrl: z.string().nullable(),
+  needsBaseUrl: z.boolean(),
+  hasRegion: z.boolean(),
+  regions: z.array(z.string()).nullable().describe("The regions there are; null for any"),
+  hasHeaders: z.boolean(),
+  shippedChannels: z
+    .array(
+      z.object({
+        id: z.string(),
+        baseUrl: z.string().nullable(),
+        settings: z.record(z.string(), z.unknown()),
+        models: z.int().describe("Shipped models that it serves"),
+        isTaken: z.boolean().describe("Whether there is a channel with this id"),
+      }),
+    )
+    .describe("Ids with which a channel serves shipped models"),
+});

@@ -1,0 +1,113 @@
+import type { z } from "zod";
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { AdminError } from "../admin-error.ts";
+import { baseUrlOf, changeEntry, NOT_ALLOWED, requireSecretsForAddress, withReach } from "./entry.ts";
+import { channelTestSchema, type channelTestResultSchema } from "./schema.ts";
+import { checkChannel, freeId, requireChannel, requireProvider } from "./channels.ts";
+import { readConfigured, storedEntry, type Configured } from "../configuration/configured.ts";
+import type { ConfiguredChannel } from "../configuration/store-port.ts";
+import type { OperationContext } from "../context.ts";
+
+type TestResult = z.output<typeof channelTestResultSchema>;
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Calls the vendor once, with the address and the credential of a channel that exists, would be changed or would be
+ * added; nothing is stored. Takes ten seconds at most. The message says what to change, and nothing secret.
+ */
+export async function testChannel(
+  context: OperationContext,
+  input: z.output<typeof channelTestSchema>,
+): Promise<TestResult> {
+  const { id, declared, channel } = await candidate(context, input);
+  if (!channel) throw new AdminError(400, "id", "the channel cannot be used: see its problems");
+  const address = baseUrlOf(channel) ?? null;
+  const detail = { provider: declared.provider, address };
+  await context.store.audit.note({ by: context.by, kind: "channel", action: "test", subject: id, detail });
+  const startedAt = context.clock.monotonic();
+  const result = (ok: boolean, message: string): TestResult => ({
+    ok,
+    ms: Math.round(context.clock.monotonic() - startedAt),
+    message,
+  });
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    await context.configuration.probe(channel, signal);
+    return result(true, "The vendor accepts the address and the credential.");
+  } catch (error) {
+    if (signal.aborted && !(error instanceof UpstreamError))
+      return result(
+        false,
+        "No response within ten seconds: check the address, and that firewalls let this machine out.",
+      );
+    if (error instanceof UpstreamError) return result(false, explain(error));
+    throw error;
+  }
+}
+
+async function candidate(
+  context: OperationContext,
+  input: z.output<typeof channelTestSchema>,
+): Promise<ConfiguredChannel> {
+  const { id: named, provider, ...change } = input;
+  const configured = await readConfigured(context);
+  if (named !== undefined && provider === undefined && Object.keys(change).length === 0)
+    return requireChannel(configured, named);
+  const { id, before, isStored } = base(context, configured, named, provider);
+  const changed = await changeEntry(context.configuration, id, before, change);
+  requireSecretsForAddress(before, changed);
+  return await checkChannel(context, configured, id, withReach(context, isStored ? before : {}, changed));
+}
+
+/** What the fields of a test are a change of: the stored channel, or one that does not exist yet. */
+function base(
+  context: OperationContext,
+  configured: Configured,
+  named: string | undefined,
+  provider: string | undefined,
+) {
+  const stored = named === undefined ? undefined : storedEntry(configured, "channel", named);
+  if (stored) return { id: stored.id, before: stored.value, isStored: true };
+  if (provider === undefined)
+    throw new AdminError(400, "provider", "provider is missing: a channel that does not exist yet needs one");
+  requireProvider(context, provider);
+  return { id: freeId(configured, provider), before: { provider }, isStored: false };
+}
+
+/** What a failed probe means for who configures the channel. */
+function explain({ kind, status, cause }: UpstreamError): string {
+  const shown = status === undefined ? "" : ` (${status})`;
+  if (kind === "account" && (status === 402 || status === 429))
+    return `The vendor knows the credential but the account has no balance or quota${shown}: check the billing there.`;
+  if (kind === "account" || status === 401 || status === 403)
+    return `The vendor refuses the credential${shown}: check that it is complete, of this vendor and region, and allowed to call models.`;
+  if (kind === "limited")
+    return `The vendor accepts the credential but limits calls just now${shown}: try again later.`;
+  if (kind === "overloaded") return `The vendor has trouble of its own just now${shown}: try again later.`;
+  if (kind === "unreachable") return unreachable(cause);
+  if (kind === "rejected")
+    return `The address responds but refuses the request${shown}: check the address and the settings.`;
+  return `The address responds, but not as this vendor does${shown}: check the address, its path included.`;
+}
+
+const BY_CODE: Readonly<Record<string, string>> = {
+  AddressRefused: `The address ${NOT_ALLOWED}.`,
+  ENOTFOUND: "No such host: check the address.",
+  EAI_AGAIN: "The host's name could not be looked up: check the address and this machine's name server.",
+  ECONNREFUSED: "Nothing listens at the address: check its host and port.",
+  ConnectionRefused: "Nothing listens at the address: check its host and port.",
+  FailedToOpenSocket:
+    "The host cannot be reached: check the address and that firewalls let this machine out.",
+  CERT_HAS_EXPIRED: "The server's certificate has expired.",
+  ERR_TLS_CERT_ALTNAME_INVALID: "The server's certificate is for another host: check the address.",
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    "The server's certificate is self-signed: give it one that this machine trusts.",
+  SELF_SIGNED_CERT_IN_CHAIN: "The server's certificate is not trusted by this machine.",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The server's certificate is not trusted by this machine.",
+};
+
+function unreachable(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return BY_CODE[code] ?? "No response: check the address and that firewalls let this machine out.";
+}

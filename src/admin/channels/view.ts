@@ -1,0 +1,95 @@
+import type { z } from "zod";
+import { camelCase } from "../../lib/casing.ts";
+import { isSecretHeader, isSecretName } from "../../lib/secret-names.ts";
+import { isSealed, partsOf } from "./entry.ts";
+import { MASK, type channelSchema } from "./schema.ts";
+import type { ConfigurationState, ConfiguredChannel, StoredEntry } from "../configuration/store-port.ts";
+import type { Ejection } from "../../gateway/routing/ejection.ts";
+import { isoTime } from "../output.ts";
+
+/** A channel as administration shows it, without secrets. */
+export type ChannelView = z.output<typeof channelSchema>;
+
+interface Surroundings {
+  state: Pick<ConfigurationState, "problems">;
+  entry: StoredEntry | undefined;
+  /** Null where no gateway runs in this process. */
+  ejections: readonly Ejection[] | null;
+  now: number;
+}
+
+export function viewChannel(configured: ConfiguredChannel, surroundings: Surroundings): ChannelView {
+  const { id, origin, declared, channel } = configured;
+  const { entry, state } = surroundings;
+  const settings = partsOf(channel?.settings);
+  const { baseUrl = declared["base_url"], apiKey, region = declared["region"] } = settings;
+  const isOwn = origin === "database" && entry !== undefined;
+  return {
+    id,
+    provider: declared.provider,
+    origin,
+    baseUrl: textOrNull(baseUrl),
+    hasCredential: declared["credential"] !== undefined && declared["credential"] !== "none",
+    credentialEnd: typeof apiKey === "string" && /^\S{12,1000}$/.test(apiKey) ? apiKey.slice(-4) : null,
+    region: textOrNull(region),
+    settings: masked(partsOf(declared["settings"]), isSecretName, camelCase),
+    headers: textsOf(masked(partsOf(declared["headers"]), isSecretHeader, (name) => name)),
+    maxConcurrent: typeof declared["max_concurrent"] === "number" ? declared["max_concurrent"] : null,
+    deadlines: deadlinesOf(declared["deadlines"]),
+    isOwnServer: declared["own_server"] === true,
+    isUsable: channel !== null,
+    problems: state.problems
+      .filter((problem) => problem.kind === "channel" && problem.id === id)
+      .map(({ path, message }) => `${path} ${message}`),
+    health: healthOf(id, channel !== null, surroundings),
+    createdAt: isOwn ? isoTime(entry.createdAt) : null,
+    version: isOwn ? Number(entry.revision) : null,
+  };
+}
+
+function healthOf(
+  id: string,
+  isUsable: boolean,
+  { ejections, now }: Pick<Surroundings, "ejections" | "now">,
+): ChannelView["health"] {
+  if (ejections === null || !isUsable) return { state: "unknown", since: null, reason: null, targets: [] };
+  const own = ejections.filter(({ target }) => target.startsWith(`${id}/`));
+  const longest = own.toSorted((one, other) => (other.lastedMs ?? 0) - (one.lastedMs ?? 0))[0];
+  if (!longest) return { state: "ok", since: null, reason: null, targets: [] };
+  const targets = [...new Set(own.map(({ target }) => target.slice(id.length + 1)))];
+  return { state: "ejected", since: isoTime(now - (longest.lastedMs ?? 0)), reason: longest.reason, targets };
+}
+
+function masked(
+  parts: Readonly<Record<string, unknown>>,
+  isSecret: (name: string) => boolean,
+  nameOf: (name: string) => string,
+): Record<string, unknown> {
+  const shown = Object.entries(parts).map(([name, value]) => [
+    nameOf(name),
+    isSecret(name) || isSealed(value) || isReference(value) ? MASK : value,
+  ]);
+  return Object.fromEntries(shown);
+}
+
+/** A secret of the file, or one that was opened. */
+function isReference(value: unknown): boolean {
+  return (
+    typeof value === "object" && value !== null && ("env" in value || "file" in value || "text" in value)
+  );
+}
+
+function textsOf(parts: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, String(value)]));
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function deadlinesOf(value: unknown): ChannelView["deadlines"] {
+  const { first_byte_ms, idle_ms, total_ms } = partsOf(value);
+  const named = Object.entries({ firstByteMs: first_byte_ms, idleMs: idle_ms, totalMs: total_ms });
+  const given = named.filter(([, ms]) => ms !== undefined);
+  return given.length === 0 ? null : Object.fromEntries(given);
+}

@@ -1,0 +1,68 @@
+import { AdminError } from "../admin-error.ts";
+import type {
+  ConfigurationKind,
+  ConfigurationState,
+  EntryOrigin,
+  EntryValue,
+  StoredEntry,
+} from "./store-port.ts";
+import type { OperationContext } from "../context.ts";
+
+/** The configuration with what the database has now, and those entries. */
+export interface Configured {
+  stored: readonly StoredEntry[];
+  state: ConfigurationState;
+}
+
+/** Reads both; a change of a moment ago, by any process, is in them. */
+export async function readConfigured({ store, configuration }: OperationContext): Promise<Configured> {
+  const stored = await store.configuration.list();
+  return { stored, state: await configuration.read(stored) };
+}
+
+/** The entry of the database with this id. */
+export function storedEntry(
+  { stored }: Configured,
+  kind: ConfigurationKind,
+  id: string,
+): StoredEntry | undefined {
+  return stored.find((entry) => entry.kind === kind && entry.id === id);
+}
+
+/**
+ * What the configuration would be with an entry added or replaced. Throws an `AdminError` 400 that names the field as
+ * the input has it, by `fieldOf`, when the entry would not be in force.
+ */
+export async function readWith(
+  { configuration, clock }: OperationContext,
+  { stored }: Configured,
+  entry: { kind: ConfigurationKind; id: string; value: EntryValue },
+  fieldOf: (path: string) => string,
+): Promise<ConfigurationState> {
+  const { kind, id } = entry;
+  const others = stored.filter((each) => each.kind !== kind || each.id !== id);
+  const state = await configuration.read([...others, { ...entry, createdAt: clock.now(), revision: 0n }]);
+  const problems = state.problems.filter((problem) => problem.kind === kind && problem.id === id);
+  const [first] = problems;
+  if (!first) return state;
+  const lines = new Set(problems.map(({ path, message }) => `${fieldOf(path) || "id"} ${message}`));
+  throw new AdminError(400, fieldOf(first.path) || "id", [...lines].join("; "));
+}
+
+/** Throws 409 for what the file or the environment declares: there is one place to change a thing. */
+export function requireChangeable(noun: string, id: string, origin: EntryOrigin): void {
+  if (origin === "file")
+    throw new AdminError(409, null, `the ${noun} "${id}" is in the configuration file: change it there`);
+  if (origin === "environment")
+    throw new AdminError(
+      409,
+      null,
+      `the ${noun} "${id}" comes from the environment: change its variable there`,
+    );
+}
+
+/** Throws 409 when the entry was changed since the caller read it. */
+export function requireVersion({ revision }: StoredEntry, version: number | undefined): void {
+  if (version !== undefined && BigInt(version) !== revision)
+    throw new AdminError(409, "version", "it was changed meanwhile: read it again");
+}

@@ -1,0 +1,58 @@
+import { isSealed, secretsOf } from "../channels/entry.ts";
+import type { EntryValue, SealedSecret, StoredEntry } from "./store-port.ts";
+import type { OperationContext } from "../context.ts";
+import { secretName } from "../sign-in/totp.ts";
+
+/** How many secrets were sealed anew, and those that no key here opens. */
+interface Resealed {
+  resealed: number;
+  failed: { kind: "channel" | "model" | "member"; id: string; field: string }[];
+}
+
+/**
+ * Encrypts every stored secret with the present master key, after it was changed: the one before is given as
+ * GATEWAY_MASTER_KEY_PREVIOUS. What no key opens stays as it is.
+ */
+export async function resealSecrets({ store, configuration, by }: OperationContext): Promise<Resealed> {
+  const result: Resealed = { resealed: 0, failed: [] };
+  for (const entry of await store.configuration.list()) {
+    const sealed = new Map<string, SealedSecret>();
+    for (const [field, text] of secretsOf(entry.value)) {
+      const anew = await configuration.reseal({ kind: entry.kind, id: entry.id, field }, { sealed: text });
+      if (anew) sealed.set(text, anew);
+      else result.failed.push({ kind: entry.kind, id: entry.id, field });
+    }
+    if (sealed.size === 0) continue;
+    // One that was changed meanwhile is not in the map, and stays.
+    const replace = ({ value }: StoredEntry): EntryValue =>
+      JSON.parse(JSON.stringify(value), (_name, part: unknown) =>
+        isSealed(part) ? (sealed.get(part.sealed) ?? part) : part,
+      );
+    await store.configuration.update(entry, replace, by, "reseal");
+    result.resealed += sealed.size;
+  }
+  await resealTotp({ store, configuration, by }, result);
+  return result;
+}
+
+async function resealTotp(
+  { store, configuration, by }: Pick<OperationContext, "store" | "configuration" | "by">,
+  result: Resealed,
+): Promise<void> {
+  for (const member of await store.members.list()) {
+    const old = member.totp?.secret;
+    if (!old) continue;
+    const secret = await configuration.reseal(secretName(member), old);
+    if (!secret) {
+      result.failed.push({ kind: "member", id: member.name, field: "totp" });
+      continue;
+    }
+    // One that was changed meanwhile stays.
+    await store.members.update(
+      member.id,
+      ({ totp }) => (totp?.secret.sealed === old.sealed ? { totp: { ...totp, secret } } : {}),
+      { by, action: "update" },
+    );
+    result.resealed += 1;
+  }
+}

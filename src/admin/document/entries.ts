@@ -1,0 +1,123 @@
+import { isSecretHeader, isSecretName } from "../../lib/secret-names.ts";
+import { AdminError } from "../admin-error.ts";
+import {
+  isSealed,
+  partsOf,
+  requireKnown,
+  requireReachable,
+  requireSecretsForAddress,
+  withReach,
+} from "../channels/entry.ts";
+import { MASK } from "../channels/schema.ts";
+import type {
+  ConfigurationKind,
+  ConfigurationState,
+  EntryValue,
+  StoredEntry,
+} from "../configuration/store-port.ts";
+import { requireChangeable } from "../configuration/configured.ts";
+import type { OperationContext } from "../context.ts";
+import type { Change } from "./change.ts";
+
+/** Entries of the database as the document has them: the file's form, with a mask in place of each secret. */
+export function maskedEntries(
+  stored: readonly StoredEntry[],
+  kind: ConfigurationKind,
+): Map<string, EntryValue> {
+  const entries = stored.filter((entry) => entry.kind === kind);
+  return new Map(entries.map(({ id, value }) => [id, maskSecrets(value)]));
+}
+
+/**
+ * Writes changed channels and models, which are checked all together: a model may be routed to a channel of the same
+ * document. Returns the configuration afterwards. Throws 400 for what would not be in force.
+ */
+export async function applyEntries(
+  context: OperationContext,
+  stored: readonly StoredEntry[],
+  changes: readonly Change[],
+): Promise<ConfigurationState> {
+  const { store, configuration, by, clock } = context;
+  const present = await configuration.read(stored);
+  const entries = new Map(stored.map((entry) => [nameOf(entry), entry]));
+  const written: StoredEntry[] = [];
+  for (const { kind, id, action, after } of changes) {
+    if (kind !== "channel" && kind !== "model") continue;
+    const before = entries.get(nameOf({ kind, id }));
+    requireOwn(present, kind, id);
+    if (action === "remove") {
+      entries.delete(nameOf({ kind, id }));
+      await store.configuration.remove({ kind, id }, by);
+      continue;
+    }
+    const wanted = await withSecrets(context, { kind, id, value: partsOf(after) }, before);
+    if (before) requireSecretsForAddress(before.value, wanted);
+    const value = kind === "channel" ? withReach(context, before?.value ?? {}, wanted) : wanted;
+    const entry = { kind, id, value, createdAt: before?.createdAt ?? clock.now(), revision: 0n };
+    entries.set(nameOf(entry), entry);
+    written.push(entry);
+    if (before) await store.configuration.update(entry, () => value, by);
+    else await store.configuration.create(entry, by);
+  }
+  const state = await configuration.read([...entries.values()]);
+  const problem = state.problems.find((each) =>
+    written.some(({ kind, id }) => each.kind === kind && each.id === id),
+  );
+  if (problem) throw new AdminError(400, problem.path, `${problem.path} ${problem.message}`);
+  for (const { kind, id, value } of written) {
+    const channel = kind === "channel" ? state.channels.get(id)?.channel : null;
+    if (channel) await requireReachable(channel, value);
+  }
+  return state;
+}
+
+/** The value with a mask in place of each sealed secret, without what the importer's role decides. */
+function maskSecrets({ private_networks: _private, ...value }: EntryValue): EntryValue {
+  return JSON.parse(JSON.stringify(value), (_name, part: unknown) => (isSealed(part) ? MASK : part));
+}
+
+function nameOf({ kind, id }: Pick<StoredEntry, "kind" | "id">): string {
+  return `${kind} ${id}`;
+}
+
+function requireOwn(state: ConfigurationState, kind: ConfigurationKind, id: string): void {
+  const existing = kind === "channel" ? state.channels.get(id) : state.models.get(id);
+  if (existing) requireChangeable(kind, id, existing.origin);
+}
+
+/** The stored form of a document's entry: what is masked stays as it was, and other secrets are sealed. */
+async function withSecrets(
+  { configuration }: OperationContext,
+  { kind, id, value }: Pick<StoredEntry, "kind" | "id" | "value">,
+  before: StoredEntry | undefined,
+): Promise<EntryValue> {
+  if (kind === "model") return value;
+  const path = `channels.${id}`;
+  const seal = async (field: string, text: unknown, known: unknown): Promise<unknown> => {
+    if (typeof text !== "string")
+      throw new AdminError(
+        400,
+        `${path}.${field}`,
+        `${path}.${field} must be the secret itself, or ${MASK} to keep it`,
+      );
+    if (text !== MASK) return await configuration.seal({ kind, id, field }, text);
+    requireKnown(known, field, `${path}.${field}`);
+    return known;
+  };
+  const sealAll = async (below: string, isSecret: (name: string) => boolean) => {
+    const known = partsOf(before?.value[below]);
+    const sealed = Object.entries(partsOf(value[below])).map(async ([name, part]) => [
+      name,
+      isSecret(name) || part === MASK ? await seal(`${below}.${name}`, part, known[name]) : part,
+    ]);
+    return Object.fromEntries(await Promise.all(sealed)) as EntryValue;
+  };
+  const { credential } = value;
+  const hasSecret = credential !== undefined && credential !== "none";
+  return {
+    ...value,
+    ...(hasSecret && { credential: await seal("credential", credential, before?.value["credential"]) }),
+    ...(value["headers"] !== undefined && { headers: await sealAll("headers", isSecretHeader) }),
+    ...(value["settings"] !== undefined && { settings: await sealAll("settings", isSecretName) }),
+  };
+}

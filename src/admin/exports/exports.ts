@@ -1,0 +1,99 @@
+import type { z } from "zod";
+import { AdminError } from "../admin-error.ts";
+import type { OperationContext } from "../context.ts";
+import { csvLine, type Cell } from "./csv.ts";
+import { noteExport } from "./note.ts";
+import { LEDGER_COLUMNS } from "./ledger-columns.ts";
+import type { EntryView } from "../ledger/operations.ts";
+import { runOperation, type Operation } from "../operation.ts";
+import { operationNamed } from "../operations.ts";
+
+/** What can be exported: lists, and the groups of usage. */
+export const EXPORTS = ["ledger", "audit", "keys", "prices", "budgets", "jobs", "requests", "usage"] as const;
+
+export type ExportName = (typeof EXPORTS)[number];
+export type ExportFormat = "csv" | "json";
+
+/** Few rows: a page is checked and written within one turn of the event loop, with as many beside it as there are exports. */
+const PAGE = 250;
+
+interface ListedPage {
+  data: object[];
+  next: string | null;
+}
+
+/**
+ * A list as text, piece by piece: a table with its headings, or one JSON object a line. It takes the filter of the list
+ * and has the whole of it, of which only one page is in memory. At its end, also where its reader leaves early, it notes
+ * in the audit what was taken. Throws as the list does, before the first piece.
+ */
+export async function exportList(
+  context: OperationContext,
+  name: ExportName,
+  { format, ...filter }: { format: ExportFormat } & Record<string, unknown>,
+): Promise<AsyncGenerator<string>> {
+  const first = await readPage(context, name, filter);
+  return pieces(first);
+
+  async function* pieces(page: ListedPage): AsyncGenerator<string> {
+    const columns = columnsOf(name);
+    let rows = 0;
+    let isWhole = false;
+    try {
+      if (format === "csv") yield csvLine(columns.map(([heading]) => heading));
+      for (;;) {
+        rows += page.data.length;
+        if (page.data.length > 0)
+          yield page.data.map((item) => (format === "csv" ? rowOf(columns, item) : jsonLine(item))).join("");
+        if (page.next === null) break;
+        page = await readPage(context, name, { ...filter, cursor: page.next });
+      }
+      isWhole = true;
+    } finally {
+      await noteExport(context, name, { format, filter, rows, isWhole });
+    }
+  }
+}
+
+/** The operation whose filter and role an export has. */
+export function listOperation(name: string): Operation {
+  const known = EXPORTS.find((each) => each === name);
+  if (!known)
+    throw new AdminError(400, "name", `there is no export "${name}"; there are ${EXPORTS.join(", ")}`);
+  return operationNamed(`${known}.list`);
+}
+
+async function readPage(context: OperationContext, name: ExportName, filter: object): Promise<ListedPage> {
+  if (name !== "usage") {
+    const list: Operation<z.ZodType, z.ZodType<object, ListedPage>> = operationNamed(`${name}.list`);
+    return await runOperation(list, context, { ...filter, limit: PAGE });
+  }
+  const { groups } = await runOperation(operationNamed("usage.list"), context, filter);
+  return { data: groups, next: null };
+}
+
+type Columns = readonly (readonly [heading: string, cell: (item: never) => Cell])[];
+
+/** Those of the ledger, else the fields of the list's items. */
+function columnsOf(name: ExportName): Columns {
+  if (name === "ledger")
+    return LEDGER_COLUMNS satisfies readonly (readonly [string, (item: EntryView) => Cell])[];
+  const { shape } = listOperation(name).output as z.ZodObject<Record<string, z.ZodArray<z.ZodObject>>>;
+  const fields = (shape["data"] ?? shape["groups"])?.element.shape ?? {};
+  return Object.keys(fields).map(
+    (field) => [field, (item: Record<string, unknown>) => cellOf(item[field])] as const,
+  );
+}
+
+/** Lists and objects are JSON in their cell. */
+function cellOf(value: unknown): Cell {
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : (value as Cell);
+}
+
+function rowOf(columns: Columns, item: object): string {
+  return csvLine(columns.map(([, cell]) => cell(item as never)));
+}
+
+function jsonLine(item: object): string {
+  return `${JSON.stringify(item)}\n`;
+}

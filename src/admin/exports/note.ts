@@ -1,0 +1,22 @@
+import type { AdminContext } from "../context.ts";
+
+interface Exported {
+  format: string;
+  /** As it was asked for. */
+  filter: Record<string, unknown>;
+  /** Of the list, as many as were given out. */
+  rows: number;
+  /** False where the reader left, or the reading failed, before the end. */
+  isWhole: boolean;
+}
+
+/** Leaves the audit row of an export: who took what, and how much of it. */
+export async function noteExport(
+  { store, by }: Pick<AdminContext, "store" | "by">,
+  subject: string,
+  detail: Exported,
+): Promise<void> {
+  const { organizationId: named } = detail.filter;
+  const organizationId = typeof named === "string" ? named : null;
+  await store.audit.note({ by, kind: "export", action: "read", subject, organizationId, detail });
+}

@@ -1,0 +1,53 @@
+import type { Actor } from "../actor.ts";
+import type { ListPage, OrganizationFilter } from "../list-page.ts";
+import type { KeyRecord, KeyState } from "./schema.ts";
+/** Which keys are meant; what is absent does not matter. */
+export interface KeyFilter extends OrganizationFilter {
+  search?: string;
+  /** As it is at a moment, Unix milliseconds. A disabled key that has expired, too, is disabled. */
+  state?: { name: KeyState; now: number };
+}
+
+/** Deleted keys are not found; their rows stay for the ledger's sake. */
+export interface KeyStore {
+  /** Null where a key of any organization has or had the secret: its callers would become another's. */
+  create(key: Omit<KeyRecord, "version">, by: Actor): Promise<KeyRecord | null>;
+  get(id: string): Promise<KeyRecord | null>;
+  /** The key with this secret; not one that had it before a rotation. */
+  findByHash(hash: string): Promise<KeyRecord | null>;
+  /** Whether a rotated or deleted key once had this secret, whether or not it is still accepted. */
+  isRetired(hash: string): Promise<boolean>;
+  /** Oldest first, of one organization when named; at most so many where a number is given. */
+  list(organizationId?: string, most?: number): Promise<KeyRecord[]>;
+  /** Oldest first; `search` is a part of the id, the name or the beginning of the secret. */
+  page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;
+  /** How many keys an organization has, counted up to `most`. */
+  count(organizationId: string, most: number): Promise<number>;
+  /** The names of some keys, of deleted ones, too; of some organizations when named. */
+  names(ids: readonly string[], organizationIds?: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** When each of some keys was last charged for a request, where it was. Unix milliseconds. */
+  lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Writes what `change` makes of the key in its present state, so that no two changes undo each other. Returns the
+   * key afterwards, null when there is none.
+   */
+  update(
+    id: string,
+    change: (
+      before: KeyRecord,
+    ) => Partial<Omit<KeyRecord, "id" | "organizationId" | "hash" | "prefix" | "createdAt" | "version">>,
+    by: Actor,
+  ): Promise<KeyRecord | null>;
+  /**
+   * Gives a key another secret. Its earlier secrets are accepted until `overlapEndsAt` (Unix milliseconds), or until
+   * their own end where that is sooner. False when there is no such key.
+   */
+  rotate(
+    id: string,
+    secret: Pick<KeyRecord, "hash" | "prefix">,
+    overlapEndsAt: number,
+    by: Actor,
+  ): Promise<boolean>;
+  /** Deletes a key; all its secrets are refused from now on. False when there is no such key. */
+  remove(id: string, by: Actor): Promise<boolean>;
+}

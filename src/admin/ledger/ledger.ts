@@ -1,0 +1,194 @@
+import { z } from "zod";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import { formatNanos, type Nanos } from "../../lib/money.ts";
+import { AdminError } from "../admin-error.ts";
+import type { AdminContext } from "../context.ts";
+import { amountSchema, queryTimeSchema, reasonSchema } from "../input.ts";
+import { getKey } from "../keys/keys.ts";
+import { getOrganization } from "../organizations/organizations.ts";
+import { pageFields } from "../paging.ts";
+import type {
+  ChargeHistory,
+  LedgerFilter,
+  LedgerPosition,
+  PostedPage,
+  PostedPosition,
+} from "./store-port.ts";
+
+/** A charge with its corrections, and their sum. */
+interface LedgerView extends ChargeHistory {
+  net: Nanos;
+}
+
+/** A page of entries, newest first, and the cursor of the next page where there is one. */
+interface LedgerListing {
+  entries: LedgerEntry[];
+  next: string | null;
+}
+
+/**
+ * A page of the ledger, newest first, at most 1,000 entries; with `after` in the order of posting, of what was posted
+ * later than that. `cursor` is `next` of the page before.
+ * Throws 404 for an unknown organization, key or cursor.
+ */
+export async function listLedger(
+  context: AdminContext,
+  input: z.output<typeof ledgerListSchema>,
+): Promise<LedgerListing> {
+  const { cursor, limit, after, ...filter } = input;
+  await checkFilter(context, filter);
+  if (after !== undefined)
+    return await listPosted(context, { ...filter, after: readPosition(after, cursor), limit });
+  const below = cursor === undefined ? undefined : await positionOf(context, cursor);
+  // One more than the page shows whether another page follows.
+  const found = await context.store.ledger.list({ ...filter, below, limit: limit + 1 });
+  const entries = found.slice(0, limit);
+  return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+}
+
+async function listPosted({ store }: AdminContext, page: Omit<PostedPage, "upTo">): Promise<LedgerListing> {
+  const upTo = await store.ledger.readableSequence();
+  const found = await store.ledger.listPosted({ ...page, upTo, limit: page.limit + 1 });
+  const entries = found.slice(0, page.limit);
+  const last = entries.at(-1);
+  const hasMore = found.length > page.limit && last;
+  return { entries, next: hasMore ? `${last.sequence}.${last.kind}.${last.id}` : null };
+}
+
+/** Where a list by posting goes on: behind its last entry so far, or behind all of a number. */
+function readPosition(after: number, cursor: string | undefined): PostedPosition {
+  if (cursor === undefined) return { sequence: after + 1, id: "", kind: "" };
+  const [, sequence, kind, id] = /^(\d{1,15})\.([a-z]+)\.([\x21-\x7e]{1,300})$/.exec(cursor) ?? [];
+  if (sequence === undefined || kind === undefined || id === undefined)
+    throw new AdminError(400, "cursor", "the cursor is not one of this list: use `next` of the page before");
+  return { sequence: Number(sequence), id, kind };
+}
+
+async function checkFilter(context: AdminContext, { organizationId, keyId }: LedgerFilter): Promise<void> {
+  if (organizationId !== undefined) await getOrganization(context, organizationId);
+  if (keyId !== undefined) await getKey(context, keyId, "keyId");
+}
+
+async function positionOf({ store }: AdminContext, cursor: string): Promise<LedgerPosition> {
+  const position = await store.ledger.position(cursor);
+  if (position) return position;
+  throw new AdminError(404, "cursor", `there is no entry "${cursor}" in the ledger to go on from`);
+}
+
+/** One charge with its corrections. Throws 404 for an unknown one. */
+export async function getCharge(context: AdminContext, id: string): Promise<LedgerView> {
+  const history = await context.store.ledger.history(id);
+  if (!history) throw unknownCharge(id);
+  return { ...history, net: netOf(history) };
+}
+
+/**
+ * Refunds a charge, by default all that is left of it, and never more. `amount` is a decimal string; `reason` goes
+ * to the audit. Throws 404 for an unknown charge, 400 for more than is left, 409 when nothing is.
+ */
+export async function refund(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof refundSchema>,
+): Promise<LedgerEntry> {
+  const { amount, reason } = input;
+  const history = await context.store.ledger.history(id);
+  if (!history) throw unknownCharge(id);
+  const refunded = amount ?? netOf(history);
+  const decide = (now: ChargeHistory): LedgerEntry => {
+    const left = netOf(now);
+    if (left <= 0n) throw new AdminError(409, "id", `nothing is left to refund of "${id}"`);
+    if (refunded === 0n) throw new AdminError(400, "amount", "amount must be more than nothing");
+    if (refunded > left)
+      throw new AdminError(400, "amount", `only ${formatNanos(left)} of "${id}" is left to refund`);
+    return newCorrection(now, -refunded, context.clock.now());
+  };
+  const detail = { reason, amount: refunded, currency: history.charge.currency };
+  const note = { by: context.by, action: "refund" as const, subject: id, detail };
+  const [entry] = await context.store.ledger.correct([id], decide, note);
+  if (!entry) throw unknownCharge(id);
+  return entry;
+}
+
+/** Sum of the corrections of a charge's price. */
+export function adjustedBy({ corrections }: ChargeHistory): Nanos {
+  return sumOf(corrections.filter(isOfPrice));
+}
+
+/** What was refunded of a charge for other reasons than its price, as a positive amount. */
+export function refundedBy({ corrections }: ChargeHistory): Nanos {
+  return -sumOf(corrections.filter((entry) => !isOfPrice(entry)));
+}
+
+function isOfPrice({ flags }: LedgerEntry): boolean {
+  return flags.includes("price_correction");
+}
+
+/**
+ * An entry that corrects a charge: `<charge>:<n>`, n counting its corrections from 1, so that
+ * several are possible and none is written twice. A negative amount is a refund, a positive one an adjustment. It has no
+ * usage and no vendor cost, which would count twice.
+ */
+export function newCorrection(
+  { charge, corrections }: ChargeHistory,
+  amount: Nanos,
+  at: number,
+): LedgerEntry {
+  const id = `${charge.id}:${corrections.length + 1}`;
+  const { vendorCost: _, sequence: _sequence, ...origin } = charge;
+  return {
+    ...origin,
+    id,
+    kind: amount < 0n ? "refund" : "adjustment",
+    amount,
+    at,
+    usage: null,
+    orphanCost: 0n,
+    attempts: [],
+    flags: [],
+    corrects: charge.id,
+  };
+}
+
+const ledgerFilterSchema = z.strictObject({
+  organizationId: z.string().optional(),
+  keyId: z.string().optional(),
+  model: z.string().optional(),
+  requestId: z.string().optional(),
+  from: queryTimeSchema.optional(),
+  to: queryTimeSchema.optional(),
+});
+
+export const ledgerListSchema = ledgerFilterSchema.extend({
+  ...pageFields,
+  after: z
+    .union(
+      [
+        z.int().min(0),
+        z
+          .string()
+          .regex(/^\d{1,15}$/)
+          .transform(Number),
+      ],
+      {
+        error: "must be the `sequence` of an entry, or 0",
+      },
+    )
+    .meta({ type: "integer", minimum: 0 })
+    .describe("Only what was posted after this `sequence`, in the order of posting")
+    .optional(),
+});
+
+export const refundSchema = z.strictObject({ amount: amountSchema.optional(), reason: reasonSchema });
+
+function netOf(history: ChargeHistory): Nanos {
+  return history.charge.amount + sumOf(history.corrections);
+}
+
+function sumOf(entries: readonly LedgerEntry[]): Nanos {
+  return entries.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+function unknownCharge(id: string): AdminError {
+  return new AdminError(404, "id", `there is no charge "${id}" in the ledger`);
+}

@@ -1,0 +1,160 @@
+import { z } from "zod";
+import { newId } from "../../lib/ids.ts";
+import { AdminError } from "../admin-error.ts";
+import type { AdminContext } from "../context.ts";
+import type { MemberChange, MemberRecord, OwnerCount } from "./store-port.ts";
+import { getOrganization } from "../organizations/organizations.ts";
+import { generatePassword, hashPassword } from "../sign-in/passwords.ts";
+import type { Access } from "../roles.ts";
+import { accessOf, covers, requireWithin } from "../sign-in/signed-in.ts";
+import { memberChangeSchema, memberCreationSchema } from "./schema.ts";
+
+/**
+ * Creates a member with a password of the input's, with none (null, for the identity provider), or with a generated one
+ * that is returned only now and has to be changed. Throws 409 for a taken name or address, 403 for more than the caller's.
+ */
+export async function createMember(
+  context: AdminContext,
+  input: z.output<typeof memberCreationSchema>,
+): Promise<{ member: MemberRecord; password: string | null }> {
+  const { password: given, ...fields } = input;
+  await checkGiven(context, fields);
+  const generated = given === undefined ? generatePassword() : null;
+  const password = given === undefined ? generated : given;
+  const { members } = context.store;
+  if (await members.find({ name: fields.name }))
+    throw new AdminError(409, "name", `there is already a member "${fields.name}"`);
+  await requireFreeEmail(context, fields.email);
+  const member = {
+    ...fields,
+    id: newId("user"),
+    isDisabled: false,
+    passwordHash: password === null ? null : await hashPassword(password),
+    mustChangePassword: generated !== null,
+    totp: null,
+    identity: null,
+    lastSeenAt: null,
+    createdAt: context.clock.now(),
+  };
+  if (!(await members.create(member, context.by)))
+    throw new AdminError(409, "name", "there is already a member with this name or address");
+  return { member: await getMember(context, member.id), password: generated };
+}
+
+/** Members that the caller may see: those whose organizations are all the caller's. */
+export async function listMembers(context: AdminContext): Promise<MemberRecord[]> {
+  const access = accessOf(context);
+  return (await context.store.members.list()).filter(({ organizations }) => covers(access, organizations));
+}
+
+/** The member, or a 404, also for one that the caller may not see. */
+export async function getMember(context: AdminContext, id: string): Promise<MemberRecord> {
+  const member = await context.store.members.get(id);
+  if (member && covers(accessOf(context), member.organizations)) return member;
+  throw new AdminError(404, "id", `there is no member "${id}"`);
+}
+
+/**
+ * Changes what the input names. Throws 409 for another `version` than the present one and where the installation would
+ * be left without an owner, 403 for more than the caller's.
+ */
+export async function updateMember(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof memberChangeSchema>,
+): Promise<MemberRecord> {
+  const { version, isTotpOn, ...fields } = input;
+  const known = await getMember(context, id);
+  await checkGiven(context, { role: fields.role ?? known.role, organizations: fields.organizations });
+  await requireFreeEmail(context, fields.email, id);
+  const change: MemberChange = (before, count) => {
+    requireVersion(before, version);
+    requireManageable(context, before);
+    const after = { ...before, ...fields };
+    requireOwnerLeft(before, after, count);
+    return { ...fields, ...(isTotpOn === false && { totp: null }) };
+  };
+  const after = await context.store.members.update(id, change, { by: context.by, action: "update" });
+  return after ?? (await getMember(context, id));
+}
+
+/** Removes a member with its sessions and tokens. Throws 409 for the last owner of the installation. */
+export async function removeMember(context: AdminContext, id: string): Promise<void> {
+  await getMember(context, id);
+  const check = (before: MemberRecord, count: OwnerCount): void => {
+    requireManageable(context, before);
+    requireOwnerLeft(before, null, count);
+  };
+  if (!(await context.store.members.remove(id, check, context.by))) await getMember(context, id);
+}
+
+/**
+ * Gives a member a generated password, which is returned only now and has to be changed. Sessions and admin tokens end:
+ * whoever had the earlier password may have made them. TOTP stays.
+ */
+export async function resetPassword(
+  context: AdminContext,
+  id: string,
+): Promise<{ member: MemberRecord; password: string }> {
+  await getMember(context, id);
+  const password = generatePassword();
+  const passwordHash = await hashPassword(password);
+  const change: MemberChange = (before) => {
+    requireManageable(context, before);
+    return { passwordHash, mustChangePassword: true };
+  };
+  const note = { by: context.by, action: "reset password", endsTokens: true } as const;
+  const member = await context.store.members.update(id, change, note);
+  return { member: member ?? (await getMember(context, id)), password };
+}
+
+/** Ends all sessions of a member. Returns how many there were. */
+export async function signOutMember(context: AdminContext, id: string): Promise<number> {
+  requireManageable(context, await getMember(context, id));
+  const { by, store } = context;
+  const sessions = await store.sessions.removeAll(id);
+  await store.members.note(id, { by, action: "sign out", detail: { sessions } });
+  return sessions;
+}
+
+async function checkGiven(
+  context: AdminContext,
+  { role, organizations }: { role: Access["role"]; organizations: Access["organizations"] | undefined },
+): Promise<void> {
+  requireWithin(context, { role, organizations: organizations ?? [] });
+  if (organizations !== undefined && organizations !== "*")
+    for (const id of organizations) await getOrganization(context, id, "organizations");
+}
+
+async function requireFreeEmail(
+  { store }: AdminContext,
+  email: string | null | undefined,
+  id?: string,
+): Promise<void> {
+  const holder = email ? await store.members.find({ email }) : null;
+  if (holder && holder.id !== id)
+    throw new AdminError(409, "email", "another member has this e-mail address");
+}
+
+/** A member may have got more access since the caller was shown it. */
+function requireManageable(context: AdminContext, member: MemberRecord): void {
+  requireWithin(context, member);
+}
+
+function requireVersion({ version: present }: MemberRecord, version: number | undefined): void {
+  if (version !== undefined && version !== present)
+    throw new AdminError(409, "version", "the member was changed since you read it; read it again");
+}
+
+function requireOwnerLeft(
+  before: MemberRecord,
+  after: MemberRecord | null,
+  { otherOwners }: OwnerCount,
+): void {
+  if (otherOwners > 0 || !isOwner(before) || (after && isOwner(after))) return;
+  throw new AdminError(409, null, "this is the last owner of the installation; make another one first");
+}
+
+export function isOwner({ role, organizations, isDisabled }: MemberRecord): boolean {
+  return role === "owner" && organizations === "*" && !isDisabled;
+}

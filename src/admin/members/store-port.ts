@@ -1,0 +1,137 @@
+import type { Actor } from "../actor.ts";
+import type { SealedSecret } from "../configuration/store-port.ts";
+import type { Access, Role } from "../roles.ts";
+import type { AdminTokenRecord } from "../tokens/schema.ts";
+
+/** Somebody who administers. Times are Unix milliseconds. */
+export interface MemberRecord extends Access {
+  id: string;
+  /** What the member signs in with; never changes. */
+  name: string;
+  /** In lower case, or null. */
+  email: string | null;
+  role: Role;
+  organizations: "*" | string[];
+  isDisabled: boolean;
+  /** Argon2id; null for members who sign in at the identity provider alone. */
+  passwordHash: string | null;
+  mustChangePassword: boolean;
+  totp: TotpRecord | null;
+  /** Issuer and subject at the identity provider. */
+  identity: string | null;
+  /** Of the last request, to the minute. */
+  lastSeenAt: number | null;
+  createdAt: number;
+  /** Revision of the last change. */
+  version: number;
+}
+
+/** The second factor of a member. */
+export interface TotpRecord {
+  /** Base32. */
+  secret: SealedSecret;
+  /** False until the first code has shown that the member has the secret. */
+  isConfirmed: boolean;
+  /** Time step of the last code that was accepted; codes of it and before are refused. */
+  lastStep: number;
+  /** SHA-256 of the recovery codes that are left. */
+  recoveryHashes: string[];
+}
+
+/** What is known about a member's change besides the member. */
+export interface OwnerCount {
+  /** Enabled owners of the whole installation but for this member. */
+  otherOwners: number;
+}
+
+/** Members. One transaction changes one after another, so no two changes undo each other. */
+export interface MemberStore {
+  /** False when the name, the e-mail address or the identity is another's. */
+  create(member: Omit<MemberRecord, "version">, by: Actor): Promise<boolean>;
+  get(id: string): Promise<MemberRecord | null>;
+  find(
+    by: Partial<Pick<MemberRecord, "name">> & { email?: string; identity?: string },
+  ): Promise<MemberRecord | null>;
+  /** Oldest first. */
+  list(): Promise<MemberRecord[]>;
+  /**
+   * Writes what `change` makes of the member; when it throws, nothing is changed. Ends the member's sessions where the
+   * password, the role, the organizations or `isDisabled` changes. Returns the member afterwards, null for an unknown one.
+   */
+  update(id: string, change: MemberChange, note: MemberNote): Promise<MemberRecord | null>;
+  /** Removes a member with the sessions and the tokens, unless `check` throws. False for an unknown one. */
+  remove(id: string, check: (before: MemberRecord, count: OwnerCount) => void, by: Actor): Promise<boolean>;
+  /** Leaves an audit row of what changed no member. */
+  note(subject: string, note: MemberNote): Promise<void>;
+}
+
+export type MemberChange = (
+  before: MemberRecord,
+  count: OwnerCount,
+) => Partial<Omit<MemberRecord, "id" | "name" | "createdAt" | "version">>;
+
+export type MemberAction =
+  | "update"
+  | "sign in"
+  | "fail to sign in"
+  | "sign out"
+  | "change password"
+  | "reset password"
+  | "turn on TOTP"
+  | "turn off TOTP";
+
+interface MemberNote {
+  by: Actor;
+  action: MemberAction;
+  /** Of how it was done, without secrets. */
+  detail?: object;
+  /** Removes the member's admin tokens, too. */
+  endsTokens?: true;
+}
+
+/** A sign-in to the console. Times are Unix milliseconds. */
+export interface SessionRecord {
+  id: string;
+  /** SHA-256 of its token. */
+  hash: string;
+  memberId: string;
+  createdAt: number;
+  /** Of its last request, to the minute. */
+  seenAt: number;
+  address: string;
+  agent: string;
+}
+
+export interface SessionStore {
+  create(session: SessionRecord): Promise<void>;
+  get(hash: string): Promise<{ session: SessionRecord; member: MemberRecord } | null>;
+  /** Newest first. */
+  list(memberId: string): Promise<SessionRecord[]>;
+  /** Notes that the session, and with it its member, was used. */
+  touch(session: Pick<SessionRecord, "id" | "memberId">, at: number): Promise<void>;
+  remove(memberId: string, id: string): Promise<boolean>;
+  /** Returns how many there were. */
+  removeAll(memberId: string): Promise<number>;
+  /** Removes those that were seen, or created, before a time. */
+  sweep(ended: { seenBefore: number; createdBefore: number }): Promise<void>;
+}
+
+export interface AdminTokenStore {
+  create(token: AdminTokenRecord, by: Actor): Promise<void>;
+  get(id: string): Promise<AdminTokenRecord | null>;
+  find(hash: string): Promise<{ token: AdminTokenRecord; member: MemberRecord } | null>;
+  /** Oldest first, of one member or of all. */
+  list(memberId?: string): Promise<AdminTokenRecord[]>;
+  touch(id: string, at: number): Promise<void>;
+  remove(id: string, by: Actor): Promise<boolean>;
+}
+
+/** Sign-ins by account and by address, counted in the database because several processes listen on the port. */
+export interface SignInAttemptStore {
+  /** Counts one more in the window that is open at `now`, or else opens one. Times are Unix milliseconds. */
+  count(subject: string, now: number, windowMs: number): Promise<{ count: number; endsAt: number }>;
+  /** Takes one back. */
+  forgive(subject: string): Promise<void>;
+  reset(subject: string): Promise<void>;
+  sweep(endedBefore: number): Promise<void>;
+}

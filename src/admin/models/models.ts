@@ -1,0 +1,172 @@
+import type { z } from "zod";
+import { formatPath } from "../../lib/schema-problems.ts";
+import { didYouMean } from "../../lib/suggest.ts";
+import { AdminError } from "../admin-error.ts";
+import {
+  readConfigured,
+  readWith,
+  requireChangeable,
+  requireVersion,
+  storedEntry,
+  type Configured,
+} from "../configuration/configured.ts";
+import type { ConfiguredModel, EntryValue } from "../configuration/store-port.ts";
+import type { OperationContext } from "../context.ts";
+import { modelChangeSchema, modelCreationSchema, modelsInputSchema } from "./schema.ts";
+import { viewModel, type ModelView } from "./view.ts";
+import { priceIndex } from "../prices/price-index.ts";
+
+/** Models of every layer in order of their ids, served or not. */
+export async function listModels(
+  context: OperationContext,
+  input: z.output<typeof modelsInputSchema>,
+): Promise<{ data: ModelView[]; next: string | null }> {
+  const { id, search, type, origin, isRoutable, cursor, limit } = input;
+  const configured = await readConfigured(context);
+  const matches = [...configured.state.models.values()]
+    .filter((model) => id === undefined || model.id === id)
+    .filter((model) => type === undefined || model.model.type === type)
+    .filter((model) => origin === undefined || model.origin === origin)
+    .filter(
+      (model) =>
+        isRoutable === undefined || (!model.isDisabled && model.route.targets.length > 0) === isRoutable,
+    )
+    .filter((model) => search === undefined || mentions(model, search))
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+    .filter((model) => cursor === undefined || model.id > cursor);
+  const page = matches.slice(0, limit);
+  const view = await viewer(context, configured);
+  return { data: page.map(view), next: matches.length > limit ? (page.at(-1)?.id ?? null) : null };
+}
+
+/** One model. Throws 404. */
+export async function getModel(context: OperationContext, id: string): Promise<ModelView> {
+  const configured = await readConfigured(context);
+  return (await viewer(context, configured))(requireModelOf(configured, id));
+}
+
+/** Adds a model of the operator's own. Throws 400 for what it lacks, 409 for an id that exists. */
+export async function createModel(
+  context: OperationContext,
+  input: z.output<typeof modelCreationSchema>,
+): Promise<ModelView> {
+  const { id, ...fields } = input;
+  const configured = await readConfigured(context);
+  if (configured.state.models.has(id) || storedEntry(configured, "model", id)) throw taken(id);
+  const value = changeModelEntry({}, fields);
+  await readWith(context, configured, { kind: "model", id, value }, fieldOf(id));
+  await store(context, id, value);
+  return await getModel(context, id);
+}
+
+/**
+ * Changes what the input names. A shipped model gets an entry in the database with what differs from the catalogue.
+ * Throws 409 for a model of the configuration file.
+ */
+export async function updateModel(
+  context: OperationContext,
+  id: string,
+  input: z.output<typeof modelChangeSchema>,
+): Promise<ModelView> {
+  const { version, ...change } = input;
+  const configured = await readConfigured(context);
+  requireChangeable("model", id, requireModelOf(configured, id).origin);
+  const entry = storedEntry(configured, "model", id);
+  if (entry) requireVersion(entry, version ?? undefined);
+  else if (version !== undefined && version !== null)
+    throw new AdminError(409, "version", "it was changed meanwhile: read it again");
+  const value = changeModelEntry(entry?.value ?? {}, change);
+  await readWith(context, configured, { kind: "model", id, value }, fieldOf(id));
+  if (entry) {
+    const changeNow = (now: typeof entry): EntryValue => {
+      requireVersion(now, Number(entry.revision));
+      return value;
+    };
+    if (!(await context.store.configuration.update(entry, changeNow, context.by)))
+      throw unknown(configured, id);
+  } else await store(context, id, value);
+  return await getModel(context, id);
+}
+
+/** Removes a model of the database; a shipped one is again as the catalogue has it. Throws 404 or 409. */
+export async function removeModel(context: OperationContext, id: string): Promise<void> {
+  const configured = await readConfigured(context);
+  const entry = storedEntry(configured, "model", id);
+  if (!entry) {
+    requireChangeable("model", id, requireModelOf(configured, id).origin);
+    throw new AdminError(409, null, `the model "${id}" is shipped: disable it to keep it from callers`);
+  }
+  if (!(await context.store.configuration.remove(entry, context.by))) throw unknown(configured, id);
+}
+
+type ModelChange = Omit<z.output<typeof modelChangeSchema>, "version">;
+
+/** The stored form of a model after a change, as in the configuration file. */
+function changeModelEntry(
+  before: EntryValue,
+  { displayName, isDisabled, route, definition = {} }: ModelChange,
+): EntryValue {
+  const after = {
+    ...before,
+    ...definition,
+    ...(displayName !== undefined && { display_name: displayName }),
+    ...(isDisabled !== undefined && { enabled: isDisabled ? false : null }),
+    ...(route !== undefined && { route: route && toFileRoute(route) }),
+  };
+  return Object.fromEntries(Object.entries(after).filter(([, value]) => value !== null));
+}
+
+function toFileRoute({ strategy, targets }: NonNullable<ModelChange["route"]>): object {
+  return {
+    strategy,
+    targets: targets.map(({ channel, upstreamModel, weight }) => ({
+      channel,
+      ...(upstreamModel !== undefined && { upstream_model: upstreamModel }),
+      weight,
+    })),
+  };
+}
+
+async function store({ store, by, clock }: OperationContext, id: string, value: EntryValue) {
+  const entry = { kind: "model", id, value, createdAt: clock.now() } as const;
+  if (!(await store.configuration.create(entry, by))) throw taken(id);
+}
+
+/** Fields of the form by themselves, all else below `definition`. */
+function fieldOf(id: string): (path: string) => string {
+  const own = formatPath(["models", id]);
+  return (path) => {
+    const rest = (path.startsWith(own) ? path.slice(own.length) : path).replace(/^\./, "");
+    if (rest === "") return "";
+    if (rest.startsWith("route")) return rest.replace("upstream_model", "upstreamModel");
+    return rest === "display_name" ? "displayName" : `definition.${rest}`;
+  };
+}
+
+function requireModelOf(configured: Configured, id: string): ConfiguredModel {
+  const model = configured.state.models.get(id);
+  if (!model) throw unknown(configured, id);
+  return model;
+}
+
+function mentions({ id, model }: ConfiguredModel, search: string): boolean {
+  const wanted = search.toLowerCase();
+  return [id, model.displayName, model.ownedBy].some((text) => text.toLowerCase().includes(wanted));
+}
+
+function taken(id: string): AdminError {
+  return new AdminError(409, "id", `there is already a model "${id}": change that one`);
+}
+
+function unknown({ state }: Configured, id: string): AdminError {
+  return new AdminError(404, "id", `there is no model "${id}"${didYouMean(id, [...state.models.keys()])}`);
+}
+
+async function viewer({ store, clock }: OperationContext, configured: Configured) {
+  const stored = (await store.prices.list({ organizationId: null })).filter(
+    (row) => row.organizationId === null,
+  );
+  const { models, catalogue } = configured.state;
+  const prices = priceIndex(stored, { get: (id) => models.get(id)?.price ?? catalogue.prices.get(id) });
+  return (model: ConfiguredModel): ModelView => viewModel(configured, model, { prices, now: clock.now() });
+}

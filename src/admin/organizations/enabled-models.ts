@@ -1,0 +1,17 @@
+import type { ModelSet } from "../../domain/model.ts";
+import { includesKey } from "../../lib/pattern-map.ts";
+import type { EnabledModels } from "./schema.ts";
+
+/** Whether an organization may call a model. */
+export function isEnabled(models: EnabledModels, id: string): boolean {
+  const set = modelSet(models);
+  return set === "*" || set.has(id);
+}
+
+/** The models of a stored list, in which patterns name every model with their beginning. */
+export function modelSet(models: EnabledModels): ModelSet {
+  if (models === "*") return "*";
+  const named = new Set(Array.isArray(models) ? models : models.except);
+  const isNamed = (id: string): boolean => includesKey(named, id);
+  return { has: Array.isArray(models) ? isNamed : (id) => !isNamed(id) };
+}

@@ -1,0 +1,165 @@
+import { z } from "zod";
+import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
+import { newId } from "../../lib/ids.ts";
+import { didYouMean } from "../../lib/suggest.ts";
+import { AdminError } from "../admin-error.ts";
+import { requireModels, type AdminContext } from "../context.ts";
+import { changeLimits, requireVersion } from "../input.ts";
+import { toPage, readCursor, type Page } from "../paging.ts";
+import { decidesForAll } from "../sign-in/signed-in.ts";
+import {
+  organizationChangeSchema,
+  organizationCreationSchema,
+  organizationListSchema,
+  type EnabledModels,
+  type OrganizationRecord,
+} from "./schema.ts";
+import type { OrganizationStore } from "./store-port.ts";
+
+/** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
+export async function createOrganization(
+  context: AdminContext,
+  input: z.output<typeof organizationCreationSchema>,
+): Promise<OrganizationRecord> {
+  const { id = newId("org"), settings, limits, ...fields } = input;
+  checkModels(context, namesOf(fields.models));
+  checkFallback(context, settings);
+  if (await context.store.organizations.get(id))
+    throw new AdminError(409, "id", `there is already an organization "${id}"`);
+  const organization = {
+    ...fields,
+    id,
+    isDisabled: false,
+    settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...settings },
+    limits: changeLimits({}, limits),
+    routes: {},
+    createdAt: context.clock.now(),
+  };
+  return await context.store.organizations.create(organization, context.by);
+}
+
+/** Organizations, oldest first. */
+export async function listOrganizations(
+  { store }: AdminContext,
+  input: z.output<typeof organizationListSchema>,
+): Promise<Page<OrganizationRecord>> {
+  const { cursor, limit, search } = input;
+  const page = { search, after: readCursor(cursor), limit: limit + 1 };
+  return toPage(await store.organizations.page(page), limit);
+}
+
+/** The organization, or a 404 that suggests the one that was meant. */
+export async function getOrganization(
+  context: Pick<AdminContext, "store">,
+  id: string,
+  field = "organizationId",
+): Promise<OrganizationRecord> {
+  const organization = await context.store.organizations.get(id);
+  if (organization) return organization;
+  const known = (await context.store.organizations.list()).map((each) => each.id);
+  const suggestion =
+    known.length > 0 ? didYouMean(id, known) : `; there is none yet: the first start makes "default"`;
+  throw new AdminError(404, field, `there is no organization "${id}"${suggestion}`);
+}
+
+/**
+ * Changes what the input names and leaves everything else as it is. Throws 403 where a member of some organizations names
+ * what the installation gives to each.
+ */
+export async function updateOrganization(
+  context: AdminContext,
+  id: string,
+  input: z.output<typeof organizationChangeSchema>,
+): Promise<OrganizationRecord> {
+  const { settings, limits, version, ...fields } = input;
+  await getOrganization(context, id);
+  requireGiver(context, { ...fields, limits });
+  checkFallback(context, settings ?? {});
+  return await changeOrganization(context, id, (before) => {
+    requireVersion(before, version);
+    // A model may have left the configuration since it was named.
+    const named = new Set(namesOf(before.models));
+    const added = namesOf(fields.models ?? []).filter((model) => !named.has(model));
+    checkModels(context, added);
+    return {
+      ...fields,
+      settings: { ...before.settings, ...settings },
+      limits: changeLimits(before.limits, limits ?? {}),
+    };
+  });
+}
+
+/** Changes the organization in its present state. Throws 404 for an unknown one. */
+export async function changeOrganization(
+  context: Pick<AdminContext, "store" | "by">,
+  id: string,
+  change: Parameters<OrganizationStore["update"]>[1],
+): Promise<OrganizationRecord> {
+  const after = await context.store.organizations.update(id, change, context.by);
+  return after ?? (await getOrganization(context, id));
+}
+
+/** Enables models; `"*"` enables all, later ones too. */
+export async function enableModels(
+  context: AdminContext,
+  id: string,
+  models: readonly string[] | "*",
+): Promise<OrganizationRecord> {
+  checkModels(context, models);
+  return await changeOrganization(context, id, ({ models: before }) => {
+    if (before === "*" || models === "*") return { models: "*" };
+    if (Array.isArray(before)) return { models: [...new Set([...before, ...models])] };
+    return { models: allExcept(before.except.filter((model) => !models.includes(model))) };
+  });
+}
+
+/** Disables models. An organization that had all keeps all others, later ones too. */
+export async function disableModels(
+  context: AdminContext,
+  id: string,
+  models: readonly string[],
+): Promise<OrganizationRecord> {
+  return await changeOrganization(context, id, ({ models: before }) => {
+    const named = before === "*" ? [] : Array.isArray(before) ? before : before.except;
+    // A model may have left the configuration since it was named.
+    for (const model of models) if (!named.includes(model)) requireModels(context.catalogue, model, "models");
+    if (Array.isArray(before)) return { models: before.filter((model) => !models.includes(model)) };
+    return { models: allExcept([...new Set([...named, ...models])]) };
+  });
+}
+
+/** The models that a list names, whether it allows or excepts them. */
+function namesOf(models: EnabledModels): string[] {
+  if (models === "*") return [];
+  return Array.isArray(models) ? models : models.except;
+}
+
+function allExcept(models: string[]): EnabledModels {
+  return models.length === 0 ? "*" : { except: models };
+}
+
+function checkModels(context: AdminContext, models: readonly string[] | "*"): void {
+  if (models !== "*") for (const model of models) requireModels(context.catalogue, model, "models");
+}
+
+/** What an organization may call, and how much, is not for its own members to decide; nor is whether it may at all. */
+const GIVEN = ["isDisabled", "models", "limits"] as const;
+
+function requireGiver(
+  context: AdminContext,
+  change: { readonly [Field in (typeof GIVEN)[number]]?: unknown },
+): void {
+  const field = GIVEN.find((each) => change[each] !== undefined);
+  if (field !== undefined && !decidesForAll(context))
+    throw new AdminError(403, field, `${field} needs a member of all organizations`);
+}
+
+function checkFallback(
+  { catalogue }: Pick<AdminContext, "catalogue">,
+  { fallbackChannel }: { fallbackChannel?: string | null | undefined },
+): void {
+  if (!fallbackChannel || catalogue.channels.has(fallbackChannel)) return;
+  const suggestion = didYouMean(fallbackChannel, catalogue.channels.keys());
+  const message = `"${fallbackChannel}" is not a configured channel${suggestion}`;
+  throw new AdminError(400, "settings.fallbackChannel", message);
+}

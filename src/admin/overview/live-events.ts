@@ -1,0 +1,101 @@
+import type { Clock } from "../../lib/clock.ts";
+import type { RunningGateway } from "../context.ts";
+import type { AdminStore } from "../admin-store.ts";
+
+/** Something that has changed, told to whoever follows. */
+export interface LiveEvent {
+  kind: "jobs" | "channels" | "requests";
+  /** Whose it is; null where it concerns everybody. */
+  organizationId: string | null;
+  data: object;
+}
+
+type OnEvent = (event: LiveEvent) => void;
+
+interface Sources {
+  store: Pick<AdminStore, "jobs" | "usage">;
+  clock: Clock;
+  running?: RunningGateway;
+}
+
+const LOOK_MS = 2_000;
+/** Newest jobs whose changes are told. */
+const JOBS = 100;
+/** Requests are counted over the last quarter of an hour. */
+const RECENT_MS = 15 * 60_000;
+
+/** Looks for changes every two seconds while somebody follows, once for all who do. */
+export class LiveEvents {
+  readonly #sources: Sources;
+  readonly #followers = new Set<OnEvent>();
+  /** The text of what was seen last, by kind and name. */
+  #seen = new Map<string, string>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #isLooking = false;
+
+  constructor(sources: Sources) {
+    this.#sources = sources;
+  }
+
+  /** Calls back at every change from now on; returns what ends that. */
+  follow(onEvent: OnEvent): () => void {
+    this.#followers.add(onEvent);
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS);
+    if (this.#followers.size === 1) void this.#look();
+    return () => {
+      this.#followers.delete(onEvent);
+      if (this.#followers.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      this.#seen = new Map();
+    };
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const states = await readStates(this.#sources);
+      const isFirst = this.#seen.size === 0;
+      const seen = new Map([["", ""]]);
+      for (const [name, event] of states) {
+        const text = JSON.stringify(event.data);
+        seen.set(name, text);
+        if (!isFirst && this.#seen.get(name) !== text) this.#notify(event);
+      }
+      this.#seen = seen;
+    } catch {
+      // The database is away, which other parts report; the next look finds what has changed.
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #notify(event: LiveEvent): void {
+    for (const follower of this.#followers) follower(event);
+  }
+}
+
+async function readStates({ store, clock, running }: Sources): Promise<[string, LiveEvent][]> {
+  const now = clock.now();
+  const range = { from: now - RECENT_MS, to: now + RECENT_MS, span: "minute" as const };
+  await running?.writeCounts();
+  const [jobs, counts] = await Promise.all([
+    store.jobs.list({ limit: JOBS }),
+    store.usage.traffic(range, ["organizationId"]),
+  ]);
+  const channels = Map.groupBy(running?.ejections() ?? [], ({ target }) => target.replace(/\/.*/, ""));
+  return [
+    ...jobs.map(({ id, organizationId, status }) =>
+      named(id, { kind: "jobs", organizationId, data: { id, organizationId, status } }),
+    ),
+    ...counts.map(({ organizationId, requests, errors }) =>
+      named(organizationId, { kind: "requests", organizationId, data: { organizationId, requests, errors } }),
+    ),
+    named("", { kind: "channels", organizationId: null, data: { ejected: [...channels.keys()].toSorted() } }),
+  ];
+}
+
+function named(name: string, event: LiveEvent): [string, LiveEvent] {
+  return [`${event.kind} ${name}`, event];
+}

@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { formatNanos } from "../../lib/money.ts";
+import type { SpendingSum } from "../usage/store-port.ts";
+import { fullestBudgets } from "./fullest-budgets.ts";
+import type { AdminContext } from "../context.ts";
+import { queryTimeSchema } from "../input.ts";
+import { getOrganization } from "../organizations/organizations.ts";
+import { channelStates, degradedParts, firstSteps } from "./state.ts";
+import { topGroups } from "./top-groups.ts";
+import { isoTime } from "../output.ts";
+import { chooseCurrency, readSeries, type Series } from "../usage/range.ts";
+import type { overviewSchema } from "../usage/schema.ts";
+import { spendView, spendingOf, trafficView } from "../usage/totals.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+const MAX_BUDGETS = 12;
+/** Models with a share of their own in the series of spending. */
+const MAX_STACKED = 7;
+
+export const overviewInputSchema = z.strictObject({
+  organizationId: z.string().optional(),
+  from: queryTimeSchema.optional().describe("By default a day before `to`"),
+  to: queryTimeSchema.optional().describe("Exclusive; now by default"),
+  currency: z.string().optional().describe("By default the one of most requests"),
+});
+
+/** Everything the first page of the console shows, from sums that were written with the ledger. */
+export async function readOverview(
+  context: AdminContext,
+  input: z.output<typeof overviewInputSchema>,
+): Promise<z.input<typeof overviewSchema>> {
+  const { organizationId, currency: wanted, ...range } = input;
+  const own = organizationId === undefined ? null : await getOrganization(context, organizationId);
+  const series = readSeries(range, context.clock.now(), DAY_MS);
+  const where = {
+    from: series.from,
+    to: series.to,
+    span: series.interval,
+    ...(organizationId !== undefined && { organizations: [organizationId] }),
+  };
+  const { usage } = context.store;
+  const [byModel, byOthers, overTime, errors, budgets, channels, degraded, checklist] = await Promise.all([
+    usage.spending(where, ["at", "model"]),
+    usage.spending(where, ["organizationId", "keyId", "channel"]),
+    usage.traffic(where, ["at"]),
+    usage.errors(where, ["organizationId", "keyId", "model", "channel"]),
+    fullestBudgets(context, organizationId, MAX_BUDGETS),
+    channelStates(context, where.organizations),
+    degradedParts(context),
+    firstSteps(context),
+  ]);
+  const { currency, currencies } = chooseCurrency(byOthers, wanted, own?.currency ?? "USD");
+  const total = spendingOf(byOthers, currency);
+  const traffic = trafficView(overTime);
+  const sums = { byModel, byOthers, errors };
+  return {
+    from: isoTime(series.from),
+    to: isoTime(series.to),
+    interval: series.interval,
+    currency,
+    currencies,
+    totals: joined(total, traffic),
+    series: pointsOf(series, byModel, overTime, currency),
+    spend: spendByModel(series, byModel, currency),
+    top: await topGroups(context, sums, currency, total.amount),
+    budgets,
+    channels,
+    degraded,
+    checklist,
+  };
+}
+
+/** Requests are all that came; the ledger may know of more charged ones than were counted. */
+function joined(total: ReturnType<typeof spendingOf>, traffic: ReturnType<typeof trafficView>) {
+  return {
+    ...spendView(total),
+    ...traffic,
+    requests: Math.max(total.requests, traffic.requests),
+  };
+}
+
+function pointsOf(
+  series: Series,
+  sums: readonly SpendingSum[],
+  counts: Parameters<typeof trafficView>[0],
+  currency: string,
+): z.input<typeof overviewSchema>["series"] {
+  const { points } = series;
+  const sumsAt = Map.groupBy(sums, ({ at }) => at);
+  const countsAt = Map.groupBy(counts, ({ at }) => at);
+  const pointAt = (at: number) => ({
+    at: isoTime(at),
+    ...joined(spendingOf(sumsAt.get(at) ?? [], currency), trafficView(countsAt.get(at) ?? [])),
+  });
+  return points.map(pointAt);
+}
+
+/** Amounts of the dearest models and of all others, point by point. */
+function spendByModel(
+  { points }: Series,
+  sums: readonly SpendingSum[],
+  currency: string,
+): z.input<typeof overviewSchema>["spend"] {
+  const amounts = new Map<string, Map<number, bigint>>();
+  const totals = new Map<string, bigint>();
+  for (const sum of sums) {
+    if (sum.currency !== currency) continue;
+    totals.set(sum.model, (totals.get(sum.model) ?? 0n) + sum.amount);
+  }
+  const dearest = [...totals].toSorted(([, one], [, other]) => (one < other ? 1 : -1));
+  const named = new Set(dearest.slice(0, MAX_STACKED).map(([model]) => model));
+  for (const { model, at, amount, currency: own } of sums) {
+    if (own !== currency) continue;
+    const id = named.has(model) ? model : "other";
+    const row = amounts.get(id) ?? new Map<number, bigint>();
+    amounts.set(id, row);
+    const point = at;
+    row.set(point, (row.get(point) ?? 0n) + amount);
+  }
+  const order = [...named, ...(amounts.has("other") ? ["other"] : [])];
+  return order.map((id) => ({
+    id,
+    amounts: points.map((at) => formatNanos(amounts.get(id)?.get(at) ?? 0n)),
+  }));
+}

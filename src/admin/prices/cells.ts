@@ -1,0 +1,69 @@
+import { tokenRate, type Price, type Rate, type TokenPrice } from "../../domain/price.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
+import { formatNanos } from "../../lib/money.ts";
+
+/** One priced cell under the name by which options set it: `cache_read`, `1K:high`. */
+interface NamedRate {
+  name: string;
+  value: Rate;
+}
+
+/** The rates of a resolved price. */
+export function namedRates(price: Price): NamedRate[] {
+  return price.unit === "image"
+    ? imageCells(price.perImage)
+    : withOthers(price, tokenCells(price.perMillion));
+}
+
+/** The same with what every category of tokens costs, also those that cost as another one. */
+export function effectiveRates(price: Price): NamedRate[] {
+  if (price.unit === "image") return namedRates(price);
+  const rates = TOKEN_CATEGORIES.map((category) => ({
+    name: TOKEN_CATEGORY_NAMES[category],
+    value: tokenRate(price, category),
+  }));
+  return withOthers(price, rates);
+}
+
+/** What everything costs before and after a change of prices. */
+export function comparedRates(before: Price | null, after: Price | null) {
+  const [old, changed] = [before, after].map(
+    (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
+  );
+  return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
+    // What a cell without an amount of its own costs.
+    const general = cell.replace(/:.*/, ":*").replace(/ above .*/, "");
+    const was = old?.get(cell) ?? old?.get(general);
+    const is = changed?.get(cell) ?? changed?.get(general);
+    return {
+      cell,
+      before: was ? formatNanos(was.amount) : null,
+      after: is ? formatNanos(is.amount) : null,
+      source: is?.source ?? null,
+    };
+  });
+}
+
+/** Rates of tokens with those of long requests and of features behind them. */
+function withOthers({ perUse = {} }: TokenPrice, rates: readonly NamedRate[]): NamedRate[] {
+  const long = rates.flatMap(({ name, value: { longContext, ...rate } }) =>
+    longContext
+      ? [{ name: `${name} above ${longContext.above}`, value: { ...rate, amount: longContext.amount } }]
+      : [],
+  );
+  const uses = Object.entries(perUse).map(([feature, value]) => ({ name: `${feature} use`, value }));
+  return [...rates, ...long, ...uses];
+}
+
+function imageCells(perImage: Readonly<Record<string, Readonly<Record<string, Rate>>>>): NamedRate[] {
+  return Object.entries(perImage).flatMap(([tier, row]) =>
+    Object.entries(row).map(([quality, value]) => ({ name: `${tier}:${quality}`, value })),
+  );
+}
+
+function tokenCells(perMillion: TokenPrice["perMillion"]): NamedRate[] {
+  return TOKEN_CATEGORIES.flatMap((category) => {
+    const value = perMillion[category];
+    return value === undefined ? [] : [{ name: TOKEN_CATEGORY_NAMES[category], value }];
+  });
+}

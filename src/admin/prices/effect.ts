@@ -1,0 +1,78 @@
+import type { Model } from "../../domain/model.ts";
+import { imageRate, type Price } from "../../domain/price.ts";
+import type { AdminContext } from "../context.ts";
+import { isEnabled } from "../organizations/enabled-models.ts";
+import { priceIndex, type Payer, type PriceIndex } from "./price-index.ts";
+import type { OrganizationRecord } from "../organizations/schema.ts";
+import type { PriceRecord } from "./store-port.ts";
+
+/** What a change of a model's price rows does at the moment it takes effect. */
+interface PriceEffect {
+  before: Price | null;
+  after: Price | null;
+  /** Organizations that may call the model and have no price of it at all after the change. */
+  unpriced: string[];
+  /** Organizations that may call the model and lose the price of a cell. */
+  lost: { organization: string; cells: string[] }[];
+}
+
+/** Resolves the prices of the changed row's model with the stored and with the changed rows, for everyone concerned. */
+export async function priceEffect(
+  { store, catalogue }: AdminContext,
+  { organizationId, currency, model: id }: PriceRecord,
+  rows: { stored: readonly PriceRecord[]; changed: readonly PriceRecord[]; at: number },
+): Promise<PriceEffect> {
+  const model = catalogue.models.get(id);
+  const unit = rows.changed.find((row) => row.model === id)?.price.unit ?? "token";
+  const resolve = (index: PriceIndex, payer: Payer) => index(payer, id, unit, rows.at);
+  const old = priceIndex(rows.stored, catalogue.prices);
+  const changed = priceIndex(rows.changed, catalogue.prices);
+  const effect: PriceEffect = { before: null, after: null, unpriced: [], lost: [] };
+  const payer = { id: organizationId ?? "", currency };
+  effect.before = resolve(old, payer);
+  effect.after = resolve(changed, payer);
+  if (!model || model.isRetired) return effect;
+  for (const organization of await store.organizations.list()) {
+    const isConcerned = organizationId === null || organization.id === organizationId;
+    if (!isConcerned || organization.currency !== currency || !mayCall(organization, model)) continue;
+    const after = resolve(changed, organization);
+    if (!after) effect.unpriced.push(organization.id);
+    const kept = pricedCells(model, after);
+    const cells = [...pricedCells(model, resolve(old, organization))].filter((cell) => !kept.has(cell));
+    if (cells.length > 0) effect.lost.push({ organization: organization.id, cells });
+  }
+  return effect;
+}
+
+/** Why a row that leaves a model without any price is refused. */
+export function stillUnpriced({ model }: PriceRecord, { unpriced }: PriceEffect): string {
+  return `with this row alone "${model}" still has no price for ${list(unpriced)}, and calls are refused; name prices of input and output, or force it`;
+}
+
+/** Why a row is not ended. */
+export function loses({ model }: PriceRecord, { lost }: PriceEffect): string {
+  const cells = [...new Set(lost.flatMap((each) => each.cells))];
+  return `"${model}" would have no price of ${list(cells)} for ${list(lost.map((each) => each.organization))}, and calls would be refused; set another price first, or force it`;
+}
+
+function mayCall({ isDisabled, models }: OrganizationRecord, { id }: Model): boolean {
+  return !isDisabled && isEnabled(models, id);
+}
+
+/** Names of the cells that have a price: `1K:high`, or `tokens` for a text model. */
+function pricedCells(model: Model, price: Price | null): Set<string> {
+  if (!price) return new Set();
+  if (model.type !== "image" || price.unit !== "image") return new Set(["tokens"]);
+  const { tiers, qualities } = model.image;
+  const names = qualities.length > 0 ? qualities : ["auto"];
+  const cells = tiers.flatMap((tier) => names.map((quality) => ({ tier, quality })));
+  const priced = cells.filter(({ tier, quality }) => imageRate(price, tier, quality));
+  return new Set(priced.map(({ tier, quality }) => `${tier}:${quality}`));
+}
+
+const MAX_NAMED = 5;
+
+function list(names: readonly string[]): string {
+  const rest = names.length - MAX_NAMED;
+  return names.slice(0, MAX_NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}

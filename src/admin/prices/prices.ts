@@ -1,0 +1,224 @@
+import { z } from "zod";
+import { isCountedFeature, UNCOUNTED, PRICEABLE_FEATURES, type Feature } from "../../domain/feature.ts";
+import type { ImageModel, Model } from "../../domain/model.ts";
+import type { Price, PriceAmounts } from "../../domain/price.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
+import { newId } from "../../lib/ids.ts";
+import { didYouMean } from "../../lib/suggest.ts";
+import { AdminError } from "../admin-error.ts";
+import { requireModel, type AdminContext } from "../context.ts";
+import { amountSchema, currencySchema, timeSchema } from "../input.ts";
+import { getOrganization } from "../organizations/organizations.ts";
+import { loses, priceEffect, stillUnpriced } from "./effect.ts";
+import type { PriceRecord } from "./store-port.ts";
+
+/** What a change of prices does, for the organization of its row or, of a default, for one without rows of its own. */
+export interface PriceChange {
+  row: PriceRecord;
+  /** Just before the change takes effect. */
+  before: Price | null;
+  after: Price | null;
+}
+
+/**
+ * Adds a price row, for one organization or (without `organizationId`) as the default of all. From `effectiveFrom`, by
+ * default now, each cell it names takes over from earlier rows; rows themselves never change. Unless forced, refuses a
+ * row with which a model that can be called still has no price.
+ */
+export async function setPrice(
+  context: AdminContext,
+  fields: z.output<typeof priceCreationSchema>,
+  { isForced = false, id }: { isForced?: boolean; id?: string } = {},
+): Promise<PriceChange> {
+  const { refusal, ...previewed } = await previewPrice(context, fields);
+  if (!isForced && refusal !== null) throw new AdminError(409, null, refusal);
+  const change = id === undefined ? previewed : { ...previewed, row: { ...previewed.row, id } };
+  await context.store.prices.add(change.row, context.by);
+  return change;
+}
+
+/** What `setPrice` would do, and why it would be refused; writes nothing. */
+export async function previewPrice(
+  context: AdminContext,
+  fields: z.output<typeof priceCreationSchema>,
+): Promise<PriceChange & { refusal: string | null }> {
+  const model = requireModel(context.catalogue, fields.model, "model");
+  const now = context.clock.now();
+  const effectiveFrom = fields.effectiveFrom ?? now;
+  requireFuture("effectiveFrom", effectiveFrom, now);
+  const currency = await currencyOf(context, fields.organizationId, fields.currency);
+  const row: PriceRecord = {
+    id: newId("price"),
+    organizationId: fields.organizationId,
+    model: fields.model,
+    currency,
+    price: priceOf(model, fields),
+    effectiveFrom,
+    effectiveUntil: null,
+    createdAt: now,
+  };
+  const stored = await context.store.prices.list({ model: model.id });
+  const effect = await priceEffect(context, row, { stored, changed: [...stored, row], at: effectiveFrom });
+  const refusal = effect.unpriced.length > 0 ? stillUnpriced(row, effect) : null;
+  return { row, before: effect.before, after: effect.after, refusal };
+}
+
+/**
+ * Ends a price row, by default now; from then on its cells are priced by earlier rows, the defaults or the
+ * configuration. Unless forced, refuses to end a row when a model that can be called loses a price by it.
+ */
+export async function removePrice(
+  context: AdminContext,
+  input: z.output<typeof priceEndSchema>,
+  { isForced = false }: { isForced?: boolean } = {},
+): Promise<PriceChange> {
+  const { id, effectiveUntil } = input;
+  const now = context.clock.now();
+  const until = effectiveUntil ?? now;
+  requireFuture("effectiveUntil", until, now);
+  const all = await context.store.prices.list();
+  const row = all.find((each) => each.id === id);
+  if (!row) throw new AdminError(404, "id", `there is no price row "${id}"`);
+  const ended = { ...row, effectiveUntil: until };
+  const stored = all.filter(({ model }) => model === row.model);
+  const changed = stored.map((each) => (each === row ? ended : each));
+  const effect = await priceEffect(context, row, { stored, changed, at: until });
+  if (!isForced && effect.lost.length > 0) throw new AdminError(409, null, loses(row, effect));
+  if (!(await context.store.prices.end(id, until, context.by)))
+    throw new AdminError(409, "id", `the price row "${id}" has already ended`);
+  return { row: ended, before: effect.before, after: effect.after };
+}
+
+/** The amounts of an input, checked against the tiers and qualities of the model. */
+export function priceOf(model: Model, fields: PriceInput): PriceAmounts {
+  return model.type === "image" ? imagePrice(model, fields) : tokenPrice(model.id, fields);
+}
+
+const perMillionSchema = z.strictObject({
+  input: amountSchema.optional(),
+  output: amountSchema.optional(),
+  cacheRead: amountSchema.optional(),
+  cacheWrite: amountSchema.optional(),
+  cacheWrite1h: amountSchema.optional(),
+  reasoning: amountSchema.optional(),
+  imageInput: amountSchema.optional(),
+  imageOutput: amountSchema.optional(),
+});
+
+/** Longer than any model's context. */
+const MAX_LONG_ABOVE = 100_000_000;
+
+/** Input fields of a price. */
+export const priceFields = {
+  organizationId: z.string().nullable().default(null),
+  model: z.string(),
+  currency: currencySchema.optional(),
+  perImage: z.record(z.string(), z.record(z.string(), amountSchema)).optional(),
+  perMillion: perMillionSchema.optional(),
+  longContext: z
+    .strictObject({ above: z.int().min(1).max(MAX_LONG_ABOVE), perMillion: perMillionSchema })
+    .optional(),
+  perUse: z.partialRecord(z.enum(PRICEABLE_FEATURES), amountSchema).optional(),
+};
+
+export const priceCreationSchema = z.strictObject({ ...priceFields, effectiveFrom: timeSchema.optional() });
+
+export const priceEndSchema = z.strictObject({ id: z.string(), effectiveUntil: timeSchema.optional() });
+
+type PriceInput = Pick<
+  z.output<typeof priceCreationSchema>,
+  "perImage" | "perMillion" | "longContext" | "perUse"
+>;
+
+/** The currency of a price: the organization's own, or the one named, by default USD. */
+export async function currencyOf(
+  context: AdminContext,
+  organizationId: string | null,
+  given: string | undefined,
+): Promise<string> {
+  if (organizationId === null) return given ?? "USD";
+  const { currency } = await getOrganization(context, organizationId);
+  if (given === undefined || given === currency) return currency;
+  throw new AdminError(
+    400,
+    "currency",
+    `the organization pays in ${currency}, so its prices must be in ${currency}`,
+  );
+}
+
+function imagePrice(
+  model: ImageModel,
+  { perImage, perMillion, longContext, perUse }: PriceInput,
+): PriceAmounts {
+  if (!perImage || perMillion || longContext || perUse)
+    throw new AdminError(
+      400,
+      "perImage",
+      `"${model.id}" makes images: name the price of one image, and none of tokens`,
+    );
+  const { tiers, qualities } = model.image;
+  const known = [...qualities, "auto", "*"];
+  if (Object.keys(perImage).length === 0)
+    throw new AdminError(400, "perImage", `perImage is empty: name a price for ${tiers.join(", ")}`);
+  const rows: Extract<PriceAmounts, { unit: "image" }>["perImage"] = {};
+  for (const [name, row] of Object.entries(perImage)) {
+    const tier = tiers.find((each) => each === name);
+    if (!tier)
+      throw new AdminError(
+        400,
+        `perImage.${name}`,
+        `"${model.id}" has no tier ${name}, only ${tiers.join(", ")}`,
+      );
+    if (Object.keys(row).length === 0)
+      throw new AdminError(400, `perImage.${name}`, `perImage.${name} is empty`);
+    for (const quality of Object.keys(row))
+      if (!known.includes(quality)) {
+        const suggestion = didYouMean(quality, known) || `; it has ${known.join(", ")}`;
+        throw new AdminError(
+          400,
+          `perImage.${name}`,
+          `"${model.id}" has no quality "${quality}"${suggestion}`,
+        );
+      }
+    rows[tier] = row;
+  }
+  return { unit: "image", perImage: rows };
+}
+
+function tokenPrice(
+  model: string,
+  { perImage, perMillion = {}, longContext, perUse }: PriceInput,
+): PriceAmounts {
+  const isEmpty = Object.keys(perMillion).length === 0 && Object.keys(perUse ?? {}).length === 0;
+  if (perImage || isEmpty)
+    throw new AdminError(
+      400,
+      "perMillion",
+      `"${model}" is a text model: name prices of a million tokens and none of images`,
+    );
+  if (longContext) checkLongContext(perMillion, longContext.perMillion);
+  for (const [name, amount] of Object.entries(perUse ?? {}))
+    if (amount > 0n && !isCountedFeature(name as Feature))
+      throw new AdminError(400, `perUse.${name}`, `perUse.${name} ${UNCOUNTED}`);
+  return { unit: "token", perMillion, ...(longContext && { longContext }), ...(perUse && { perUse }) };
+}
+
+type TokenAmounts = Extract<PriceAmounts, { unit: "token" }>["perMillion"];
+
+function checkLongContext(perMillion: TokenAmounts, long: TokenAmounts): void {
+  const names = TOKEN_CATEGORIES.filter((category) => long[category] !== undefined);
+  if (names.length === 0)
+    throw new AdminError(400, "longContext.perMillion", "longContext names no price of a million tokens");
+  for (const category of names)
+    if (perMillion[category] === undefined)
+      throw new AdminError(
+        400,
+        `longContext.perMillion.${category}`,
+        `the row has no price of ${TOKEN_CATEGORY_NAMES[category]} tokens for shorter requests: name it, too`,
+      );
+}
+
+function requireFuture(field: string, time: number, now: number): void {
+  if (time < now)
+    throw new AdminError(400, field, `${field} lies in the past: what was billed does not change`);
+}

@@ -1,0 +1,30 @@
+import type { Actor } from "../actor.ts";
+import type { OrganizationFilter } from "../list-page.ts";
+import type { PriceAmounts } from "../../domain/price.ts";
+/** A price row. Its amounts never change: a later row takes over cell by cell, or it is ended. */
+export interface PriceRecord {
+  id: string;
+  /** null is the default for every organization. */
+  organizationId: string | null;
+  model: string;
+  currency: string;
+  price: PriceAmounts;
+  effectiveFrom: number;
+  /** Unix milliseconds, exclusive; null while it has not been ended. */
+  effectiveUntil: number | null;
+  createdAt: number;
+}
+
+export interface PriceStore {
+  add(price: PriceRecord, by: Actor): Promise<void>;
+  /** Ends a row at a time. False when no such row is in force then. */
+  end(id: string, until: number, by: Actor): Promise<boolean>;
+  list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;
+  /**
+   * By model and then oldest first, what follows the row with the id `after`; null where there is no such row. With
+   * `organizationIds` the default rows, too.
+   */
+  page(
+    page: OrganizationFilter & { model?: string; after?: string; limit: number },
+  ): Promise<PriceRecord[] | null>;
+}

@@ -1,0 +1,122 @@
+import type { z } from "zod";
+import type { Attempt, LedgerEntry } from "../../domain/ledger.ts";
+import { chargeLines, type ChargeLine } from "../../domain/charge.ts";
+import { priceStart } from "../../domain/price.ts";
+import { TOKEN_CATEGORY_NAMES, type Usage } from "../../domain/usage.ts";
+import { divideHalfUp, formatMillionths, formatNanos } from "../../lib/money.ts";
+import { AdminError } from "../admin-error.ts";
+import type { AdminContext } from "../context.ts";
+import { isoTime } from "../output.ts";
+import { priceIndex } from "../prices/price-index.ts";
+import { keyNames, rowOf } from "./requests.ts";
+import { decidesForAll } from "../sign-in/signed-in.ts";
+import type { requestDetailSchema } from "../usage/schema.ts";
+import { ownValue } from "../../lib/own-value.ts";
+
+type Detail = z.input<typeof requestDetailSchema>;
+
+/**
+ * One request with everything that is known of it: by the gateway's own id, which its ledger entry has, too, by the
+ * caller's, of which the newest is meant, or by the id of a correction. Throws 404.
+ */
+export async function getRequest(context: AdminContext, id: string): Promise<Detail> {
+  const found = await context.store.requests.find(id);
+  const request = found.find((each) => each.id === id) ?? found[0];
+  if (!request)
+    throw new AdminError(
+      404,
+      "id",
+      `there is no request "${id}": it succeeded without a charge, is older than the request log keeps, or has not been written yet`,
+    );
+  const { record, charge } = request;
+  const history = charge ? await context.store.ledger.history(charge.id) : null;
+  const entries = history ? [history.charge, ...history.corrections] : [];
+  return {
+    request: {
+      ...rowOf(request, await keyNames(context, [request])),
+      method: record?.method || null,
+      path: record?.path || null,
+      address: record?.address ?? null,
+      traceId: record?.traceId ?? null,
+      firstByteMs: record?.firstByteMs ?? null,
+      isStream: record?.isStream ?? null,
+      // Words of drivers and of the system, which may name what the installation runs on.
+      cause: decidesForAll(context) ? (record?.cause ?? null) : null,
+    },
+    attempts: (record?.attempts ?? charge?.attempts ?? []).map(attemptView),
+    ledger: entries.map(entryView),
+    net: charge ? formatNanos(entries.reduce((sum, { amount }) => sum + amount, 0n)) : null,
+    cost: charge ? await costOf(context, charge) : null,
+    others: found.filter((each) => each !== request).map((each) => ({ id: each.id, at: isoTime(each.at) })),
+  };
+}
+
+function attemptView(attempt: Attempt): Detail["attempts"][number] {
+  return {
+    channel: attempt.channel,
+    upstreamModel: attempt.upstreamModel,
+    outcome: attempt.outcome,
+    status: attempt.status ?? null,
+    durationMs: attempt.durationMs,
+    isAmbiguous: attempt.isAmbiguous ?? false,
+    vendorRequestId: attempt.vendorRequestId ?? null,
+  };
+}
+
+function entryView(entry: LedgerEntry): Detail["ledger"][number] {
+  const { id, kind, at, amount, currency, orphanCost, vendorCost, priceSource, budgets, flags } = entry;
+  return {
+    id,
+    kind,
+    at: isoTime(at),
+    amount: formatNanos(amount),
+    currency,
+    orphanCost: formatNanos(orphanCost),
+    vendorCost: vendorCost ? { amount: formatNanos(vendorCost.amount), currency: vendorCost.currency } : null,
+    priceSource,
+    budgets: [...budgets],
+    flags: [...flags],
+  };
+}
+
+/** The charge line by line, by the prices that were in force when the request was admitted. */
+async function costOf({ store, catalogue }: AdminContext, charge: LedgerEntry): Promise<Detail["cost"]> {
+  const { usage, currency, model, organizationId } = charge;
+  if (!usage) return null;
+  const index = priceIndex(await store.prices.list({ model }), catalogue.prices);
+  const at = charge.admittedAt ?? charge.at;
+  const price = index({ id: organizationId, currency }, model, usage.unit, at);
+  const lines = price && chargeLines(price, usage);
+  if (!lines) return null;
+  const sum = divideHalfUp(
+    lines.reduce((total, { millionths }) => total + millionths, 0n),
+    1_000_000n,
+  );
+  return {
+    currency,
+    lines: lines.map((line) => lineView(line, usage)),
+    sum: formatNanos(sum),
+    isExact: sum === charge.amount,
+  };
+}
+
+function lineView(line: ChargeLine, usage: Usage): NonNullable<Detail["cost"]>["lines"][number] {
+  const { what, quantity, rate, unitPrice, per, millionths } = line;
+  return {
+    what: ownValue(TOKEN_CATEGORY_NAMES, what) ?? what,
+    detail: detailOf(line, usage),
+    quantity,
+    unitPrice: formatNanos(unitPrice),
+    per,
+    amount: formatMillionths(millionths),
+    source: rate.source,
+    effectiveFrom: priceStart(rate.effectiveFrom),
+  };
+}
+
+function detailOf({ rate, unitPrice }: ChargeLine, usage: Usage): string | null {
+  if (usage.unit === "image") return `${usage.tier}:${usage.quality}`;
+  return rate.longContext && unitPrice === rate.longContext.amount && unitPrice !== rate.amount
+    ? "long_context"
+    : null;
+}

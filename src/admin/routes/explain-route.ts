@@ -1,0 +1,149 @@
+import type { ApiKey } from "../../domain/api-key.ts";
+import type { Route } from "../../domain/channel.ts";
+import { type ErrorCode, GatewayError } from "../../domain/gateway-error.ts";
+import type { Price } from "../../domain/price.ts";
+import { authenticate } from "../../gateway/access/authenticate.ts";
+import { requireModel, routeOf } from "../../gateway/admission/model-access.ts";
+import { findPrice, noPrice } from "../../gateway/metering/price.ts";
+import type { Directory } from "../../gateway/snapshot.ts";
+import type { Ejection } from "../../gateway/routing/ejection.ts";
+import { AdminError } from "../admin-error.ts";
+import { type AdminContext, requireModel as requireConfigured } from "../context.ts";
+import { modelSet } from "../organizations/enabled-models.ts";
+import { explainTargets, verdictOn, type ExplainedTarget } from "./explained-target.ts";
+import { getOrganization } from "../organizations/organizations.ts";
+import { priceIndex } from "../prices/price-index.ts";
+import { resolveRoute } from "./routes.ts";
+import type { KeyRecord } from "../keys/schema.ts";
+import type { OrganizationRecord } from "../organizations/schema.ts";
+
+/** Which request is simulated. */
+interface RouteQuestion {
+  organization: string;
+  /** Id of a key; without one only the organization's rules apply. */
+  key?: string;
+  model: string;
+  /** Targets out of service now, where a running gateway reports them. */
+  health?: readonly Ejection[];
+}
+
+/** Which channel would serve the request, and why. */
+export interface RouteExplanation {
+  organization: string;
+  key: string | null;
+  model: string;
+  source: "organization" | "default";
+  /** A channel that the organization's own route names but that is not configured; the route is then ignored. */
+  missingChannel: string | null;
+  strategy: Route["strategy"];
+  /** In the order of calls; under `weighted` the likeliest first. */
+  targets: ExplainedTarget[];
+  /** The price row in force now. */
+  price: Price | null;
+  /** The error that the caller would get. */
+  refusal: { code: ErrorCode; message: string } | null;
+  verdict: string;
+}
+
+/**
+ * A dry run of access, price and routing by the rules that requests go through. Sends nothing. Throws 404 for an
+ * unknown organization or key and 400 for an unknown model; everything else is part of the explanation.
+ */
+export async function explainRoute(
+  context: AdminContext,
+  question: RouteQuestion,
+): Promise<RouteExplanation> {
+  const { catalogue, store, clock } = context;
+  const { model } = question;
+  const known = requireConfigured(catalogue, model, "model");
+  const record = await getOrganization(context, question.organization, "organizationId");
+  const key = question.key === undefined ? null : await findKey(context, question.key, record.id);
+  const own = record.routes[model];
+  const ownRoute = own && resolveRoute(own, catalogue.channels);
+  const missingChannel = typeof ownRoute === "string" ? ownRoute : null;
+  const routes = new Map(typeof ownRoute === "object" ? [[model, ownRoute]] : []);
+  const organization = {
+    ...record,
+    models: modelSet(record.models),
+    routes,
+    budgets: [],
+  };
+  const directory: Directory = {
+    ...catalogue,
+    organizations: new Map([[record.id, organization]]),
+    price: priceIndex(await store.prices.list({ model }), catalogue.prices),
+  };
+  const principal = { organization, key: keyOf(record, key) };
+  const price = findPrice(directory, record, known, clock.now());
+  const route = tryRule(() => routeOf(directory, principal, model));
+  const access = tryRule(() => {
+    checkKey(directory, principal.key, model, clock.now());
+    requireModel(directory, principal, model, ["chat", "messages", "embedding", "image"]);
+  });
+  const refusal = refusalOf(access) ?? (price ? null : noPrice()) ?? refusalOf(route);
+  const ejections = (question.health ?? []).filter((each) => [null, record.id].includes(each.organization));
+  const targets = "value" in route ? explainTargets(route.value, ejections) : [];
+  return {
+    organization: record.id,
+    key: key?.id ?? null,
+    model,
+    source: typeof ownRoute === "object" ? "organization" : "default",
+    missingChannel,
+    strategy: "value" in route ? route.value.strategy : "ordered",
+    targets,
+    price,
+    refusal: refusal && { code: refusal.code, message: refusal.message },
+    verdict: refusal ? `Refused with ${refusal.code}: ${refusal.message}` : verdictOn(targets),
+  };
+}
+
+async function findKey({ store }: AdminContext, id: string, organizationId: string): Promise<KeyRecord> {
+  const key = await store.keys.get(id);
+  if (key?.organizationId === organizationId) return key;
+  throw new AdminError(404, "keyId", `the organization "${organizationId}" has no key "${id}"`);
+}
+
+/** The key as authentication sees it, used from an allowed address. Without a record: a key without restrictions. */
+function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | null): ApiKey {
+  return {
+    id: record?.id ?? "",
+    organizationId,
+    name: record?.name ?? "",
+    prefix: record?.prefix ?? "",
+    scopes: new Set(record?.scopes ?? ["ai:*"]),
+    models: modelSet(record?.models ?? "*"),
+    addresses: null,
+    limits: {},
+    budgets: [],
+    isDisabled: record?.isDisabled ?? false,
+    expiresAt: record?.expiresAt ?? null,
+  };
+}
+
+/** Applies the rules of authentication to a key that is already found. */
+function checkKey(directory: Directory, key: ApiKey, model: string, now: number): void {
+  const snapshot = { directory: () => directory, key: () => key };
+  const authenticator = {
+    snapshot,
+    isWellFormed: () => true,
+    hash: (secret: string) => secret,
+    now: () => now,
+    unknownKeys: { count: () => () => {} },
+  };
+  const type = directory.models.get(model)?.type;
+  const scope = type === undefined ? null : type === "image" ? "ai:image" : "ai:llm";
+  void authenticate(authenticator, { secret: key.id, address: () => "" }, scope);
+}
+
+function tryRule<Value>(rule: () => Value): { value: Value } | { refusal: GatewayError } {
+  try {
+    return { value: rule() };
+  } catch (error) {
+    if (error instanceof GatewayError) return { refusal: error };
+    throw error;
+  }
+}
+
+function refusalOf(outcome: { value: unknown } | { refusal: GatewayError }): GatewayError | null {
+  return "refusal" in outcome ? outcome.refusal : null;
+}

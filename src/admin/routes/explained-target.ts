@@ -1,0 +1,74 @@
+import { targetName, type Route, type Target } from "../../domain/channel.ts";
+import type { Ejection } from "../../gateway/routing/ejection.ts";
+import { orderTargets } from "../../gateway/routing/order-targets.ts";
+
+/** A target of a route in a dry run. */
+export interface ExplainedTarget {
+  /** `channel/upstream-model`. */
+  name: string;
+  channel: string;
+  provider: string;
+  upstreamModel: string;
+  weight: number;
+  /** Part of the requests that call it first, from 0 to 1, ejections taken into account. */
+  share: number;
+  /** Why it is skipped, and for how long. */
+  ejection: Ejection | null;
+}
+
+/** A route's targets in the order of calls; under `weighted` the likeliest first. */
+export function explainTargets(route: Route, health: readonly Ejection[]): ExplainedTarget[] {
+  // A random number of 0 leaves the written order.
+  const order = orderTargets(route, () => 0).map((target) => ({
+    target,
+    ejection: ejectionOf(target, health),
+  }));
+  const available = order.filter(({ ejection }) => !ejection).map(({ target }) => target);
+  const total = available.reduce((sum, { weight }) => sum + weight, 0);
+  const shareOf = (target: Target): number => {
+    if (!available.includes(target)) return 0;
+    return route.strategy === "weighted" ? target.weight / total : Number(target === available[0]);
+  };
+  const targets = order.map(({ target, ejection }) => ({
+    name: targetName(target),
+    channel: target.channel.id,
+    provider: target.channel.provider,
+    upstreamModel: target.upstreamModel,
+    weight: target.weight,
+    share: shareOf(target),
+    ejection,
+  }));
+  return route.strategy === "weighted" ? targets.toSorted((one, other) => other.share - one.share) : targets;
+}
+
+/** An ejection whose time is over does not count: the next request probes the target. */
+function ejectionOf(target: Target, health: readonly Ejection[]): Ejection | null {
+  return health.find((each) => each.target === targetName(target) && each.durationMs > 0) ?? null;
+}
+
+/** Which of them would serve the request, in one sentence. */
+export function verdictOn(targets: readonly ExplainedTarget[]): string {
+  const first = targets.filter(({ share }) => share > 0);
+  if (first.length === 0) {
+    const waitMs = Math.min(...targets.map(({ ejection }) => ejection?.durationMs ?? 0));
+    return `Nothing would be sent: every target is ejected, the first for another ${Math.ceil(waitMs / 1000)} s.`;
+  }
+  const answering = first
+    .map(({ name, share }) => (share === 1 ? name : `${name} (${percent(share)})`))
+    .join(" or ");
+  const later = targets.filter(({ share, ejection }) => share === 0 && !ejection).map(({ name }) => name);
+  const ejected = targets.filter(({ ejection }) => ejection).map(({ name }) => name);
+  const fallbacks =
+    first.length > 1
+      ? ", each falling over to the others"
+      : later.length > 0
+        ? `, then ${later.join(", then ")}`
+        : "";
+  const passedOver =
+    ejected.length > 0 ? `; ${ejected.join(" and ")} ${ejected.length === 1 ? "is" : "are"} ejected` : "";
+  return `${answering} would answer${fallbacks}${passedOver}.`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`;
+}

@@ -1,0 +1,49 @@
+import type { AdminStore } from "../admin-store.ts";
+import { scopedIdentity } from "./identity.ts";
+import { scopedMoney } from "./money.ts";
+import { scopedResources } from "./resources.ts";
+import { scopedUsage } from "./usage.ts";
+import type { Scope } from "./scope.ts";
+import type { SignedIn } from "../sign-in/signed-in.ts";
+
+/**
+ * A store as a member of some organizations may see it, whatever an operation forgets: other organizations' rows are not
+ * found, they are not written, and what all organizations share is not changed. Whoever belongs to all gets the store.
+ */
+export function scopedStore(store: AdminStore, { member, access }: SignedIn): AdminStore {
+  const { organizations, role } = access;
+  if (organizations === "*") return store;
+  const scope: Scope = { organizations, role, memberId: member.id };
+  return {
+    organizations: SCOPED.organizations(store.organizations, scope, store),
+    keys: SCOPED.keys(store.keys, scope, store),
+    prices: SCOPED.prices(store.prices, scope, store),
+    budgets: SCOPED.budgets(store.budgets, scope, store),
+    members: SCOPED.members(store.members, scope, store),
+    sessions: SCOPED.sessions(store.sessions, scope, store),
+    adminTokens: SCOPED.adminTokens(store.adminTokens, scope, store),
+    signInAttempts: SCOPED.signInAttempts(store.signInAttempts, scope, store),
+    linkSecrets: SCOPED.linkSecrets(store.linkSecrets, scope, store),
+    configuration: SCOPED.configuration(store.configuration, scope, store),
+    webhooks: SCOPED.webhooks(store.webhooks, scope, store),
+    alerts: SCOPED.alerts(store.alerts, scope, store),
+    jobs: SCOPED.jobs(store.jobs, scope, store),
+    usage: SCOPED.usage(store.usage, scope, store),
+    requests: SCOPED.requests(store.requests, scope, store),
+    pictures: SCOPED.pictures(store.pictures, scope, store),
+    prompts: SCOPED.prompts(store.prompts, scope, store),
+    ledger: SCOPED.ledger(store.ledger, scope, store),
+    audit: SCOPED.audit(store.audit, scope, store),
+    atomically: SCOPED.atomically(store.atomically, scope, store),
+  };
+}
+
+/** A store that is missing here, and a method that a part leaves out, is an error of types. */
+const SCOPED: {
+  [Name in keyof AdminStore]: (store: AdminStore[Name], scope: Scope, all: AdminStore) => AdminStore[Name];
+} = {
+  ...scopedResources,
+  ...scopedMoney,
+  ...scopedIdentity,
+  ...scopedUsage,
+};

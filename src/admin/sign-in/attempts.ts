@@ -1,0 +1,66 @@
+import { networkOf } from "../../lib/cidr.ts";
+import { hashSecret } from "../../lib/secret.ts";
+import { AdminError } from "../admin-error.ts";
+import type { AdminContext } from "../context.ts";
+
+const WINDOW_MS = 15 * 60_000;
+const MAX_OF_ACCOUNT = 10;
+const MAX_OF_ADDRESS = 30;
+
+/** A sign-in that has been counted. */
+interface Attempt {
+  /** It was none after all: the password was right. */
+  forgive(): Promise<void>;
+  /** The account has been proven: what was counted for it no longer matters. */
+  succeed(): Promise<void>;
+}
+
+/** Who tries to sign in. */
+interface Trying {
+  name: string;
+  address: string;
+  /** A session, or a browser in which the member has signed in before: it has a count of its own. */
+  known: string | null;
+}
+
+/**
+ * Counts a sign-in, before anything is checked, so that many at once are all counted. Throws 429 when the account, real
+ * or not, or the address has had its share in a quarter of an hour. Strangers cannot use up the share of what is known.
+ */
+export async function countAttempt(
+  { store, clock }: Pick<AdminContext, "store" | "clock">,
+  trying: Trying,
+): Promise<Attempt> {
+  const attempts = store.signInAttempts;
+  const { address, account } = subjectsOf(trying);
+  const bounds = [
+    ...(address === null ? [] : ([[address, MAX_OF_ADDRESS]] as const)),
+    [account, MAX_OF_ACCOUNT],
+  ] as const;
+  for (const [subject, max] of bounds) {
+    const now = clock.now();
+    const { count, endsAt } = await attempts.count(subject, now, WINDOW_MS);
+    if (count <= max) continue;
+    const retryAfterSeconds = Math.max(1, Math.ceil((endsAt - now) / 1000));
+    throw new AdminError(429, null, `too many sign-ins failed; try again in ${retryAfterSeconds} seconds`, {
+      retryAfterSeconds,
+    });
+  }
+  const forgiveAddress = async () => void (address !== null && (await attempts.forgive(address)));
+  return {
+    async forgive() {
+      await forgiveAddress();
+      await attempts.forgive(account);
+    },
+    async succeed() {
+      await forgiveAddress();
+      await attempts.reset(account);
+    },
+  };
+}
+
+function subjectsOf({ name, address, known }: Trying): { address: string | null; account: string } {
+  if (known !== null) return { address: null, account: `known ${hashSecret(known)}` };
+  // Hashed: people type passwords for names.
+  return { address: `address ${networkOf(address)}`, account: `account ${hashSecret(name.toLowerCase())}` };
+}

@@ -1,0 +1,129 @@
+import { newId } from "../../lib/ids.ts";
+import { AdminError } from "../admin-error.ts";
+import type { AdminContext } from "../context.ts";
+import type { MemberChange, MemberRecord } from "../members/store-port.ts";
+import { isOwner } from "../members/members.ts";
+import { ROLES, type Role } from "../roles.ts";
+import { openSession } from "./sessions.ts";
+import type { Origin } from "./signed-in.ts";
+import { memberEmailSchema, memberNameSchema } from "../members/schema.ts";
+
+/** An OpenID provider that members may sign in at, as the operator configured it. */
+export interface IdentitySettings {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** What the button says. */
+  label: string;
+  scope: string;
+  /** Claim with the names of groups. */
+  roleClaim: string | null;
+  /** Groups by the role that they give, which decides at each sign-in; null leaves roles to the owners. */
+  roles: Partial<Record<Role, readonly string[]>> | null;
+  defaultRole: Role;
+  defaultOrganizations: "*" | readonly string[];
+  /** Of addresses whose holders become members at their first sign-in. */
+  allowedDomains: readonly string[];
+}
+
+/** What the provider has signed about somebody. */
+export interface IdentityClaims {
+  /** Issuer and subject: never another's. */
+  identity: string;
+  /** In lower case; null where the provider has not verified it. */
+  verifiedEmail: string | null;
+  /** Values of the configured claim. */
+  groups: readonly string[];
+}
+
+type Stored = Pick<AdminContext, "store" | "clock">;
+
+/**
+ * Opens a session of the member with this identity, else of the one with this verified address, else of a new one where
+ * its domain is allowed. Throws 403 for everybody else, and for disabled members. Every outcome is audited.
+ */
+export async function signInByIdentity(
+  context: Stored,
+  claims: IdentityClaims,
+  settings: IdentitySettings,
+  origin: Origin,
+): Promise<{ token: string }> {
+  const { members } = context.store;
+  const source = `oidc/${origin.address}`;
+  const known = await findMember(context, claims);
+  try {
+    const { id, name } = known ?? (await newMember(context, claims, settings, source));
+    const change: MemberChange = (before, { otherOwners }) => {
+      if (before.isDisabled) throw refused("the account is disabled");
+      if (before.identity !== null && before.identity !== claims.identity)
+        throw refused("the e-mail address belongs to another account of the identity provider");
+      const role = settings.roles === null ? before.role : roleOf(claims, settings);
+      const isLastOwner = isOwner(before) && otherOwners === 0;
+      return { identity: claims.identity, role: isLastOwner ? before.role : role };
+    };
+    const member = await members.update(id, change, {
+      by: { actor: name, source },
+      action: "sign in",
+      detail: { way: "identity provider" },
+    });
+    if (!member) throw refused("the member was removed just now");
+    return { token: await openSession(context, member, origin) };
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    const by = { actor: known?.name ?? "unknown", source };
+    const detail = { reason: error.message, identity: claims.identity };
+    await members.note(known?.id ?? "unknown", { by, action: "fail to sign in", detail });
+    throw error;
+  }
+}
+
+async function findMember(
+  { store }: Stored,
+  { identity, verifiedEmail }: IdentityClaims,
+): Promise<MemberRecord | null> {
+  const known = await store.members.find({ identity });
+  if (known || verifiedEmail === null) return known;
+  return await store.members.find({ email: verifiedEmail });
+}
+
+async function newMember(
+  { store, clock }: Stored,
+  { identity, verifiedEmail, groups }: IdentityClaims,
+  settings: IdentitySettings,
+  source: string,
+): Promise<Pick<MemberRecord, "id" | "name">> {
+  if (verifiedEmail === null) throw refused("the identity provider has not verified an e-mail address");
+  const email = memberEmailSchema.safeParse(verifiedEmail);
+  const name = memberNameSchema.safeParse(verifiedEmail);
+  const [, domain = "", ...more] = verifiedEmail.split("@");
+  if (!email.success || !name.success || more.length > 0)
+    throw refused("the e-mail address cannot be the name of a member");
+  if (!settings.allowedDomains.includes(domain)) throw refused("no member has this e-mail address");
+  const member = {
+    id: newId("user"),
+    name: name.data,
+    email: email.data,
+    role: roleOf({ groups }, settings),
+    organizations:
+      settings.defaultOrganizations === "*" ? ("*" as const) : [...settings.defaultOrganizations],
+    isDisabled: false,
+    passwordHash: null,
+    mustChangePassword: false,
+    totp: null,
+    identity,
+    lastSeenAt: null,
+    createdAt: clock.now(),
+  };
+  if (!(await store.members.create(member, { actor: member.name, source })))
+    throw refused("another member has this e-mail address for its name");
+  return member;
+}
+
+/** The highest role that one of the groups is mapped to. A group's own name never is a role. */
+function roleOf({ groups }: Pick<IdentityClaims, "groups">, { roles, defaultRole }: IdentitySettings): Role {
+  return ROLES.findLast((role) => roles?.[role]?.some((group) => groups.includes(group))) ?? defaultRole;
+}
+
+function refused(message: string): AdminError {
+  return new AdminError(403, null, message);
+}

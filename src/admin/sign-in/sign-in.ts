@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { AdminError } from "../admin-error.ts";
+import type { AdminContext } from "../context.ts";
+import type { MemberRecord } from "../members/store-port.ts";
+import { isPassword } from "./passwords.ts";
+import { openSession } from "./sessions.ts";
+import { countAttempt } from "./attempts.ts";
+import type { Origin } from "./signed-in.ts";
+import { acceptCode, codeSchema, isTotpOn, openSecret, WRONG_CODE, type TotpOpener } from "./totp.ts";
+import { triedPasswordSchema } from "../members/schema.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { randomText } from "../../lib/secret.ts";
+
+export const signInSchema = z.strictObject({
+  name: z.string().trim().min(1).max(100),
+  password: triedPasswordSchema,
+  code: codeSchema.optional().describe("Of the authenticator, or a recovery code; where TOTP is on"),
+});
+
+const NOT_OPENED =
+  "no master key here opens the secret of your authenticator: use a recovery code, or have GATEWAY_MASTER_KEY set as it was";
+
+type SignInContext = Pick<AdminContext, "store" | "clock"> & TotpOpener;
+
+/**
+ * Checks a name, a password and, where TOTP is on, a code, and opens a session. Throws 401 without saying which of name
+ * and password was wrong, 401 `code_required` once both are right, and 429 for too many. Every outcome is audited.
+ * `browser` is what an earlier sign-in left in the browser; this one returns the next.
+ */
+export async function signIn(
+  context: SignInContext,
+  input: z.output<typeof signInSchema>,
+  origin: Origin,
+  browser: string | null = null,
+): Promise<{ token: string; browser: string; member: MemberRecord }> {
+  const { name, password, code } = input;
+  const { members } = context.store;
+  const source = `http/${origin.address}`;
+  const member = await members.find({ name });
+  const known = readBrowser(member, browser);
+  const attempt = await countAttempt(context, { name, address: origin.address, known });
+  const refuse = async (error: AdminError): Promise<never> => {
+    const by = { actor: member?.name ?? "unknown", source };
+    await members.note(member?.id ?? "unknown", {
+      by,
+      action: "fail to sign in",
+      detail: { reason: error.more.type ?? "credentials" },
+    });
+    throw error;
+  };
+  const isRight = await isPassword(password, member?.passwordHash);
+  if (!member || !isRight || member.isDisabled)
+    return await refuse(new AdminError(401, null, "the name or the password is wrong"));
+  if (isTotpOn(member) && code === undefined) {
+    await attempt.forgive();
+    throw new AdminError(401, "code", "this account needs a code", { type: "code_required" });
+  }
+  const now = context.clock.now();
+  const opened = isTotpOn(member) ? await openSecret(context, member) : null;
+  const accepted = await members
+    .update(
+      member.id,
+      ({ totp, passwordHash, isDisabled }) => {
+        if (passwordHash !== member.passwordHash || isDisabled)
+          throw new AdminError(401, null, "the name or the password is wrong");
+        if (!totp?.isConfirmed) return {};
+        const after = acceptCode(totp, opened, code ?? "", now);
+        if (!after)
+          throw new AdminError(401, "code", opened ? WRONG_CODE : NOT_OPENED, { type: "code_required" });
+        return { totp: after };
+      },
+      { by: { actor: member.name, source }, action: "sign in", detail: { way: "password" } },
+    )
+    .catch((error: unknown) => (error instanceof AdminError ? refuse(error) : Promise.reject(error)));
+  if (!accepted) return await refuse(new AdminError(401, null, "the name or the password is wrong"));
+  await attempt.succeed();
+  const token = await openSession(context, accepted, origin);
+  return { token, browser: markBrowser(accepted), member: accepted };
+}
+
+const ID_LENGTH = 22;
+const SHAPE = /^([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
+
+type Signing = Pick<MemberRecord, "id" | "passwordHash">;
+
+/** A text for the browser of a member who has signed in; another password makes it void. */
+function markBrowser(member: Signing): string {
+  const id = randomText(ID_LENGTH);
+  return `${id}.${signature(member, id).toString("hex")}`;
+}
+
+/** The id of a browser in which this member has signed in before; null for every other text. */
+function readBrowser(member: Signing | null, browser: string | null): string | null {
+  const [, id, signed] = SHAPE.exec(browser ?? "") ?? [];
+  if (!member?.passwordHash || id === undefined || signed === undefined) return null;
+  return timingSafeEqual(signature(member, id), Buffer.from(signed, "hex")) ? id : null;
+}
+
+/** Nobody but the gateway knows the hash of a password, which every process can read. */
+function signature({ id: memberId, passwordHash }: Signing, id: string): Buffer {
+  return createHmac("sha256", `known browser ${passwordHash}`).update(`${memberId} ${id}`).digest();
+}

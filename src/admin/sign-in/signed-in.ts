@@ -1,0 +1,69 @@
+import { AdminError } from "../admin-error.ts";
+import type { MemberRecord } from "../members/store-port.ts";
+import { FULL_ACCESS, isAtLeast, type Access } from "../roles.ts";
+
+/** Somebody whose session or admin token was accepted. */
+export interface SignedIn {
+  member: MemberRecord;
+  /** The member's; with an admin token at most the token's. */
+  access: Access;
+  /** Null where an admin token was sent. */
+  session: OpenSession | null;
+}
+
+/** The session of a request. */
+interface OpenSession {
+  id: string;
+  origin: Origin;
+  /** Gives the browser another token, or with null none. */
+  setToken(token: string | null): void;
+}
+
+/** Where a request comes from, for the list of sessions and the audit. */
+export interface Origin {
+  address: string;
+  agent: string;
+}
+
+/** Whoever runs an operation; absent at the command line, which has the database anyway. */
+export interface Caller {
+  signedIn?: SignedIn;
+}
+
+/** What the caller may do. */
+export function accessOf({ signedIn }: Caller): Access {
+  return signedIn?.access ?? FULL_ACCESS;
+}
+
+/** The member behind an operation. Throws 403 where there is none. */
+export function requireMember({ signedIn }: Caller): SignedIn {
+  if (signedIn) return signedIn;
+  throw new AdminError(403, null, "this is for members who are signed in");
+}
+
+/** The session behind an operation. Throws 403 for an admin token, which must not change who its member is. */
+export function requireSession(caller: Caller): { member: MemberRecord; session: OpenSession } {
+  const { member, session } = requireMember(caller);
+  if (session) return { member, session };
+  throw new AdminError(403, null, "this needs a session: an admin token is not enough");
+}
+
+/** Throws 403 unless the caller has all that it gives to somebody else. */
+export function requireWithin(caller: Caller, given: Access): void {
+  const own = accessOf(caller);
+  if (!isAtLeast(own.role, given.role))
+    throw new AdminError(403, "role", `your own role is ${own.role}, so you cannot give ${given.role}`);
+  if (!covers(own, given.organizations))
+    throw new AdminError(403, "organizations", "you can give access to your own organizations only");
+}
+
+/** Whether the caller decides for all organizations, and so what each of them is given. */
+export function decidesForAll(caller: Caller): boolean {
+  return accessOf(caller).organizations === "*";
+}
+
+/** Whether an access reaches all the organizations. */
+export function covers({ organizations: own }: Access, organizations: Access["organizations"]): boolean {
+  if (own === "*") return true;
+  return organizations !== "*" && organizations.every((id) => own.includes(id));
+}

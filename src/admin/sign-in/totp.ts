@@ -1,0 +1,166 @@
+import { Secret, TOTP } from "otpauth";
+import { z } from "zod";
+import { hashSecret, randomText } from "../../lib/secret.ts";
+import { AdminError } from "../admin-error.ts";
+import type { OperationContext } from "../context.ts";
+import type { Configuration, SecretName } from "../configuration/store-port.ts";
+import type { MemberRecord, TotpRecord } from "../members/store-port.ts";
+import { countAttempt } from "./attempts.ts";
+import { requireSession } from "./signed-in.ts";
+
+const ISSUER = "Model gateway";
+const STEP_SECONDS = 30;
+/** Steps that a member's clock may be off. */
+const WINDOW = 1;
+const RECOVERY_CODES = 10;
+const RECOVERY_LENGTH = 16;
+
+/** Six digits, or a recovery code. */
+export const codeSchema = z.string().trim().min(6).max(40);
+
+export const codeInputSchema = z.strictObject({ code: codeSchema });
+
+/** Makes a secret, which counts once a code of it has been confirmed. Throws 409 where TOTP is on. */
+export async function beginTotp(context: OperationContext): Promise<{ secret: string; uri: string }> {
+  const { member } = requireSession(context);
+  const secret = new Secret({ size: 20 }).base32;
+  const sealed = await context.configuration.seal(secretName(member), secret);
+  await context.store.members.update(
+    member.id,
+    ({ totp }) => {
+      if (totp?.isConfirmed) throw new AdminError(409, null, "TOTP is on; turn it off first");
+      return { totp: { secret: sealed, isConfirmed: false, lastStep: 0, recoveryHashes: [] } };
+    },
+    { by: context.by, action: "update" },
+  );
+  return { secret, uri: totpOf(secret, member.name).toString() };
+}
+
+/** Turns TOTP on by a code and returns recovery codes, which are shown only now. Throws 400 for a wrong code. */
+export async function confirmTotp(
+  context: OperationContext,
+  input: z.output<typeof codeInputSchema>,
+): Promise<{ recoveryCodes: string[] }> {
+  const { code } = input;
+  const { member } = requireSession(context);
+  const opened = await openSecret(context, member);
+  const recoveryCodes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+  const recoveryHashes = recoveryCodes.map((each) => hashSecret(plainCode(each)));
+  const now = context.clock.now();
+  await context.store.members.update(
+    member.id,
+    ({ totp }) => {
+      if (!totp || totp.isConfirmed) throw new AdminError(409, null, "begin with a new secret");
+      const lastStep = stepOf(totp, opened, code, now);
+      if (lastStep === null) throw new AdminError(400, "code", "the code is wrong; is the clock right?");
+      return { totp: { ...totp, isConfirmed: true, lastStep, recoveryHashes } };
+    },
+    { by: context.by, action: "turn on TOTP" },
+  );
+  return { recoveryCodes };
+}
+
+/** Turns TOTP off by a code or a recovery code. Throws 403 for a wrong one, 429 for too many. */
+export async function removeTotp(
+  context: OperationContext,
+  input: z.output<typeof codeInputSchema>,
+): Promise<void> {
+  const { code } = input;
+  const { member, session } = requireSession(context);
+  const attempt = await countAttempt(context, {
+    name: member.name,
+    address: session.origin.address,
+    known: session.id,
+  });
+  const now = context.clock.now();
+  const opened = await openSecret(context, member);
+  await context.store.members.update(
+    member.id,
+    ({ totp }) => {
+      if (totp?.isConfirmed && !acceptCode(totp, opened, code, now))
+        throw new AdminError(403, "code", WRONG_CODE);
+      return { totp: null };
+    },
+    { by: context.by, action: "turn off TOTP" },
+  );
+  await attempt.forgive();
+}
+
+export const WRONG_CODE = "the code is wrong or was used already; wait for the next one";
+
+/** What opens secrets. */
+export interface TotpOpener {
+  configuration: Pick<Configuration, "unseal">;
+}
+
+/** The secret of a second factor, with what it was opened from. */
+interface OpenedTotp {
+  sealed: string;
+  /** Base32. */
+  secret: string;
+}
+
+/**
+ * The secret of a member's second factor; null where there is none, and where no master key here opens it: then recovery
+ * codes alone are accepted.
+ */
+export async function openSecret(
+  { configuration }: TotpOpener,
+  member: Pick<MemberRecord, "id" | "totp">,
+): Promise<OpenedTotp | null> {
+  if (!member.totp) return null;
+  const secret = await configuration.unseal(secretName(member), member.totp.secret);
+  return secret === null ? null : { sealed: member.totp.secret.sealed, secret };
+}
+
+/** What the secret of a member's second factor is sealed for. */
+export function secretName({ id }: Pick<MemberRecord, "id">): SecretName {
+  return { kind: "member", id, field: "totp" };
+}
+
+/** The second factor once a code has been accepted and is used up; null for a wrong one. */
+export function acceptCode(
+  totp: TotpRecord,
+  opened: OpenedTotp | null,
+  code: string,
+  now: number,
+): TotpRecord | null {
+  const lastStep = stepOf(totp, opened, code, now);
+  if (lastStep !== null) return { ...totp, lastStep };
+  const used = hashSecret(plainCode(code));
+  const recoveryHashes = totp.recoveryHashes.filter((hash) => hash !== used);
+  return recoveryHashes.length < totp.recoveryHashes.length ? { ...totp, recoveryHashes } : null;
+}
+
+/** Whether a member has to give a code. */
+export function isTotpOn({ totp }: Pick<MemberRecord, "totp">): boolean {
+  return totp?.isConfirmed ?? false;
+}
+
+/** The time step of a right code that is newer than the last one used; else null. */
+function stepOf(totp: TotpRecord, opened: OpenedTotp | null, code: string, now: number): number | null {
+  // It may have been replaced since it was opened.
+  if (opened?.sealed !== totp.secret.sealed) return null;
+  const delta = totpOf(opened.secret, "").validate({
+    token: code.replaceAll(" ", ""),
+    timestamp: now,
+    window: WINDOW,
+  });
+  if (delta === null) return null;
+  const step = Math.floor(now / 1000 / STEP_SECONDS) + delta;
+  return step > totp.lastStep ? step : null;
+}
+
+function totpOf(secret: string, label: string): TOTP {
+  return new TOTP({ issuer: ISSUER, label, secret: Secret.fromBase32(secret), period: STEP_SECONDS });
+}
+
+/** Four groups of four letters and digits. */
+function newRecoveryCode(): string {
+  const text = randomText(RECOVERY_LENGTH).toLowerCase();
+  return text.match(/.{4}/g)?.join("-") ?? text;
+}
+
+function plainCode(code: string): string {
+  return code.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}

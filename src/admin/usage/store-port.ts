@@ -1,0 +1,180 @@
+import type { Attempt, LedgerEntry } from "../../domain/ledger.ts";
+import type { StoredImage } from "../../domain/delivered-image.ts";
+import type { Span } from "../../domain/span.ts";
+import type { TrafficCount } from "../../domain/traffic.ts";
+import type { TokenCategory } from "../../domain/usage.ts";
+import type { Nanos } from "../../lib/money.ts";
+import type { LedgerPosition } from "../ledger/store-port.ts";
+
+/** Sums of the ledger and of traffic, both kept beside what they sum up. */
+export interface UsageStore {
+  /** Sums of ledger entries, by what `by` names; all of a row's other names are empty. */
+  sums(range: UsageRange, by: readonly UsageDimension[]): Promise<UsageSum[]>;
+  /** The same, and only what most is asked for. */
+  spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;
+  /** Counts of requests; a count of calls to vendors has the route `attempt`. */
+  traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
+  /** Requests that failed. Of them alone the keys are known. */
+  errors(range: UsageRange, by: readonly UsageDimension[]): Promise<ErrorSum[]>;
+  /** Adds what a process has counted. */
+  addTraffic(counts: readonly TrafficCount[]): Promise<void>;
+  /** Removes counts whose time is over. */
+  sweepTraffic(): Promise<void>;
+  /** Whether any picture was ever delivered. */
+  hasPictures(): Promise<boolean>;
+}
+
+/** What is summed up; what is absent does not matter. */
+export interface UsageRange {
+  /** Unix milliseconds, inclusive and exclusive. */
+  from: number;
+  to: number;
+  /** The span of one row. Minutes are known of traffic only, and for two days. */
+  span: Span;
+  /** At least one of each, where present. */
+  organizations?: readonly string[];
+  keys?: readonly string[];
+  models?: readonly string[];
+  channels?: readonly string[];
+}
+
+export type UsageDimension = "at" | "organizationId" | "keyId" | "model" | "channel";
+export type TrafficDimension = UsageDimension | "route" | "code";
+
+/** Where a sum belongs; empty where it was not asked for, or where there is none. */
+interface SumNames {
+  /** Start of the span, Unix milliseconds; 0 where it was not asked for. */
+  at: number;
+  organizationId: string;
+  keyId: string;
+  model: string;
+  channel: string;
+}
+
+export interface SpendingSum extends SumNames {
+  currency: string;
+  /** That were charged. */
+  requests: number;
+  images: number;
+  /** Of all categories. */
+  tokens: number;
+  amount: Nanos;
+}
+
+export interface UsageSum extends SpendingSum {
+  categories: Record<TokenCategory, number>;
+  orphanCost: Nanos;
+  /** As far as it is in `currency`. */
+  vendorCost: Nanos;
+  /** What was charged where the vendor's cost is known. */
+  costed: Nanos;
+}
+
+export interface ErrorSum extends SumNames {
+  errors: number;
+}
+
+export interface TrafficSum extends SumNames {
+  route: string;
+  code: string;
+  requests: number;
+  errors: number;
+  /** Of those without an error; see `durationBucket`. */
+  durations: number[];
+}
+
+/** A request that failed, took several attempts or was slow. */
+export interface RequestRecord {
+  /** The gateway's own id; that of the ledger entry where it was charged. */
+  id: string;
+  requestId: string;
+  traceId: string | null;
+  /** Unix milliseconds. */
+  at: number;
+  route: string;
+  method: string;
+  path: string;
+  /** Only of a request that was refused for its key, address or path. */
+  address: string | null;
+  organizationId: string | null;
+  keyId: string | null;
+  /** As in the ledger. */
+  source: string | null;
+  model: string | null;
+  channel: string | null;
+  status: number;
+  code: string | null;
+  message: string | null;
+  cause: string | null;
+  durationMs: number;
+  firstByteMs: number | null;
+  isStream: boolean;
+  isFailed: boolean;
+  isCharged: boolean;
+  attempts: readonly Attempt[];
+}
+
+export interface RequestFilter {
+  organizations?: readonly string[];
+  keyId?: string;
+  model?: string;
+  channel?: string;
+  requestId?: string;
+  outcome?: "succeeded" | "failed";
+  statusClass?: "2xx" | "4xx" | "5xx";
+  code?: string;
+  /** Unix milliseconds, inclusive and exclusive. */
+  from?: number;
+  to?: number;
+}
+
+/** A request as it is listed: from its record, its charge, or both. */
+export interface ListedRequest {
+  id: string;
+  at: number;
+  record: RequestRecord | null;
+  charge: LedgerEntry | null;
+}
+
+/** Requests that need looking at, beside the ledger's charges. */
+export interface RequestStore {
+  add(records: readonly RequestRecord[]): Promise<void>;
+  /** Newest first, merged from records and charges. */
+  list(
+    filter: RequestFilter,
+    page: { below: LedgerPosition | null; limit: number },
+  ): Promise<ListedRequest[]>;
+  /** By the gateway's own id or the caller's, newest first, at most 20. */
+  find(id: string): Promise<ListedRequest[]>;
+  /** Removes what is older than `before`, and the oldest beyond `maxRows`, a bounded number; returns how many. */
+  sweep(before: number, maxRows: number): Promise<number>;
+}
+
+export interface PictureRecord extends StoredImage {
+  /** Unix milliseconds. */
+  at: number;
+  organizationId: string;
+  keyId: string;
+  model: string;
+  requestId: string;
+  ledgerId: string;
+}
+
+interface PictureFilter {
+  organizations?: readonly string[];
+  keyId?: string;
+  model?: string;
+  ledgerId?: string;
+}
+
+/** Delivered pictures that are stored. */
+export interface PictureStore {
+  add(pictures: readonly PictureRecord[]): Promise<void>;
+  /** Newest first. `id` of a position is the picture's name. */
+  list(
+    filter: PictureFilter,
+    page: { since: number; below: LedgerPosition | null; limit: number },
+  ): Promise<PictureRecord[]>;
+  /** Forgets pictures that were delivered before a time, a bounded number; returns how many. */
+  sweep(before: number): Promise<number>;
+}

@@ -1,0 +1,72 @@
+import { percentile } from "../../domain/traffic.ts";
+import { TOKEN_CATEGORIES } from "../../domain/usage.ts";
+import { formatNanos, type Nanos } from "../../lib/money.ts";
+import type { SpendingSum, TrafficSum, UsageSum } from "./store-port.ts";
+
+/** What was spent in all. Amounts are those of one currency, everything else counts in all. */
+export function spendingOf(sums: readonly SpendingSum[], currency: string) {
+  const total = { requests: 0, images: 0, tokens: 0, amount: 0n };
+  for (const sum of sums) {
+    total.requests += sum.requests;
+    total.images += sum.images;
+    total.tokens += sum.tokens;
+    if (sum.currency === currency) total.amount += sum.amount;
+  }
+  return total;
+}
+
+/** The same with all that is known of usage. */
+export function totalOf(sums: readonly UsageSum[], currency: string) {
+  const categories = Object.fromEntries(
+    TOKEN_CATEGORIES.map((category) => [category, 0]),
+  ) as UsageSum["categories"];
+  const cost = { orphanCost: 0n, vendorCost: 0n, costed: 0n };
+  for (const sum of sums) {
+    for (const category of TOKEN_CATEGORIES) categories[category] += sum.categories[category];
+    if (sum.currency !== currency) continue;
+    cost.orphanCost += sum.orphanCost;
+    cost.vendorCost += sum.vendorCost;
+    cost.costed += sum.costed;
+  }
+  return { ...spendingOf(sums, currency), categories, ...cost };
+}
+
+/** What `spendingOf` adds up to. */
+type Spending = ReturnType<typeof spendingOf>;
+/** What `totalOf` adds up to. */
+type Total = ReturnType<typeof totalOf>;
+
+/** Spending as it is shown. */
+export function spendView({ amount, requests, images, tokens }: Spending) {
+  return { amount: formatNanos(amount), requests, images, tokens };
+}
+
+/** A total as it is shown in full. */
+export function usageView(total: Total) {
+  return {
+    ...spendView(total),
+    tokensByCategory: total.categories,
+    orphanCost: formatNanos(total.orphanCost),
+    vendorCost: formatNanos(total.vendorCost),
+    margin: formatNanos(total.costed - total.vendorCost),
+  };
+}
+
+/** Requests, errors and latency of some counts. */
+export function trafficView(counts: readonly TrafficSum[]) {
+  const durations: number[] = [];
+  let requests = 0;
+  let errors = 0;
+  for (const count of counts) {
+    requests += count.requests;
+    errors += count.errors;
+    for (const [index, number] of count.durations.entries())
+      durations[index] = (durations[index] ?? 0) + number;
+  }
+  return { requests, errors, p50Ms: percentile(durations, 0.5), p95Ms: percentile(durations, 0.95) };
+}
+
+/** A part of a sum of money, from 0 to 1; 0 of nothing. */
+export function shareOf(part: Nanos, whole: Nanos): number {
+  return whole <= 0n ? 0 : Number((part * 10_000n) / whole) / 10_000;
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { newId } from "../../lib/ids.ts";
+import { AdminError } from "../admin-error.ts";
+import type { AdminContext } from "../context.ts";
+import { getOrganization } from "../organizations/organizations.ts";
+import { pageByName, readCursor, toPage, type Page } from "../paging.ts";
+import {
+  deliveryListSchema,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  webhookCreationSchema,
+  webhookListSchema,
+  webhookRotationSchema,
+} from "./schema.ts";
+
+const SECRET_BYTES = 32;
+/** Of one organization: each gets a message for each job. */
+const MAX_WEBHOOKS = 20;
+
+/**
+ * Adds an endpoint and returns its secret, which is shown only now. Without a `url` it is the secret that signs for the
+ * `webhook_url` of jobs, of which an organization has one.
+ */
+export async function addWebhook(
+  { store, by, clock }: AdminContext,
+  input: z.output<typeof webhookCreationSchema>,
+): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
+  const { organizationId, url } = input;
+  await getOrganization({ store }, organizationId);
+  const others = await store.webhooks.list(organizationId);
+  if (others.some((other) => other.url === url))
+    throw new AdminError(
+      409,
+      "url",
+      "the organization has this endpoint already; rotate it to change its secret",
+    );
+  if (others.length >= MAX_WEBHOOKS)
+    throw new AdminError(409, null, `the organization has ${MAX_WEBHOOKS} endpoints already; remove one`);
+  const endpoint = { id: newId("hook"), organizationId, url, createdAt: clock.now() };
+  const secret = newSecret();
+  await store.webhooks.add({ ...endpoint, secret }, by);
+  return { endpoint, secret };
+}
+
+/** Endpoints, oldest first. */
+export async function listWebhooks(
+  context: AdminContext,
+  input: z.output<typeof webhookListSchema>,
+): Promise<Page<WebhookEndpoint>> {
+  const { organizationId, ...page } = input;
+  if (organizationId !== undefined) await getOrganization(context, organizationId);
+  return pageByName(await context.store.webhooks.list(organizationId), page, ({ id }) => id);
+}
+
+export async function removeWebhook({ store, by }: AdminContext, id: string): Promise<void> {
+  if (!(await store.webhooks.remove(id, by))) throw unknown(id);
+}
+
+/** Returns the new secret. The earlier one signs as well until the overlap has passed. */
+export async function rotateWebhook(
+  { store, by }: AdminContext,
+  id: string,
+  input: z.output<typeof webhookRotationSchema>,
+): Promise<{ secret: string }> {
+  const { overlapMs } = input;
+  const secret = newSecret();
+  if (!(await store.webhooks.rotate(id, secret, overlapMs, by))) throw unknown(id);
+  return { secret };
+}
+
+/** Messages and what became of them, newest first. */
+export async function listDeliveries(
+  context: AdminContext,
+  input: z.output<typeof deliveryListSchema>,
+): Promise<Page<WebhookDelivery>> {
+  const { cursor, limit, ...filter } = input;
+  if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
+  const page = { ...filter, below: readCursor(cursor), limit: limit + 1 };
+  return toPage(await context.store.webhooks.deliveries(page), limit);
+}
+
+export async function redeliver({ store, by }: AdminContext, id: string): Promise<void> {
+  if (!(await store.webhooks.redeliver(id, by)))
+    throw new AdminError(404, "id", `there is no delivery "${id}"`);
+}
+
+/** As Standard Webhooks writes secrets. */
+function newSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
+}
+
+function unknown(id: string): AdminError {
+  return new AdminError(404, "id", `there is no webhook "${id}"`);
+}
