@@ -1,4 +1,4 @@
-/** Who makes a change; written to the audit. */
+/** The author of a change, as the audit names it. */
 export interface Actor {
   /** Name of the operating system's user, `bootstrap` or an administrator's id. */
   actor: string;

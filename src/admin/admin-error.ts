@@ -6,7 +6,10 @@ export class AdminError extends Error {
   override readonly name = "AdminError";
 
   constructor(
-    /** 400 wrong input, 401 not signed in, 403 not allowed, 404 no such thing, 409 in conflict with what exists, 429 too often. */
+    /**
+     * 400 wrong input, 401 not signed in, 403 not allowed, 404 no such thing, 409 in conflict with what exists, 429 too
+     * often.
+     */
     readonly status: 400 | 401 | 403 | 404 | 409 | 429,
     readonly field: string | null,
     message: string,

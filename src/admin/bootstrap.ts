@@ -15,7 +15,7 @@ export interface BootstrapInput {
   administratorPassword: string | null;
 }
 
-/** What the start prints. It has only those secrets that this very start has generated. */
+/** Result that the start prints. It contains only secrets that this start has generated. */
 export interface BootstrapResult {
   organizationId: string;
   administrator: { name: string; password: string | null };

@@ -12,11 +12,11 @@ import type { Actor } from "./actor.ts";
 
 export type { Catalogue } from "./configuration/store-port.ts";
 
-/** What every administrative function works with: the store, who makes the change, and what is configured. */
+/** Context of every administrative function: the store, the actor of the change and the configuration. */
 export interface AdminContext {
   store: AdminStore;
   by: Actor;
-  /** Whose request it is; absent at the command line, which may do everything. */
+  /** The signed-in caller; absent at the command line, which may do everything. */
   signedIn?: SignedIn;
   clock: Clock;
   catalogue: Catalogue;
@@ -24,7 +24,7 @@ export interface AdminContext {
   running?: RunningGateway;
 }
 
-/** What only a running gateway can tell or do. */
+/** Facts and actions that need a running gateway. */
 export interface RunningGateway {
   /** Targets that its process takes no requests to now. */
   ejections(): readonly Ejection[];
@@ -38,7 +38,7 @@ export interface RunningGateway {
   degradations(): readonly Degradation[];
   /** A signed link to a stored picture; without a host where the gateway has no public address. */
   linkTo(name: string): string;
-  /** How long delivered pictures are kept. Milliseconds. */
+  /** Time for which delivered pictures are kept. Milliseconds. */
   picturesKeptMs(): number;
 }
 
@@ -57,7 +57,7 @@ export function requireRunning({ running }: AdminContext): RunningGateway {
   throw new AdminError(409, null, "this needs a running gateway: name one with --url");
 }
 
-/** What operations work with: they can also read and change the configuration. */
+/** Context of operations, which can also read and change the configuration. */
 export interface OperationContext extends AdminContext {
   configuration: Configuration;
 }

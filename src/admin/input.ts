@@ -30,7 +30,7 @@ function fieldWithNul(value: unknown, path: readonly PropertyKey[] = []): string
   return null;
 }
 
-/** Of everything that people name. */
+/** Name of anything that people name. */
 export const nameSchema = z.string().trim().min(1).max(100).refine(isPlainName, { error: NOT_PLAIN });
 
 /** Longest list that one record has: every process keeps them in memory, and requests are compared with them. */
@@ -65,7 +65,7 @@ export const timeSchema = z.union(
   { error: "must be a time such as 2026-01-31T00:00:00Z" },
 );
 
-/** The same in a query, where every value is text. */
+/** The same time in a query, where every value is text. */
 export const queryTimeSchema = z.preprocess(
   (value) => (typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value),
   timeSchema,

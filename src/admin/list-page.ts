@@ -11,7 +11,7 @@ export interface ListPage {
   limit: number;
 }
 
-/** Whose rows are meant; what is absent does not matter. */
+/** Filter of rows by organization; an absent field matches every row. */
 export interface OrganizationFilter {
   organizationId?: string;
   /** One of these; not empty. */

@@ -21,11 +21,13 @@ export interface Operation<Input extends ZodType = ZodType, Output extends Shown
   /** `installation` needs a member of all organizations, because the act concerns what they share. */
   reach: "organization" | "installation";
   cost: Cost;
-  /** Whether a member who has to change the password may do it. */
+  /** Allows it to a member who has to change the password. */
   beforePasswordChange?: true;
   /** The path's part, and the query of a GET or DELETE or else the JSON body, as one object. */
   input: Input;
-  /** What is returned, as it is shown: records' times and amounts as texts, without fields that it does not name. */
+  /**
+   * Schema of the result. It writes times and amounts of records as texts and leaves out fields that it does not name.
+   */
   output: Output;
   run(context: OperationContext, input: z.output<Input>): Promise<z.output<Output>>;
 }

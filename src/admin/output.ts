@@ -35,7 +35,7 @@ export const versionViewSchema = z
 /** An amount of money; never a float. */
 export const amountViewSchema = z.string().describe("Decimal");
 
-/** The same of a record, where it is in nano-units. Refunds can make a sum negative. */
+/** An amount: nano-units in a record, a decimal in what is shown of it. Refunds can make a sum negative. */
 export const amountCodec = z
   .codec(z.string(), z.bigint(), {
     decode: (text) => (text.startsWith("-") ? -parseNanos(text.slice(1)) : parseNanos(text)),

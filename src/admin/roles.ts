@@ -1,4 +1,4 @@
-/** What a member may do; each role may do what those before it may. */
+/** Roles of members; each role includes the rights of the roles before it. */
 export const ROLES = ["viewer", "billing", "admin", "owner"] as const;
 
 /**
@@ -11,11 +11,13 @@ export function isAtLeast(role: Role, least: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }
 
-/** Who administers: a role in some organizations or, with `"*"`, in all of them and over what they share. */
+/**
+ * Rights of a member or token: a role in some organizations or, with `"*"`, in all of them and over what they share.
+ */
 export interface Access {
   role: Role;
   organizations: "*" | readonly string[];
 }
 
-/** Of the command line, which has the database anyway. */
+/** Access of the command line, which has the database anyway. */
 export const FULL_ACCESS: Access = { role: "owner", organizations: "*" };

@@ -19,7 +19,7 @@ interface Page<Item = unknown> {
   next: string | null;
 }
 
-/** What commands do their work by. */
+/** Access of commands to operations. */
 export interface Administration {
   run<Name extends OperationName>(name: Name, input: Input<Name>): Promise<Output<Name>>;
   /** Every item of a list, page by page. */

@@ -31,7 +31,7 @@ export type { Input, Output } from "./administration.ts";
 /** Loads the configuration anew, with these entries of the database; with none where absent. */
 type LoadConfiguration = (stored?: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
-/** What the command line needs from the program around it. */
+/** Functions that the program provides to the command line. */
 export interface CliContext {
   /** Runs the gateway until it is stopped. */
   serve(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
@@ -68,7 +68,7 @@ interface TextOutput {
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
 }
 
-/** What a command's action works with. */
+/** Context of a command's action. */
 export interface CommandContext {
   context: CliContext;
   loadSettings: LoadConfiguration;
@@ -80,7 +80,7 @@ export interface CommandContext {
   list<Name extends ListName>(name: Name, input: Input<Name>): Promise<ListItem<Name>[]>;
   /** For what needs the local store itself; it is closed after, whatever happens. */
   administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;
-  /** Whether commands work on a gateway elsewhere. */
+  /** Returns true when commands work on a gateway elsewhere. */
   isRemote(): boolean;
   /** Throws where `--url` names a gateway, for what only this machine can do. */
   requireLocal(): void;

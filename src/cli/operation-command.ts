@@ -14,16 +14,19 @@ import type { Row } from "./table.ts";
 type FieldOption = string | ({ usage: string } & FieldDetails);
 
 interface FieldDetails {
-  /** Of the command line alone; a default of the schema needs none. */
+  /** Default of the command line alone; a default of the schema applies without it. */
   default?: string | number;
-  /** Whether the command needs it; by default where the schema does. */
+  /** Makes the option mandatory or optional; by default the schema decides. */
   isRequired?: boolean;
   /** Reads the text; by default as the field's name or else its schema says. `UNSET` stands for null. */
   read?(text: string, earlier?: unknown): unknown;
   choices?: readonly string[];
 }
 
-/** Options and arguments by the field that each gives, in the order of the help; `settings.linkHours` is a field of a field. */
+/**
+ * Options and arguments by the field that each gives, in the order of the help; `settings.linkHours` is a field of a
+ * field.
+ */
 export type FieldOptions<Name extends OperationName> = {
   readonly [Field in FieldPath<Input<Name>>]?: FieldOption;
 };
@@ -47,7 +50,7 @@ export interface OperationCommand<Name extends OperationName, Result = Output<Na
   rows?: (result: Result) => readonly Row[] | null;
   /** The value of `--json`. A command without it and without `rows` has no such option. */
   json?: (result: Result) => unknown;
-  /** What is printed for people, after the table where there is one; null for nothing. */
+  /** Text for people, printed after the table; null for none. */
   line?: (result: Result, given: Input<Name>) => string | null;
   /** Why the command ends with 1 though the operation has run. */
   failure?: (result: Result, given: Input<Name>) => string | null;

@@ -12,7 +12,7 @@ export function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value];
 }
 
-/** The same, or `*` for all. */
+/** Collects texts; `*` stands for all. */
 export function collectOrAll(value: string, earlier: string[] | "*" = []): string[] | "*" {
   return value === "*" || earlier === "*" ? "*" : [...earlier, value];
 }
@@ -52,7 +52,7 @@ export function readSwitch(value: string): boolean {
   return readWord("on", "off")(value) === "on";
 }
 
-/** What takes a setting back. The command-line library turns a null into an empty text, so it needs a word. */
+/** Value that removes a setting. The command-line library turns a null into an empty text. */
 export const UNSET = Symbol("unset");
 
 /** `on`, `off` and `unset`. */

@@ -14,7 +14,9 @@ export function amountFields(texts: { image: string; tokens: string }) {
   } satisfies FieldOptions<"prices.create" | "priceCorrections.apply">;
 }
 
-/** With the prices of long requests that lack their amounts as empty ones, which the operation refuses by its own words. */
+/**
+ * With the prices of long requests that lack their amounts as empty ones, which the operation refuses by its own words.
+ */
 export function withLongAmounts<Given extends Pick<Input<"prices.create">, "longContext">>(
   given: Given,
 ): Given {

@@ -65,7 +65,7 @@ export async function removeAlert(context: AdminContext, id: string): Promise<vo
   if (!(await context.store.alerts.remove(id, context.by))) throw unknownAlert(id);
 }
 
-/** What rules have found, newest first. */
+/** Events that rules have found, newest first. */
 export async function listAlertEvents(
   context: AdminContext,
   input: z.output<typeof alertEventListSchema>,
@@ -105,7 +105,7 @@ function definedOf<Fields extends object>(
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Of one organization: all are looked at every time, and each may send mails to anybody. */
+/** Most rules of one organization: each check reads all of them, and each may send mails to anybody. */
 const MAX_RULES = 50;
 
 function unknownAlert(id: string): AdminError {

@@ -20,7 +20,10 @@ export async function requireRecipients(
   }
 }
 
-/** Whether mail goes to this address: an enabled member's, of the organization where one is named, or one of a domain. */
+/**
+ * Returns true for an address that gets mail: that of an enabled member, of the organization where one is named, or one
+ * of an allowed domain.
+ */
 export async function isRecipient(
   { members }: Pick<AdminStore, "members">,
   { allowedDomains }: { allowedDomains: readonly string[] },

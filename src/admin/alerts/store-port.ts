@@ -16,13 +16,13 @@ export interface AlertAdminStore {
   ): Promise<AlertRecord | null>;
   /** False when there is no such rule. */
   remove(id: string, by: Actor): Promise<boolean>;
-  /** What rules have found, newest first. */
+  /** Events that rules have found, newest first. */
   events(
     page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
   ): Promise<AlertEvent[]>;
 }
 
-/** Of which organizations; what is absent does not matter. */
+/** Filter by organization; an absent field matches every one. */
 interface AlertFilter {
   organizationId?: string;
   organizationIds?: readonly string[];

@@ -3,7 +3,7 @@ import type { ConfigurationKind } from "../configuration/store-port.ts";
 import type { OrganizationFilter } from "../list-page.ts";
 import type { MemberAction } from "../members/store-port.ts";
 
-/** What kinds of rows administration changes; running gateways reload by kind. */
+/** Kinds of rows that administration changes; running gateways reload by kind. */
 export type ChangeKind =
   | "organization"
   | "key"
@@ -46,14 +46,14 @@ export interface AuditRecord {
   kind: ChangeKind;
   action: AuditAction;
   subject: string;
-  /** Whose row it was; null is the installation's. */
+  /** Organization of the row; null for the installation. */
   organizationId: string | null;
   /** The row before and after, money as decimal strings, without secrets and hashes. */
   before: unknown;
   after: unknown;
 }
 
-/** Which changes are meant; what is absent does not matter. */
+/** Filter of changes; an absent field matches every change. */
 interface AuditFilter extends Pick<OrganizationFilter, "organizationIds"> {
   subject?: string;
   kind?: ChangeKind;
@@ -71,7 +71,7 @@ export interface AuditNote {
   kind: ChangeKind;
   action: AuditAction;
   subject: string;
-  /** Whose row it is; absent or null is the installation's. */
+  /** Organization of the row; absent or null for the installation. */
   organizationId?: string | null;
   detail: object;
 }

@@ -108,7 +108,7 @@ export function baseUrlOf({ settings }: Pick<Channel, "settings">): string | und
   return typeof baseUrl === "string" ? baseUrl : undefined;
 }
 
-/** Of an address that is refused, in every message. */
+/** Text for a refused address, the same in every message. */
 export const NOT_ALLOWED =
   "leads to an address that is not allowed: link-local and metadata addresses never are, private ones where an owner, the configuration file or `server.allowed_networks` names them";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isoTimeSchema } from "../output.ts";
 
-/** How channels are written and read in administration. */
+/** Schemas of channels in administration. */
 
 const id = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
   error: "must be lower-case letters, digits and . _ - only, at most 64",
@@ -21,7 +21,7 @@ const deadlines = z
   .strictObject({ firstByteMs: milliseconds, idleMs: milliseconds, totalMs: milliseconds })
   .partial();
 
-/** What is shown in place of a secret; given back it keeps the secret, and is refused where there is none. */
+/** Text shown in place of a secret. Written back, it keeps the secret; it is refused where there is none. */
 export const MASK = "********";
 
 export const channelCreationSchema = z.strictObject({

@@ -60,7 +60,7 @@ async function candidate(
   return await checkChannel(context, configured, id, withReach(context, isStored ? before : {}, changed));
 }
 
-/** What the fields of a test are a change of: the stored channel, or one that does not exist yet. */
+/** Returns the channel that the fields of a test change: the stored one, or one that does not exist yet. */
 function base(
   context: OperationContext,
   configured: Configured,
@@ -75,7 +75,7 @@ function base(
   return { id: freeId(configured, provider), before: { provider }, isStored: false };
 }
 
-/** What a failed probe means for who configures the channel. */
+/** Explains a failed probe to the person who configures the channel. */
 function explain({ kind, status, cause }: UpstreamError): string {
   const shown = status === undefined ? "" : ` (${status})`;
   if (kind === "account" && (status === 402 || status === 429))

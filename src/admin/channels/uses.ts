@@ -3,7 +3,7 @@ import type { channelUsesSchema } from "./schema.ts";
 import type { Configured } from "../configuration/configured.ts";
 import type { OperationContext } from "../context.ts";
 
-/** What would change without a channel. */
+/** Routes and organizations that removing a channel would change. */
 export type ChannelUses = z.output<typeof channelUsesSchema>;
 
 /** Default routes and routes of organizations that name a channel, and the models that nothing else serves. */

@@ -3,7 +3,7 @@ import type { EntryValue, SealedSecret, StoredEntry } from "./store-port.ts";
 import type { OperationContext } from "../context.ts";
 import { secretName } from "../sign-in/totp.ts";
 
-/** How many secrets were sealed anew, and those that no key here opens. */
+/** Number of secrets that were sealed anew, and the secrets that no key here opens. */
 interface Resealed {
   resealed: number;
   failed: { kind: "channel" | "model" | "member"; id: string; field: string }[];

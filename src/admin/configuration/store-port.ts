@@ -1,4 +1,4 @@
-/** What administration of stored channels and models needs: their store, and what the whole configuration amounts to. */
+/** Ports for stored channels and models: their store, and the whole configuration with them. */
 import type { Channel, Route } from "../../domain/channel.ts";
 import type { PatternMap } from "../../lib/pattern-map.ts";
 import type { Limits } from "../../domain/limits.ts";
@@ -13,7 +13,7 @@ export interface Catalogue {
   channels: ReadonlyMap<string, Channel>;
   routes: PatternMap<Route>;
   prices: PatternMap<PriceRow>;
-  /** What organizations and keys without limits of their own have. */
+  /** Limits of organizations and keys without limits of their own. */
   limits: { organization: Limits; key: Limits };
   /** Null where no mail is sent. */
   mail: { allowedDomains: readonly string[] } | null;
@@ -29,7 +29,7 @@ export interface StoredEntry {
   value: EntryValue;
   /** Unix milliseconds. */
   createdAt: number;
-  /** Of its last change. */
+  /** Revision of its last change. */
   revision: bigint;
 }
 
@@ -59,7 +59,10 @@ export interface ConfigurationStore {
   remove(name: Pick<StoredEntry, "kind" | "id">, by: Actor): Promise<boolean>;
 }
 
-/** Where a channel or model is declared. The file and the environment win over the database, that over the catalogue. */
+/**
+ * Source that declares a channel or model. The file and the environment win over the database, the database over the
+ * catalogue.
+ */
 export type EntryOrigin = "file" | "environment" | "database" | "catalogue";
 
 /** A channel as it was declared, and what became of it. */
@@ -76,7 +79,7 @@ export interface ConfiguredChannel {
 export interface ConfiguredModel {
   id: string;
   origin: EntryOrigin;
-  /** What the file or the database has for it; null where the catalogue alone has it. */
+  /** Entry of the file or the database; null where the catalogue alone has it. */
   declared: EntryValue | null;
   model: Model;
   /** Its default route; without targets it is not served. */
@@ -85,7 +88,7 @@ export interface ConfiguredModel {
   isDisabled: boolean;
 }
 
-/** What the file, the environment, the database and the catalogue amount to. */
+/** Configuration made of the file, the environment, the database and the catalogue. */
 export interface ConfigurationState {
   catalogue: Catalogue;
   channels: ReadonlyMap<string, ConfiguredChannel>;
@@ -120,7 +123,7 @@ interface ShownSetting {
   origin: "default" | "file" | "environment" | "database";
   /** The variable or file it came from. */
   from: string | null;
-  /** Whether a running process takes it over. */
+  /** True when a running process takes a change over. */
   isReloadable: boolean;
 }
 
@@ -143,7 +146,7 @@ export interface ProviderDescription {
 
 /** The part of a running gateway, or of a command, that knows the configuration. */
 export interface Configuration {
-  /** What the configuration amounts to with these stored entries. Throws when the file itself is not valid. */
+  /** Returns the configuration with these stored entries. Throws when the file itself is not valid. */
   read(stored: readonly StoredEntry[]): Promise<ConfigurationState>;
   /** Encrypts a secret for one field of one record; makes the master key where there is none yet. */
   seal(name: SecretName, text: string): Promise<SealedSecret>;
@@ -164,7 +167,7 @@ export interface Configuration {
   probe(channel: Channel, signal: AbortSignal): Promise<void>;
 }
 
-/** Which secret it is: a sealed one opens nowhere else. */
+/** Identity of a secret: a sealed secret opens under no other. */
 export interface SecretName {
   kind: ConfigurationKind | "member" | "outcome";
   id: string;

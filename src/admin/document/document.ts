@@ -31,7 +31,7 @@ export async function exportConfiguration(context: OperationContext): Promise<{ 
       await yieldToEventLoop();
       const part = { [name]: Object.fromEntries(entries.slice(start, start + ENTRIES_A_TURN)) };
       const text = context.configuration.writeYaml(JSON.parse(JSON.stringify(part)));
-      // What follows in a section stands below its one heading.
+      // Later pieces of a section go below its one heading.
       yaml += start === 0 ? text : text.slice(text.indexOf("\n") + 1);
     }
   const rows = parts.reduce((sum, [, entries]) => sum + entries.length, 0);

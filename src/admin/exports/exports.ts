@@ -8,13 +8,16 @@ import type { EntryView } from "../ledger/operations.ts";
 import { runOperation, type Operation } from "../operation.ts";
 import { operationNamed } from "../operations.ts";
 
-/** What can be exported: lists, and the groups of usage. */
+/** Names of exports: lists, and the groups of usage. */
 export const EXPORTS = ["ledger", "audit", "keys", "prices", "budgets", "jobs", "requests", "usage"] as const;
 
 export type ExportName = (typeof EXPORTS)[number];
 export type ExportFormat = "csv" | "json";
 
-/** Few rows: a page is checked and written within one turn of the event loop, with as many beside it as there are exports. */
+/**
+ * Few rows: a page is checked and written within one turn of the event loop, with as many beside it as there are
+ * exports.
+ */
 const PAGE = 250;
 
 interface ListedPage {

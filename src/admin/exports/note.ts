@@ -4,7 +4,7 @@ interface Exported {
   format: string;
   /** As it was asked for. */
   filter: Record<string, unknown>;
-  /** Of the list, as many as were given out. */
+  /** Number of rows that were given out. */
   rows: number;
   /** False where the reader left, or the reading failed, before the end. */
   isWhole: boolean;

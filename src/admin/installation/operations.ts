@@ -3,7 +3,7 @@ import { operation } from "../operation.ts";
 import { limitsViewSchema } from "../output.ts";
 import type { AdminContext } from "../context.ts";
 
-/** What all organizations share. */
+/** Operations on what all organizations share. */
 export const installationOperations = {
   "limits.defaults": operation({
     method: "GET",

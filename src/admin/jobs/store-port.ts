@@ -10,7 +10,7 @@ export interface JobRecord extends Job {
   deadlineAt: number;
 }
 
-/** Which jobs are meant; what is absent does not matter. */
+/** Filter of jobs; an absent field matches every job. */
 interface JobFilter extends OrganizationFilter {
   keyId?: string;
   model?: string;

@@ -1,7 +1,7 @@
 import type { Actor } from "../actor.ts";
 import type { ListPage, OrganizationFilter } from "../list-page.ts";
 import type { KeyRecord, KeyState } from "./schema.ts";
-/** Which keys are meant; what is absent does not matter. */
+/** Filter of keys; an absent field matches every key. */
 export interface KeyFilter extends OrganizationFilter {
   search?: string;
   /** As it is at a moment, Unix milliseconds. A disabled key that has expired, too, is disabled. */
@@ -15,17 +15,17 @@ export interface KeyStore {
   get(id: string): Promise<KeyRecord | null>;
   /** The key with this secret; not one that had it before a rotation. */
   findByHash(hash: string): Promise<KeyRecord | null>;
-  /** Whether a rotated or deleted key once had this secret, whether or not it is still accepted. */
+  /** Returns true for the former secret of a rotated or deleted key, also while it is still accepted. */
   isRetired(hash: string): Promise<boolean>;
   /** Oldest first, of one organization when named; at most so many where a number is given. */
   list(organizationId?: string, most?: number): Promise<KeyRecord[]>;
   /** Oldest first; `search` is a part of the id, the name or the beginning of the secret. */
   page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;
-  /** How many keys an organization has, counted up to `most`. */
+  /** Returns the number of an organization's keys, counted up to `most`. */
   count(organizationId: string, most: number): Promise<number>;
   /** The names of some keys, of deleted ones, too; of some organizations when named. */
   names(ids: readonly string[], organizationIds?: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** When each of some keys was last charged for a request, where it was. Unix milliseconds. */
+  /** Returns the time of the last charge of each key that has one. Unix milliseconds. */
   lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
    * Writes what `change` makes of the key in its present state, so that no two changes undo each other. Returns the

@@ -55,7 +55,9 @@ async function listPosted({ store }: AdminContext, page: Omit<PostedPage, "upTo"
   return { entries, next: hasMore ? `${last.sequence}.${last.kind}.${last.id}` : null };
 }
 
-/** Where a list by posting goes on: behind its last entry so far, or behind all of a number. */
+/**
+ * Returns the position at which a list by posting continues: after its last entry, or after all entries of a number.
+ */
 function readPosition(after: number, cursor: string | undefined): PostedPosition {
   if (cursor === undefined) return { sequence: after + 1, id: "", kind: "" };
   const [, sequence, kind, id] = /^(\d{1,15})\.([a-z]+)\.([\x21-\x7e]{1,300})$/.exec(cursor) ?? [];
@@ -115,7 +117,7 @@ export function adjustedBy({ corrections }: ChargeHistory): Nanos {
   return sumOf(corrections.filter(isOfPrice));
 }
 
-/** What was refunded of a charge for other reasons than its price, as a positive amount. */
+/** Returns the amount refunded for other reasons than the price, as a positive number. */
 export function refundedBy({ corrections }: ChargeHistory): Nanos {
   return -sumOf(corrections.filter((entry) => !isOfPrice(entry)));
 }

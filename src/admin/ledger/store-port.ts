@@ -50,11 +50,11 @@ export interface LedgerArchive {
   entries: number;
   /** Sums by currency and kind. */
   sums: Record<string, Partial<Record<LedgerEntry["kind"], Nanos>>>;
-  /** Of the file as it is on the disk, lower-case hex. */
+  /** Hash of the file as it is on the disk, lower-case hex. */
   sha256: string;
 }
 
-/** Which entries are meant; what is absent does not matter. */
+/** Filter of entries; an absent field matches every entry. */
 export interface LedgerFilter extends OrganizationFilter {
   keyId?: string;
   model?: string;
@@ -110,7 +110,7 @@ export interface LedgerPosition {
 interface CorrectionNote {
   by: { actor: string; source?: string };
   action: "refund" | "correct prices";
-  /** What the audit lists it under: a charge's id, or a model. */
+  /** Subject in the audit: a charge's id, or a model. */
   subject: string;
   /** Why and how much. */
   detail: object;

@@ -15,7 +15,10 @@ const differenceSchema = z.object({
 
 export type LedgerDifference = z.output<typeof differenceSchema>;
 
-/** How the ledger compares with what else is known of money. Of entries with their bookings at most 20,000 differences are counted. */
+/**
+ * Comparison of the ledger with budgets, leases and journals. Counts at most 20,000 differences of entries with their
+ * bookings.
+ */
 export const verificationSchema = z.object({
   at: timeCodec,
   entries: z.int(),

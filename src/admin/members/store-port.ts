@@ -6,7 +6,7 @@ import type { AdminTokenRecord } from "../tokens/schema.ts";
 /** Somebody who administers. Times are Unix milliseconds. */
 export interface MemberRecord extends Access {
   id: string;
-  /** What the member signs in with; never changes. */
+  /** Name for signing in; never changes. */
   name: string;
   /** In lower case, or null. */
   email: string | null;
@@ -19,7 +19,7 @@ export interface MemberRecord extends Access {
   totp: TotpRecord | null;
   /** Issuer and subject at the identity provider. */
   identity: string | null;
-  /** Of the last request, to the minute. */
+  /** Time of the last request, to the minute. */
   lastSeenAt: number | null;
   createdAt: number;
   /** Revision of the last change. */
@@ -38,7 +38,7 @@ export interface TotpRecord {
   recoveryHashes: string[];
 }
 
-/** What is known about a member's change besides the member. */
+/** Facts besides the member that decide about a change. */
 export interface OwnerCount {
   /** Enabled owners of the whole installation but for this member. */
   otherOwners: number;
@@ -83,7 +83,7 @@ export type MemberAction =
 interface MemberNote {
   by: Actor;
   action: MemberAction;
-  /** Of how it was done, without secrets. */
+  /** Details for the audit, without secrets. */
   detail?: object;
   /** Removes the member's admin tokens, too. */
   endsTokens?: true;
@@ -96,7 +96,7 @@ export interface SessionRecord {
   hash: string;
   memberId: string;
   createdAt: number;
-  /** Of its last request, to the minute. */
+  /** Time of its last request, to the minute. */
   seenAt: number;
   address: string;
   agent: string;

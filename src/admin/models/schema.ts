@@ -2,7 +2,7 @@ import { z } from "zod";
 import { flagSchema } from "../input.ts";
 import { pageFields } from "../paging.ts";
 
-/** How models are written and read in administration. */
+/** Schemas of models in administration. */
 
 const id = z.string().min(1).max(128);
 

@@ -13,7 +13,7 @@ import type { PriceIndex } from "../prices/price-index.ts";
 /** A model as administration shows it. */
 export type ModelView = z.output<typeof modelSchema>;
 
-/** What one request may deliver at most, whatever the model (the images endpoints' `n`). */
+/** Most pictures of one request of any model (the images endpoints' `n`). */
 const MAX_IMAGES = 4;
 const FORMATS = ["png", "jpeg", "webp"];
 

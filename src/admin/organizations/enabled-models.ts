@@ -2,7 +2,7 @@ import type { ModelSet } from "../../domain/model.ts";
 import { includesKey } from "../../lib/pattern-map.ts";
 import type { EnabledModels } from "./schema.ts";
 
-/** Whether an organization may call a model. */
+/** Returns true when an organization may call a model. */
 export function isEnabled(models: EnabledModels, id: string): boolean {
   const set = modelSet(models);
   return set === "*" || set.has(id);

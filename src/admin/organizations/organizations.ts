@@ -142,7 +142,7 @@ function checkModels(context: AdminContext, models: readonly string[] | "*"): vo
   if (models !== "*") for (const model of models) requireModels(context.catalogue, model, "models");
 }
 
-/** What an organization may call, and how much, is not for its own members to decide; nor is whether it may at all. */
+/** Members of an organization decide neither its models and limits nor whether it is enabled. */
 const GIVEN = ["isDisabled", "models", "limits"] as const;
 
 function requireGiver(

@@ -52,7 +52,7 @@ function viewOf(
   };
 }
 
-/** When it will be used up at the pace of its period so far; null when it lasts to the end. */
+/** Returns the time at which the budget is used up at the pace of its period so far; null when it lasts to the end. */
 function lastsUntil({ amount, spent, periodStart, readAt: now }: BudgetRecord, end: number): string | null {
   if (spent >= amount) return isoTime(now);
   if (spent <= 0n) return null;

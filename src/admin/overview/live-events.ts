@@ -5,7 +5,7 @@ import type { AdminStore } from "../admin-store.ts";
 /** Something that has changed, told to whoever follows. */
 export interface LiveEvent {
   kind: "jobs" | "channels" | "requests";
-  /** Whose it is; null where it concerns everybody. */
+  /** Organization that it concerns; null for all. */
   organizationId: string | null;
   data: object;
 }

@@ -50,7 +50,7 @@ export async function channelStates(
 
 const NO_CALLS: readonly TrafficSum[] = [];
 
-/** What does not work as it should, with since when. */
+/** Returns the parts that do not work as they should, with the time since when. */
 export async function degradedParts({ store, running }: AdminContext): Promise<Overview["degraded"]> {
   const parts = (running?.degradations() ?? []).map(({ part, since, message }) => ({
     part,

@@ -6,7 +6,7 @@ import type { overviewSchema } from "../usage/schema.ts";
 import { shareOf, spendView, spendingOf } from "../usage/totals.ts";
 
 type Top = z.input<typeof overviewSchema>["top"];
-/** What usage is grouped by. */
+/** Dimension by which usage is grouped. */
 export type Group = Exclude<UsageDimension, "at">;
 
 const MAX_TOP = 10;
@@ -54,7 +54,7 @@ async function topOf(
 ): Promise<Top["models"]> {
   const counts = Map.groupBy(failed, (count) => count[by]);
   const groups = Map.groupBy(sums, (sum) => sum[by]);
-  // What only failed has no sums.
+  // A group whose requests all failed has no sums.
   for (const id of counts.keys()) if (!groups.has(id) && id !== "") groups.set(id, []);
   const rows = [...groups].map(([id, own]) => {
     const total = spendingOf(own, currency);
@@ -83,7 +83,7 @@ async function topOf(
   return top.map(view);
 }
 
-/** What people call some keys, organizations, models or channels; those without a name are left out. */
+/** Returns the names of keys, organizations, models or channels by id. Ids without a name are left out. */
 export async function namesOf(
   { store, catalogue }: AdminContext,
   by: Group,

@@ -15,7 +15,7 @@ export function namedRates(price: Price): NamedRate[] {
     : withOthers(price, tokenCells(price.perMillion));
 }
 
-/** The same with what every category of tokens costs, also those that cost as another one. */
+/** The same rates with every category of tokens, also those that cost as much as another one. */
 export function effectiveRates(price: Price): NamedRate[] {
   if (price.unit === "image") return namedRates(price);
   const rates = TOKEN_CATEGORIES.map((category) => ({
@@ -25,13 +25,13 @@ export function effectiveRates(price: Price): NamedRate[] {
   return withOthers(price, rates);
 }
 
-/** What everything costs before and after a change of prices. */
+/** Compares all rates before and after a change of prices. */
 export function comparedRates(before: Price | null, after: Price | null) {
   const [old, changed] = [before, after].map(
     (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
   );
   return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
-    // What a cell without an amount of its own costs.
+    // A cell without an amount of its own costs as much as the general cell.
     const general = cell.replace(/:.*/, ":*").replace(/ above .*/, "");
     const was = old?.get(cell) ?? old?.get(general);
     const is = changed?.get(cell) ?? changed?.get(general);

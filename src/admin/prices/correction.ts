@@ -18,7 +18,7 @@ export const priceCorrectionSchema = z.strictObject({
   reason: reasonSchema,
 });
 
-/** What a correction does, or would do in a dry run; `to` is exclusive. Money in the currency of the corrected price. */
+/** Result of a correction or of its dry run; `to` is exclusive. Amounts are in the currency of the corrected price. */
 export const correctionSchema = z.object({
   isApplied: z.boolean(),
   model: z.string(),
@@ -95,7 +95,7 @@ interface Corrected {
   range: Range;
 }
 
-/** By the time of admission: a request is charged the price of the moment that admitted it. */
+/** Range of admission times: a request is charged the price of the moment that admitted it. */
 interface Range {
   model: string;
   from: number;

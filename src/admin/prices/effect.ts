@@ -6,7 +6,7 @@ import { priceIndex, type Payer, type PriceIndex } from "./price-index.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
 import type { PriceRecord } from "./store-port.ts";
 
-/** What a change of a model's price rows does at the moment it takes effect. */
+/** Effect of a change of a model's price rows at the moment it takes effect. */
 interface PriceEffect {
   before: Price | null;
   after: Price | null;

@@ -3,7 +3,7 @@ import { PatternMap } from "../../lib/pattern-map.ts";
 import { resolvePrice, type Price, type PriceRow } from "../../domain/price.ts";
 import type { PriceRecord } from "./store-port.ts";
 
-/** Who pays. An id that no organization has gives the prices of those without rows of their own. */
+/** The paying organization. An unknown id gives the prices of organizations without rows of their own. */
 export interface Payer {
   id: string;
   currency: string;
@@ -28,7 +28,7 @@ export function priceIndex(
       ([model, records]) => [model, Map.groupBy(records, ({ organizationId }) => organizationId)] as const,
     );
   const owners = new PatternMap(new Map(grouped));
-  /** By model, unit, currency and the organization, where that has rows of its own. */
+  /** Prices by model, unit, currency and, where it has rows of its own, the organization. */
   let resolved = new NestedMap<Resolved>();
   return ({ id, currency }, model, unit, now) => {
     const own = owners.get(model)?.get(id);

@@ -12,7 +12,9 @@ import { getOrganization } from "../organizations/organizations.ts";
 import { loses, priceEffect, stillUnpriced } from "./effect.ts";
 import type { PriceRecord } from "./store-port.ts";
 
-/** What a change of prices does, for the organization of its row or, of a default, for one without rows of its own. */
+/**
+ * Effect of a change of prices for the organization of its row or, for a default row, for one without rows of its own.
+ */
 export interface PriceChange {
   row: PriceRecord;
   /** Just before the change takes effect. */
@@ -37,7 +39,7 @@ export async function setPrice(
   return change;
 }
 
-/** What `setPrice` would do, and why it would be refused; writes nothing. */
+/** Returns what `setPrice` would do, or why it would be refused. Writes nothing. */
 export async function previewPrice(
   context: AdminContext,
   fields: z.output<typeof priceCreationSchema>,

@@ -50,7 +50,7 @@ export const priceTableOperations = {
   }),
 };
 
-/** What every model costs an organization, or one without rows of its own, by the rows in force now. */
+/** Returns the present price of every model for an organization, or for one without rows of its own. */
 export async function readPriceTable(context: AdminContext, input: z.output<typeof priceTableInput>) {
   const { organizationId } = input;
   const { catalogue, clock, store } = context;

@@ -18,7 +18,7 @@ export const promptOperations = {
   }),
 };
 
-/** What was said in a request; reading it is audited. Throws 404 where nothing is kept. */
+/** Returns the logged prompt and reply of a request and audits the reading. Throws 404 where nothing is kept. */
 async function readPrompt({ store, by }: AdminContext, id: string): Promise<PromptRecord> {
   const record = await store.prompts.read(id, by);
   if (record) return record;

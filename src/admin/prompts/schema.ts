@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { timeCodec } from "../output.ts";
 
-/** What was said in a request, without what looks like personal data or a secret. */
+/** Prompt and reply of a request, without what looks like personal data or a secret. */
 export const promptSchema = z.object({
   id: z.string().describe("Of the request"),
   at: timeCodec,

@@ -46,7 +46,7 @@ export async function listRequests(
   };
 }
 
-/** What the store is asked for. Throws 404 for an unknown organization or key. */
+/** Returns the filter for the store. Throws 404 for an unknown organization or key. */
 async function requestFilter(
   context: AdminContext,
   { organizationId, ...filter }: z.output<typeof requestFilterSchema>,

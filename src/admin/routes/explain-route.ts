@@ -17,7 +17,7 @@ import { resolveRoute } from "./routes.ts";
 import type { KeyRecord } from "../keys/schema.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
 
-/** Which request is simulated. */
+/** The simulated request. */
 interface RouteQuestion {
   organization: string;
   /** Id of a key; without one only the organization's rules apply. */
@@ -27,7 +27,7 @@ interface RouteQuestion {
   health?: readonly Ejection[];
 }
 
-/** Which channel would serve the request, and why. */
+/** Explains which channel would serve the request. */
 export interface RouteExplanation {
   organization: string;
   key: string | null;

@@ -46,7 +46,7 @@ function ejectionOf(target: Target, health: readonly Ejection[]): Ejection | nul
   return health.find((each) => each.target === targetName(target) && each.durationMs > 0) ?? null;
 }
 
-/** Which of them would serve the request, in one sentence. */
+/** Returns one sentence about the target that would serve the request. */
 export function verdictOn(targets: readonly ExplainedTarget[]): string {
   const first = targets.filter(({ share }) => share > 0);
   if (first.length === 0) {

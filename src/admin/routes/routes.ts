@@ -35,7 +35,10 @@ export async function setRoute(
   return effectiveRoute(context.catalogue, after, model);
 }
 
-/** A member of the organization may order, weigh and leave out; another target could be a dearer model at this one's price. */
+/**
+ * A member of the organization may order, weigh and leave out; another target could be a dearer model at this one's
+ * price.
+ */
 function requireKnownTargets(
   { routes }: Catalogue,
   { routes: own }: OrganizationRecord,
@@ -76,7 +79,7 @@ export async function removeRoute(
 interface EffectiveRoute extends RouteRecord {
   model: string;
   source: "organization" | "default";
-  /** Of the organization, whose row its routes are in. */
+  /** Version of the organization, whose row contains its routes. */
   version: number;
 }
 

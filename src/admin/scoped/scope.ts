@@ -1,7 +1,7 @@
 import { AdminError } from "../admin-error.ts";
 import type { Role } from "../roles.ts";
 
-/** Whose view of the store it is. */
+/** Organizations that a scoped store shows. */
 export interface Scope {
   organizations: readonly string[];
   role: Role;

@@ -15,7 +15,7 @@ interface Attempt {
   succeed(): Promise<void>;
 }
 
-/** Who tries to sign in. */
+/** Account, address and browser of an attempt. */
 interface Trying {
   name: string;
   address: string;

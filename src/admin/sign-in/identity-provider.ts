@@ -13,7 +13,7 @@ export interface IdentitySettings {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** What the button says. */
+  /** Text of the button. */
   label: string;
   scope: string;
   /** Claim with the names of groups. */
@@ -22,11 +22,11 @@ export interface IdentitySettings {
   roles: Partial<Record<Role, readonly string[]>> | null;
   defaultRole: Role;
   defaultOrganizations: "*" | readonly string[];
-  /** Of addresses whose holders become members at their first sign-in. */
+  /** Domains of addresses whose holders become members at their first sign-in. */
   allowedDomains: readonly string[];
 }
 
-/** What the provider has signed about somebody. */
+/** Claims that the provider has signed about a person. */
 export interface IdentityClaims {
   /** Issuer and subject: never another's. */
   identity: string;

@@ -23,7 +23,7 @@ const nothing = z.strictObject({});
 const own = { role: "viewer", reach: "organization", cost: "page" } as const;
 const done = { done: true } as const;
 
-/** What everybody does with the own account. */
+/** Operations on the caller's own account. */
 export const sessionOperations = {
   "session.get": operation({
     method: "GET",

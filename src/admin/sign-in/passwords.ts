@@ -8,7 +8,7 @@ import { requireSession } from "./signed-in.ts";
 import { passwordChangeSchema } from "../members/schema.ts";
 
 const GENERATED_LENGTH = 20;
-/** What OWASP recommends for Argon2id. */
+/** Parameters that OWASP recommends for Argon2id. */
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
 
@@ -20,11 +20,11 @@ export function hashPassword(password: string): Promise<string> {
   return Bun.password.hash(password, { algorithm: "argon2id", memoryCost: MEMORY_KIB, timeCost: PASSES });
 }
 
-/** Of no password: whoever has none takes as long to refuse. */
+/** Hash that no password matches, so that refusing a member without one takes as long. */
 const NO_HASH =
   "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/** Whether a password is right; false for nobody, after the same time. */
+/** Checks a password. Returns false for a missing hash after the same time. */
 export async function isPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const isRight = await Bun.password.verify(password, hash ?? NO_HASH);
   return isRight && hash !== null && hash !== undefined;

@@ -43,7 +43,9 @@ export async function openSession(
   return token;
 }
 
-/** Whose session a token is. Throws 401 for one that is unknown or ended, and for a disabled member. */
+/**
+ * Returns the session of a token with its member. Throws 401 for an unknown or ended session and for a disabled member.
+ */
 export async function readSession(
   { store, clock }: Stored,
   token: string,
@@ -98,7 +100,7 @@ export async function sweepSessions({ store, clock }: Stored): Promise<void> {
   await store.signInAttempts.sweep(now);
 }
 
-/** When a session ends unless it is used. */
+/** Returns the time at which an unused session ends. */
 export function endOf({ createdAt, seenAt }: SessionRecord): number {
   return Math.min(seenAt + IDLE_MS, createdAt + MAX_SESSION_MS);
 }

@@ -19,7 +19,7 @@ interface OpenSession {
   setToken(token: string | null): void;
 }
 
-/** Where a request comes from, for the list of sessions and the audit. */
+/** Origin of a request, for the list of sessions and the audit. */
 export interface Origin {
   address: string;
   agent: string;
@@ -30,7 +30,7 @@ export interface Caller {
   signedIn?: SignedIn;
 }
 
-/** What the caller may do. */
+/** Returns the rights of the caller. */
 export function accessOf({ signedIn }: Caller): Access {
   return signedIn?.access ?? FULL_ACCESS;
 }
@@ -57,12 +57,12 @@ export function requireWithin(caller: Caller, given: Access): void {
     throw new AdminError(403, "organizations", "you can give access to your own organizations only");
 }
 
-/** Whether the caller decides for all organizations, and so what each of them is given. */
+/** Returns true for a caller of all organizations, who decides what each of them is given. */
 export function decidesForAll(caller: Caller): boolean {
   return accessOf(caller).organizations === "*";
 }
 
-/** Whether an access reaches all the organizations. */
+/** Returns true when an access includes all these organizations. */
 export function covers({ organizations: own }: Access, organizations: Access["organizations"]): boolean {
   if (own === "*") return true;
   return organizations !== "*" && organizations.every((id) => own.includes(id));

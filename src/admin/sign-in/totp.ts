@@ -88,7 +88,7 @@ export async function removeTotp(
 
 export const WRONG_CODE = "the code is wrong or was used already; wait for the next one";
 
-/** What opens secrets. */
+/** Opens sealed secrets. */
 export interface TotpOpener {
   configuration: Pick<Configuration, "unseal">;
 }
@@ -113,7 +113,7 @@ export async function openSecret(
   return secret === null ? null : { sealed: member.totp.secret.sealed, secret };
 }
 
-/** What the secret of a member's second factor is sealed for. */
+/** Returns the name under which the secret of a member's second factor is sealed. */
 export function secretName({ id }: Pick<MemberRecord, "id">): SecretName {
   return { kind: "member", id, field: "totp" };
 }
@@ -132,7 +132,7 @@ export function acceptCode(
   return recoveryHashes.length < totp.recoveryHashes.length ? { ...totp, recoveryHashes } : null;
 }
 
-/** Whether a member has to give a code. */
+/** Returns true for a member who has to give a code. */
 export function isTotpOn({ totp }: Pick<MemberRecord, "totp">): boolean {
   return totp?.isConfirmed ?? false;
 }

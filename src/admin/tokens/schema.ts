@@ -16,7 +16,7 @@ export const tokenSchema = z.object({
   createdAt: timeCodec,
 });
 
-/** The same as it is stored. */
+/** A token as it is stored. */
 export type AdminTokenRecord = z.output<typeof tokenSchema> & {
   /** SHA-256 of the token. */
   hash: string;

@@ -67,7 +67,10 @@ export async function removeAdminToken(context: AdminContext, id: string): Promi
   if (!isRemoved) throw new AdminError(404, "id", `there is no token "${id}"`);
 }
 
-/** Whose admin token a text is. Throws 401 for one that is unknown or has expired, and for a disabled member's. */
+/**
+ * Returns the member and the rights of an admin token. Throws 401 for an unknown or expired token and for a disabled
+ * member's.
+ */
 export async function readAdminToken(
   { store, clock }: Pick<AdminContext, "store" | "clock">,
   text: string,
@@ -84,7 +87,7 @@ export async function readAdminToken(
   return { member, access, session: null, tokenId: token.id };
 }
 
-/** What both may do; null where that is nothing. */
+/** Returns the rights that two accesses share; null for none. */
 function commonAccess(one: Access, other: Access): Access | null {
   const role = isAtLeast(one.role, other.role) ? other.role : one.role;
   if (covers(other, one.organizations)) return { role, organizations: one.organizations };

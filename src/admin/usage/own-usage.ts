@@ -12,7 +12,7 @@ import type { BudgetRecord } from "../budgets/schema.ts";
 const DAY_MS = 24 * 60 * 60_000;
 const LAST_REQUESTS = 20;
 
-/** Whose usage is read. */
+/** Key whose usage is read. */
 interface UsageOwner {
   keyId: string;
   currency: string;
@@ -22,7 +22,7 @@ interface UsageOwner {
 
 type Stores = Pick<AdminStore, "usage" | "budgets" | "requests">;
 
-/** What a key has used in the last days, what is left of its budgets, and its last requests: what its user may see. */
+/** Returns what the user of a key may see: usage of the last days, the rest of its budgets and its last requests. */
 export async function readOwnUsage(
   store: Stores,
   { keyId, currency, budgets }: UsageOwner,

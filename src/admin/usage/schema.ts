@@ -2,7 +2,7 @@ import { z } from "zod";
 import { TOKEN_CATEGORIES } from "../../domain/usage.ts";
 import { isoTimeSchema } from "../output.ts";
 
-/** What the console and programs are shown of usage, requests and pictures. */
+/** Schemas of usage, requests and pictures for the console and programs. */
 
 const decimal = z.string().describe("Decimal of at most nine places");
 const milliseconds = z.number().nullable().describe("Milliseconds; null where nothing was measured");

@@ -10,7 +10,7 @@ import type { LedgerPosition } from "../ledger/store-port.ts";
 export interface UsageStore {
   /** Sums of ledger entries, by what `by` names; all of a row's other names are empty. */
   sums(range: UsageRange, by: readonly UsageDimension[]): Promise<UsageSum[]>;
-  /** The same, and only what most is asked for. */
+  /** The same sums with the most requested figures only. */
   spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;
   /** Counts of requests; a count of calls to vendors has the route `attempt`. */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
@@ -20,11 +20,11 @@ export interface UsageStore {
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
   /** Removes counts whose time is over. */
   sweepTraffic(): Promise<void>;
-  /** Whether any picture was ever delivered. */
+  /** Returns true once any picture was delivered. */
   hasPictures(): Promise<boolean>;
 }
 
-/** What is summed up; what is absent does not matter. */
+/** Filter of sums; an absent field matches everything. */
 export interface UsageRange {
   /** Unix milliseconds, inclusive and exclusive. */
   from: number;
@@ -41,7 +41,7 @@ export interface UsageRange {
 export type UsageDimension = "at" | "organizationId" | "keyId" | "model" | "channel";
 export type TrafficDimension = UsageDimension | "route" | "code";
 
-/** Where a sum belongs; empty where it was not asked for, or where there is none. */
+/** Names of a sum; empty for a dimension that was not requested or has no value. */
 interface SumNames {
   /** Start of the span, Unix milliseconds; 0 where it was not asked for. */
   at: number;
@@ -53,10 +53,10 @@ interface SumNames {
 
 export interface SpendingSum extends SumNames {
   currency: string;
-  /** That were charged. */
+  /** Number of charged requests. */
   requests: number;
   images: number;
-  /** Of all categories. */
+  /** Tokens of all categories. */
   tokens: number;
   amount: Nanos;
 }
@@ -66,7 +66,7 @@ export interface UsageSum extends SpendingSum {
   orphanCost: Nanos;
   /** As far as it is in `currency`. */
   vendorCost: Nanos;
-  /** What was charged where the vendor's cost is known. */
+  /** Amount charged for requests whose vendor's cost is known. */
   costed: Nanos;
 }
 
@@ -79,7 +79,7 @@ export interface TrafficSum extends SumNames {
   code: string;
   requests: number;
   errors: number;
-  /** Of those without an error; see `durationBucket`. */
+  /** Durations of requests without an error; see `durationBucket`. */
   durations: number[];
 }
 
@@ -144,7 +144,7 @@ export interface RequestStore {
     filter: RequestFilter,
     page: { below: LedgerPosition | null; limit: number },
   ): Promise<ListedRequest[]>;
-  /** By the gateway's own id or the caller's, newest first, at most 20. */
+  /** Finds by the gateway's own id or the caller's, newest first, at most 20. */
   find(id: string): Promise<ListedRequest[]>;
   /** Removes what is older than `before`, and the oldest beyond `maxRows`, a bounded number; returns how many. */
   sweep(before: number, maxRows: number): Promise<number>;

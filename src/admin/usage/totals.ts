@@ -3,7 +3,7 @@ import { TOKEN_CATEGORIES } from "../../domain/usage.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
 import type { SpendingSum, TrafficSum, UsageSum } from "./store-port.ts";
 
-/** What was spent in all. Amounts are those of one currency, everything else counts in all. */
+/** Sum of spending. Amounts are of one currency; counts include all currencies. */
 export function spendingOf(sums: readonly SpendingSum[], currency: string) {
   const total = { requests: 0, images: 0, tokens: 0, amount: 0n };
   for (const sum of sums) {
@@ -15,7 +15,7 @@ export function spendingOf(sums: readonly SpendingSum[], currency: string) {
   return total;
 }
 
-/** The same with all that is known of usage. */
+/** Sum of spending with every figure of usage. */
 export function totalOf(sums: readonly UsageSum[], currency: string) {
   const categories = Object.fromEntries(
     TOKEN_CATEGORIES.map((category) => [category, 0]),
@@ -31,9 +31,9 @@ export function totalOf(sums: readonly UsageSum[], currency: string) {
   return { ...spendingOf(sums, currency), categories, ...cost };
 }
 
-/** What `spendingOf` adds up to. */
+/** Result of `spendingOf`. */
 type Spending = ReturnType<typeof spendingOf>;
-/** What `totalOf` adds up to. */
+/** Result of `totalOf`. */
 type Total = ReturnType<typeof totalOf>;
 
 /** Spending as it is shown. */

@@ -31,7 +31,7 @@ export const usageInputSchema = usageFilterSchema.extend({
   currency: z.string().optional().describe("By default the one of most requests"),
 });
 
-/** What a group is in sums, and the filter of some groups. */
+/** Dimension of each grouping in sums, and the filter for some of its groups. */
 const GROUPS = {
   model: { by: "model", filter: "models" },
   key: { by: "keyId", filter: "keys" },

@@ -2,7 +2,7 @@ import type { Actor } from "../actor.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "./schema.ts";
 import type { ListPosition, OrganizationFilter } from "../list-page.ts";
 
-/** Which messages are meant; what is absent does not matter. */
+/** Filter of messages; an absent field matches every message. */
 interface DeliveryFilter extends OrganizationFilter {
   jobId?: string;
   status?: WebhookDelivery["status"];
@@ -13,10 +13,15 @@ export interface WebhookStore {
   list(organizationId?: string): Promise<WebhookEndpoint[]>;
   /** False when there is no such endpoint. */
   remove(id: string, by: Actor): Promise<boolean>;
-  /** Gives an endpoint another secret; the earlier one signs, too, for so long. False when there is no such endpoint. */
+  /**
+   * Gives an endpoint another secret; the earlier one signs, too, for so long. False when there is no such endpoint.
+   */
   rotate(id: string, secret: string, overlapMs: number, by: Actor): Promise<boolean>;
   /** Newest first. */
   deliveries(page: DeliveryFilter & { below?: ListPosition; limit: number }): Promise<WebhookDelivery[]>;
-  /** Sends a message again, from now on as often as a new one. False when there is none, in some organizations when named. */
+  /**
+   * Sends a message again, from now on as often as a new one. False when there is none, in some organizations when
+   * named.
+   */
   redeliver(id: string, by: Actor, organizationIds?: readonly string[]): Promise<boolean>;
 }

@@ -15,7 +15,7 @@ import {
 } from "./schema.ts";
 
 const SECRET_BYTES = 32;
-/** Of one organization: each gets a message for each job. */
+/** Most endpoints of one organization: each gets a message for each job. */
 const MAX_WEBHOOKS = 20;
 
 /**
