@@ -4,7 +4,8 @@ import { limitsSchema, queryTimeSchema, timeSchema } from "../admin/input.ts";
 import { operations, type OperationName } from "../admin/operations.ts";
 import type { Input, ListItem, ListName, Output } from "./administration.ts";
 import type { CommandContext } from "./context.ts";
-import { collect, FIELD_READERS, readLimit, readSwitch, readTime, readWord, UNSET } from "./options.ts";
+import { FIELD_READERS } from "./field-readers.ts";
+import { collect, readLimit, readSwitch, readTime, readWord, UNSET } from "./options.ts";
 import type { Row } from "./table.ts";
 
 /**
@@ -36,7 +37,7 @@ type FieldPath<Fields> = {
 }[keyof Fields & string];
 
 /** A command that runs one operation. */
-export interface OperationCommand<Name extends OperationName, Result = Output<Name>> {
+interface OperationCommand<Name extends OperationName, Result = Output<Name>> {
   description: string;
   fields?: FieldOptions<Name>;
   /** Options that are no fields, with their texts; `input` gets what was given. */

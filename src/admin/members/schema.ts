@@ -28,7 +28,7 @@ export const memberSchema = z.object({
 /** Longer ones only cost time to hash. */
 const MAX_PASSWORD_LENGTH = 256;
 
-export const passwordSchema = z
+const passwordSchema = z
   .string()
   .min(MIN_PASSWORD_LENGTH, { error: `must have at least ${MIN_PASSWORD_LENGTH} characters` })
   .max(MAX_PASSWORD_LENGTH);
