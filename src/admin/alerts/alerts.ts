@@ -51,7 +51,8 @@ export async function updateAlert(
 ): Promise<AlertRecord> {
   const { version, ...fields } = input;
   const known = await getAlert(context, id);
-  await checkAlert(context, { ...known, ...definedOf(fields) });
+  const { settings = known.settings, emails = known.emails, usesWebhooks = known.usesWebhooks } = fields;
+  await checkAlert(context, { ...known, settings, emails, usesWebhooks });
   await requireRecipients(context, fields.emails ?? [], { ...known, field: "emails" });
   const change = (before: AlertRecord): Partial<AlertRule> => {
     requireVersion(before, version);
@@ -97,12 +98,6 @@ async function checkAlert(
   const budget = await store.budgets.get(settings.budgetId);
   if (budget?.organizationId !== organizationId)
     throw new AdminError(404, "settings.budgetId", `there is no budget "${settings.budgetId}"`);
-}
-
-function definedOf<Fields extends object>(
-  fields: Fields,
-): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** Most rules of one organization: each check reads all of them, and each may send mails to anybody. */
