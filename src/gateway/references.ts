@@ -1,7 +1,7 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceImage, ReferenceSource } from "../domain/image.ts";
 import { linkedPicture } from "./delivery/linked-picture.ts";
-import { checkMask, readMask } from "../imaging/mask.ts";
+import { checkMask, readMask } from "../imaging/reference.ts";
 import { recompress } from "../imaging/recompress.ts";
 import { checkReference, readReference } from "../imaging/reference.ts";
 import { readLink, SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";

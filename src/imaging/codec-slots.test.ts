@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCodecSlots } from "./codec-slots.ts";
+import { createCodecSlots } from "./codec.ts";
 
 test.each([
   [1, 1],

@@ -1,7 +1,8 @@
-import { ByteCursor } from "./byte-cursor.ts";
 import { detachBuffer } from "../lib/detach-buffer.ts";
+import { FairSemaphore } from "../lib/semaphore.ts";
+import { ByteCursor } from "./byte-cursor.ts";
 import { decodeForeign, type ForeignFormat } from "./foreign.ts";
-import { textAt, type ImageHeader, type Orientation } from "./header-reader.ts";
+import { type ImageHeader, type Orientation, textAt } from "./header-reader.ts";
 
 /** Maximum pixels of a picture, in total and along one edge. */
 export const MAX_PIXELS = 50_000_000;
@@ -124,4 +125,18 @@ async function withoutExtras(image: Blob): Promise<Blob | Uint8Array> {
     kept = cursor.offset;
   }
   return image;
+}
+
+/** Pictures decoded or encoded at once; each may take four bytes a pixel. */
+const SLOTS = 4;
+/** Most slots of one organization, so that its large pictures never take every slot. */
+const MAX_SLOTS_PER_ORGANIZATION = SLOTS - 1;
+
+/**
+ * Makes the codec slots of a process on a machine with so many processors. One organization leaves a processor to the
+ * others: decoding and encoding keep one each busy for seconds.
+ */
+export function createCodecSlots(processors: number): FairSemaphore {
+  const perOrganization = Math.max(1, Math.min(MAX_SLOTS_PER_ORGANIZATION, processors - 1));
+  return new FairSemaphore(SLOTS, perOrganization);
 }

@@ -2,7 +2,7 @@ import { deflateSync } from "node:zlib";
 import { expect, test } from "bun:test";
 import { makeGif, makePng, pngChunk, pngHeader, pngOf } from "../../test/support/pictures.ts";
 import { createSemaphore } from "../lib/semaphore.ts";
-import { readMask } from "./mask.ts";
+import { readMask } from "./reference.ts";
 
 const slots = createSemaphore(2);
 const first = { width: 40, height: 20 };

@@ -1,7 +1,8 @@
+import { GatewayError } from "../domain/gateway-error.ts";
 import type { ReferenceImage } from "../domain/image.ts";
 import type { Semaphore } from "../lib/semaphore.ts";
 import { decodeWhole, isPortable } from "./codec.ts";
-import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
+import { type ImageHeader, UNDECODABLE, UnreadableImageError } from "./header-reader.ts";
 import { readImageHeader, refusing, sniffImage } from "./sniff.ts";
 import { encodeAs } from "./transcode.ts";
 import { requireWhole } from "./whole.ts";
@@ -80,4 +81,33 @@ async function decode(image: Blob, header: ImageHeader, signal: AbortSignal | un
     signal?.throwIfAborted();
     throw new UnreadableImageError(UNDECODABLE, { cause });
   }
+}
+
+const NAME = "The mask";
+
+/** Returns a mask that `checkMask` accepts, after decoding it to its end. */
+export async function readMask(
+  mask: Blob,
+  first: { width: number; height: number },
+  options: { slots: Semaphore; signal?: AbortSignal },
+): Promise<ReferenceImage> {
+  await checkMask(mask, first);
+  return await readReference(mask, { param: "mask", name: NAME, ...options });
+}
+
+/**
+ * Checks an inpainting mask against image 1, without decoding it: a PNG of the same pixel size, whose transparency
+ * marks the area to edit. Throws `invalid_image` with `param` "mask".
+ */
+export async function checkMask(mask: Blob, first: { width: number; height: number }): Promise<void> {
+  const { format, width, height, hasAlpha } = await checkReference(mask, { param: "mask", name: NAME });
+  const problem =
+    format !== "png"
+      ? `must be a PNG with an alpha channel; this is a ${format.toUpperCase()}`
+      : !hasAlpha
+        ? "must have an alpha channel: make the area to edit fully transparent"
+        : width !== first.width || height !== first.height
+          ? `must have the size of image 1, ${first.width}x${first.height} pixels; it is ${width}x${height}`
+          : null;
+  if (problem) throw new GatewayError("invalid_image", `${NAME} ${problem}.`, { param: "mask" });
 }

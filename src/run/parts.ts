@@ -9,7 +9,7 @@ import { type Degradations, watchDegradations } from "./status.ts";
 import type { RequestListener } from "../domain/request-event.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { gauges, type StatusSources } from "./status.ts";
-import { createCodecSlots } from "../imaging/codec-slots.ts";
+import { createCodecSlots } from "../imaging/codec.ts";
 import { requestCancel } from "../jobs/cancel.ts";
 import { systemClock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";

@@ -217,7 +217,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H13",
     edits: [
       {
-        file: "src/imaging/codec-slots.ts",
+        file: "src/imaging/codec.ts",
         find: "return new FairSemaphore(SLOTS, perOrganization);",
         replace: "return new FairSemaphore(64 * perOrganization);",
       },

@@ -315,7 +315,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   },
   {
     name: "one organization's pictures take every processor",
-    file: "src/imaging/codec-slots.ts",
+    file: "src/imaging/codec.ts",
     find: "processors - 1",
     replace: "processors",
     tests: ["src/imaging/codec-slots.test.ts"],
