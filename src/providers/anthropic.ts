@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { createMessagesConnection, type MessagesConnection } from "./messages-compatible/connection.ts";
-import { probeMessages } from "./messages-compatible/probe.ts";
 import { createMessagesText } from "./messages-compatible/text.ts";
 import type { Provider } from "./provider.ts";
 import { extraHeaders, headerValue, httpAddress } from "./transport/channel-settings.ts";
+import { writeJsonBody } from "./transport/json-body.ts";
+import { callJson } from "./transport/json-call.ts";
+import { probeByEither, probeByReading, probeByRefusal, UNKNOWN_MODEL } from "./transport/probe.ts";
 
 const settings = z.object({
   baseUrl: httpAddress
@@ -29,4 +31,20 @@ export const anthropic: Provider<AnthropicSettings> = {
 function connectionOf(settings: AnthropicSettings): MessagesConnection {
   const credential = { "x-api-key": settings.apiKey };
   return createMessagesConnection({ ...settings, credential, countsTokens: true });
+}
+
+/** Reads the list of models (Anthropic API, "List models"), or sends a message to a model that nobody has. */
+async function probeMessages(
+  { url, jsonHeaders: headers, errors }: MessagesConnection,
+  signal: AbortSignal,
+): Promise<void> {
+  const listUrl = url.replace(/messages$/, "models?limit=1");
+  const message = { model: UNKNOWN_MODEL, messages: [{ role: "user", content: "ping" }], max_tokens: 1 };
+  await probeByEither(
+    () => probeByReading({ url: listUrl, headers, signal }, errors.classify),
+    () =>
+      probeByRefusal(() =>
+        callJson("POST", { url, headers, body: writeJsonBody(() => message), signal }, errors.classify),
+      ),
+  );
 }

@@ -1,19 +1,20 @@
-import type { ImageOrder, ImageReply } from "../../domain/image.ts";
+import { repeatRequest } from "../../dialects/native/index.ts";
+import type { ImageOrder, ImageReply, ReferenceImage } from "../../domain/image.ts";
 import type { ImageUpstream } from "../../gateway/upstreams.ts";
+import { writeJson } from "../../lib/json-spool.ts";
 import type { FairSemaphore } from "../../lib/semaphore.ts";
 import { createImageUpstream } from "../images/image-upstream.ts";
-import { readImageJson } from "../transport/image-json.ts";
+import { followsReference } from "../images/wanted-image.ts";
+import { type Credential, withCredential } from "../transport/credential.ts";
 import { send } from "../transport/http.ts";
-import { requestIdOf } from "../transport/request-id.ts";
-import type { JsonBody } from "../transport/json-body.ts";
+import { readImageJson } from "../transport/image-json.ts";
+import { type JsonBody, writeJsonBody } from "../transport/json-body.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
+import { requestIdOf } from "../transport/request-id.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
-import { withCredential, type Credential } from "../transport/credential.ts";
 import type { GenerateContentConnection } from "./connection.ts";
 import { readGoogleFailure } from "./errors.ts";
-import { repeatBody } from "./native.ts";
 import { readGenerateReply } from "./reply.ts";
-import { REFERENCE_FORMATS, writeGenerateRequest } from "./request.ts";
 
 /** Images by `generateContent`, which makes one a call; with `fansOut` several are made by several calls. */
 export function createGenerateContentImages(
@@ -66,12 +67,54 @@ async function call(
   return { ...reply, isCompressed: connection.takesOutputOptions && order.format === "jpeg" };
 }
 
-/** A native request is repeated as it came; its length is known only while it is written. */
+/**
+ * Returns the body. A native request is repeated as it came: parts on disk are read while they are sent, so its length
+ * is not known before.
+ */
 function bodyOf(
   order: ImageOrder,
   connection: GenerateContentConnection,
 ): { body: JsonBody["body"]; headers: Record<string, string> } {
-  if (order.native) return { body: repeatBody(order.native, order, connection), headers: {} };
+  const { demandsRoles } = connection;
+  if (order.native)
+    return { body: writeJson(repeatRequest(order.native, order, { demandsRoles })), headers: {} };
   const { body, byteLength } = writeGenerateRequest(order, connection.takesOutputOptions);
   return { body, headers: { "content-length": String(byteLength) } };
+}
+
+/**
+ * Writes the request for one picture: references in order, then the prompt (Gemini API reference,
+ * `GenerateContentRequest`). Without an aspect ratio the vendor gives an edit the shape of its first reference.
+ */
+function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): JsonBody {
+  return writeJsonBody((base64) => ({
+    contents: [
+      {
+        role: "user",
+        parts: [
+          ...order.references.map(({ blob, format }) => ({
+            inlineData: { mimeType: `image/${format}`, data: base64(blob) },
+          })),
+          { text: order.prompt },
+        ],
+      },
+    ],
+    generationConfig: {
+      // Without this the models add text, which is billed.
+      responseModalities: ["IMAGE"],
+      imageConfig: {
+        ...(!order.size.isAuto && !followsReference(order) && { aspectRatio: order.size.ratio }),
+        imageSize: order.size.tier,
+        ...(takesOutputOptions && order.format === "jpeg" && { imageOutputOptions: writeJpeg(order) }),
+      },
+    },
+  }));
+}
+
+/** Formats of references that the vendor reads (Gemini API, image understanding; AVIF by the REST reference). */
+const REFERENCE_FORMATS: readonly ReferenceImage["format"][] = ["png", "jpeg", "webp", "heic", "avif"];
+
+/** Requests JPEG. The vendor's default quality of 75 would be below other vendors' pictures. */
+function writeJpeg({ compression = 100 }: ImageOrder): object {
+  return { mimeType: "image/jpeg", compressionQuality: compression };
 }

@@ -1,15 +1,15 @@
 import { z } from "zod";
+import type { TextCall } from "../../gateway/upstreams.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { removeMember } from "../../lib/json-edit.ts";
-import type { TextCall } from "../../gateway/upstreams.ts";
 import type { GenerateContentConnection } from "../generate-content/connection.ts";
 import { createGenerateContentImages } from "../generate-content/images.ts";
 import { createGenerateContentText } from "../generate-content/text.ts";
 import type { Provider } from "../provider.ts";
-import { createAccessTokens, type RequestToken } from "../transport/access-tokens.ts";
-import { authenticateByToken } from "../transport/credential.ts";
+import { createAccessTokens, type GrantedToken, type RequestToken } from "../transport/access-tokens.ts";
 import { fanOutSetting, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
-import { requestInstanceToken } from "./instance-token.ts";
+import { authenticateByToken } from "../transport/credential.ts";
+import { requestToken } from "../transport/token-request.ts";
 import { createVertexMessages, isClaude } from "./messages.ts";
 import { readServiceAccount, requestAccountToken } from "./service-account.ts";
 
@@ -123,4 +123,18 @@ function tokenRequest({ apiKey, metadataUrl }: VertexSettings): RequestToken {
 
 function projectOf({ project, apiKey }: { project?: string; apiKey?: string }): string | undefined {
   return project ?? (apiKey === undefined ? undefined : readServiceAccount(apiKey)?.projectId);
+}
+
+/**
+ * Requests a token for the account of this machine (Compute Engine metadata server). It bypasses proxies, which would
+ * get the token.
+ */
+async function requestInstanceToken(metadataUrl: string, signal: AbortSignal): Promise<GrantedToken> {
+  const base = withoutEndSlash(metadataUrl);
+  return await requestToken(`${base}/computeMetadata/v1/instance/service-accounts/default/token`, {
+    method: "GET",
+    headers: { "metadata-flavor": "Google", accept: "application/json" },
+    signal,
+    proxy: false,
+  });
 }

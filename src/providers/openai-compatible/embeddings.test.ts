@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { NumberLists } from "./number-lists.ts";
+import { NumberLists } from "./embeddings.ts";
 
 const TEXT =
   '{"data":[{"embedding":[1e-7, -2.5],"note":"input[0] of [ 3"},{"embedding":[]},[4,"x"]],"list":[5]}';
