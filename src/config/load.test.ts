@@ -185,7 +185,7 @@ channels:
 
 test("the port of the metrics is not that of the gateway", async () => {
   expect(await problems(null, { PORT: "9090", METRICS_PORT: "9090" })).toEqual([
-    "server.metrics_port: must be another than server.port",
+    "server.metrics_port: must differ from server.port",
   ]);
 });
 
@@ -506,7 +506,7 @@ test("a shipped price may know more than the file leaves of its model", async ()
   expect(settings.prices.get("sandbox-a")).toMatchObject({ unit: "image", perImage: { "2K": {} } });
 });
 
-test("deadlines and bounds of a channel reach it in the program's words", async () => {
+test("timeouts and bounds of a channel become the program's settings", async () => {
   const yaml = "channels: {mine: {provider: sandbox, max_concurrent: 4, deadlines: {idle_ms: 5000}}}";
   const { settings } = await load(yaml);
   expect(settings.channels.get("mine")).toEqual({

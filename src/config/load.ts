@@ -72,7 +72,7 @@ export async function loadSettings(options: LoadOptions): Promise<LoadedSettings
   const effective = fileSchema.parse(withoutInvalid(withOverrides(file.content, overrides)));
   const { port, metrics_port: metricsPort } = effective.server;
   if (metricsPort !== null && metricsPort === port)
-    report("server.metrics_port", "must be another than server.port");
+    report("server.metrics_port", "must differ from server.port");
   const catalogue = await readCatalogue(options.catalogueDirectory ?? SHIPPED_CATALOGUE, report);
   // Paths of the environment are relative to the working folder, those of the file to the file's folder.
   const base = overrides.some(({ variable }) => variable === "GATEWAY_DATA_DIR") ? options.cwd : directory;

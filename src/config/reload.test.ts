@@ -14,7 +14,7 @@ ${model("dropped", "1")}
 ${model("dearer", "1")}
 `;
 
-/** What a change of the file or of a secret file comes to. */
+/** Returns the result of a change of the file or of a secret file. */
 async function change(before: string, after: string, secrets = ["sk-1", "sk-1"]) {
   await using place = await folderWithCatalogue({});
   const load = async (yaml: string, secret = "") => {

@@ -87,7 +87,7 @@ export async function sendCall(
   const response = await upstream.send({ raw, upstreamModel, isStream, headers, signal: call.cancellation });
   call.vendorRequestId = response.requestId;
   if (!stream) {
-    if (response.kind === "stream") throw new UpstreamError("broken", "a stream for a request without one");
+    if (response.kind === "stream") throw new UpstreamError("broken", "a stream that was not requested");
     await yieldAfter(response.text);
     const reading = estimator.refined(() => passage.readReply(response));
     const { text, usage } = reading instanceof Promise ? await reading : reading;

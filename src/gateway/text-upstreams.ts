@@ -84,5 +84,5 @@ export function requireFetchable(param: string | null, target: Target, upstream:
   if (fetchesLinks(param, target, upstream)) return;
   const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;
   const detail = { publicMessage, param: param ?? undefined, isUnsent: true, isByRequest: true };
-  throw new UpstreamError("rejected", "a link for a server that fetches none", detail);
+  throw new UpstreamError("rejected", "a link for a server that fetches no links", detail);
 }

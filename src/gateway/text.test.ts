@@ -152,7 +152,7 @@ describe("a client that disconnects before there is a response", () => {
     const reading: TextUpstream = { ...whole(), traits: { fetchesNoLinks: true } };
     const failed = failing(new UpstreamError("overloaded", "no"));
     const { core, request, charges, isAllGivenBack } = open([failed, reading], { budget: 50_000n });
-    // What the next vendor cannot fetch is fetched here.
+    // The gateway fetches the links that the next vendor cannot fetch.
     core.safeFetch = {
       download: (_link, _take, { signal }) => {
         client.abort();

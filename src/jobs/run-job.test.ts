@@ -86,7 +86,7 @@ test("a job that a vendor has goes on although its key was disabled since: the v
   expect(hasBegun).toBe(true);
 });
 
-/** The calls of a job, and what is written of them; `isHeld` tells whether its lease is. */
+/** The calls of a job and the writes about them; `isHeld` is false when its lease is lost. */
 function follow(sent: ClaimedJob["sent"], isHeld = true) {
   const job = aClaimedJob({ sent });
   const written: unknown[] = [];

@@ -114,7 +114,7 @@ async function requireWebhook(
     throw new GatewayError("invalid_parameter", message, { param });
   }
   if (await webhooks.isSigned(organizationId)) return;
-  const message = "Your organization has no secret for `webhook_url` yet: its operator makes one.";
+  const message = "Your organization has no secret for `webhook_url` yet. An operator can create one.";
   throw new GatewayError("unsupported_parameter", message, { param });
 }
 

@@ -152,7 +152,7 @@ export class JobWorker {
       await removeBlobs(core.blobs, filesOf(job.request));
     } catch (error) {
       if (!(error instanceof LeaseLost) && !control.isHandedOver)
-        onProblem(`job ${job.jobId} was left`, error);
+        onProblem(`the run of job ${job.jobId} failed`, error);
     }
   }
 

@@ -156,7 +156,7 @@ async function testMail(sendMail: SendMail | null, recipient: string) {
   try {
     const body = "This mail shows that the gateway can send alerts to this address.\n";
     await sendMail({ recipient, subject: "[gateway] Test", body });
-    return { isSent: true, message: "the mail server has taken the mail" };
+    return { isSent: true, message: "the mail server has accepted the mail" };
   } catch (error) {
     return { isSent: false, message: error instanceof Error ? error.message : String(error) };
   }

@@ -65,7 +65,9 @@ export async function openCore(
   const upstreams = openUpstreams(settings.channels.values(), codecSlots);
   const leases = new BudgetLeases(storage.leases, processId, clock);
   storage.snapshot.onBudgetsChanged((budgets) => {
-    leases.revalidate(budgets).catch((error: unknown) => onProblem("leases were not given back", error));
+    leases
+      .revalidate(budgets)
+      .catch((error: unknown) => onProblem("leases of changed budgets were not given back", error));
   });
   const health = new Health(clock, (ejection) => counters.announce(ejection));
   const counters = await openCounters({

@@ -69,7 +69,7 @@ function report(
   log: ReloadOptions["log"],
 ): void {
   if (changed.length > 0) log(`configuration reloaded: ${listed(changed)}`, null, "info");
-  else log("configuration reloaded: nothing changed that a running process takes over", null, "info");
+  else log("configuration reloaded: no change takes effect without a restart", null, "info");
   if (needsRestart.length > 0) log(`takes effect at the next start: ${listed(needsRestart)}`, null);
   for (const { path, message } of loaded.warnings) log(`${path} ${message}`, null);
 }

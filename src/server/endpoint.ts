@@ -161,7 +161,7 @@ function closeConnection(lifecycle: Lifecycle, { headers }: Response): void {
 
 /** Returns the error for requests that the stopping server cuts. Their handlers see a client that disconnects. */
 export function stopping(): GatewayError {
-  const message = "This server is stopping. Retry; another will answer.";
+  const message = "This server is stopping. Retry; another one will respond.";
   return new GatewayError("overloaded", message, { retryAfterSeconds: STOPPING_RETRY_SECONDS });
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { MemberSlots } from "./member-slots.ts";
 
-test("a member has so many slots and all together so many, and one given back twice is free once", () => {
+test("slots are bounded for a member and for all members, and giving one back twice frees it once", () => {
   const slots = new MemberSlots({ ofMember: 2, ofAll: 3 }, "too many");
   const [first] = [slots.take("one"), slots.take("one")];
   expect(() => slots.take("one")).toThrow("too many");

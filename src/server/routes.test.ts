@@ -36,7 +36,7 @@ describe("finding a route", () => {
     expect(find(method, path)).toEqual({ name, parameter });
   });
 
-  test("another method is told which ones there are", () => {
+  test("another method gets the allowed ones", () => {
     expect(find("DELETE", "/things")).toEqual({ allow: ["GET", "POST"], family: "images" });
     expect(find("POST", "/things/a")).toEqual({ allow: ["GET"], family: "images" });
     expect(find("GET", "/things/a/stop")).toEqual({ allow: ["POST"], family: "images" });

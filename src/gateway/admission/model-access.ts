@@ -87,7 +87,7 @@ export function routeOf(directory: Directory, { organization }: Principal, model
     const message = "This model cannot be served here at the moment. Try again later.";
     throw new GatewayError("dependency_unavailable", message, { retryAfterSeconds: UNUSABLE_RETRY_SECONDS });
   }
-  const message = "This model has nowhere to run at the moment.";
+  const message = "No channel serves this model at the moment.";
   throw new GatewayError("model_not_available_for_routing", message, { param: "model" });
 }
 

@@ -11,14 +11,14 @@ test("what was added counts for the whole window and not after it", () => {
   expect(window.used(61_000)).toBe(0);
 });
 
-test("what was added shortly after something else counts as long", () => {
+test("an amount added shortly after another one counts as long as that", () => {
   const window = new SlidingWindow(WINDOW_MS);
   window.add(0, 1);
   window.add(1_000, 2);
   expect([window.used(60_999), window.used(61_000)]).toEqual([3, 0]);
 });
 
-test("the time until nothing counts is that of what was added last", () => {
+test("the time until nothing counts is that of the last addition", () => {
   const window = new SlidingWindow(WINDOW_MS);
   expect(window.resetMs(0)).toBe(0);
   window.add(0, 1);

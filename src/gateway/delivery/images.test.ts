@@ -56,7 +56,7 @@ async function delivered(fields: Partial<ImageRequest>, reply: Partial<ImageRepl
   return images[0]!.blob;
 }
 
-test("one of a vendor's pictures that is none costs only itself", async () => {
+test("a vendor's file that is not a picture is left out, and the others are delivered", async () => {
   const none = new Blob(["<Error>Expired</Error>"]);
   expect((await readPictures([none, jpeg, none, jpeg])).map(({ blob }) => blob)).toEqual([jpeg, jpeg]);
   await expect(readPictures([none, none])).rejects.toMatchObject({ kind: "broken" });
@@ -73,7 +73,7 @@ test.each([
   expect(await readImageHeader(found.images[0]!.blob)).toMatchObject({ width, height });
 });
 
-describe("what the vendor does not say", () => {
+describe("a fact that the vendor does not report", () => {
   test.each([
     [{ quality: "high", background: "transparent" }, {}, "high", "opaque"],
     [{}, {}, "auto", "opaque"],
@@ -82,7 +82,7 @@ describe("what the vendor does not say", () => {
     expect(await delivery({}, reply, sent)).toMatchObject({ quality, background });
   });
 
-  test("of a background is seen by the picture", async () => {
+  test("about a background is read from the picture", async () => {
     const clear = new Blob([makePng(8, 8, { pixel: () => [0, 0, 0, 0] })]);
     const sent = { background: "transparent" };
     expect(await delivery({}, { images: [clear] }, sent)).toMatchObject({ background: "transparent" });

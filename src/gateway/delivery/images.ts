@@ -46,7 +46,7 @@ export async function deliver(
     read.slice(0, request.count).map((picture) => prepare(picture, request, reply, slots)),
   );
   const [first] = pictures;
-  if (!first) throw new UpstreamError("broken", "no picture came");
+  if (!first) throw new UpstreamError("broken", "the reply has no picture");
   const link = async (blob: Blob, format: ImageFormat): Promise<{ name: string; url: string }> => {
     const { name } = await blobs.put(blob, format, organizationId);
     return { name, url: links.sign(base, name, settings.linkHours) };
@@ -165,7 +165,7 @@ const BYTES_PER_TOKEN = 4;
 
 function asBroken(cause: unknown): never {
   throw cause instanceof UnreadableImageError
-    ? new UpstreamError("broken", "what came is no picture", { cause })
+    ? new UpstreamError("broken", "a file of the reply is not a picture", { cause })
     : cause;
 }
 

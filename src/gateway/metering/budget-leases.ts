@@ -152,7 +152,7 @@ export class BudgetLeases {
     waiting: Nanos,
   ): Promise<Hold | Exhaustion> {
     if (this.#clock.monotonic() < this.#unavailableUntil)
-      throw new DependencyError("the store did not answer just now");
+      throw new DependencyError("a call to the store has just failed");
     await this.#table.prepare(budgets);
     const calledAt = this.#clock.monotonic();
     const leases = budgets.map((budget) => this.#table.open(budget));

@@ -90,7 +90,7 @@ function costOf(price: Price, usage: Usage | undefined, times: number): Nanos {
 
 function requireCharge(price: Price, usage: Usage): ChargedAmount {
   const found = charge(price, usage);
-  if (found && found.amount > MAX_CHARGE) throw new RangeError("the charge is more than a ledger takes");
+  if (found && found.amount > MAX_CHARGE) throw new RangeError("the charge is too large for the ledger");
   if (found) return found;
   const cell = usage.unit === "image" ? `${usage.tier}:${usage.quality}` : "tokens";
   throw new Error(`the price by ${price.unit} has no rate for ${cell}`);

@@ -33,7 +33,7 @@ export function openIdRoutes(
     name: "console.oidc",
     family: "admin",
     auth: "public",
-    because: "whoever signs in is not signed in yet",
+    because: "a sign-in begins without a session",
     handle,
   });
   return [

@@ -55,7 +55,7 @@ export function signInRoutes(admin: Administration, limits: BodyLimits): Route[]
       name: "admin.sign-in",
       family: "admin",
       auth: "public",
-      because: "it says how one can sign in, which the page shows before",
+      because: "the page shows the ways to sign in before a sign-in",
       handle: async ({ requestId }) =>
         Response.json(
           { password: true, oidc: admin.identity && { label: admin.identity.label } },

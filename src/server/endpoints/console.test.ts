@@ -21,7 +21,7 @@ test("each page has a nonce of its own, which its policy names", async () => {
   expect(new Set(nonces).size).toBe(2);
 });
 
-test("a browser that comes during the build is told to come back", async () => {
+test("a browser's request during the build gets a page that reloads itself", async () => {
   const response = await get(
     { ...FILES, isReady: () => Promise.withResolvers<boolean>().promise },
     "/console",
@@ -32,14 +32,14 @@ test("a browser that comes during the build is told to come back", async () => {
   expect(await response.text()).toContain("being prepared");
 });
 
-test("where it cannot be built, the page says what to run", async () => {
+test("when the build fails, the page names the command to run", async () => {
   const response = await get({ ...FILES, isReady: async () => false }, "/console");
   expect(response.status).toBe(503);
   expect(response.headers.get("retry-after")).toBeNull();
   expect(await response.text()).toContain("npm run build");
 });
 
-test("an unknown file is not found, and a known one is kept for good", async () => {
+test("an unknown file is not found, and a known one is cached for good", async () => {
   const file = await get(FILES, "/console/assets/{name}", "a.js");
   expect(file.headers.get("cache-control")).toContain("immutable");
   expect(get(FILES, "/console/assets/{name}", "../../package.json")).rejects.toThrow("nothing at this path");

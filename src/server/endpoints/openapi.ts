@@ -31,7 +31,7 @@ export function documentRoutes(
     method: "GET",
     family: "images",
     auth: "public",
-    because: "it describes what anyone may read",
+    because: "its content is public",
   } as const;
   let document: OpenApiDocument | null = null;
   // Its schemas are loaded at the first use: nothing else needs them.

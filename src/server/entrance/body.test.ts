@@ -65,7 +65,7 @@ describe("a body", () => {
     expect(await read(request(new Uint8Array(encode(WORDS)), { "content-encoding": encoding }))).toBe(WORDS);
   });
 
-  test("larger than allowed is refused, told or not, also when it only unfolds to it", async () => {
+  test("larger than allowed is refused, with or without a length, also when it is only so when decoded", async () => {
     const large = "x".repeat(2 * MIB);
     const told = request(large, { "content-length": String(large.length) });
     expect(await codeOf(read(told))).toBe("payload_too_large");
@@ -76,7 +76,7 @@ describe("a body", () => {
     expect(await codeOf(read(folded))).toBe("payload_too_large");
   });
 
-  test("of exactly the most bytes is taken", async () => {
+  test("of exactly the maximum size is accepted", async () => {
     expect(await read(request("12345"), 5)).toBe("12345");
     expect(await codeOf(read(request("123456"), 5))).toBe("payload_too_large");
   });
@@ -89,7 +89,7 @@ describe("a body", () => {
     expect(await read(large, 8 * MIB)).toHaveLength(9_000 * 512);
   });
 
-  test("is as it was sent when chunks of all sizes were joined", async () => {
+  test("is unchanged after chunks of all sizes were joined", async () => {
     const sizes = Array.from({ length: 4_000 }, (_, index) => (index % 11 === 0 ? 4_000 : index % 512));
     const pieces = sizes.map((size, index) => String.fromCharCode(97 + (index % 26)).repeat(size));
     expect(await read(request(streamOf(...pieces)), 4 * MIB)).toBe(pieces.join(""));
@@ -103,7 +103,7 @@ describe("a body", () => {
     expect(await codeOf(read(request(members, headers), members.length - 1))).toBe("payload_too_large");
   });
 
-  test("that does not match its encoding, or has one nobody reads, is refused", async () => {
+  test("that does not match its encoding, or has an unknown one, is refused", async () => {
     expect(await codeOf(read(request(WORDS, { "content-encoding": "gzip" })))).toBe("invalid_request_body");
     for (const encoding of ["compress", "gzip, br", "__proto__"]) {
       expect(await codeOf(read(request(WORDS, { "content-encoding": encoding })))).toBe(

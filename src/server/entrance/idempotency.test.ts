@@ -24,7 +24,7 @@ function exchangeOf(
   } as unknown as AuthenticatedExchange;
 }
 
-/** Runs a streamed request of an organization whose calls go on without their clients. */
+/** Runs a streamed request of an organization whose calls continue after their clients disconnect. */
 async function stream({
   isClientDisconnected = false,
   callerGone = "drain",

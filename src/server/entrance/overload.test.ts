@@ -52,7 +52,7 @@ test("a step ends after five samples in a row that are better than its threshold
   expect(update({ memoryBytes: 89 })).toBe(0);
   expect(update({ memoryBytes: 120 })).toBe(1);
   expect(changes.map((line) => line.replace(/ \(.*/, ""))).toEqual([
-    "warn overload: nothing but probes is served",
+    "warn overload: only probes are served",
     "info overload: no new large bodies",
     "info overload: everything is served again",
     "warn overload: no new large bodies",

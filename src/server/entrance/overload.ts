@@ -157,7 +157,7 @@ export class Overload {
 const EFFECTS: Record<OverloadStep, string> = {
   0: "everything is served again",
   1: "no new large bodies",
-  2: "nothing but probes is served",
+  2: "only probes are served",
 };
 
 function toMib(bytes: number): number {
