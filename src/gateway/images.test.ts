@@ -117,7 +117,7 @@ test("what was delivered is charged, by the model's price", async () => {
   expect(await isAllGivenBack()).toBe(true);
 });
 
-test("fewer pictures than requested cost what they are, flagged", async () => {
+test("fewer pictures than requested are charged by their number, flagged", async () => {
   const { handle, charges, isAllGivenBack } = open([giving(1)]);
   expect((await handle()).delivery.images).toHaveLength(1);
   expect(charges()).toMatchObject([{ amount: 40n, flags: ["partial"] }]);
@@ -159,7 +159,7 @@ test("a budget that covers one picture of two calls nobody", async () => {
 });
 
 describe("a client that disconnects", () => {
-  /** A vendor that makes pictures after the client has gone, or never. */
+  /** A vendor that makes pictures after the client has disconnected, or never. */
   function openAbandoned(settings: Partial<OrganizationSettings>, ends: boolean, orphanCostCap?: bigint) {
     const client = new AbortController();
     const upstream: ImageUpstream = {

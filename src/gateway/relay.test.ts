@@ -42,7 +42,7 @@ interface StartOptions {
   idleMs?: number;
   isCheckpointBroken?: boolean;
   settling?: Promise<void>;
-  /** The client is gone before it reads the body. */
+  /** The client disconnects before it reads the body. */
   isDisconnected?: boolean;
 }
 
@@ -157,7 +157,7 @@ describe("when the client disconnects", () => {
     await caller.cancel();
     expect(await ended).toMatchObject({ kind: "cut", isClientDisconnected: true });
     expect(call.signal.reason).toBeInstanceOf(ClientDisconnected);
-    // By then the read that was aborted has failed.
+    // The aborted read has failed by then.
     await sleep(1);
     expect(ends).toHaveLength(1);
   });

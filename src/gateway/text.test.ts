@@ -63,7 +63,7 @@ describe("a whole answer", () => {
     expect(await isAllGivenBack()).toBe(true);
   });
 
-  test("trues up the tokens it was counted with", async () => {
+  test("corrects the tokens it was counted with", async () => {
     const { core, request } = open([whole()], { limits: { tokensPerMinute: 200 } });
     await handleText(core, request(), payload());
     const { limitState } = await handleText(core, request(), payload({ max_tokens: 1 }));
@@ -168,7 +168,7 @@ describe("a client that disconnects before there is a response", () => {
   });
 });
 
-test("what a small budget covers is divided by the choices", async () => {
+test("the output that a small budget covers is divided by the choices", async () => {
   const told: unknown[] = [];
   const send = (call: TextCall) => {
     told.push(JSON.parse(call.raw).max_tokens);
@@ -205,7 +205,7 @@ test("every choice is held and counted", async () => {
   });
 });
 
-test("where the budget is short, the vendor is told the maximum that it covers", async () => {
+test("where the budget is short, the vendor gets the maximum that it covers", async () => {
   const sent: unknown[] = [];
   const { send } = whole();
   const vendor: TextUpstream = {

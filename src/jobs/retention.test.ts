@@ -4,7 +4,7 @@ import type { JobStore } from "./ports.ts";
 import { sweepJobs } from "./retention.ts";
 import type { WebhookQueue } from "./webhook-ports.ts";
 
-test("a sweep goes on until nothing old is left, and removes the files of what has ended", async () => {
+test("a sweep continues until nothing old is left, and removes the files of what has ended", async () => {
   const removed: string[] = [];
   const counts = { overdue: 120, expired: 60, jobs: 50, messages: 0 };
   const take = (what: keyof typeof counts, limit: number): number => {

@@ -28,7 +28,7 @@ test.each([["before it was claimed"], ["since"]])(
   },
 );
 
-test("why a job was stopped first decides what becomes of it", () => {
+test("the first reason for which a job was stopped decides how it ends", () => {
   using control = open(null);
   control.stop("overdue");
   control.stop("handed over");

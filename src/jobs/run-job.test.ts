@@ -107,7 +107,7 @@ function follow(sent: ClaimedJob["sent"], isHeld = true) {
 
 const TARGET = { channel: { id: "c" }, upstreamModel: "m", weight: 1 } as Target;
 
-test("a job that was sent is looked up call by call, and never sent again", async () => {
+test("a job that was sent is polled call by call, and never sent again", async () => {
   const sent = { channel: "c", upstreamModel: "m", vendorJobs: { 0: "vendor-0", 2: "vendor-2" } };
   const { calls, written, control } = follow(sent);
   using _control = control;
@@ -123,7 +123,7 @@ test("a job that was sent is looked up call by call, and never sent again", asyn
   expect(written).toEqual([{ 0: "vendor-0", 2: "vendor-3" }]);
 });
 
-test("a new job is noted as sent before it is, and its vendor's jobs as they come", async () => {
+test("a new job is noted as sent before the call, and its vendor's jobs as they begin", async () => {
   const { calls, written, control } = follow(null);
   using _control = control;
   await calls.onCall!(TARGET);

@@ -85,7 +85,7 @@ test("a request larger than its limit is a 400 that names the limit, and its tok
   });
 });
 
-test("a limit of nothing refuses with 429 and without a time to retry", () => {
+test("a limit of 0 refuses with 429 and without a time to retry", () => {
   const error = refused(() => countText(memory(), DEFAULTS, principal({}, { requestsPerMinute: 0 }), 1));
   expect(error).toMatchObject({ code: "rate_limit_exceeded", shouldRetry: false });
   expect(error.retryAfterSeconds).toBeUndefined();

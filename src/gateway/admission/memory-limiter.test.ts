@@ -55,7 +55,7 @@ test("a request larger than the share of its limit takes the whole share", () =>
   expect(limiter.take([requests("org", 100, 1)]).isAdmitted).toBe(false);
 });
 
-test("what was recorded from elsewhere counts here too", () => {
+test("amounts recorded from other processes count here too", () => {
   const limiter = new MemoryLimiter({ clock: fakeClock() });
   limiter.record([requests("org", 2)]);
   limiter.record([requests("org", 2)]);
@@ -121,7 +121,7 @@ test("corrections of one request add up", () => {
   expect(limiter.take([{ ...tokens, amount: 1 }]).windows[0]!.remaining).toBe(500 - 200 - 1);
 });
 
-test("what a share has counted of a large request is corrected from where the last correction has left it", () => {
+test("a second correction of a large request under a share starts from the result of the first", () => {
   let processes = 4;
   const limiter = new MemoryLimiter({ clock: fakeClock(), share: () => processes });
   const large = limiter.take([requests("org", 100, 80)]);
@@ -137,7 +137,7 @@ test("what a share has counted of a large request is corrected from where the la
   expect(lefts).toEqual([15, 0, 0, 25]);
 });
 
-test("what was counted is corrected by the share by which it was counted", () => {
+test("a count is corrected by the share under which it was made", () => {
   const leftAfter = (before: number, after: number): number | undefined => {
     let processes = before;
     const limiter = new MemoryLimiter({ clock: fakeClock(), share: () => processes });

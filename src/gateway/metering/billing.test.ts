@@ -93,7 +93,7 @@ test("a request is held against its organization's budgets and its key's", async
   expect(hold.leases.map(({ budget }) => budget)).toEqual(["org", "key"]);
 });
 
-test("a request is held at what its budgets cover down to its floor, and not below", async () => {
+test("a hold is the amount that the budgets cover, down to the request's floor and not below", async () => {
   const { billing } = open();
   const hold = await billing.hold(
     principal(["org"], []),
@@ -106,7 +106,7 @@ test("a request is held at what its budgets cover down to its floor, and not bel
   expect(await codeOf(() => billing.hold(principal(["org"], []), () => 20n, floor))).toBe("BILLING_BLOCKED");
 });
 
-test("without a budget the store is not asked and no ceiling is computed", () => {
+test("without a budget the store is not called and no ceiling is computed", () => {
   const { store, billing } = open();
   const hold = billing.hold(principal([], []), () => {
     throw new Error("computed");

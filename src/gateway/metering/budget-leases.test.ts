@@ -17,21 +17,21 @@ describe("holding", () => {
     expect(store.calls).toEqual([]);
   });
 
-  test("what is drawn ahead is an eighth of what is left, in whole requests", async () => {
+  test("the amount acquired ahead is an eighth of what is left, in whole requests", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 1000n });
     await budgetLeases.hold(["b"], 7n);
     await budgetLeases.hold(["b"], 7n);
     expect(store.held("b")).toBe(7n + 7n + 119n);
   });
 
-  test("what is here already is not drawn again", async () => {
+  test("an amount that the process has already is not acquired again", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 1000n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 30n)), 0n);
     await budgetLeases.hold(["b"], 40n);
     expect(store.held("b")).toBe(30n + 10n + 120n);
   });
 
-  test("requests that wait together are drawn for together", async () => {
+  test("one call acquires for all requests that wait together", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 64n });
     const holds = await Promise.all(Array.from({ length: 64 }, () => budgetLeases.hold(["b"], 1n)));
     expect(holds.filter((hold) => typeof hold === "object")).toHaveLength(64);
@@ -69,7 +69,7 @@ describe("holding", () => {
     expect(await budgetLeases.hold(["b"], 1n)).toBe("held");
   });
 
-  test("what a request did not spend can be held by the next", async () => {
+  test("the amount that a request did not spend can be held by the next", async () => {
     const { budgetLeases } = leaseWorld({ b: 10n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 4n);
     expect(await budgetLeases.hold(["b"], 7n)).toBe("spent");
@@ -88,7 +88,7 @@ describe("holding", () => {
     expect(await budgetLeases.hold(["b"], 60n)).toMatchObject({ amount: 60n });
   });
 
-  test("a refusal is remembered by what the store lacked, not by what was here", async () => {
+  test("a refusal is remembered by the amount that the store lacked, not by the local amount", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 10n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 4n)), 0n);
     expect(await budgetLeases.hold(["b"], 12n)).toBe("spent");
@@ -122,7 +122,7 @@ test("the debt of a charge above its hold counts once after it is posted", async
   expect(await budgetLeases.hold(["b"], 85n)).toMatchObject({ amount: 85n });
 });
 
-test("a debt is not given back: the store would count it as drawn again", async () => {
+test("a debt is not given back: the store would count it as acquired again", async () => {
   const { store, budgetLeases } = leaseWorld({ b: 100n });
   budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 15n);
   await budgetLeases.giveBack();
@@ -146,7 +146,7 @@ describe("contention", () => {
     expect(await all[0]!.hold(["b"], 12n)).toMatchObject({ amount: 12n });
   });
 
-  test("while other processes need money, only what requests need is drawn", async () => {
+  test("while other processes need money, only the amounts that requests need are acquired", async () => {
     const { store, time, all } = leaseWorld({ b: 1000n }, 2);
     const budgetLeases = all[0]!;
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 1n)), 0n);
@@ -165,7 +165,7 @@ describe("contention", () => {
     expect(store.held("b")).toBe(2n);
   });
 
-  test("a process that has nothing to give back does not ask the store", async () => {
+  test("a process that has nothing to give back does not call the store", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 10n });
     await budgetLeases.yieldContended();
     await budgetLeases.hold(["b"], 10n);
@@ -192,7 +192,7 @@ describe("a hold between a floor and a ceiling", () => {
     expect(await budgetLeases.hold(["b"], 40n, 5n)).toMatchObject({ amount: 40n });
   });
 
-  test("takes what the scarcest budget covers, of every budget the same", async () => {
+  test("takes the amount that the scarcest budget covers, and the same of every budget", async () => {
     const { store, budgetLeases } = leaseWorld({ rich: 100n, poor: 30n });
     const hold = await granted(budgetLeases.hold(["rich", "poor"], 40n, 5n));
     expect(hold).toMatchObject({ amount: 30n });
@@ -208,7 +208,7 @@ describe("a hold between a floor and a ceiling", () => {
     expect(await budgetLeases.hold(["b"], 40n, 4n)).toBe("held");
   });
 
-  test("takes what is here while the store is away", async () => {
+  test("takes the local amount while the store is unavailable", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 100n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 30n)), 0n);
     store.fault = () => "before";
@@ -230,7 +230,7 @@ describe("a budget that was changed", () => {
     expect(await budgetLeases.hold(["b"], 1n)).toMatchObject({ amount: 1n });
   });
 
-  test("is not spent from what running requests return", async () => {
+  test("is not spent from amounts that running requests return", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 100n });
     const running = await granted(budgetLeases.hold(["b"], 50n));
     store.budgets.get("b")!.amount = 0n;
@@ -241,7 +241,7 @@ describe("a budget that was changed", () => {
     expect(store.held("b")).toBe(10n);
   });
 
-  test("is not spent from what a running request returns while a new one asks the store", async () => {
+  test("is not spent from the amount that a running request returns while a new one calls the store", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 100n });
     const running = await granted(budgetLeases.hold(["b"], 50n));
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 0n);
@@ -259,7 +259,7 @@ describe("a budget that was changed", () => {
     expect(store.calls).toContain("giveBack p0");
   });
 
-  test("is not spent from what the store granted before the change", async () => {
+  test("is not spent from a grant from before the change", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 1000n });
     await granted(budgetLeases.hold(["b"], 1n));
     const before = budgetLeases.hold(["b"], 1n);
@@ -300,7 +300,7 @@ describe("an unavailable store", () => {
     }
   });
 
-  test("what running requests return of a changed budget goes back to the store by itself", async () => {
+  test("amounts that running requests return of a changed budget go back to the store by themselves", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 10n });
     const hold = await granted(budgetLeases.hold(["b"], 10n));
     store.budgets.get("b")!.amount = 5n;
@@ -310,7 +310,7 @@ describe("an unavailable store", () => {
     expect(store.held("b")).toBe(2n);
   });
 
-  test("a taking whose result was lost is found by the next request, which gets all of it", async () => {
+  test("a grant whose result was lost is found by the next request, which gets all of it", async () => {
     const { store, time, budgetLeases } = leaseWorld({ b: 10n });
     store.fault = () => "after";
     await expect(budgetLeases.hold(["b"], 8n)).rejects.toBeInstanceOf(DependencyError);
@@ -331,7 +331,7 @@ describe("an unavailable store", () => {
     expect(store.calls).toHaveLength(1);
   });
 
-  test("keeps what could not be given back for later", async () => {
+  test("gives back later the amounts that it could not give back", async () => {
     const { store, budgetLeases } = leaseWorld({ b: 10n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 0n);
     store.fault = () => "before";
@@ -344,7 +344,7 @@ describe("an unavailable store", () => {
 
 const RUNS = 2000;
 
-test(`any history of holds, faults and renewals spends no more than there is and leaks nothing (${RUNS} runs)`, async () => {
+test(`any history of holds, faults and renewals spends no more than the budget and leaks nothing (${RUNS} runs)`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps(), { maxLength: 40 }), (history) => follow(history)),
     { numRuns: RUNS, seed: 7 },

@@ -88,7 +88,7 @@ test("an estimated or anomalous usage is flagged", () => {
   expect(flagsOf({ anomalous: true })).toEqual(["anomalous"]);
 });
 
-test("an amount that no ledger takes is an error", () => {
+test("an amount too large for the ledger is an error", () => {
   expect(() => entryAfter([], { ...usage, count: 2 ** 55 })).toThrow(RangeError);
 });
 

@@ -22,11 +22,11 @@ const price: TokenPrice = {
   },
 };
 
-test("a ceiling has input and output, each in its dearest category", () => {
+test("a ceiling has input and output, each in its most expensive category", () => {
   expect(textCeiling(price, 10, 4)).toBe(30n + 20n + 1n);
 });
 
-test("a ceiling is no more than a ledger takes", () => {
+test("a ceiling is no more than a ledger entry can have", () => {
   expect(textCeiling(price, 2 ** 32, Number.MAX_SAFE_INTEGER)).toBeLessThan(MAX_CHARGE);
   expect(textCeiling(price, Number.MAX_SAFE_INTEGER, 1e18)).toBe(MAX_CHARGE);
 });
@@ -40,7 +40,7 @@ test("what an amount covers is the most output whose ceiling it pays", () => {
   expect(coveredOutput(price, 10, 20n)).toBe(0);
 });
 
-test("a ceiling has every use of a feature that costs something, and what is covered leaves that aside", () => {
+test("a ceiling has every use of a feature that costs something, which the covered output leaves aside", () => {
   const searching = { ...price, perUse: { web_search: { ...perToken(1n), amount: 7n } } };
   const uses = { web_search: 3, web_fetch: 9 };
   expect(textCeiling(searching, 10, 4, uses)).toBe(textCeiling(price, 10, 4) + 21n);
@@ -87,7 +87,7 @@ describe("of a price that depends on the length", () => {
     );
   });
 
-  test("it is dear as soon as what a vendor adds to the input may make the request long", () => {
+  test("it is the price of long requests as soon as a vendor's additions may make the request long", () => {
     const longContext = { above: 10_000, amount: 7_000_000n };
     const stepped = {
       ...price,

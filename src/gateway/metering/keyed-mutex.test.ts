@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import { KeyedMutex } from "./keyed-mutex.ts";
 
-test("work on one budget never overlaps, also for who comes while others wait", async () => {
+test("work on one budget never overlaps, also for requests that come while others wait", async () => {
   const mutex = new KeyedMutex();
   const begun: string[] = [];
   const run = (name: string) => {

@@ -17,7 +17,7 @@ describe("idle leases", () => {
     expect(await budgetLeases.hold(["b"], 100n)).toMatchObject({ amount: 100n });
   });
 
-  test("stay until what was spent of them is posted", async () => {
+  test("stay until the charges against them are posted", async () => {
     const { store, time, budgetLeases } = leaseWorld({ b: 100n });
     budgetLeases.settle(await granted(budgetLeases.hold(["b"], 50n)), 20n);
     time.now += IDLE_MS;
@@ -72,7 +72,7 @@ describe("a lease that ran out", () => {
     await expect(Promise.resolve(budgetLeases.hold(["b"], 1n))).rejects.toBeInstanceOf(DependencyError);
   });
 
-  test("runs out although the result of its first taking was lost", async () => {
+  test("runs out although the result of its first grant was lost", async () => {
     const { store, time, budgetLeases } = leaseWorld({ b: 100n });
     store.fault = () => "after";
     await expect(budgetLeases.hold(["b"], 10n)).rejects.toBeInstanceOf(DependencyError);
@@ -92,7 +92,7 @@ describe("a lease that ran out", () => {
     time.now += 20 * MINUTE_MS;
     store.writeOff("p0");
     await granted(other.hold(["b"], 40n));
-    // 60 of 100 run on here, 40 there: nothing is left.
+    // This process holds 60 of 100 and the other one 40: nothing is left.
     expect(await cutOff.hold(["b"], 1n)).toBe("held");
     cutOff.settle(running, 60n);
     store.post("p0", "b", 60n);
@@ -102,7 +102,7 @@ describe("a lease that ran out", () => {
     expect(await cutOff.hold(["b"], 1n)).toBe("held");
   });
 
-  test("and was forgotten by the store is spent no more", async () => {
+  test("and was forgotten by the store is no longer spent", async () => {
     const { store, time, all } = leaseWorld({ b: 100n }, 2);
     const [cutOff, other] = [all[0]!, all[1]!];
     await granted(cutOff.hold(["b"], 10n));
@@ -115,7 +115,7 @@ describe("a lease that ran out", () => {
     expect(await cutOff.hold(["b"], 1n)).toBe("held");
   });
 
-  test("is renewed while it is drawn without counting anything twice", async () => {
+  test("is renewed during a call that acquires without counting an amount twice", async () => {
     for (let delay = 0; delay < 12; delay += 1) {
       const { store, budgetLeases } = leaseWorld({ b: 100n });
       budgetLeases.settle(await granted(budgetLeases.hold(["b"], 10n)), 0n);

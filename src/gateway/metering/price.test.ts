@@ -42,7 +42,7 @@ test("a model is not priced by tiers and qualities that it does not have", () =>
   expect(find({})).toBeNull();
 });
 
-test("a feature that is billed by use needs a price of it, be it zero", () => {
+test("a feature that is billed by use needs a price of it, which may be zero", () => {
   const rate = { amount: 0n, source: "default", effectiveFrom: 0 } as const;
   const price = { unit: "token", currency: "USD", perMillion: { input: rate, output: rate } } as const;
   const uses: FeatureUse[] = [{ feature: "web_search", param: "tools[0].type" }];

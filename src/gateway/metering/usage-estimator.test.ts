@@ -27,7 +27,7 @@ function open(counts: Record<string, number | null>) {
   return { estimator, usage, counted };
 }
 
-test("what the vendor has reported is not counted", () => {
+test("a count that the vendor has reported is not made here", () => {
   const { estimator, usage, counted } = open({});
   expect(estimator.refine(() => usage({ report: REPORT }))).toBeNull();
   expect(counted).toEqual([]);
@@ -58,7 +58,7 @@ test("the rule of thumb stays where nothing can be counted", async () => {
   expect(usage({}).tokens).toEqual({ input: 100, output: 8 });
 });
 
-test("a reply is read again with what was counted", async () => {
+test("a reply is read again with the new counts", async () => {
   const { estimator, usage } = open({ prompt: 20, answer: 6 });
   const read = () => ({ usage: usage({}), text: String(usage({}).tokens.output) });
   expect(await estimator.refined(read)).toMatchObject({ text: "12" });

@@ -122,7 +122,7 @@ describe("a report", () => {
 });
 
 describe("uses of a feature", () => {
-  /** Of uses that were all seen. */
+  /** The bill when all uses were observed. */
   const uses = (counts: NonNullable<UsageReport["uses"]>) => {
     const found = report({ input: 3, output: 5 }, { uses: counts });
     const observed = { report: found, deliveredTokens: 5, seenUses: counts, isReportFinal: true };
@@ -225,7 +225,7 @@ describe("the bounds of a request", () => {
     expect(usageBounds({ ...request, features }, 1, false).maxUses).toEqual({ web_search: 7 });
   });
 
-  test("never pass what a ledger can hold", () => {
+  test("never exceed a ledger entry", () => {
     const huge = { ...request, choices: Number.MAX_SAFE_INTEGER };
     const inputCeiling = Number.MAX_SAFE_INTEGER;
     const { maxInput, maxVisible, maxOutput } = usageBounds({ ...huge, inputCeiling }, inputCeiling, true);
@@ -284,7 +284,7 @@ describe("whatever a vendor reports", () => {
     maxLength: 6,
   });
 
-  test("a delivered response has a whole, positive and bounded bill, which its reply shows", () => {
+  test("a delivered response has an integer, positive and bounded bill, which its reply shows", () => {
     const property = fc.property(usages, texts, (usage, pieces) => {
       const { text, usage: billed } = readWhole(usage, pieces);
       expectSound(billed);

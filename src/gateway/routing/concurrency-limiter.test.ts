@@ -4,8 +4,8 @@ import { ClientDisconnected } from "./call.ts";
 import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { callTargets } from "./failover.ts";
 
-describe("calls at once on one channel", () => {
-  test("a channel at its max_concurrent is passed over", async () => {
+describe("concurrent calls on one channel", () => {
+  test("a channel at its max_concurrent is skipped", async () => {
     const shared = process();
     const one = target("small", 1);
     const held = await callTargets(

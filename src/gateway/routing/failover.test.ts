@@ -97,7 +97,7 @@ describe("failover", () => {
     ]);
   });
 
-  test("a vendor's words about its model are about the one that was called", async () => {
+  test("a vendor's message about its model names the model that the caller requested", async () => {
     const publicMessage =
       "Too long for gpt-4.1, of which gpt-4.1-mini and mygpt-4.1 are others, and gpt-401.";
     const own = { ...target("a"), upstreamModel: "gpt-4.1" };
@@ -122,7 +122,7 @@ describe("failover", () => {
     expect(failover.attempts).toHaveLength(1);
   });
 
-  test("a target in brief trouble is called again, up to the most attempts", async () => {
+  test("a target with a short disturbance is called again, up to the maximum of attempts", async () => {
     let calls = 0;
     const failover = request([target("a")], () =>
       ++calls < 3 ? fail("unreachable") : Promise.resolve("late"),
@@ -175,7 +175,7 @@ describe("failover", () => {
     ).toBe("all");
   });
 
-  test("a target with a refused account is passed over at once", async () => {
+  test("a target with a refused account is skipped at once", async () => {
     const shared = process();
     const hits: string[] = [];
     const callTarget = ({ channel }: Target): Promise<string> => {
@@ -188,7 +188,7 @@ describe("failover", () => {
     expect(hits).toEqual(["dead", "alive", "alive"]);
   });
 
-  test("that every target refuses the account is final, and not when one could answer later", async () => {
+  test("the error is final when every target refuses the account, and not when one could respond later", async () => {
     const last = async (own: ReturnType<typeof process>, kinds: Record<string, UpstreamErrorKind>) =>
       await callTargets(
         own,
@@ -283,7 +283,7 @@ describe("failover", () => {
         ),
       );
     }
-    // The first request uses its calls up on targets of which nothing is known; the second learns of the fourth.
+    // The first request uses its calls up on targets with unknown health; the second finds the fourth.
     expect(outcomes.slice(2)).toEqual(Array.from({ length: 18 }, () => "yes"));
   });
 

@@ -23,7 +23,7 @@ function healthAt() {
   };
 }
 
-test("failures of calls that were under way do not lengthen an ejection", () => {
+test("failures of calls begun before an ejection do not lengthen it", () => {
   const { health, pass, fail } = healthAt();
   fail("a", 50);
   expect(health.waitMs(TARGET, "a")).toBe(1_000);
@@ -118,7 +118,7 @@ test("a probe without an outcome makes way for another one", () => {
   expect(health.tryCall(TARGET, "a")).toBe(true);
 });
 
-test("a target is as new for an organization once its probe succeeds", () => {
+test("a successful probe resets a target for its organization", () => {
   const { health, pass, fail } = healthAt();
   fail("a", 5);
   pass(1_000);
