@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CommandContext, Output } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 import { limitText, readTimeOrNever } from "./options.ts";
+import { systemClock } from "../lib/clock.ts";
 
 const ID = "<id>  the key's id, as listed";
 
@@ -49,7 +50,7 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
     },
     json: (rotated) => rotated,
     line({ secret, key }, { overlapMs }) {
-      const until = new Date(Date.now() + overlapMs).toISOString();
+      const until = new Date(systemClock.now() + overlapMs).toISOString();
       const old =
         overlapMs === 0 ? "The old one is refused from now on" : `The old one is accepted until ${until}`;
       return `${old}. The new secret of ${key.id} is shown only now:\n\n  ${secret}\n`;
@@ -84,7 +85,7 @@ function addUseCommands(keys: Command, cli: CommandContext): void {
 }
 
 function toRow(key: Output<"keys.get">) {
-  const isExpired = key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now();
+  const isExpired = key.expiresAt !== null && Date.parse(key.expiresAt) <= systemClock.now();
   return {
     id: key.id,
     organization: key.organizationId,

@@ -1,6 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { RunningGateway } from "../context.ts";
 import type { AdminStore } from "../admin-store.ts";
+import { every, type BackgroundWork } from "../../lib/waiting.ts";
 
 /** Something that has changed, told to whoever follows. */
 export interface LiveEvent {
@@ -30,8 +31,7 @@ export class LiveEvents {
   readonly #followers = new Set<OnEvent>();
   /** The text of what was seen last, by kind and name. */
   #seen = new Map<string, string>();
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #isLooking = false;
+  #looking: BackgroundWork | null = null;
 
   constructor(sources: Sources) {
     this.#sources = sources;
@@ -40,35 +40,32 @@ export class LiveEvents {
   /** Calls back at every change from now on; returns what ends that. */
   follow(onEvent: OnEvent): () => void {
     this.#followers.add(onEvent);
-    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS);
-    if (this.#followers.size === 1) void this.#look();
+    // A database that is away is reported by other parts; the next look finds what has changed.
+    const look = () => this.#look();
+    if (this.#looking === null) {
+      // Other parts report a database that is away; the next look finds what has changed.
+      this.#looking = every(LOOK_MS, look, () => {});
+      void look().catch(() => {});
+    }
     return () => {
       this.#followers.delete(onEvent);
       if (this.#followers.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+      void this.#looking?.stop();
+      this.#looking = null;
       this.#seen = new Map();
     };
   }
 
   async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    try {
-      const states = await readStates(this.#sources);
-      const isFirst = this.#seen.size === 0;
-      const seen = new Map([["", ""]]);
-      for (const [name, event] of states) {
-        const text = JSON.stringify(event.data);
-        seen.set(name, text);
-        if (!isFirst && this.#seen.get(name) !== text) this.#notify(event);
-      }
-      this.#seen = seen;
-    } catch {
-      // The database is away, which other parts report; the next look finds what has changed.
-    } finally {
-      this.#isLooking = false;
+    const states = await readStates(this.#sources);
+    const isFirst = this.#seen.size === 0;
+    const seen = new Map([["", ""]]);
+    for (const [name, event] of states) {
+      const text = JSON.stringify(event.data);
+      seen.set(name, text);
+      if (!isFirst && this.#seen.get(name) !== text) this.#notify(event);
     }
+    this.#seen = seen;
   }
 
   #notify(event: LiveEvent): void {

@@ -5,6 +5,7 @@ import { contentText } from "./content.ts";
 import { readFinish, writeFinish } from "./event.ts";
 import { readReasoning } from "./reasoning.ts";
 import { newCallId, readCall } from "./tools.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /*
  * Edits for fields that OpenAI's published types require and other vendors leave out or write in another form. Typed
@@ -71,7 +72,7 @@ function isSeconds(value: unknown): boolean {
 }
 
 export function secondsNow(): number {
-  return Math.floor(Date.now() / 1000);
+  return Math.floor(systemClock.now() / 1000);
 }
 
 function editsOfChoice(choice: unknown, at: number): Edits {

@@ -14,6 +14,7 @@ import { addContent, isTextDelta } from "./content.ts";
 import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
 import { writeError } from "./error.ts";
 import { errorOf, firstChoice, inStreamError, usageOf, refuseFailure } from "./event.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** Members that hold streamed text. */
 const TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
@@ -116,7 +117,7 @@ class ChatForwarder implements FrameForwarder {
     const known = JSON.stringify({
       id: this.#editor.idOrNew(),
       object: "chat.completion.chunk",
-      created: this.#created ?? Math.floor(Date.now() / 1000),
+      created: this.#created ?? Math.floor(systemClock.now() / 1000),
       model: this.#publicModel,
       choices: [],
     });

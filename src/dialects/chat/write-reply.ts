@@ -9,6 +9,7 @@ import type { ChatPayload } from "./request.ts";
 import { newReplyId } from "./required-fields.ts";
 import { writeCall } from "./tools.ts";
 import { writeUsage } from "./usage.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** Writes a whole reply as a chat completion under the model's public name, with what is billed. */
 export function writeReply(reply: Reply, { parsed }: ChatPayload, usage: TokenUsage): string {
@@ -30,7 +31,7 @@ function replyHead(id: string | null, object: "chat.completion" | "chat.completi
   return {
     id: id?.startsWith("chatcmpl-") ? id : newReplyId(),
     object,
-    created: Math.floor(Date.now() / 1000),
+    created: Math.floor(systemClock.now() / 1000),
     model,
   };
 }

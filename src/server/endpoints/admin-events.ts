@@ -9,6 +9,7 @@ import type { Route } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";
 import { MemberSlots } from "../member-slots.ts";
 import { memberRoute } from "./member-route.ts";
+import { every } from "../../lib/waiting.ts";
 
 /** Maximum of connections of one member and to one process. */
 const MOST = { ofMember: 10, ofAll: 200 };
@@ -63,7 +64,7 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
           send(`event: ${event.kind}\ndata: ${JSON.stringify(event.data)}\n\n`);
       });
       let checks = 0;
-      const timer = setInterval(() => {
+      const check = (): void => {
         checks += 1;
         if (isOver() || signal.aborted) return end();
         if (checks % COMMENT_CHECKS === 0) send(": still here\n\n");
@@ -72,10 +73,11 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
             (isOpen) => !isOpen && end(),
             () => {},
           );
-      }, CHECK_MS);
+      };
+      const checking = every(CHECK_MS, check, () => {});
       end = () => {
         end = () => {};
-        clearInterval(timer);
+        void checking.stop();
         unfollow();
         close();
         try {

@@ -8,6 +8,7 @@ import { addJournals } from "./journals.ts";
 import { MANIFEST, writeManifest, type Manifest } from "./manifest.ts";
 import { dumpPostgres, type PostgresServer } from "./postgres-backup.ts";
 import { copySqlite, verifySqlite } from "./sqlite-backup.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** What is backed up, and restored to: one installation on one machine. */
 export interface Installation {
@@ -87,7 +88,7 @@ async function gather(
   return await writeManifest(folder, {
     format: 1,
     program: VERSION,
-    madeAt: new Date().toISOString(),
+    madeAt: new Date(systemClock.now()).toISOString(),
     kind,
     migrations,
     masterKey: masterKeys[0] ?? null,

@@ -11,6 +11,7 @@ import { addJournals } from "./journals.ts";
 import { verifyManifest, type Manifest } from "./manifest.ts";
 import { requireEmptyPostgres, restorePostgres, verifyDump } from "./postgres-backup.ts";
 import { isSqliteInUse, migrateSqlite, replaceSqlite, verifySqlite } from "./sqlite-backup.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** What a restore has done. */
 interface Restored {
@@ -108,7 +109,7 @@ async function putInPlace({ database, journals }: Installation, folder: string):
     return null;
   }
   addJournals(copied, journals);
-  const replaced = replaceSqlite(join(folder, DATABASE.sqlite), database, new Date());
+  const replaced = replaceSqlite(join(folder, DATABASE.sqlite), database, new Date(systemClock.now()));
   await syncPath(dirname(database));
   return replaced;
 }

@@ -10,6 +10,7 @@ import {
   type SupervisorLimits,
   type WorkerLimits,
 } from "./limit-messages.ts";
+import { after } from "../../lib/waiting.ts";
 
 /** A credit is worth its messages from so many requests on. */
 const MIN_CREDIT_REQUESTS = 8;
@@ -149,7 +150,7 @@ export class LimitCoordinator {
     if (holders.length === 0) return false;
     waiting.recalled.add(name);
     waiting.holders = new Set(holders);
-    waiting.timer = setTimeout(() => this.#decideAgain(waiting), RECALL_MS);
+    waiting.stopTimer = after(RECALL_MS, () => this.#decideAgain(waiting));
     this.#waiting.add(waiting);
     const { scope, quantity, owner } = counter;
     for (const holder of holders)
@@ -180,7 +181,7 @@ export class LimitCoordinator {
   }
 
   #stopWaiting(waiting: WaitingTake): void {
-    clearTimeout(waiting.timer);
+    waiting.stopTimer?.();
     this.#waiting.delete(waiting);
   }
 }
@@ -202,5 +203,5 @@ interface WaitingTake {
   recalled: Set<string>;
   /** Workers that have not yet returned theirs. */
   holders: Set<number>;
-  timer?: ReturnType<typeof setTimeout>;
+  stopTimer?(): void;
 }

@@ -1,5 +1,6 @@
 import { RedisClient } from "bun";
 import { DeadlineTimer } from "../../lib/deadline-timer.ts";
+import { after } from "../../lib/waiting.ts";
 
 /** Sends one command. Rejects when the response is an error, is late, or cannot come. */
 export type Send = (command: string, args: string[]) => Promise<unknown>;
@@ -36,7 +37,7 @@ export class RedisLink {
   #state: boolean | null = null;
   #isClosed = false;
   #pauseMs = FIRST_PAUSE_MS;
-  #retry: ReturnType<typeof setTimeout> | undefined;
+  #cancelRetry: (() => void) | undefined;
 
   constructor(options: RedisLinkOptions) {
     this.#options = options;
@@ -54,7 +55,7 @@ export class RedisLink {
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#retry);
+    this.#cancelRetry?.();
     if (this.#current) this.#lose(this.#current);
   }
 
@@ -105,8 +106,7 @@ export class RedisLink {
     client.close();
     if (this.#isClosed) return;
     this.#notify(false, cause);
-    this.#retry = setTimeout(() => void this.#connect(), this.#pauseMs);
-    this.#retry.unref();
+    this.#cancelRetry = after(this.#pauseMs, () => void this.#connect());
     this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
   }
 

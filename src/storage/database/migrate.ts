@@ -1,6 +1,7 @@
 import tables from "../migrations/0001_tables.sql" with { type: "text" };
 import type { Integer } from "./columns.ts";
 import type { Database, Sql } from "./sql.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /**
  * Every migration, in order; its version is its position in this list. Processes of the version before go on
@@ -34,7 +35,7 @@ export async function migrate(
     for (const [index, migration] of missing.entries()) {
       await sql.unsafe(textFor(database.kind, migration.text));
       await sql`INSERT INTO schema_migrations (version, name, applied_at)
-        VALUES (${current + index + 1}, ${migration.name}, ${Date.now()})`;
+        VALUES (${current + index + 1}, ${migration.name}, ${systemClock.now()})`;
     }
     return missing.map((migration) => migration.name);
   }, TIMEOUT_MS);

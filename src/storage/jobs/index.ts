@@ -12,6 +12,7 @@ import { endOverdue, expireJobs, removeJobs } from "./retention.ts";
 import { findSubmitted } from "./submit.ts";
 import type { Job } from "../../domain/job.ts";
 import { inBatches } from "../database/in-batches.ts";
+import { random } from "../../lib/random.ts";
 
 /** The channel of notifications between processes on PostgreSQL. */
 const CHANNEL = "gateway_jobs";
@@ -98,7 +99,7 @@ function leaseMethods(database: Database): LeaseMethods {
         const claimed = await database.begin((sql) => claimJob(kind, sql, worker, runningLimit));
         if (claimed !== "busy") return claimed;
         if (attempt === MAX_BUSY_CLAIMS) return null;
-        await sleep(Math.random() * BUSY_CLAIM_MS * attempt);
+        await sleep(random() * BUSY_CLAIM_MS * attempt);
       }
     },
     renew: (leases) => database.begin((sql) => renewLeases(kind, sql, leases)),

@@ -5,6 +5,7 @@ import type { Journal, JournalRecord } from "../../gateway/metering/stores.ts";
 import type { Report } from "../report.ts";
 import { RecordLines } from "./record-line.ts";
 import { segmentPath } from "./segments.ts";
+import { after } from "../../lib/waiting.ts";
 
 /**
  * The journal on the local disk: one write to the operating system per record, so the end of the process at any
@@ -57,7 +58,7 @@ class SegmentedJournal implements FileJournal {
   /** Bytes of complete records; anything beyond is the torn end of a failed write. */
   #offset = 0;
   #failure: { error: unknown; at: number } | null = null;
-  #syncTimer: Timer | null = null;
+  #cancelSync: (() => void) | null = null;
   /** File operations in the background, one after the other: no file is closed while it is being synced. */
   #background: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
@@ -85,7 +86,7 @@ class SegmentedJournal implements FileJournal {
       if (record.type === "charge" && this.#options.onRefused?.(record.entry)) return;
       throw error;
     }
-    this.#syncTimer ??= setTimeout(() => this.#startSync(), SYNC_PAUSE_MS);
+    this.#cancelSync ??= after(SYNC_PAUSE_MS, () => this.#startSync());
     this.#options.onAppend(record, this.#segment, start, line);
   }
 
@@ -153,8 +154,8 @@ class SegmentedJournal implements FileJournal {
   }
 
   #startSync(): void {
-    if (this.#syncTimer) clearTimeout(this.#syncTimer);
-    this.#syncTimer = null;
+    this.#cancelSync?.();
+    this.#cancelSync = null;
     this.#inBackground(() => syncData(this.#file));
   }
 

@@ -2,6 +2,7 @@ import { readdirSync, renameSync, rmdirSync, rmSync, statSync, utimesSync } from
 import { join } from "node:path";
 import { createPrivateFolder } from "../private-files.ts";
 import { segmentName } from "./segments.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** Below the journal's root: segments whose charges are posted, in a folder for each ledger and process. */
 export const KEPT = "posted";
@@ -48,7 +49,7 @@ export function keptSegments(root: string, ledgerId: string, maxBytes = KEPT_BYT
       if (segments.length === 0) return;
       const own = join(folder, processId);
       createPrivateFolder(own, { isOwn: true });
-      const now = new Date();
+      const now = new Date(systemClock.now());
       for (const segment of segments) {
         const path = join(from, segmentName(segment));
         try {
@@ -63,7 +64,7 @@ export function keptSegments(root: string, ledgerId: string, maxBytes = KEPT_BYT
     sweep(isPosted) {
       const all = list().toSorted((one, other) => one.keptAt - other.keptAt || one.segment - other.segment);
       let bytes = all.reduce((sum, segment) => sum + segment.bytes, 0);
-      const oldest = Date.now() - KEPT_MS;
+      const oldest = systemClock.now() - KEPT_MS;
       for (const segment of all) {
         if (segment.keptAt >= oldest && bytes <= maxBytes) break;
         if (!isPosted(segment)) continue;

@@ -14,6 +14,7 @@ import { addSums, groupsOf, insertStatement } from "../database/insert-statement
 import { nextSequence } from "../database/ledger-sequence.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { usageSums } from "./usage-sums.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /**
  * Inserts entries and books them on their budgets and on the leases of `lease`; budgets must learn of exactly the
@@ -89,7 +90,7 @@ async function bookEntries(
  * begin by the store's clock: the difference is what the two clocks differ by now.
  */
 function countsIn({ period, periodStart, now }: LockedBudget, at: number): boolean {
-  return countsInPeriod(period, periodStart, at + now - Date.now(), now);
+  return countsInPeriod(period, periodStart, at + now - systemClock.now(), now);
 }
 
 function nameOf(entry: { id: string; kind: string }): string {

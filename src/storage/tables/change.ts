@@ -6,6 +6,7 @@ import type { Actor } from "../../admin/actor.ts";
 import type { AuditAction, ChangeKind } from "../../admin/audit/store-port.ts";
 import type { Row } from "../database/table.ts";
 import { ofOrganizations } from "./list-page.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** One administrative change: who does what to which row. */
 export interface Change {
@@ -38,7 +39,7 @@ export async function makeChange(
     if (!effect) return false;
     const row = audit.write({
       revision,
-      at: Date.now(),
+      at: systemClock.now(),
       actor: change.by.actor,
       source: change.by.source ?? null,
       kind: change.kind,

@@ -9,6 +9,7 @@ import { KEPT, keptSegments } from "../journal/kept-segments.ts";
 import { REFUSED_FILE } from "../journal/posting.ts";
 import { listSegments, readSegment, segmentPath } from "../journal/segments.ts";
 import type { LedgerDifference } from "../../admin/ledger/verification-schema.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** Charges in the journals of one machine, compared with the ledger. */
 interface JournalComparison {
@@ -105,7 +106,7 @@ async function compareBatch(
   const rows = await sql<{ id: string; kind: string; amount: bigint }[]>`
     SELECT id, kind, amount FROM ledger WHERE id IN ${sql(padded(charges.map(({ entry }) => entry.id)))}`;
   const posted = new Map(rows.map(({ id, kind, amount }) => [`${id} ${kind}`, amount]));
-  const staleBefore = Date.now() - STALE_MS;
+  const staleBefore = systemClock.now() - STALE_MS;
   const { differences } = comparison;
   for (const { processId, entry } of charges) {
     const { id, kind, amount, at } = entry;

@@ -6,6 +6,7 @@ import type { Actor } from "../../admin/actor.ts";
 import type { KeyFilter, KeyStore } from "../../admin/keys/store-port.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
 import { bit, integer, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 export const keys = table<KeyRecord>("api_keys", {
   id: text(),
@@ -160,7 +161,7 @@ function remove(database: Database, id: string, by: Actor): Promise<boolean> {
   return makeChange(database, change, async (sql, revision) => {
     const before = await find(sql, id);
     if (!before) return null;
-    const now = Date.now();
+    const now = systemClock.now();
     await retireSecret(sql, before, now);
     await sql`UPDATE api_keys SET hash = ${`deleted:${id}`}, is_disabled = 1, deleted_at = ${now},
       revision = ${revision} WHERE id = ${id}`;

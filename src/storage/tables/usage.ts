@@ -13,6 +13,7 @@ import { addSums } from "../database/insert-statement.ts";
 import { firstOf } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { DURATION_COLUMNS, TRAFFIC_LEVELS, trafficSums } from "./traffic.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** Sums of the ledger and of traffic. */
 export function usageStore(database: Database): UsageStore {
@@ -39,7 +40,7 @@ export function usageStore(database: Database): UsageStore {
     async sweepTraffic() {
       for (const { table, keptMs } of TRAFFIC_LEVELS)
         await database.begin(
-          (sql) => sql`DELETE FROM ${sql.unsafe(table)} WHERE at < ${Date.now() - keptMs}`,
+          (sql) => sql`DELETE FROM ${sql.unsafe(table)} WHERE at < ${systemClock.now() - keptMs}`,
         );
     },
     async hasPictures() {

@@ -3,6 +3,7 @@ import type { Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { compareJournals, listQuarantined, readRefused } from "./journal-verification.ts";
 import type { LedgerDifference, LedgerVerification } from "../../admin/ledger/verification-schema.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 /** Differences that are named, and those of one check of bookings that are counted. */
 const MAX_NAMED = 100;
@@ -17,7 +18,7 @@ export const ARCHIVED = "archived";
  * `journals` is the folder of all journals, null where there is none.
  */
 export async function verifyLedger(database: Database, journals: string | null): Promise<LedgerVerification> {
-  const at = Date.now();
+  const at = systemClock.now();
   const { kind } = database;
   const found = await database.readConsistently(async (sql) => {
     const journaled = journals === null ? NO_JOURNALS : await compareJournals(kind, sql, journals);
