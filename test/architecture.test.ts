@@ -59,6 +59,19 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
     where:
       /^(?!dialects|gateway|lib|providers)|^dialects\/(?:request-body|picture-links)\.ts$|^dialects\/chat\/usage\.ts$|^dialects\/messages\/usage\.ts$|^dialects\/chat\/forward\.ts$|^dialects\/native\/text\/(?:forward|read-parts|usage)\.ts$|^dialects\/responses\/(?:write-reply|forward|usage)\.ts$|^lib\/(?:json|json-spool|exact-json)\.ts$|^lib\/json-spool\/scanner\.ts$|^providers\/vertex\/service-account\.ts$/,
   },
+  // Tests move time by its one clock; these modules wait for something else than a time, or serve the browser.
+  {
+    name: "the wall clock",
+    what: /\bDate\.now\(\)|\bnew Date\(\)/,
+    where: /^lib\/clock\.ts$|^console\//,
+  },
+  { name: "chance", what: /\bMath\.random\b/, where: /^lib\/random\.ts$/ },
+  {
+    name: "timers",
+    what: /\bset(?:Timeout|Interval)\(|\bBun\.sleep\(/,
+    where:
+      /^lib\/(?:waiting|deadline-timer|token-counter\/index|spool\/file-pool)\.ts$|^console\/|^storage\/database\/sqlite-upkeep-thread\.ts$/,
+  },
   { name: "the wire's money words", what: /\bparseFloat\b/, where: /^$/ },
 ];
 
@@ -77,6 +90,37 @@ const SHARED_BY_VENDORS = new Set([
 const SHARED_BY_DIALECTS = new Set(["conversation", "sse"]);
 
 const MAX_LINES = 300;
+const CRUMB_LINES = 40;
+/** One of a family each, such as a format or a vendor. The list only shrinks. */
+const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
+  "admin/prompts/operations.ts",
+  "admin/usage/operations.ts",
+  // Chunks of the page that are loaded on their own.
+  "console/api/operation-paths.ts",
+  "console/areas/audit/audit-verification.tsx",
+  "console/areas/money/index.tsx",
+  "console/shell/organization-picker.tsx",
+  "console/shell/phone-menu.tsx",
+  "console/texts/en/first.ts",
+  "console/texts/en/index.ts",
+  "console/texts/zh/first.ts",
+  "console/texts/zh/index.ts",
+  "dialects/native/text/json-array.ts",
+  "gateway/metering/keyed-mutex.ts",
+  // A format each.
+  "imaging/headers/bmp.ts",
+  "imaging/headers/tiff.ts",
+  "imaging/structure/gif.ts",
+  "imaging/structure/png.ts",
+  "imaging/structure/webp.ts",
+  "jobs/retention.ts",
+  // Routes of one endpoint each.
+  "server/endpoints/native-text.ts",
+  "server/endpoints/stored-responses.ts",
+  "sandbox/index.ts",
+  "storage/database/wal-file.ts",
+  "storage/live-processes.ts",
+]);
 /** Tables and generated types may be long. */
 const LONG_BY_NATURE = /\.(?:table|generated)\.ts$/;
 
@@ -134,6 +178,17 @@ describe("architecture", () => {
     expect(sources.map(({ path }) => path).filter((path) => empty.test(path))).toEqual([]);
   });
 
+  test("no two types have one name", () => {
+    expect(equalTypeNames(sources)).toEqual([]);
+  });
+
+  // A short file with one user is read by way of that user only, and makes the folder's list longer.
+  test("short files with one user are only those that are known", () => {
+    expect(crumbsOf(sources).filter((path) => !KNOWN_CRUMBS.has(path))).toEqual([]);
+    const isCrumb = new Set(crumbsOf(sources));
+    expect([...KNOWN_CRUMBS].filter((path) => !isCrumb.has(path))).toEqual([]);
+  });
+
   test("the fences catch what they forbid", () => {
     const caught = (text: string, path: string) =>
       FENCES.filter(({ what, where }) => !where.test(path) && what.test(text)).map(({ name }) => name);
@@ -145,6 +200,21 @@ describe("architecture", () => {
       expect(caught(text, "storage/database/a.ts")).toEqual([beside]);
     expect(caught('import { statSync } from "node:fs"', "storage/database/a.ts")).toEqual([]);
     expect(caught('openSync(path, "a", MODE)', "storage/private-files.ts")).toEqual(["private files"]);
+  });
+
+  test("the rules of names and short files catch what they forbid", () => {
+    const source = (path: string, text: string, imports: string[] = []): Source => ({ path, text, imports });
+    const named = [
+      source("lib/a.ts", "export interface Span {}"),
+      source("domain/a.ts", "export type Span = 1;"),
+    ];
+    expect(equalTypeNames(named)).toEqual(["Span: lib/a.ts, domain/a.ts"]);
+    // Dialects mirror each other on purpose.
+    expect(equalTypeNames([named[0]!, source("dialects/chat/a.ts", "export class Span {}")])).toEqual([]);
+    const user = source("lib/b.ts", "", ["lib/a.ts"]);
+    expect(crumbsOf([named[0]!, user])).toEqual(["lib/a.ts"]);
+    expect(crumbsOf([named[0]!, user, source("lib/c.ts", "", ["lib/a.ts"])])).toEqual([]);
+    expect(crumbsOf([source("lib/a.ts", "x\n".repeat(41)), user])).toEqual([]);
   });
 
   test("the rules themselves catch what they forbid", () => {
@@ -165,6 +235,29 @@ describe("architecture", () => {
     expect(siblingImports({ path: "dialects/text.ts", text: "", imports })).toEqual([]);
   });
 });
+
+/** Types of one name outside of dialects, which mirror each other. */
+function equalTypeNames(all: readonly Source[]): string[] {
+  const places = new Map<string, string[]>();
+  for (const { path, text } of all) {
+    if (path.startsWith("dialects/")) continue;
+    for (const [, name = ""] of text.matchAll(/^export (?:abstract )?(?:interface|type|class) (\w+)/gm))
+      places.set(name, [...(places.get(name) ?? []), path]);
+  }
+  return [...places]
+    .filter(([, paths]) => paths.length > 1)
+    .map(([name, paths]) => `${name}: ${paths.join(", ")}`);
+}
+
+/** Files of at most 40 lines that one other file imports. */
+function crumbsOf(all: readonly Source[]): string[] {
+  const users = new Map<string, number>();
+  for (const { imports } of all)
+    for (const target of new Set(imports)) users.set(target, (users.get(target) ?? 0) + 1);
+  return all
+    .filter(({ path, text }) => users.get(path) === 1 && text.trimEnd().split("\n").length <= CRUMB_LINES)
+    .map(({ path }) => path);
+}
 
 function upwardImports({ path, imports }: Source): string[] {
   const own = folderOf(path);

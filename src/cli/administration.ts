@@ -5,14 +5,15 @@ import { runOperation, type Operation } from "../admin/operation.ts";
 import { operationNamed, operations, type OperationName, type Operations } from "../admin/operations.ts";
 import { exportRemotely, runRemotely, type RemoteGateway } from "./remote.ts";
 
-export type Input<Name extends OperationName> = z.input<Operations[Name]["input"]>;
-export type Output<Name extends OperationName> = z.input<Operations[Name]["output"]>;
+export type CommandInput<Name extends OperationName> = z.input<Operations[Name]["input"]>;
+export type CommandOutput<Name extends OperationName> = z.input<Operations[Name]["output"]>;
 
 /** Operations that return pages. */
-export type ListName = {
-  [Name in OperationName]: Output<Name> extends Page ? Name : never;
+export type ListCommandName = {
+  [Name in OperationName]: CommandOutput<Name> extends Page ? Name : never;
 }[OperationName];
-export type ListItem<Name extends ListName> = Output<Name> extends Page<infer Item> ? Item : never;
+export type ListItem<Name extends ListCommandName> =
+  CommandOutput<Name> extends Page<infer Item> ? Item : never;
 
 interface Page<Item = unknown> {
   data: Item[];
@@ -20,10 +21,10 @@ interface Page<Item = unknown> {
 }
 
 /** Access of commands to operations. */
-export interface Administration {
-  run<Name extends OperationName>(name: Name, input: Input<Name>): Promise<Output<Name>>;
+export interface CommandAdministration {
+  run<Name extends OperationName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
   /** Every item of a list, page by page. */
-  list<Name extends ListName>(name: Name, input: Input<Name>): Promise<ListItem<Name>[]>;
+  list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
   /** A list as text, piece by piece. */
   export(name: ExportName, filter: ExportFilter): AsyncGenerator<string> | Promise<AsyncGenerator<string>>;
 }
@@ -31,7 +32,7 @@ export interface Administration {
 type ExportFilter = { format: ExportFormat } & Record<string, unknown>;
 
 /** Over the local store. */
-export function localAdministration(admin: OperationContext): Administration {
+export function localAdministration(admin: OperationContext): CommandAdministration {
   return {
     run: (name, input) => runOperation(operationNamed(name), admin, input),
     list: (name, input) => readList(name, input, (page) => runOperation(listNamed(name), admin, page)),
@@ -40,7 +41,7 @@ export function localAdministration(admin: OperationContext): Administration {
 }
 
 /** Over a gateway elsewhere. */
-export function remoteAdministration(gateway: RemoteGateway): Administration {
+export function remoteAdministration(gateway: RemoteGateway): CommandAdministration {
   return {
     run: (name, input) => runRemotely(gateway, operationNamed(name), input),
     list: (name, input) => readList(name, input, (page) => runRemotely(gateway, listNamed(name), page)),
@@ -49,10 +50,13 @@ export function remoteAdministration(gateway: RemoteGateway): Administration {
 }
 
 type ListsByName = {
-  readonly [Name in ListName]: Operation<Operations[Name]["input"], ZodType<object, Page<ListItem<Name>>>>;
+  readonly [Name in ListCommandName]: Operation<
+    Operations[Name]["input"],
+    ZodType<object, Page<ListItem<Name>>>
+  >;
 };
 
-function listNamed<Name extends ListName>(
+function listNamed<Name extends ListCommandName>(
   name: Name,
 ): Operation<Operations[Name]["input"], ZodType<object, Page<ListItem<Name>>>> {
   const lists: ListsByName = operations;
@@ -62,7 +66,7 @@ function listNamed<Name extends ListName>(
 const PAGE = 1000;
 
 async function readList<Item>(
-  name: ListName,
+  name: ListCommandName,
   input: object,
   readPage: (input: object) => Promise<Page<Item>>,
 ): Promise<Item[]> {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 
 /** `audit list|verify` */
@@ -29,7 +29,7 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
   });
 }
 
-type AuditView = Output<"audit.list">["data"][number];
+type AuditView = CommandOutput<"audit.list">["data"][number];
 
 function toRow({ revision, at, actor, source, kind, action, subject, before, after }: AuditView) {
   return {

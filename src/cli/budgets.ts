@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { amountCodec } from "../admin/output.ts";
 import { formatNanos } from "../lib/money.ts";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 
 const ID = "<id>  the budget's id, as listed";
@@ -50,11 +50,11 @@ export function addBudgetCommands(program: Command, cli: CommandContext): void {
   });
 }
 
-function toLeaseRow({ processId, budget, amount, since }: Output<"leases.list">["data"][number]) {
+function toLeaseRow({ processId, budget, amount, since }: CommandOutput<"leases.list">["data"][number]) {
   return { process: processId, budget, amount, since };
 }
 
-function toRow(budget: Output<"budgets.update">) {
+function toRow(budget: CommandOutput<"budgets.update">) {
   return {
     id: budget.id,
     organization: budget.organizationId,

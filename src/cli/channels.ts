@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addList, addOperation, type FieldOptions } from "./operation-command.ts";
 import { UNSET } from "./options.ts";
 import { readSecret, readSource, SOURCES } from "./secret-source.ts";
@@ -104,7 +104,7 @@ function toRow({
   credentialEnd,
   hasCredential,
   problems,
-}: Output<"channels.create">) {
+}: CommandOutput<"channels.create">) {
   const shown = credentialEnd === null ? "set" : `…${credentialEnd}`;
   return {
     id,

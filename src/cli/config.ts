@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { LoadedSettings } from "../config/index.ts";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 import { readInputFile } from "./options.ts";
 
@@ -36,7 +36,7 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
   });
 }
 
-type Change = Output<"configuration.import">["changes"][number];
+type Change = CommandOutput<"configuration.import">["changes"][number];
 
 function toRow({ kind, id, action, before, after }: Change) {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);

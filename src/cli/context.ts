@@ -12,21 +12,21 @@ import {
   type Settings,
 } from "../config/index.ts";
 import { systemClock } from "../lib/clock.ts";
-import type { Manifest, Progress, restoreBackup } from "../storage/backup/index.ts";
+import type { BackupManifest, Progress, restoreBackup } from "../storage/backup/index.ts";
 import {
   localAdministration,
   remoteAdministration,
-  type Administration,
-  type Input,
+  type CommandAdministration,
+  type CommandInput,
   type ListItem,
-  type ListName,
-  type Output,
+  type ListCommandName,
+  type CommandOutput,
 } from "./administration.ts";
 import type { RemoteGateway } from "./remote.ts";
 import { readSecret } from "./secret-source.ts";
-import { formatTable, type Row } from "./table.ts";
+import { formatTable, type TableRow } from "./table.ts";
 
-export type { Input, Output } from "./administration.ts";
+export type { CommandInput, CommandOutput } from "./administration.ts";
 
 /** Loads the configuration anew, with these entries of the database; with none where absent. */
 type LoadConfiguration = (stored?: readonly StoredEntry[]) => Promise<LoadedSettings>;
@@ -46,7 +46,7 @@ export interface CliContext {
   /** Brings the database to the newest form and names what was applied. */
   migrate(settings: Settings): Promise<{ applied: string[] }>;
   /** Writes a backup to a path. */
-  backUp(loaded: LoadedSettings, path: string, onProgress: Progress): Promise<Manifest>;
+  backUp(loaded: LoadedSettings, path: string, onProgress: Progress): Promise<BackupManifest>;
   /** Puts the backup at a path in place. */
   restore: (
     loaded: LoadedSettings,
@@ -73,11 +73,11 @@ export interface CommandContext {
   context: CliContext;
   loadSettings: LoadConfiguration;
   /** Runs operations on the local store, or at the gateway that `--url` names. */
-  connect<Result>(work: (administration: Administration) => Promise<Result>): Promise<Result>;
+  connect<Result>(work: (administration: CommandAdministration) => Promise<Result>): Promise<Result>;
   /** Runs one operation. */
-  run<Name extends OperationName>(name: Name, input: Input<Name>): Promise<Output<Name>>;
+  run<Name extends OperationName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
   /** Every item of a list. */
-  list<Name extends ListName>(name: Name, input: Input<Name>): Promise<ListItem<Name>[]>;
+  list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
   /** For what needs the local store itself; it is closed after, whatever happens. */
   administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;
   /** Returns true when commands work on a gateway elsewhere. */
@@ -91,7 +91,7 @@ export interface CommandContext {
   /** Writes warnings to the error output, one a line. */
   warn(warnings: LoadedSettings["warnings"]): void;
   /** The rows for people, or the value as JSON. */
-  print(isJson: boolean | undefined, value: unknown, rows: readonly Row[]): void;
+  print(isJson: boolean | undefined, value: unknown, rows: readonly TableRow[]): void;
 }
 
 export function openCommandContext(context: CliContext, program: Command): CommandContext {

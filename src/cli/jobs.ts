@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { JOB_STATUSES } from "../domain/job.ts";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 import { readWord } from "./options.ts";
 
@@ -50,7 +50,7 @@ export function addLinkCommands(program: Command, cli: CommandContext): void {
   });
 }
 
-function toRow(job: Output<"jobs.get">) {
+function toRow(job: CommandOutput<"jobs.get">) {
   const { id, organizationId, keyId, model, status, progress, images, error, createdAt, endedAt } = job;
   return {
     id,

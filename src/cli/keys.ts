@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 import { limitText, readTimeOrNever } from "./options.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -84,7 +84,7 @@ function addUseCommands(keys: Command, cli: CommandContext): void {
   });
 }
 
-function toRow(key: Output<"keys.get">) {
+function toRow(key: CommandOutput<"keys.get">) {
   const isExpired = key.expiresAt !== null && Date.parse(key.expiresAt) <= systemClock.now();
   return {
     id: key.id,

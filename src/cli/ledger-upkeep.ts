@@ -4,7 +4,7 @@ import type { LedgerArchive } from "../admin/ledger/store-port.ts";
 import { readInput } from "../admin/input.ts";
 import { archiveLedger, archiveSchema } from "../admin/ledger/upkeep.ts";
 import { formatNanos, type Nanos } from "../lib/money.ts";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addOperation } from "./operation-command.ts";
 
 /** `ledger verify|archive` */
@@ -35,7 +35,7 @@ export function addUpkeepCommands(ledger: Command, cli: CommandContext): void {
     });
 }
 
-type Verification = Output<"ledger.verify">;
+type Verification = CommandOutput<"ledger.verify">;
 
 function toRow({ check, subject, expected, found }: Verification["differences"][number]) {
   return { check, subject, expected: expected ?? "none", found: found ?? "none" };

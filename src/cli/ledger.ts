@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addUpkeepCommands } from "./ledger-upkeep.ts";
 import { addFields, addOperation, type FieldOptions } from "./operation-command.ts";
 import { readWord } from "./options.ts";
@@ -66,7 +66,7 @@ function addExportCommand(ledger: Command, cli: CommandContext): void {
     });
 }
 
-type EntryView = Output<"ledger.refund">;
+type EntryView = CommandOutput<"ledger.refund">;
 
 function toRow(entry: EntryView) {
   const { id, kind, organizationId, model, at, usage, amount, currency, channel, vendorCost } = entry;
@@ -94,7 +94,7 @@ function usageText(usage: EntryView["usage"]): string {
   return [...tokens, ...uses].join(", ");
 }
 
-function details({ charge, net }: Output<"ledger.get">): string {
+function details({ charge, net }: CommandOutput<"ledger.get">): string {
   const { requestId, keyId, priceSource, flags, attempts, orphanCost, currency } = charge;
   return [
     `Request ${requestId} by key ${keyId}, at the ${priceSource} price.`,

@@ -2,11 +2,11 @@ import { Option, type Command } from "commander";
 import { z, type ZodType } from "zod";
 import { limitsSchema, queryTimeSchema, timeSchema } from "../admin/input.ts";
 import { operations, type OperationName } from "../admin/operations.ts";
-import type { Input, ListItem, ListName, Output } from "./administration.ts";
+import type { CommandInput, ListItem, ListCommandName, CommandOutput } from "./administration.ts";
 import type { CommandContext } from "./context.ts";
 import { FIELD_READERS } from "./field-readers.ts";
 import { collect, readLimit, readSwitch, readTime, readWord, UNSET } from "./options.ts";
-import type { Row } from "./table.ts";
+import type { TableRow } from "./table.ts";
 
 /**
  * The option or argument that gives one field of an operation, as the help has it: flags, or an argument such as `<id>`,
@@ -29,7 +29,7 @@ interface FieldDetails {
  * field.
  */
 export type FieldOptions<Name extends OperationName> = {
-  readonly [Field in FieldPath<Input<Name>>]?: FieldOption;
+  readonly [Field in FieldPath<CommandInput<Name>>]?: FieldOption;
 };
 
 type FieldPath<Fields> = {
@@ -37,24 +37,24 @@ type FieldPath<Fields> = {
 }[keyof Fields & string];
 
 /** A command that runs one operation. */
-interface OperationCommand<Name extends OperationName, Result = Output<Name>> {
+interface OperationCommand<Name extends OperationName, Result = CommandOutput<Name>> {
   description: string;
   fields?: FieldOptions<Name>;
   /** Options that are no fields, with their texts; `input` gets what was given. */
   options?: Readonly<Record<string, string>>;
   /** Makes the operation's input of the fields and the other options that were given. */
   input?: (
-    given: Input<Name>,
+    given: CommandInput<Name>,
     options: Readonly<Record<string, unknown>>,
-  ) => Input<Name> | Promise<Input<Name>>;
+  ) => CommandInput<Name> | Promise<CommandInput<Name>>;
   /** The table; null for none. */
-  rows?: (result: Result) => readonly Row[] | null;
+  rows?: (result: Result) => readonly TableRow[] | null;
   /** The value of `--json`. A command without it and without `rows` has no such option. */
   json?: (result: Result) => unknown;
   /** Text for people, printed after the table; null for none. */
-  line?: (result: Result, given: Input<Name>) => string | null;
+  line?: (result: Result, given: CommandInput<Name>) => string | null;
   /** Why the command ends with 1 though the operation has run. */
-  failure?: (result: Result, given: Input<Name>) => string | null;
+  failure?: (result: Result, given: CommandInput<Name>) => string | null;
 }
 
 /** Adds a command that runs an operation and prints its result. */
@@ -68,7 +68,7 @@ export function addOperation<Name extends OperationName>(
 }
 
 /** Adds a command that prints a table of all items of a list. */
-export function addList<Name extends ListName>(
+export function addList<Name extends ListCommandName>(
   parent: Command,
   cli: CommandContext,
   [commandName, name]: readonly [command: string, operation: Name],
@@ -78,9 +78,9 @@ export function addList<Name extends ListName>(
   add(parent, commandName, name, { ...declared, rows }, cli, (input) => cli.list(name, input));
 }
 
-interface ListColumns<Name extends ListName> {
+interface ListColumns<Name extends ListCommandName> {
   /** One line of the table, by its headings. */
-  row: (item: ListItem<Name>) => Row;
+  row: (item: ListItem<Name>) => TableRow;
   json?: (items: ListItem<Name>[]) => unknown;
 }
 
@@ -90,7 +90,7 @@ function add<Name extends OperationName, Result>(
   name: Name,
   declared: OperationCommand<Name, Result>,
   cli: CommandContext,
-  run: (input: Input<Name>) => Promise<Result>,
+  run: (input: CommandInput<Name>) => Promise<Result>,
 ): void {
   const { description, fields = {}, rows, json, line, failure } = declared;
   const command = parent.command(commandName).description(description);
@@ -115,7 +115,7 @@ export function addFields<Name extends OperationName>(
   command: Command,
   name: Name,
   fields: FieldOptions<Name>,
-): () => Input<Name> {
+): () => CommandInput<Name> {
   const values: (readonly [path: string, value: () => unknown])[] = [];
   const entries: [path: string, field: FieldOption][] = Object.entries(fields);
   for (const [path, field] of entries) {
@@ -139,7 +139,7 @@ export function addFields<Name extends OperationName>(
       if (value !== undefined) setAt(input, path.split("."), value === UNSET ? null : value);
     }
     // The operation checks it by its schema.
-    return input as Input<Name>;
+    return input as CommandInput<Name>;
   };
 }
 

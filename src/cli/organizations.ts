@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 import { collect, limitText } from "./options.ts";
 
@@ -69,7 +69,7 @@ function addSetCommand(organizations: Command, cli: CommandContext): void {
   });
 }
 
-type OrganizationView = Output<"organizations.get">;
+type OrganizationView = CommandOutput<"organizations.get">;
 
 function mayCall({ id, models }: OrganizationView): string {
   return `Organization ${id} may call ${modelsText(models)}.`;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 import { amountFields, withLongAmounts } from "./price-fields.ts";
 
@@ -31,7 +31,7 @@ export function addCorrectCommand(prices: Command, cli: CommandContext): void {
     });
 }
 
-type Correction = Output<"priceCorrections.apply">;
+type Correction = CommandOutput<"priceCorrections.apply">;
 
 function toRows({ currency, organizations }: Correction) {
   return organizations.map(({ id, adjusted, difference }) => ({

@@ -1,4 +1,4 @@
-import type { Input } from "./context.ts";
+import type { CommandInput } from "./context.ts";
 import type { FieldOptions } from "./operation-command.ts";
 
 /** The amounts of a price and its currency, which a new row and a correction name alike. */
@@ -17,7 +17,7 @@ export function amountFields(texts: { image: string; tokens: string }) {
 /**
  * With the prices of long requests that lack their amounts as empty ones, which the operation refuses by its own words.
  */
-export function withLongAmounts<Given extends Pick<Input<"prices.create">, "longContext">>(
+export function withLongAmounts<Given extends Pick<CommandInput<"prices.create">, "longContext">>(
   given: Given,
 ): Given {
   const { longContext } = given;

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 import { addCorrectCommand } from "./price-correction.ts";
 import { amountFields, withLongAmounts } from "./price-fields.ts";
@@ -48,7 +48,7 @@ function addChangeCommands(prices: Command, cli: CommandContext): void {
   });
 }
 
-type PriceChange = Output<"prices.create">;
+type PriceChange = CommandOutput<"prices.create">;
 type PriceView = PriceChange["price"];
 
 /** A change is shown by its row, and by what everything costs without and with it. */

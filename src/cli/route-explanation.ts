@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { formatPath } from "../lib/schema-problems.ts";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields } from "./operation-command.ts";
 
 /** `routes explain`: a dry run of access, price and routing. */
@@ -24,7 +24,7 @@ export function addExplainCommand(routes: Command, cli: CommandContext): void {
   });
 }
 
-type Explanation = Output<"routes.explain">;
+type Explanation = CommandOutput<"routes.explain">;
 
 /** The file that configures a model, or where models are configured that no file does. */
 async function configuredIn(cli: CommandContext, model: string): Promise<string> {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addFields, addList } from "./operation-command.ts";
 import { addExplainCommand } from "./route-explanation.ts";
 
@@ -47,7 +47,7 @@ function addSetCommand(routes: Command, cli: CommandContext): void {
     });
 }
 
-type RouteView = Output<"routes.set">;
+type RouteView = CommandOutput<"routes.set">;
 
 function toView({ version: _version, ...route }: RouteView): object {
   return route;

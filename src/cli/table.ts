@@ -1,8 +1,8 @@
 /** One line of a table: cells by column heading. */
-export type Row = Readonly<Record<string, string>>;
+export type TableRow = Readonly<Record<string, string>>;
 
 /** Rows as aligned columns under their headings, for people. */
-export function formatTable(rows: readonly Row[]): string {
+export function formatTable(rows: readonly TableRow[]): string {
   const [first] = rows;
   if (!first) return "(none)\n";
   const headings = Object.keys(first);

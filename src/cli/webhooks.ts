@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CommandContext, Output } from "./context.ts";
+import type { CommandContext, CommandOutput } from "./context.ts";
 import { addList, addOperation } from "./operation-command.ts";
 
 const MAX_LISTED = 100;
@@ -63,7 +63,7 @@ export function addWebhookCommands(program: Command, cli: CommandContext): void 
   });
 }
 
-function toDeliveryRow(delivery: Output<"deliveries.list">["data"][number]) {
+function toDeliveryRow(delivery: CommandOutput<"deliveries.list">["data"][number]) {
   const { id, organizationId, jobId, event, url, status, attempts, nextAt, createdAt, lastResult } = delivery;
   return {
     id,

@@ -3,12 +3,16 @@ import { readS3Address } from "../lib/s3-address.ts";
 import { resolveIdentity } from "./console-schema.ts";
 import { hasScheme } from "./address-schema.ts";
 import { type FileSettings } from "./file-schema.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 import type { Settings } from "./settings.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
 /** Resolves all references to secrets but the credentials of channels. */
-export async function resolveReferences(effective: FileSettings, secrets: SecretSource, report: Report) {
+export async function resolveReferences(
+  effective: FileSettings,
+  secrets: SecretSource,
+  report: ReportProblem,
+) {
   return {
     ...(await resolveAddresses(effective, secrets, report)),
     metricsToken: await resolveMetricsToken(effective, secrets, report),
@@ -18,7 +22,7 @@ export async function resolveReferences(effective: FileSettings, secrets: Secret
 }
 
 /** Resolves the addresses that may be references, because they may contain a password. */
-async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: Report) {
+async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: ReportProblem) {
   const read = async (
     path: "database_url" | "redis_url" | "blob_url",
     problemOf: (address: string) => string | null,
@@ -45,7 +49,7 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
 async function resolveMetricsToken(
   { server }: FileSettings,
   secrets: SecretSource,
-  report: Report,
+  report: ReportProblem,
 ): Promise<string | null> {
   if (server.metrics_token === null) return null;
   const resolved = await resolveSecret(server.metrics_token, secrets);
@@ -57,7 +61,7 @@ async function resolveMetricsToken(
 async function resolveMail(
   { mail }: FileSettings,
   secrets: SecretSource,
-  report: Report,
+  report: ReportProblem,
 ): Promise<Settings["mail"]> {
   if (mail === null) return null;
   const resolved = await resolveSecret(mail.url, secrets);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { readStrictly } from "../lib/schema-problems.ts";
 import { SYNONYMS } from "./file-schema.ts";
 import { modelEntrySchema, modelIdSchema, type ModelEntry } from "./model-schema.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 
 /** One shipped data file: a vendor, the condition that enables its channel, and the models it serves. */
 export interface CatalogueFile {
@@ -50,7 +50,7 @@ const catalogueSchema = z.strictObject({
 });
 
 /** Reads every `*.yaml` of the folder, in order of name. */
-export async function readCatalogue(directory: string, report: Report): Promise<CatalogueFile[]> {
+export async function readCatalogue(directory: string, report: ReportProblem): Promise<CatalogueFile[]> {
   const names = await Array.fromAsync(new Bun.Glob("*.yaml").scan({ cwd: directory }));
   const files: CatalogueFile[] = [];
   for (const name of names.toSorted()) {
@@ -65,7 +65,7 @@ export async function readCatalogue(directory: string, report: Report): Promise<
 }
 
 /** Reads the text of one catalogue file; reports problems under its name. */
-export function readCatalogueFile(name: string, text: string, report: Report): CatalogueFile | null {
+export function readCatalogueFile(name: string, text: string, report: ReportProblem): CatalogueFile | null {
   const result = readStrictly(catalogueSchema, parseYaml(text), { noun: "setting", synonyms: SYNONYMS });
   if ("problems" in result) {
     for (const { path, message } of result.problems) report(`${name}: ${path}`, message);

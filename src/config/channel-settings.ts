@@ -4,7 +4,7 @@ import { formatPath, knownKeys, readStrictly } from "../lib/schema-problems.ts";
 import { isSecretHeader, isSecretName } from "../lib/secret-names.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { NO_CREDENTIAL, type DeclaredChannel } from "./channel-schema.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 import {
   isSecretReference,
   LITERAL_SECRET,
@@ -19,10 +19,10 @@ export async function assembleSettings(
   declared: DeclaredChannel,
   schema: ZodType,
   secrets: SecretSource,
-  report: Report,
+  report: ReportProblem,
 ): Promise<object | null> {
   let isValid = true;
-  const refuse: Report = (where, message) => {
+  const refuse: ReportProblem = (where, message) => {
     isValid = false;
     report(where, message);
   };
@@ -68,7 +68,7 @@ async function resolveHeaders(
   path: string,
   headers: Readonly<Record<string, unknown>>,
   resolve: (where: string, value: unknown) => Promise<unknown>,
-  refuse: Report,
+  refuse: ReportProblem,
 ): Promise<Record<string, unknown>> {
   const resolved: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(headers)) {

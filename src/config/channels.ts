@@ -5,7 +5,7 @@ import { didYouMean } from "../lib/suggest.ts";
 import type { CatalogueFile } from "./catalogue.ts";
 import type { DeclaredChannel } from "./channel-schema.ts";
 import { assembleSettings } from "./channel-settings.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 import type { SecretSource } from "./secret-reference.ts";
 
 /** The existing provider adapters with the schemas of their settings. */
@@ -29,7 +29,10 @@ export const SANDBOX = "sandbox";
  * Returns every usable channel: those of the file, and those of the catalogue whose credential is set. A declared
  * channel replaces the catalogue's channel of the same id.
  */
-export async function buildChannels(sources: ChannelSources, report: Report): Promise<Map<string, Channel>> {
+export async function buildChannels(
+  sources: ChannelSources,
+  report: ReportProblem,
+): Promise<Map<string, Channel>> {
   const channels = new Map<string, Channel>();
   const all = { ...catalogueChannels(sources), ...sources.declared };
   for (const [id, declared] of Object.entries(all)) {
@@ -68,7 +71,7 @@ export async function buildChannel(
   id: string,
   declared: DeclaredChannel,
   sources: Pick<ChannelSources, "providers" | "secrets">,
-  report: Report,
+  report: ReportProblem,
 ): Promise<Channel | null> {
   const path = formatPath(["channels", id]);
   const provider = sources.providers.get(declared.provider);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { IdentitySettings } from "../admin/sign-in/identity-provider.ts";
 import { ROLES } from "../admin/roles.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 import { resolveSecret, secretReferenceSchema, type SecretSource } from "./secret-reference.ts";
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -71,7 +71,7 @@ export const consoleSchema = z
 export async function resolveIdentity(
   { oidc }: z.output<typeof consoleSchema>,
   secrets: SecretSource,
-  report: Report,
+  report: ReportProblem,
 ): Promise<IdentitySettings | null> {
   if (oidc === null) return null;
   const resolved = await resolveSecret(oidc.client_secret, secrets);

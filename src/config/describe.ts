@@ -4,7 +4,7 @@ import type { FileSettings } from "./file-schema.ts";
 import type { Environment, Override } from "./environment.ts";
 import type { ConfiguredModel } from "../admin/configuration/store-port.ts";
 import type { EntryOrigin } from "../admin/configuration/store-port.ts";
-import type { Origin, Settings } from "./settings.ts";
+import type { SettingOrigin, Settings } from "./settings.ts";
 import type { Configured } from "./tables.ts";
 import { isSecretReference, type SecretReference } from "./secret-reference.ts";
 
@@ -13,7 +13,7 @@ export interface SettingRow {
   /** As in the configuration file: `server.port`. */
   path: string;
   value: string;
-  origin: Origin;
+  origin: SettingOrigin;
   /** The variable or file it came from; null for defaults. */
   from: string | null;
 }
@@ -77,7 +77,7 @@ function channelRows({ settings, configured, fileName }: DescriptionSources): Se
   });
 }
 
-function originOf(origin: EntryOrigin | undefined): Origin {
+function originOf(origin: EntryOrigin | undefined): SettingOrigin {
   return origin === undefined || origin === "catalogue" ? "default" : origin;
 }
 

@@ -1,5 +1,5 @@
 import { isFixableSecret, MIN_PASSWORD_LENGTH } from "../lib/secret.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -41,7 +41,7 @@ export interface Override {
 }
 
 /** Returns the settings of the file that environment variables fix. An empty variable counts as unset. */
-export function readOverrides(env: Environment, report: Report): Override[] {
+export function readOverrides(env: Environment, report: ReportProblem): Override[] {
   const overrides: Override[] = [];
   for (const { variable, path, read, words } of VARIABLES) {
     const text = env[variable]?.trim();
@@ -56,7 +56,7 @@ export function readOverrides(env: Environment, report: Report): Override[] {
 /** Returns the secrets of the first start, which only the environment can set. */
 export function readBootstrap(
   env: Environment,
-  report: Report,
+  report: ReportProblem,
 ): { key: string | null; administratorPassword: string | null } {
   const key = env["GATEWAY_BOOTSTRAP_KEY"] || null;
   if (key !== null && !isFixableSecret(key))

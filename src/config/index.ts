@@ -15,4 +15,4 @@ export { associatedData } from "./stored-entries.ts";
 export { readYaml, writeYaml } from "./yaml.ts";
 export { fileVersion, watchFile } from "./watch.ts";
 export { ConfigurationError } from "./problems.ts";
-export type { Origin, Settings } from "./settings.ts";
+export type { SettingOrigin, Settings } from "./settings.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Environment, Override } from "./environment.ts";
 import { fileSchema } from "./file-schema.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 import { versionOf } from "./watch.ts";
 import { readYaml } from "./yaml.ts";
 
@@ -32,7 +32,7 @@ function unreadable(code: string): string {
 /** Reads the named file, or `gateway.yaml` when there is one. */
 export async function readConfigurationFile(
   options: { env: Environment; cwd: string; configPath?: string },
-  report: Report,
+  report: ReportProblem,
 ): Promise<WrittenFile> {
   const named = options.configPath ?? (options.env["GATEWAY_CONFIG"] || undefined);
   const name = named ?? DEFAULT_NAME;
@@ -96,7 +96,7 @@ function isValid(content: Record<string, unknown>): boolean {
   return fileSchema.safeParse(content).success;
 }
 
-function parseMapping(name: string, text: string, report: Report): Record<string, unknown> {
+function parseMapping(name: string, text: string, report: ReportProblem): Record<string, unknown> {
   const { value, problems } = readYaml(text);
   for (const { line, column, message } of problems) report(`${name}:${line}:${column}`, message);
   if (isMapping(value)) return value;

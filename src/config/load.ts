@@ -16,9 +16,9 @@ import { fileSchema, SYNONYMS } from "./file-schema.ts";
 import { readConfigurationFile, withOverrides, withoutInvalid } from "./layers.ts";
 import { readMasterKeys, type MasterKeys } from "./master-key.ts";
 import { plainSettings } from "./plain-settings.ts";
-import { ConfigurationError, isAtOrBelow, type Report } from "./problems.ts";
+import { ConfigurationError, isAtOrBelow, type ReportProblem } from "./problems.ts";
 import type { SecretSource } from "./secret-reference.ts";
-import type { Origin, Settings } from "./settings.ts";
+import type { SettingOrigin, Settings } from "./settings.ts";
 import { buildTables, type Configured } from "./tables.ts";
 import { findWarnings } from "./warnings.ts";
 
@@ -38,7 +38,7 @@ export interface LoadOptions {
 export interface LoadedSettings {
   settings: Settings;
   /** The origin of each effective setting, by its path in the file: `server.port`. */
-  origins: ReadonlyMap<string, Origin>;
+  origins: ReadonlyMap<string, SettingOrigin>;
   /** The effective settings for display, with secrets masked. */
   rows: readonly SettingRow[];
   configured: Configured;
@@ -60,7 +60,7 @@ export interface LoadedSettings {
 export async function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   const problems: Problem[] = [];
   // Fields missing inside a refused part are not reported again.
-  const report: Report = (path, message) => {
+  const report: ReportProblem = (path, message) => {
     if (!problems.some((known) => isAtOrBelow(known.path, path))) problems.push({ path, message });
   };
   const file = await readConfigurationFile(options, report);

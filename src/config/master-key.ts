@@ -3,7 +3,7 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { newMasterKey, readMasterKey, type MasterKey } from "../lib/seal.ts";
 import type { FileSettings } from "./file-schema.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 import { resolveSecret, type SecretSource } from "./secret-reference.ts";
 
 /** The keys that encrypt the credentials in the database. They are never stored in the database. */
@@ -23,7 +23,7 @@ export async function readMasterKeys(
   { master_key, master_key_previous }: Pick<FileSettings, "master_key" | "master_key_previous">,
   secrets: SecretSource,
   dataDirectory: string,
-  report: Report,
+  report: ReportProblem,
 ): Promise<MasterKeys> {
   const read = async (path: string, reference: FileSettings["master_key"]): Promise<MasterKey | null> => {
     if (reference === null) return null;

@@ -7,7 +7,7 @@ import { isPattern } from "../lib/pattern-map.ts";
 import { formatPath } from "../lib/schema-problems.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import type { CompleteModel } from "./model-schema.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 
 /** Returns the price of a model's entry as a row that applies to everyone at all times. */
 export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow {
@@ -38,7 +38,7 @@ export function addPriceTable(
   prices: Map<string, PriceRow>,
   id: string,
   { prices: rows = {} }: Extract<CompleteModel, { type: "chat" | "messages" }>,
-  report: Report,
+  report: ReportProblem,
 ): void {
   if (!isPattern(id) && Object.keys(rows).length > 0)
     report(formatPath(["models", id, "prices"]), "is for a pattern such as openai/*; a model has one price");
@@ -46,7 +46,7 @@ export function addPriceTable(
 }
 
 /** Reports tiers and qualities that the model lacks: they would never be charged, so naming them is a mistake. */
-export function checkImagePrice(path: string, model: CompleteModel, report: Report): void {
+export function checkImagePrice(path: string, model: CompleteModel, report: ReportProblem): void {
   if (model.type !== "image" || !model.price) return;
   const { tiers, qualities } = model.image;
   const known = [...qualities, "auto", "*"];
@@ -67,7 +67,7 @@ export function checkImagePrice(path: string, model: CompleteModel, report: Repo
 }
 
 /** Reports each feature that a text model allows, vendors bill by use, and one of its prices lacks. */
-export function checkFeaturePrices(path: string, model: CompleteModel, report: Report): void {
+export function checkFeaturePrices(path: string, model: CompleteModel, report: ReportProblem): void {
   for (const { at, features } of unpriced(model))
     for (const feature of features)
       report(

@@ -4,7 +4,7 @@ import { didYouMean } from "../lib/suggest.ts";
 import type { ShippedModel } from "./catalogue.ts";
 import { SANDBOX } from "./channels.ts";
 import type { FileModel } from "./file-schema.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 
 /** The channels that routes may name. */
 export interface RouteSources {
@@ -22,7 +22,7 @@ export function buildRoute(
   id: string,
   declared: NonNullable<FileModel["route"]>,
   sources: RouteSources,
-  report: Report,
+  report: ReportProblem,
 ): Route {
   const targets: Target[] = [];
   for (const [index, target] of declared.targets.entries()) {

@@ -20,7 +20,7 @@ import {
   toPriceRow,
 } from "./model-prices.ts";
 import { buildRoute, shippedRoute, type RouteSources } from "./model-routes.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 
 export interface ModelSources extends RouteSources {
   declared: Readonly<Record<string, FileModel>>;
@@ -46,7 +46,7 @@ interface DescribedTables extends ModelTables {
  * Returns models with their default routes and prices. A shipped model that no channel can serve is left out, unless it
  * is retired or its channels cannot be used here: its callers then get that error.
  */
-export function buildModels(sources: ModelSources, report: Report): DescribedTables {
+export function buildModels(sources: ModelSources, report: ReportProblem): DescribedTables {
   const models = new Map<string, Model>();
   const routes = new Map<string, Route>();
   const prices = new Map<string, PriceRow>();
@@ -70,7 +70,7 @@ export function buildModels(sources: ModelSources, report: Report): DescribedTab
 }
 
 /** Returns a model's settings: those of the file or database over those of the catalogue. Reports their problems. */
-function readModel(id: string, sources: ModelSources, report: Report): CompleteModel | null {
+function readModel(id: string, sources: ModelSources, report: ReportProblem): CompleteModel | null {
   const shipped = sources.shipped.get(id);
   const declared = sources.declared[id];
   const own = formatPath(["models", id]);
@@ -86,7 +86,7 @@ function readModel(id: string, sources: ModelSources, report: Report): CompleteM
 }
 
 /** Returns the declared route, or that of the catalogue. Reports a model that has neither. */
-function routeOf(id: string, sources: ModelSources, report: Report): Route {
+function routeOf(id: string, sources: ModelSources, report: ReportProblem): Route {
   const path = formatPath(["models", id]);
   const shipped = sources.shipped.get(id);
   const declared = sources.declared[id];
@@ -122,7 +122,7 @@ function followPatterns(
   };
 }
 
-function completeModel(path: string, entry: FileModel, report: Report): CompleteModel | null {
+function completeModel(path: string, entry: FileModel, report: ReportProblem): CompleteModel | null {
   const { upstream_model: _, ...fields }: FileModel & { upstream_model?: string } = entry;
   if (fields.type === undefined) {
     report(`${path}.type`, 'is missing: it must be "image" or "chat" or "messages" or "embedding"');

@@ -10,7 +10,7 @@ export class ConfigurationError extends Error {
 }
 
 /** Collects problems during loading. */
-export type Report = (path: string, message: string) => void;
+export type ReportProblem = (path: string, message: string) => void;
 
 /** True when a path equals another or lies below it. */
 export function isAtOrBelow(path: string, ancestor: string): boolean {

@@ -99,4 +99,4 @@ export interface Settings {
 }
 
 /** The layer that a setting comes from. Precedence: environment, file, database, defaults. */
-export type Origin = "default" | "database" | "file" | "environment";
+export type SettingOrigin = "default" | "database" | "file" | "environment";

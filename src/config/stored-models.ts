@@ -1,7 +1,7 @@
 import type { ConfiguredModel } from "../admin/configuration/store-port.ts";
 import type { FileModel } from "./file-schema.ts";
 import { buildModels, type ModelSources, type ModelTables } from "./models.ts";
-import { isAtOrBelow, type Report } from "./problems.ts";
+import { isAtOrBelow, type ReportProblem } from "./problems.ts";
 import { pathOf, type ReportEntry, type StoredLayer } from "./stored-entries.ts";
 
 interface StoredModelTables extends ModelTables {
@@ -15,13 +15,13 @@ interface StoredModelTables extends ModelTables {
 export function buildStoredModels(
   layer: StoredLayer,
   sources: Omit<ModelSources, "stored">,
-  report: Report,
+  report: ReportProblem,
   reportEntry: ReportEntry,
 ): StoredModelTables {
   let stored = withKnownTargets(layer.models, sources, reportEntry);
   for (;;) {
     const refused = new Set<string>();
-    const problems: Parameters<Report>[] = [];
+    const problems: Parameters<ReportProblem>[] = [];
     const declared = { ...stored, ...sources.declared };
     const { described, ...tables } = buildModels({ ...sources, declared }, (path, message) => {
       const id = Object.keys(stored).find((each) => isAtOrBelow(path, pathOf({ kind: "model", id: each })));

@@ -19,7 +19,7 @@ import type { FileSettings } from "./file-schema.ts";
 import type { WrittenFile } from "./layers.ts";
 import type { MasterKeys } from "./master-key.ts";
 import type { ModelTables } from "./models.ts";
-import type { Report } from "./problems.ts";
+import type { ReportProblem } from "./problems.ts";
 import type { SecretSource } from "./secret-reference.ts";
 import { completeStoredChannels } from "./stored-channels.ts";
 import {
@@ -61,7 +61,7 @@ export interface Configured {
 }
 
 /** Builds the tables. Collects the problems of the database's entries and reports all others. */
-export async function buildTables(sources: TableSources, report: Report): Promise<Tables> {
+export async function buildTables(sources: TableSources, report: ReportProblem): Promise<Tables> {
   const { effective, file, stored } = sources;
   const { problems, report: reportEntry } = entryProblems();
   const layers = readLayers(sources, reportEntry);

@@ -2,7 +2,7 @@ import tailwind from "bun-plugin-tailwind";
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { DIRECTORY, readManifest, versionOfSources, writeManifest, type Manifest } from "./manifest.ts";
+import { DIRECTORY, readManifest, versionOfSources, writeManifest, type PageManifest } from "./manifest.ts";
 
 /** Builds that are kept, because pages that are open go on loading files of theirs. */
 const MAX_KEPT = 3;
@@ -39,8 +39,8 @@ async function build(): Promise<void> {
   await removeOldBuilds();
 }
 
-async function writeFiles({ outputs, metafile }: Bun.BuildOutput, folder: string): Promise<Manifest> {
-  const manifest: Manifest = { page: "", files: {}, needs: {} };
+async function writeFiles({ outputs, metafile }: Bun.BuildOutput, folder: string): Promise<PageManifest> {
+  const manifest: PageManifest = { page: "", files: {}, needs: {} };
   for (const output of outputs) {
     const name = basename(output.path);
     const bytes = new Uint8Array(await output.arrayBuffer());

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { ownValue } from "../lib/own-value.ts";
-import { DIRECTORY, readManifest, versionOfSources, type Manifest } from "./manifest.ts";
+import { DIRECTORY, readManifest, versionOfSources, type PageManifest } from "./manifest.ts";
 
 /** After its start the gateway has more urgent work than looking for a build. */
 const WARM_UP_MS = 5_000;
 const RETRY_MS = 30_000;
 
 interface Build {
-  manifest: Manifest;
+  manifest: PageManifest;
   folder: string;
 }
 

@@ -8,7 +8,7 @@ export const DIRECTORY = resolve(import.meta.dir, "../../dist/console");
 const MANIFEST = "manifest.json";
 
 /** The files of a build. */
-export interface Manifest {
+export interface PageManifest {
   /** Name of the page's file. */
   page: string;
   files: Record<string, BuiltFile>;
@@ -39,11 +39,11 @@ export async function versionOfSources(): Promise<string> {
 }
 
 /** The manifest of the build of a version, or null where there is none. */
-export async function readManifest(version: string): Promise<Manifest | null> {
+export async function readManifest(version: string): Promise<PageManifest | null> {
   const file = Bun.file(join(DIRECTORY, version, MANIFEST));
   return (await file.exists()) ? await file.json() : null;
 }
 
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+export async function writeManifest(folder: string, manifest: PageManifest): Promise<void> {
   await Bun.write(join(folder, MANIFEST), JSON.stringify(manifest));
 }

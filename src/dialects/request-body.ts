@@ -1,13 +1,13 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import { JSON_BOUNDS, moreThan } from "../lib/bounded-json.ts";
-import { exceededBound, hasRepeatedName, isObject, scanObject, type Span } from "../lib/json.ts";
+import { exceededBound, hasRepeatedName, isObject, scanObject, type JsonSpan } from "../lib/json.ts";
 
 /** The body of a text request: its exact text, its value, and where some of its members stand in the text. */
 interface RequestBody {
   raw: string;
   body: Record<string, unknown>;
   /** Positions of the values of the requested members; undefined for an absent one. */
-  spans: (Span | undefined)[];
+  spans: (JsonSpan | undefined)[];
   /** Index of the character after the opening brace. */
   bodyStart: number;
 }

@@ -1,7 +1,7 @@
 import type { ImagePrice } from "../domain/price.ts";
 import type { Job, JobError, JobOutput, JobStatus } from "../domain/job.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
-import type { Refusal } from "../gateway/metering/exhaustion-cache.ts";
+import type { BudgetRefusal } from "../gateway/metering/exhaustion-cache.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /*
@@ -164,7 +164,7 @@ export type Submission =
   | { kind: "other" }
   | { kind: "full"; scope: "organization" | "key"; limit: number }
   /** The budget is `spent`, or others hold the rest of it (`held`) and may give back what they do not use. */
-  | { kind: "exhausted"; reason: Refusal };
+  | { kind: "exhausted"; reason: BudgetRefusal };
 
 export interface JobPage {
   limit: number;

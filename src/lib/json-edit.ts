@@ -1,4 +1,4 @@
-import { scanArray, scanObject, splice, type Span } from "./json.ts";
+import { scanArray, scanObject, splice, type JsonSpan } from "./json.ts";
 
 /**
  * Returns the new text of a member's value for its old one (undefined when it is absent). Undefined leaves it
@@ -13,7 +13,7 @@ export type MemberEdit = (value: string | undefined) => string | undefined;
 export function editMembers(text: string, edits: Readonly<Record<string, MemberEdit>>): string {
   const names = Object.keys(edits);
   const { spans, count, bodyStart } = scanObject(text, names);
-  const replaced: { span: Span; text: string }[] = [];
+  const replaced: { span: JsonSpan; text: string }[] = [];
   const inserted: string[] = [];
   for (const [index, name] of names.entries()) {
     const span = spans[index];
@@ -51,7 +51,7 @@ export function removeMembers(text: string, names: readonly string[]): string {
   return rest;
 }
 
-function withoutSpan(text: string, member: Span): string {
+function withoutSpan(text: string, member: JsonSpan): string {
   const after = /^\s*,/.exec(text.slice(member.end))?.[0].length;
   const end = member.end + (after ?? 0);
   // The comma of the last member stands before it, unless it is the only one.

@@ -11,16 +11,16 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 
 /** A range of a text, end exclusive. */
-export interface Span {
+export interface JsonSpan {
   start: number;
   end: number;
 }
 
 interface ObjectScan {
   /** Positions of the values of the requested members; undefined for an absent member. */
-  spans: (Span | undefined)[];
+  spans: (JsonSpan | undefined)[];
   /** Positions of these members with their names. */
-  members: (Span | undefined)[];
+  members: (JsonSpan | undefined)[];
   /** Number of members, repeated names counted each time. */
   count: number;
   /** Levels of objects and arrays, the outermost included. */
@@ -110,8 +110,8 @@ const absent = (): undefined => undefined;
  * counts, as in `JSON.parse`.
  */
 export function scanObject(text: string, names: readonly string[]): ObjectScan {
-  const spans: (Span | undefined)[] = names.map(absent);
-  const members: (Span | undefined)[] = names.map(absent);
+  const spans: (JsonSpan | undefined)[] = names.map(absent);
+  const members: (JsonSpan | undefined)[] = names.map(absent);
   let at = text.indexOf("{") + 1;
   const bodyStart = at;
   let count = 0;
@@ -155,8 +155,8 @@ export function scanObject(text: string, names: readonly string[]): ObjectScan {
 }
 
 /** Returns the positions of an array's items. The text must be an array that `JSON.parse` accepts. */
-export function scanArray(text: string): Span[] {
-  const items: Span[] = [];
+export function scanArray(text: string): JsonSpan[] {
+  const items: JsonSpan[] = [];
   let at = text.indexOf("[") + 1;
   let start = at;
   let level = 1;
@@ -180,8 +180,8 @@ export function scanArray(text: string): Span[] {
  * Returns the positions of the objects that are values of members of these names, at any depth except inside of
  * another such object.
  */
-export function findObjects(text: string, names: ReadonlySet<string>): Span[] {
-  const found: Span[] = [];
+export function findObjects(text: string, names: ReadonlySet<string>): JsonSpan[] {
+  const found: JsonSpan[] = [];
   /** Start of the last string. */
   let start = 0;
   let end = 0;
@@ -219,7 +219,7 @@ export function hasRepeatedName(scan: ObjectScan, parsed: Record<string, unknown
 }
 
 /** Replaces spans, which must be ordered and must not overlap. */
-export function splice(text: string, edits: readonly { span: Span; text: string }[]): string {
+export function splice(text: string, edits: readonly { span: JsonSpan; text: string }[]): string {
   let spliced = "";
   let from = 0;
   for (const edit of edits) {
@@ -247,7 +247,7 @@ function nameOf(escaped: string): string {
   return escaped.includes("\\") ? String(JSON.parse(`"${escaped}"`)) : escaped;
 }
 
-function trimmed(text: string, from: number, to: number): Span {
+function trimmed(text: string, from: number, to: number): JsonSpan {
   let start = from;
   let end = to;
   while (text.charCodeAt(start) <= SPACE) start++;

@@ -10,7 +10,7 @@ import type { ReferenceRules } from "./images/reference-image.ts";
 import { wantedFormat, wantedSize } from "./images/wanted-image.ts";
 import type { Provider } from "./provider.ts";
 import { fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
-import { createConnection, type Connection } from "./transport/connection.ts";
+import { createConnection, type VendorConnection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson, sendJson } from "./transport/json-call.ts";
@@ -89,7 +89,7 @@ function readFailure({ error }: Record<string, unknown>): FailureReading {
 
 async function generate(
   order: ImageOrder,
-  { baseUrl, headers, errors, fetchResult }: Connection,
+  { baseUrl, headers, errors, fetchResult }: VendorConnection,
   signal: AbortSignal,
 ): Promise<ImageReply> {
   const call = { url: `${baseUrl}/images/generations`, headers, body: writeRequest(order), signal };

@@ -12,12 +12,12 @@ import {
   httpAddress,
   pollIntervalSetting,
 } from "./transport/channel-settings.ts";
-import { createConnection, type Connection } from "./transport/connection.ts";
+import { createConnection, type VendorConnection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
 import { probeByReading } from "./transport/probe.ts";
-import { RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
+import { RUNNING, runJob, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
@@ -57,7 +57,7 @@ export const bfl: Provider<BflSettings> = {
   },
 };
 
-function connectionOf(settings: BflSettings): Connection {
+function connectionOf(settings: BflSettings): VendorConnection {
   return createConnection(settings, readFailure, { "x-key": settings.apiKey });
 }
 
@@ -82,7 +82,7 @@ const CREDITS = 100;
  */
 function describeJob(
   order: ImageOrder,
-  { baseUrl, headers, errors }: Connection,
+  { baseUrl, headers, errors }: VendorConnection,
   onCost: (cost: VendorCost | undefined) => void,
 ): VendorJob<string> {
   return {
@@ -140,9 +140,9 @@ function writeSize(order: ImageOrder): object {
 }
 
 /** An unknown status counts as running. */
-function readStatus(body: Record<string, unknown>, errors: VendorErrors): JobStatus<string> {
+function readStatus(body: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string> {
   const status = textOf(body["status"]);
-  const failed = (kind: "refused" | "overloaded"): JobStatus<string> => ({
+  const failed = (kind: "refused" | "overloaded"): VendorJobStatus<string> => ({
     state: "failed",
     error: errors.raise(kind, { code: status, message: "" }, 200),
   });
@@ -162,7 +162,7 @@ function readStatus(body: Record<string, unknown>, errors: VendorErrors): JobSta
   }
 }
 
-function readResult(result: unknown): JobStatus<string> {
+function readResult(result: unknown): VendorJobStatus<string> {
   const link = isObject(result) ? result["sample"] : undefined;
   if (typeof link === "string" && link !== "") return { state: "done", result: link };
   return { state: "failed", error: brokenResponse("was ready without a picture") };

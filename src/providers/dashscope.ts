@@ -19,11 +19,11 @@ import {
   httpAddress,
   pollIntervalSetting,
 } from "./transport/channel-settings.ts";
-import { createConnection, type Connection } from "./transport/connection.ts";
+import { createConnection, type VendorConnection } from "./transport/connection.ts";
 import { brokenResponse, send } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
-import { readJobId, RUNNING, runJob, type JobStatus, type VendorJob } from "./transport/polling.ts";
+import { readJobId, RUNNING, runJob, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { fetchEach } from "./transport/result-link.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 import { ownValue } from "../lib/own-value.ts";
@@ -110,7 +110,7 @@ function readFailure(body: Record<string, unknown>): FailureReading {
 /** The synchronous call: links to the images. */
 async function callNow(
   order: ImageOrder,
-  { baseUrl, headers, errors }: Connection,
+  { baseUrl, headers, errors }: VendorConnection,
   signal: AbortSignal,
 ): Promise<string[]> {
   const url = `${baseUrl}/services/aigc/multimodal-generation/generation`;
@@ -126,7 +126,10 @@ async function callNow(
  * The same request as a task, which only some models have (Model Studio, "Manage asynchronous tasks"). A task can be
  * cancelled before it runs.
  */
-function describeTask(order: ImageOrder, { baseUrl, headers, errors }: Connection): VendorJob<string[]> {
+function describeTask(
+  order: ImageOrder,
+  { baseUrl, headers, errors }: VendorConnection,
+): VendorJob<string[]> {
   const taskUrl = (jobId: string): string => `${baseUrl}/tasks/${jobId}`;
   return {
     async submit(signal) {
@@ -145,9 +148,9 @@ function describeTask(order: ImageOrder, { baseUrl, headers, errors }: Connectio
 const AS_TASK = { "x-dashscope-async": "enable" };
 
 /** A failed task has its code and message beside its status. An id that the vendor does not know is `UNKNOWN`. */
-function readTask(parsed: Record<string, unknown>, errors: VendorErrors): JobStatus<string[]> {
+function readTask(parsed: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   const output = isObject(parsed["output"]) ? parsed["output"] : {};
-  const failed = (kind: UpstreamErrorKind, reading: FailureReading): JobStatus<string[]> => ({
+  const failed = (kind: UpstreamErrorKind, reading: FailureReading): VendorJobStatus<string[]> => ({
     state: "failed",
     error: errors.raise(kind, reading, 200),
   });

@@ -9,12 +9,12 @@ import {
 } from "./images/hosted-models.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import type { Provider } from "./provider.ts";
-import { createConnection, type Connection } from "./transport/connection.ts";
+import { createConnection, type VendorConnection } from "./transport/connection.ts";
 import { brokenResponse, send, type Classify, type VendorRequest } from "./transport/http.ts";
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
 import { probeByRefusal } from "./transport/probe.ts";
-import { readJobId, RUNNING, type JobStatus, type VendorJob } from "./transport/polling.ts";
+import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 import { ownValue } from "../lib/own-value.ts";
 
@@ -44,7 +44,7 @@ export const fal: Provider<HostedSettings> = {
 /** A valid key is told that there is no such request (fal queue reference). */
 const UNKNOWN_REQUEST = "00000000-0000-4000-8000-000000000000";
 
-function connectionOf(settings: HostedSettings): Connection {
+function connectionOf(settings: HostedSettings): VendorConnection {
   return createConnection(settings, readFailure, { authorization: `Key ${settings.apiKey}` });
 }
 
@@ -80,7 +80,7 @@ function readFailure(body: Record<string, unknown>): FailureReading {
 function describeJob(
   model: string,
   write: WriteInputs,
-  { baseUrl, headers, errors }: Connection,
+  { baseUrl, headers, errors }: VendorConnection,
 ): VendorJob<string[]> {
   // The path of a job has owner and application only, without the rest of the model's path.
   const [owner, application] = model.split("/");
@@ -106,7 +106,7 @@ function describeJob(
 async function fetchOutcome(
   call: Omit<VendorRequest, "body">,
   errors: VendorErrors,
-): Promise<JobStatus<string[]>> {
+): Promise<VendorJobStatus<string[]>> {
   let failure: UpstreamError | undefined;
   const classify: Classify = (response, bodyText) => {
     const error = errors.classify(response, bodyText);
@@ -130,7 +130,7 @@ function isJobFailure(bodyText: string, { kind }: UpstreamError): boolean {
 }
 
 /** An indecent picture comes black and is marked in a parallel list; it counts as not delivered. */
-function readResult(result: Record<string, unknown>, errors: VendorErrors): JobStatus<string[]> {
+function readResult(result: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   const { image, has_nsfw_concepts: indecent } = result;
   // Models that make a single picture return it alone (fal model pages, output schemas).
   const images = image === undefined ? result["images"] : [image];

@@ -17,7 +17,7 @@ import {
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
 import { extraHeaders, fanOutSetting, headerValue, httpAddress } from "./transport/channel-settings.ts";
-import { createConnection, type Connection } from "./transport/connection.ts";
+import { createConnection, type VendorConnection } from "./transport/connection.ts";
 import { brokenResponse } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { sendJson } from "./transport/json-call.ts";
@@ -76,7 +76,7 @@ function readFailure({ error }: Record<string, unknown>): FailureReading {
 
 async function generate(
   order: ImageOrder,
-  { baseUrl, headers, errors, fetchResult }: Connection,
+  { baseUrl, headers, errors, fetchResult }: VendorConnection,
   signal: AbortSignal,
 ): Promise<ImageReply> {
   const call = { url: `${baseUrl}/images`, headers, body: writeRequest(order), signal };

@@ -9,12 +9,12 @@ import {
 } from "./images/hosted-models.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import type { Provider } from "./provider.ts";
-import { createConnection, type Connection } from "./transport/connection.ts";
+import { createConnection, type VendorConnection } from "./transport/connection.ts";
 import { brokenResponse, send } from "./transport/http.ts";
 import { writeJsonBody } from "./transport/json-body.ts";
 import { callJson } from "./transport/json-call.ts";
 import { probeByReading } from "./transport/probe.ts";
-import { readJobId, RUNNING, type JobStatus, type VendorJob } from "./transport/polling.ts";
+import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 /**
@@ -59,7 +59,7 @@ function readFailure({ title, detail }: Record<string, unknown>): FailureReading
 function describeJob(
   model: string,
   write: WriteInputs,
-  { baseUrl, headers, errors }: Connection,
+  { baseUrl, headers, errors }: VendorConnection,
 ): VendorJob<string[]> {
   const isVersion = !model.includes("/");
   const url = isVersion ? `${baseUrl}/predictions` : `${baseUrl}/models/${model}/predictions`;
@@ -82,7 +82,7 @@ function describeJob(
   };
 }
 
-function readStatus(prediction: Record<string, unknown>, errors: VendorErrors): JobStatus<string[]> {
+function readStatus(prediction: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   switch (prediction["status"]) {
     case "succeeded":
       return readOutput(prediction["output"]);
@@ -101,7 +101,7 @@ function readStatus(prediction: Record<string, unknown>, errors: VendorErrors): 
   }
 }
 
-function readOutput(output: unknown): JobStatus<string[]> {
+function readOutput(output: unknown): VendorJobStatus<string[]> {
   const all: unknown[] = Array.isArray(output) ? output : [output];
   const links = all.filter((link): link is string => typeof link === "string" && link !== "");
   if (links.length > 0) return { state: "done", result: links };

@@ -15,7 +15,7 @@ import {
 import { VENDORS } from "./openai-compatible/vendors.ts";
 import type { Provider } from "./provider.ts";
 import { extraHeaders, headerValue, httpAddress } from "./transport/channel-settings.ts";
-import { createConnection, type Connection } from "./transport/connection.ts";
+import { createConnection, type VendorConnection } from "./transport/connection.ts";
 import { brokenResponse, type ResponseHeaders } from "./transport/http.ts";
 import { writeJsonBody, type JsonBody } from "./transport/json-body.ts";
 import { sendJson } from "./transport/json-call.ts";
@@ -72,7 +72,7 @@ function readFailure(
 
 async function generate(
   order: ImageOrder,
-  { baseUrl, headers, errors, fetchResult }: Connection,
+  { baseUrl, headers, errors, fetchResult }: VendorConnection,
   signal: AbortSignal,
 ): Promise<ImageReply> {
   const url = `${baseUrl}/images/${order.references.length > 0 ? "edits" : "generations"}`;

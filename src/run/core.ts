@@ -23,7 +23,7 @@ import { TokenCounter } from "../lib/token-counter/index.ts";
 import { every } from "../lib/waiting.ts";
 import { LiveSettings } from "./reload.ts";
 import { type OpenedUpstreams, openUpstreams } from "../providers/registry.ts";
-import { type Counters, openCounters } from "../storage/counters/index.ts";
+import { type LimitCounters, openCounters } from "../storage/counters/index.ts";
 import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
 import type { Storage } from "../storage/index.ts";
 import type { JobMetrics } from "../telemetry/job-metrics.ts";
@@ -52,7 +52,7 @@ interface OpenedCore {
   upstreams: OpenedUpstreams;
   leases: BudgetLeases;
   health: Health;
-  counters: Counters;
+  counters: LimitCounters;
 }
 
 /** Opens the core over its adapters. Workers share limits through their supervisor, or all processes through Redis. */

@@ -5,7 +5,7 @@ import { VERSION } from "../lib/version.ts";
 import { type BackgroundWork, every } from "../lib/waiting.ts";
 import type { ConnectionLimit, Overload, UndeclaredProxy } from "../server/index.ts";
 import type { Blobs } from "../storage/blobs/index.ts";
-import type { Counters } from "../storage/counters/index.ts";
+import type { LimitCounters } from "../storage/counters/index.ts";
 import type { Storage } from "../storage/index.ts";
 import type { Gauge } from "../telemetry/metrics.ts";
 
@@ -15,7 +15,7 @@ export interface StatusSources {
   storage: Storage;
   blobs: Blobs;
   health: Health;
-  counters: Counters;
+  counters: LimitCounters;
   overload: Overload;
   connections: ConnectionLimit;
   undeclaredProxy: UndeclaredProxy;

@@ -20,7 +20,7 @@ import { storedResponseRoutes } from "./endpoints/stored-responses.ts";
 import { textRoutes } from "./endpoints/text.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import type { ServerOptions } from "./options.ts";
-import type { Route } from "./routes.ts";
+import type { HttpRoute } from "./routes.ts";
 import { baseOf } from "./session-cookie.ts";
 import { SpoolQuota } from "./entrance/spool-quota.ts";
 
@@ -29,7 +29,7 @@ export function allRoutes(
   options: ServerOptions,
   filePool = new FilePool(),
   lifecycle = new Lifecycle(),
-): Route[] {
+): HttpRoute[] {
   const { core, blobs, server: settings } = options;
   const { clock, snapshot } = core;
   const directory = options.spoolDirectory;
@@ -75,6 +75,6 @@ export function allRoutes(
 export function operatorRoutes(
   { metrics, unready, server: { metricsToken } }: ServerOptions,
   lifecycle: Lifecycle,
-): Route[] {
+): HttpRoute[] {
   return healthRoutes({ lifecycle, unready, metrics, metricsToken });
 }

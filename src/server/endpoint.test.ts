@@ -15,7 +15,7 @@ import type { Idempotency } from "./entrance/idempotency.ts";
 import { createHandler } from "./endpoint.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 import { Lifecycle, type Phase } from "./lifecycle.ts";
-import { RouteTable, type Route, type RouteResult } from "./routes.ts";
+import { RouteTable, type HttpRoute, type RouteResult } from "./routes.ts";
 
 const KEY = "gk_known";
 const { principal, core } = plainCore({
@@ -39,7 +39,7 @@ function openFor(
   const lifecycle = new Lifecycle();
   lifecycle.phase = phase;
   const events: RequestEvent[] = [];
-  const routes: Route[] = [
+  const routes: HttpRoute[] = [
     { ...keyedRoute, path: "/keyed", handle },
     { ...keyedRoute, path: "/limited", pipeline: "image", handle },
     { method: "GET", path: "/public", name: "public", family: "images", auth: "public", because: "", handle },

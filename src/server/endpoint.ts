@@ -18,8 +18,8 @@ import type { Overload } from "./entrance/overload.ts";
 import { PLAYGROUND_KEY, type PlaygroundKeys } from "./playground-keys.ts";
 import { createReport, type ReportSettings } from "./request-report.ts";
 import { errorResponse } from "./respond.ts";
-import { badHead, badTarget, notRouted, type Refusal } from "./refusals.ts";
-import type { ErrorFamily, Route, RouteResult, RouteTable } from "./routes.ts";
+import { badHead, badTarget, notRouted, type HttpRefusal } from "./refusals.ts";
+import type { ErrorFamily, HttpRoute, RouteResult, RouteTable } from "./routes.ts";
 
 export interface EndpointSettings extends ReportSettings {
   table: RouteTable;
@@ -36,7 +36,7 @@ const STOPPING_RETRY_SECONDS = 1;
 
 /** The result of looking up a request's target as it was sent; its normalized path may lead to other routes. */
 export interface FoundTarget {
-  routes: ReadonlySet<Route>;
+  routes: ReadonlySet<HttpRoute>;
   /** The path, where the target is one without further parts; null where it must be read from the URL. */
   path: string | null;
 }
@@ -49,7 +49,7 @@ export type Handler = (request: Request, server: Server<undefined>, target: Foun
  */
 export function createHandler(settings: EndpointSettings): Handler {
   const report = createReport(settings);
-  const refuse = (exchange: HttpExchange, { error, family, headers }: Refusal): Response => {
+  const refuse = (exchange: HttpExchange, { error, family, headers }: HttpRefusal): Response => {
     const response = errorResponse(error, family, exchange.requestId, headers);
     return report(exchange, { response, failure: error });
   };
@@ -103,7 +103,7 @@ function openExchange(clock: Clock, request: Request, server: Server<undefined>,
 /** Calls the route's handler; for a route with a key, only after the key is accepted and the request counted. */
 async function handle(
   settings: EndpointSettings,
-  route: Route,
+  route: HttpRoute,
   exchange: HttpExchange,
 ): Promise<RouteResult> {
   if (settings.overload.step > 0 && !route.isProbe) settings.overload.admit(exchange.request);
@@ -125,7 +125,7 @@ async function handle(
 
 function principalOf(
   { authenticator, playgroundKeys, trustedProxies }: EndpointSettings,
-  { scope, keyHeaders }: Extract<Route, { auth: "key" }>,
+  { scope, keyHeaders }: Extract<HttpRoute, { auth: "key" }>,
   exchange: HttpExchange,
 ): Principal | Promise<Principal> {
   const { headers } = exchange.request;

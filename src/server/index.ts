@@ -15,7 +15,7 @@ import { Lifecycle } from "./lifecycle.ts";
 import { stopListening } from "./entrance/listening-socket.ts";
 import { playgroundKeys } from "./playground-keys.ts";
 import { RequestTurns } from "./entrance/request-turns.ts";
-import { RouteTable, type Route } from "./routes.ts";
+import { RouteTable, type HttpRoute } from "./routes.ts";
 import { allRoutes, operatorRoutes } from "./all-routes.ts";
 import type { ServerOptions } from "./options.ts";
 
@@ -153,7 +153,7 @@ function listen(
   { server: { host, idleSeconds }, isShared }: ServerOptions,
   port: number,
   settings: Omit<EndpointSettings, "table">,
-  routes: readonly Route[],
+  routes: readonly HttpRoute[],
 ): Server<undefined> {
   const table = new RouteTable(routes);
   return Bun.serve({

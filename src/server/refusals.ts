@@ -3,7 +3,7 @@ import { declaredLength } from "./entrance/body-length.ts";
 import type { ErrorFamily, OtherMethods, RouteTable } from "./routes.ts";
 
 /** The reason why a request has no handler, and the shape of its error. */
-export interface Refusal {
+export interface HttpRefusal {
   error: GatewayError;
   family: ErrorFamily;
   headers?: Record<string, string>;
@@ -15,7 +15,7 @@ export interface Refusal {
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Returns the refusal of a request for its Host or its length, on every path; null where both are valid. */
-export function badHead(request: Pick<Request, "headers">, path: string): Refusal | null {
+export function badHead(request: Pick<Request, "headers">, path: string): HttpRefusal | null {
   const host = request.headers.get("host");
   if (host !== null && !HOST.test(host))
     return badHeader("Send a single Host header that names a host.", path);
@@ -24,7 +24,7 @@ export function badHead(request: Pick<Request, "headers">, path: string): Refusa
   return null;
 }
 
-function badHeader(message: string, path: string): Refusal {
+function badHeader(message: string, path: string): HttpRefusal {
   return { error: new GatewayError("invalid_parameter", message), family: likelyFamily(path) };
 }
 
@@ -32,7 +32,7 @@ function badHeader(message: string, path: string): Refusal {
  * Returns the refusal of a path with dot segments: a proxy that decides by the path as sent would have allowed another
  * path than the gateway serves.
  */
-export function badTarget(): Refusal {
+export function badTarget(): HttpRefusal {
   const message = "Send the path as it is, without `.` or `..` segments and backslashes.";
   return { error: new GatewayError("invalid_parameter", message), family: "images" };
 }
@@ -46,7 +46,7 @@ export function notRouted(
   table: RouteTable,
   method: string,
   path: string,
-): Refusal {
+): HttpRefusal {
   if (!found) {
     const served = servedPath(table, method, path);
     const advice =

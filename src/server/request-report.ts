@@ -6,7 +6,7 @@ import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { ConnectionLimit } from "./entrance/connection-limit.ts";
 import { addressOf, restoreIdleTimeout, traceIdOf, type HttpExchange } from "./http-exchange.ts";
-import type { Route } from "./routes.ts";
+import type { HttpRoute } from "./routes.ts";
 
 export interface ReportSettings {
   clock: Clock;
@@ -22,7 +22,7 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 interface Ending {
   /** Absent for a request without a route. */
-  route?: Route;
+  route?: HttpRoute;
   response: Response;
   failure?: GatewayError | ClientDisconnected | null;
   /** Set only for a stream. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { RouteTable, type Route } from "./routes.ts";
+import { RouteTable, type HttpRoute } from "./routes.ts";
 
-const route = (method: "GET" | "POST", path: string): Route => ({
+const route = (method: "GET" | "POST", path: string): HttpRoute => ({
   method,
   path,
   name: `${method} ${path}`,

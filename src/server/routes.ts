@@ -9,7 +9,7 @@ import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
 export type ErrorFamily = "chat" | "messages" | "responses" | "images" | "native" | "admin";
 
 /** An endpoint: one that needs a key with a scope, or a public one with the reason for it. */
-export type Route = {
+export type HttpRoute = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /** A path, or one with a single `{…}` part. */
   path: string;
@@ -19,7 +19,7 @@ export type Route = {
   /** True when the `{…}` part may have this value; absent when any may. */
   takes?(parameter: string): boolean;
   /** Returns the route that serves an exchange instead of this one, by its path or headers; null for this one. */
-  routeFor?(exchange: HttpExchange): Route | null;
+  routeFor?(exchange: HttpExchange): HttpRoute | null;
   /** Served by an overloaded server too. */
   isProbe?: true;
 } & (
@@ -63,7 +63,7 @@ export interface StreamedResponse {
 export type RouteResult = Response | StreamedResponse;
 
 interface RouteMatch {
-  route: Route;
+  route: HttpRoute;
   parameter: string;
 }
 
@@ -75,10 +75,10 @@ export interface OtherMethods {
 
 /** Finds routes by method and path, without the query. */
 export class RouteTable {
-  readonly #exact = new Map<string, Route[]>();
-  readonly #patterns: { before: string; after: string; route: Route }[] = [];
+  readonly #exact = new Map<string, HttpRoute[]>();
+  readonly #patterns: { before: string; after: string; route: HttpRoute }[] = [];
 
-  constructor(readonly routes: readonly Route[]) {
+  constructor(readonly routes: readonly HttpRoute[]) {
     for (const route of routes) {
       const [before = "", after] = route.path.split(/\{[a-zA-Z]+\}/);
       if (after === undefined) this.#exact.set(before, [...(this.#exact.get(before) ?? []), route]);
@@ -90,7 +90,7 @@ export class RouteTable {
    * Returns the routes by the pattern of their target in the runtime's router, which compares targets as they were
    * sent.
    */
-  byTarget(): Map<string, ReadonlySet<Route>> {
+  byTarget(): Map<string, ReadonlySet<HttpRoute>> {
     const groups = Map.groupBy(this.routes, ({ path }) => path.replace(/\{.*/, "*"));
     return new Map([...groups].map(([target, routes]) => [target, new Set(routes)]));
   }
@@ -127,7 +127,7 @@ export class RouteTable {
   }
 }
 
-function otherMethods(routes: readonly Route[]): OtherMethods | null {
+function otherMethods(routes: readonly HttpRoute[]): OtherMethods | null {
   const [first] = routes;
   if (!first) return null;
   const isShared = routes.some(({ family }) => family !== first.family);

@@ -23,7 +23,7 @@ export interface Administration extends Reachability {
 const SESSION_COOKIE = "gateway_session";
 
 /** The sender of a request to administer, and the name for it in the audit. */
-export interface Caller {
+export interface SignedInCaller {
   signedIn: SignedIn;
   by: OperationContext["by"];
 }
@@ -37,7 +37,7 @@ export async function readCaller(
   admin: Administration,
   exchange: HttpExchange,
   outgoing: Headers,
-): Promise<Caller> {
+): Promise<SignedInCaller> {
   const origin = originOf(admin, exchange);
   const authorization = exchange.request.headers.get("authorization");
   if (authorization !== null) {

@@ -15,8 +15,8 @@ import { createRecovery, type Recovery } from "./journal/recovery.ts";
 import { announceProcess } from "./live-processes.ts";
 import { createPrivateFolder } from "./private-files.ts";
 import { withReadingThreads } from "./readings/readings.ts";
-import type { Report } from "./report.ts";
-import type { Configured } from "./snapshot/directory.ts";
+import type { StorageReport } from "./report.ts";
+import type { ConfiguredTables } from "./snapshot/directory.ts";
 import { openSnapshot, type LiveSnapshot } from "./snapshot/snapshot.ts";
 import { countRefused } from "./tables/journal-verification.ts";
 import { journalMarks } from "./tables/journal-marks.ts";
@@ -30,7 +30,7 @@ export { migrate } from "./database/migrate.ts";
 export { openDatabase } from "./database/open.ts";
 export type { Database } from "./database/sql.ts";
 export type { LeaseStore } from "./budgets/leases.ts";
-export type { Configured } from "./snapshot/directory.ts";
+export type { ConfiguredTables } from "./snapshot/directory.ts";
 export type { FileJournal } from "./journal/journal.ts";
 export type { LedgerStore } from "./tables/ledger.ts";
 export type { LiveSnapshot } from "./snapshot/snapshot.ts";
@@ -75,8 +75,8 @@ interface StorageOptions {
   journals: string;
   /** Id of this process, new at every start; its journal folder and its budget leases carry it. */
   processId: string;
-  configured: Configured;
-  onProblem: Report;
+  configured: ConfiguredTables;
+  onProblem: StorageReport;
 }
 
 const RECOVERY_MS = 10_000;
@@ -175,7 +175,7 @@ async function openRecovery(
   return { writer, posting, recovery };
 }
 
-function startUpkeep(stores: Stores, recovery: Recovery, onProblem: Report): BackgroundWork[] {
+function startUpkeep(stores: Stores, recovery: Recovery, onProblem: StorageReport): BackgroundWork[] {
   return [
     startWork(RECOVERY_MS, () => recovery.run(), onProblem),
     startWork(SESSIONS_MS, () => sweepSessions({ store: stores.admin, clock: systemClock }), onProblem),
@@ -183,10 +183,10 @@ function startUpkeep(stores: Stores, recovery: Recovery, onProblem: Report): Bac
   ];
 }
 
-function startWork(everyMs: number, work: () => Promise<unknown>, onProblem: Report): BackgroundWork {
+function startWork(everyMs: number, work: () => Promise<unknown>, onProblem: StorageReport): BackgroundWork {
   return every(everyMs, work, failedWork(onProblem));
 }
 
-function failedWork(onProblem: Report): (error: unknown) => void {
+function failedWork(onProblem: StorageReport): (error: unknown) => void {
   return (error) => onProblem("background work of the storage failed", error);
 }

@@ -2,7 +2,7 @@
  * Takes one line for the log. The message names no secret; `warn` is the level unless given, and `debug` where the cause
  * is that the database is away.
  */
-export type Report = (message: string, cause: unknown, level?: "info" | "warn" | "error") => void;
+export type StorageReport = (message: string, cause: unknown, level?: "info" | "warn" | "error") => void;
 
 /** Reports the loss of something the gateway depends on, and its return: one line each, however often it is called. */
 export interface OutageReport {
@@ -11,7 +11,10 @@ export interface OutageReport {
   readonly isLost: boolean;
 }
 
-export function outageReport(lines: { lost: string; available: string }, report: Report): OutageReport {
+export function outageReport(
+  lines: { lost: string; available: string },
+  report: StorageReport,
+): OutageReport {
   let lostAt: number | null = null;
   return {
     lost(cause) {

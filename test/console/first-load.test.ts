@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readManifest, versionOfSources, type Manifest } from "../../src/console/manifest.ts";
+import { readManifest, versionOfSources, type PageManifest } from "../../src/console/manifest.ts";
 
 const MAX_BYTES = 250 * 1000;
 const BUILD = new URL("../../src/console/build.ts", import.meta.url).pathname;
@@ -22,7 +22,7 @@ test("the first page, one language and all that they need are at most 250 kB com
   expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
 });
 
-async function builtManifest(): Promise<Manifest> {
+async function builtManifest(): Promise<PageManifest> {
   const version = await versionOfSources();
   if (!(await readManifest(version))) {
     const child = Bun.spawn([process.execPath, BUILD], {
@@ -35,7 +35,7 @@ async function builtManifest(): Promise<Manifest> {
 }
 
 /** Everything that a file imports before it runs, and what that imports. */
-function needsOf(manifest: Manifest, name: string, known = new Set<string>()): Set<string> {
+function needsOf(manifest: PageManifest, name: string, known = new Set<string>()): Set<string> {
   for (const needed of manifest.needs[name] ?? []) {
     if (known.has(needed)) continue;
     known.add(needed);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { allRoutes, type ServerOptions } from "../../src/server/index.ts";
-import type { Route } from "../../src/server/routes.ts";
+import type { HttpRoute } from "../../src/server/routes.ts";
 import { reportExact } from "../support/figure.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
@@ -162,13 +162,13 @@ test("nothing was billed", async () => {
   expect(await gateway.ledger()).toEqual([]);
 });
 
-function pathOf(route: Route, group: string): string {
+function pathOf(route: HttpRoute, group: string): string {
   const request = costing(route.path)?.(group);
   const model = request && "model" in request.body ? String(request.body.model) : "something";
   return request?.path ?? route.path.replace("{model}", model).replace(/\{[a-z]+\}/, "something");
 }
 
-function bodyOf(route: Route, group: string): object | undefined {
+function bodyOf(route: HttpRoute, group: string): object | undefined {
   if (route.method !== "POST") return undefined;
   return costing(route.path)?.(group).body ?? {};
 }

@@ -1,5 +1,5 @@
 import { BudgetLeases, type Hold } from "../../src/gateway/metering/budget-leases.ts";
-import type { Refusal } from "../../src/gateway/metering/exhaustion-cache.ts";
+import type { BudgetRefusal } from "../../src/gateway/metering/exhaustion-cache.ts";
 import { memoryBudgetStore } from "./memory-budget-store.ts";
 
 /** Processes over one store, with a clock that only tests and waiting requests advance. */
@@ -18,7 +18,7 @@ export function leaseWorld(amounts: Record<string, bigint>, processes = 1) {
 }
 
 /** The hold that is expected to be granted. */
-export async function granted(hold: Hold | Refusal | Promise<Hold | Refusal>): Promise<Hold> {
+export async function granted(hold: Hold | BudgetRefusal | Promise<Hold | BudgetRefusal>): Promise<Hold> {
   const outcome = await hold;
   if (typeof outcome === "string") throw new Error(`the hold was refused: ${outcome}`);
   return outcome;

@@ -11,7 +11,7 @@ import {
   requireChangeable,
   requireVersion,
   storedEntry,
-  type Configured,
+  type ConfiguredValues,
 } from "../configuration/configured.ts";
 import type { ConfiguredChannel, EntryValue, StoredEntry } from "../configuration/store-port.ts";
 import type { OperationContext } from "../context.ts";
@@ -104,7 +104,7 @@ export async function removeChannel(context: OperationContext, id: string, force
 /** The channel as a stored form makes it. Throws 400 where it could not be used, or may not call its address. */
 export async function checkChannel(
   context: OperationContext,
-  configured: Configured,
+  configured: ConfiguredValues,
   id: string,
   value: EntryValue,
 ): Promise<ConfiguredChannel> {
@@ -123,7 +123,7 @@ export function requireProvider({ configuration }: OperationContext, name: strin
 }
 
 /** The channel, or 404 with a suggestion. */
-export function requireChannel({ state }: Configured, id: string): ConfiguredChannel {
+export function requireChannel({ state }: ConfiguredValues, id: string): ConfiguredChannel {
   const channel = state.channels.get(id);
   if (!channel) throw unknown({ state }, id);
   return channel;
@@ -140,7 +140,7 @@ export function fieldOf(id: string): (path: string) => string {
 }
 
 /** The id of the provider's shipped channel, or one like it. */
-export function freeId({ state }: Pick<Configured, "state">, provider: string): string {
+export function freeId({ state }: Pick<ConfiguredValues, "state">, provider: string): string {
   const isFree = (id: string): boolean => (state.channels.get(id)?.origin ?? "catalogue") === "catalogue";
   const shipped = state.shippedChannels.filter((each) => each.provider === provider).map(({ id }) => id);
   const candidates = [...(shipped.includes(provider) ? [provider] : shipped), ...shipped, provider];
@@ -148,7 +148,7 @@ export function freeId({ state }: Pick<Configured, "state">, provider: string): 
   return candidates.find((id) => isFree(id) && !isBuiltIn(state, id)) ?? provider;
 }
 
-function requireFree({ state, stored }: Configured, id: string): void {
+function requireFree({ state, stored }: ConfiguredValues, id: string): void {
   const existing = state.channels.get(id);
   if (existing && existing.origin !== "catalogue") {
     requireChangeable("channel", id, existing.origin);
@@ -159,11 +159,11 @@ function requireFree({ state, stored }: Configured, id: string): void {
 }
 
 /** The sandbox's own channel, which needs no one else's. */
-function isBuiltIn(state: Configured["state"], id: string): boolean {
+function isBuiltIn(state: ConfiguredValues["state"], id: string): boolean {
   return state.shippedChannels.some((each) => each.id === id && each.provider === "sandbox");
 }
 
-function requireStored(configured: Configured, id: string): StoredEntry {
+function requireStored(configured: ConfiguredValues, id: string): StoredEntry {
   const entry = storedEntry(configured, "channel", id);
   const { origin } = requireChannel(configured, id);
   requireChangeable("channel", id, origin);
@@ -176,7 +176,7 @@ function taken(id: string): AdminError {
   return new AdminError(409, "id", `there is already a channel "${id}"`);
 }
 
-function unknown({ state }: Pick<Configured, "state">, id: string): AdminError {
+function unknown({ state }: Pick<ConfiguredValues, "state">, id: string): AdminError {
   return new AdminError(
     404,
     "id",
@@ -191,7 +191,7 @@ async function viewNow(context: OperationContext, id: string): Promise<ChannelVi
 
 function viewOf(
   { running, clock }: OperationContext,
-  configured: Configured,
+  configured: ConfiguredValues,
   channel: ConfiguredChannel,
 ): ChannelView {
   return viewChannel(channel, {

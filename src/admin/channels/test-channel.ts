@@ -4,7 +4,7 @@ import { AdminError } from "../admin-error.ts";
 import { baseUrlOf, changeEntry, NOT_ALLOWED, requireSecretsForAddress, withReach } from "./entry.ts";
 import { channelTestSchema, type channelTestResultSchema } from "./schema.ts";
 import { checkChannel, freeId, requireChannel, requireProvider } from "./channels.ts";
-import { readConfigured, storedEntry, type Configured } from "../configuration/configured.ts";
+import { readConfigured, storedEntry, type ConfiguredValues } from "../configuration/configured.ts";
 import type { ConfiguredChannel } from "../configuration/store-port.ts";
 import type { OperationContext } from "../context.ts";
 
@@ -63,7 +63,7 @@ async function candidate(
 /** Returns the channel that the fields of a test change: the stored one, or one that does not exist yet. */
 function base(
   context: OperationContext,
-  configured: Configured,
+  configured: ConfiguredValues,
   named: string | undefined,
   provider: string | undefined,
 ) {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { channelUsesSchema } from "./schema.ts";
-import type { Configured } from "../configuration/configured.ts";
+import type { ConfiguredValues } from "../configuration/configured.ts";
 import type { OperationContext } from "../context.ts";
 
 /** Routes and organizations that removing a channel would change. */
@@ -9,7 +9,7 @@ export type ChannelUses = z.output<typeof channelUsesSchema>;
 /** Default routes and routes of organizations that name a channel, and the models that nothing else serves. */
 export async function channelUses(
   { store, configuration }: OperationContext,
-  { stored, state }: Configured,
+  { stored, state }: ConfiguredValues,
   id: string,
 ): Promise<ChannelUses> {
   const without = await configuration.read(

@@ -9,20 +9,20 @@ import type {
 import type { OperationContext } from "../context.ts";
 
 /** The configuration with what the database has now, and those entries. */
-export interface Configured {
+export interface ConfiguredValues {
   stored: readonly StoredEntry[];
   state: ConfigurationState;
 }
 
 /** Reads both; a change of a moment ago, by any process, is in them. */
-export async function readConfigured({ store, configuration }: OperationContext): Promise<Configured> {
+export async function readConfigured({ store, configuration }: OperationContext): Promise<ConfiguredValues> {
   const stored = await store.configuration.list();
   return { stored, state: await configuration.read(stored) };
 }
 
 /** The entry of the database with this id. */
 export function storedEntry(
-  { stored }: Configured,
+  { stored }: ConfiguredValues,
   kind: ConfigurationKind,
   id: string,
 ): StoredEntry | undefined {
@@ -35,7 +35,7 @@ export function storedEntry(
  */
 export async function readWith(
   { configuration, clock }: OperationContext,
-  { stored }: Configured,
+  { stored }: ConfiguredValues,
   entry: { kind: ConfigurationKind; id: string; value: EntryValue },
   fieldOf: (path: string) => string,
 ): Promise<ConfigurationState> {

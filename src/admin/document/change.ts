@@ -9,7 +9,7 @@ export const changeSchema = z.object({
 });
 
 /** One object that a document changes. */
-export type Change = z.output<typeof changeSchema>;
+export type DocumentChange = z.output<typeof changeSchema>;
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -18,12 +18,12 @@ type Item = Readonly<Record<string, unknown>>;
  * `isWhole`. Objects that are not wanted are removed, unless `isKept`.
  */
 export function compare(
-  kind: Change["kind"],
+  kind: DocumentChange["kind"],
   present: ReadonlyMap<string, Item>,
   wanted: ReadonlyMap<string, Item>,
   { isWhole = false, isKept = false }: { isWhole?: boolean; isKept?: boolean } = {},
-): Change[] {
-  const changes: Change[] = [];
+): DocumentChange[] {
+  const changes: DocumentChange[] = [];
   for (const [id, item] of wanted) {
     const before = present.get(id);
     if (!before) changes.push({ kind, id, action: "create", before: null, after: { ...item } });

@@ -5,7 +5,7 @@ import { AdminError } from "../admin-error.ts";
 import { partsOf } from "../channels/entry.ts";
 import { MASK } from "../channels/schema.ts";
 import type { OperationContext } from "../context.ts";
-import { changeSchema, compare, type Change } from "./change.ts";
+import { changeSchema, compare, type DocumentChange } from "./change.ts";
 import { applyEntries, maskedEntries } from "./entries.ts";
 import type { Section } from "./section.ts";
 import { SECTIONS } from "./sections.ts";
@@ -110,7 +110,7 @@ function readDocument({ configuration }: OperationContext, yaml: string): Docume
 }
 
 /** The change without secrets that the document brings. */
-function masked(change: Change): Change {
+function masked(change: DocumentChange): DocumentChange {
   const { after } = change;
   if (change.kind !== "channel" || !after) return change;
   const hide = (isSecret: (name: string) => boolean) => (part: unknown) =>
@@ -168,7 +168,7 @@ async function applyDocument(
 async function applyChange(
   context: OperationContext,
   section: Section,
-  { kind, id, before, after }: Change,
+  { kind, id, before, after }: DocumentChange,
   result: ImportResult,
 ): Promise<void> {
   if (before) return await section.update(context, id, { before, after: after ?? {} });

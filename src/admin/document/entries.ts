@@ -17,7 +17,7 @@ import type {
 } from "../configuration/store-port.ts";
 import { requireChangeable } from "../configuration/configured.ts";
 import type { OperationContext } from "../context.ts";
-import type { Change } from "./change.ts";
+import type { DocumentChange } from "./change.ts";
 
 /** Entries of the database as the document has them: the file's form, with a mask in place of each secret. */
 export function maskedEntries(
@@ -35,7 +35,7 @@ export function maskedEntries(
 export async function applyEntries(
   context: OperationContext,
   stored: readonly StoredEntry[],
-  changes: readonly Change[],
+  changes: readonly DocumentChange[],
 ): Promise<ConfigurationState> {
   const { store, configuration, by, clock } = context;
   const present = await configuration.read(stored);

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { OperationContext } from "../context.ts";
-import type { Change } from "./change.ts";
+import type { DocumentChange } from "./change.ts";
 
 export type Item = Record<string, unknown>;
 
 /** One kind of records in the document, over the functions that administration has for it. */
 export interface Section {
-  kind: Change["kind"];
+  kind: DocumentChange["kind"];
   /** Strict: an unknown field is refused. */
   schema: z.ZodType<Item>;
   read(context: OperationContext): Promise<Map<string, Item>>;

@@ -8,7 +8,7 @@ import {
   requireChangeable,
   requireVersion,
   storedEntry,
-  type Configured,
+  type ConfiguredValues,
 } from "../configuration/configured.ts";
 import type { ConfiguredModel, EntryValue } from "../configuration/store-port.ts";
 import type { OperationContext } from "../context.ts";
@@ -143,7 +143,7 @@ function fieldOf(id: string): (path: string) => string {
   };
 }
 
-function requireModelOf(configured: Configured, id: string): ConfiguredModel {
+function requireModelOf(configured: ConfiguredValues, id: string): ConfiguredModel {
   const model = configured.state.models.get(id);
   if (!model) throw unknown(configured, id);
   return model;
@@ -158,11 +158,11 @@ function taken(id: string): AdminError {
   return new AdminError(409, "id", `there is already a model "${id}": change that one`);
 }
 
-function unknown({ state }: Configured, id: string): AdminError {
+function unknown({ state }: ConfiguredValues, id: string): AdminError {
   return new AdminError(404, "id", `there is no model "${id}"${didYouMean(id, [...state.models.keys()])}`);
 }
 
-async function viewer({ store, clock }: OperationContext, configured: Configured) {
+async function viewer({ store, clock }: OperationContext, configured: ConfiguredValues) {
   const stored = (await store.prices.list({ organizationId: null })).filter(
     (row) => row.organizationId === null,
   );

@@ -4,7 +4,7 @@ import { FAMILIES } from "../../domain/family.ts";
 import { referenceLimit, type ImageModel, type Model } from "../../domain/model.ts";
 import type { Price } from "../../domain/price.ts";
 import { formatNanos } from "../../lib/money.ts";
-import type { Configured } from "../configuration/configured.ts";
+import type { ConfiguredValues } from "../configuration/configured.ts";
 import { storedEntry } from "../configuration/configured.ts";
 import type { ConfiguredModel } from "../configuration/store-port.ts";
 import type { modelSchema } from "./schema.ts";
@@ -18,7 +18,7 @@ const MAX_IMAGES = 4;
 const FORMATS = ["png", "jpeg", "webp"];
 
 export function viewModel(
-  configured: Configured,
+  configured: ConfiguredValues,
   { id, model, origin, declared, route, price, isDisabled }: ConfiguredModel,
   { prices, now }: { prices: PriceIndex; now: number },
 ): ModelView {

@@ -9,14 +9,14 @@ import type {
 import type { AdminStore } from "../admin-store.ts";
 import { isAtLeast, type Access } from "../roles.ts";
 import { covers } from "../sign-in/signed-in.ts";
-import { refused, type Scope } from "./scope.ts";
+import { refused, type OrganizationScope } from "./scope.ts";
 
 /**
  * Members, sessions and tokens. A member of some organizations sees members of no others, itself always, and gives nobody
  * more than it has.
  */
 export const scopedIdentity = {
-  members(store: MemberStore, scope: Scope): MemberStore {
+  members(store: MemberStore, scope: OrganizationScope): MemberStore {
     const isOwn = (member: MemberRecord) => member.id === scope.memberId || isCovered(scope, member);
     const ownOrNull = (member: MemberRecord | null) => (member && isOwn(member) ? member : null);
     const get: MemberStore["get"] = async (id) => ownOrNull(await store.get(id));
@@ -43,7 +43,11 @@ export const scopedIdentity = {
     };
   },
 
-  sessions: (store: SessionStore, scope: Scope, { members }: Pick<AdminStore, "members">): SessionStore => ({
+  sessions: (
+    store: SessionStore,
+    scope: OrganizationScope,
+    { members }: Pick<AdminStore, "members">,
+  ): SessionStore => ({
     async create(session) {
       requireSelf(scope.memberId, session.memberId);
       await store.create(session);
@@ -66,7 +70,7 @@ export const scopedIdentity = {
     sweep: refused,
   }),
 
-  adminTokens(store: AdminTokenStore, scope: Scope): AdminTokenStore {
+  adminTokens(store: AdminTokenStore, scope: OrganizationScope): AdminTokenStore {
     const get: AdminTokenStore["get"] = async (id) => {
       const token = await store.get(id);
       return token?.memberId === scope.memberId ? token : null;
@@ -95,11 +99,11 @@ export const scopedIdentity = {
   }),
 };
 
-function isCovered({ organizations, role }: Scope, given: Access): boolean {
+function isCovered({ organizations, role }: OrganizationScope, given: Access): boolean {
   return covers({ organizations, role }, given.organizations) && isAtLeast(role, given.role);
 }
 
-function requireCovered(scope: Scope, given: Access): void {
+function requireCovered(scope: OrganizationScope, given: Access): void {
   if (!isCovered(scope, given))
     throw new AdminError(403, null, "you cannot give more than you have yourself");
 }

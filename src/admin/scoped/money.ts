@@ -1,6 +1,14 @@
 import type { LedgerAdminStore } from "../ledger/store-port.ts";
 import type { BudgetAdminStore } from "../budgets/store-port.ts";
-import { isWithin, listOwn, filteredOwn, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
+import {
+  isWithin,
+  listOwn,
+  filteredOwn,
+  ownOrNull,
+  refused,
+  requireOwn,
+  type OrganizationScope,
+} from "./scope.ts";
 import type { PriceStore } from "../prices/store-port.ts";
 
 /**
@@ -8,7 +16,7 @@ import type { PriceStore } from "../prices/store-port.ts";
  * those who belong to all: its own members would decide what they owe.
  */
 export const scopedMoney = {
-  prices: (store: PriceStore, scope: Scope): PriceStore => ({
+  prices: (store: PriceStore, scope: OrganizationScope): PriceStore => ({
     add: refused,
     end: refused,
     async list(filter) {
@@ -21,7 +29,7 @@ export const scopedMoney = {
     },
   }),
 
-  budgets(store: BudgetAdminStore, scope: Scope): BudgetAdminStore {
+  budgets(store: BudgetAdminStore, scope: OrganizationScope): BudgetAdminStore {
     const get: BudgetAdminStore["get"] = async (id) => ownOrNull(scope, await store.get(id));
     return {
       async create(budget, by) {
@@ -40,7 +48,7 @@ export const scopedMoney = {
     };
   },
 
-  ledger(store: LedgerAdminStore, scope: Scope): LedgerAdminStore {
+  ledger(store: LedgerAdminStore, scope: OrganizationScope): LedgerAdminStore {
     const history: LedgerAdminStore["history"] = async (charge) => {
       const found = await store.history(charge);
       return found && isWithin(scope, found.charge.organizationId) ? found : null;

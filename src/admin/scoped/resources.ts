@@ -3,14 +3,22 @@ import type { ConfigurationStore } from "../configuration/store-port.ts";
 import type { LinkSecretStore } from "../admin-store.ts";
 import type { JobAdminStore } from "../jobs/store-port.ts";
 import type { WebhookStore } from "../webhooks/store-port.ts";
-import { isWithin, listOwn, filteredOwn, ownOrNull, refused, requireOwn, type Scope } from "./scope.ts";
+import {
+  isWithin,
+  listOwn,
+  filteredOwn,
+  ownOrNull,
+  refused,
+  requireOwn,
+  type OrganizationScope,
+} from "./scope.ts";
 import type { AuditStore } from "../audit/store-port.ts";
 import type { KeyStore } from "../keys/store-port.ts";
 import type { OrganizationStore } from "../organizations/store-port.ts";
 
 /** Organizations and what they own besides money. */
 export const scopedResources = {
-  organizations: (store: OrganizationStore, scope: Scope): OrganizationStore => ({
+  organizations: (store: OrganizationStore, scope: OrganizationScope): OrganizationStore => ({
     create: refused,
     get: async (id) => (isWithin(scope, id) ? await store.get(id) : null),
     list: async () => (await store.list()).filter(({ id }) => isWithin(scope, id)),
@@ -18,7 +26,7 @@ export const scopedResources = {
     update: async (id, change, by) => (isWithin(scope, id) ? await store.update(id, change, by) : null),
   }),
 
-  keys(store: KeyStore, scope: Scope): KeyStore {
+  keys(store: KeyStore, scope: OrganizationScope): KeyStore {
     const get: KeyStore["get"] = async (id) => ownOrNull(scope, await store.get(id));
     return {
       async create(key, by) {
@@ -43,7 +51,7 @@ export const scopedResources = {
     };
   },
 
-  webhooks(store: WebhookStore, scope: Scope): WebhookStore {
+  webhooks(store: WebhookStore, scope: OrganizationScope): WebhookStore {
     const isOwn = async (id: string) =>
       (await store.list()).some((each) => each.id === id && isWithin(scope, each.organizationId));
     return {
@@ -59,7 +67,7 @@ export const scopedResources = {
     };
   },
 
-  alerts(store: AlertAdminStore, scope: Scope): AlertAdminStore {
+  alerts(store: AlertAdminStore, scope: OrganizationScope): AlertAdminStore {
     const get: AlertAdminStore["get"] = async (id) => ownOrNull(scope, await store.get(id));
     return {
       async create(rule, by) {
@@ -74,7 +82,7 @@ export const scopedResources = {
     };
   },
 
-  jobs: (store: JobAdminStore, scope: Scope): JobAdminStore => ({
+  jobs: (store: JobAdminStore, scope: OrganizationScope): JobAdminStore => ({
     get: async (id) => ownOrNull(scope, await store.get(id)),
     list: filteredOwn(scope, (page) => store.list(page)),
   }),
@@ -91,7 +99,7 @@ export const scopedResources = {
 
   linkSecrets: (): LinkSecretStore => ({ rotate: refused }),
 
-  audit: (store: AuditStore, scope: Scope): AuditStore => ({
+  audit: (store: AuditStore, scope: OrganizationScope): AuditStore => ({
     async note(act) {
       // An export may be of all organizations that its member sees.
       if (act.organizationId || act.kind !== "export") requireOwn(scope, act.organizationId ?? null);

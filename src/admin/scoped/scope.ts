@@ -2,18 +2,18 @@ import { AdminError } from "../admin-error.ts";
 import type { Role } from "../roles.ts";
 
 /** Organizations that a scoped store shows. */
-export interface Scope {
+export interface OrganizationScope {
   organizations: readonly string[];
   role: Role;
   memberId: string;
 }
 
-export function isWithin({ organizations }: Scope, id: string | null | undefined): boolean {
+export function isWithin({ organizations }: OrganizationScope, id: string | null | undefined): boolean {
   return id !== null && id !== undefined && organizations.includes(id);
 }
 
 /** Throws 404, as for an organization that is not there. */
-export function requireOwn(scope: Scope, id: string | null): void {
+export function requireOwn(scope: OrganizationScope, id: string | null): void {
   if (id === null) refuseShared();
   if (!isWithin(scope, id)) throw new AdminError(404, "organizationId", `there is no organization "${id}"`);
 }
@@ -28,7 +28,7 @@ export const refused = async (): Promise<never> => refuseShared();
 
 /** The record if it is of the member's organizations. */
 export function ownOrNull<Record extends { organizationId: string | null }>(
-  scope: Scope,
+  scope: OrganizationScope,
   record: Record | null,
 ): Record | null {
   return record && isWithin(scope, record.organizationId) ? record : null;
@@ -36,7 +36,7 @@ export function ownOrNull<Record extends { organizationId: string | null }>(
 
 /** A list of one organization, or of all that the member belongs to, oldest first. */
 export async function listOwn<Record extends { createdAt: number }>(
-  scope: Scope,
+  scope: OrganizationScope,
   organizationId: string | undefined,
   list: (organizationId: string) => Promise<Record[]>,
 ): Promise<Record[]> {
@@ -47,7 +47,7 @@ export async function listOwn<Record extends { createdAt: number }>(
 
 /** A list whose filter is narrowed to the member's organizations; empty where it names another. */
 export function filteredOwn<Filter extends { organizationId?: string }, Item>(
-  scope: Scope,
+  scope: OrganizationScope,
   list: (filter: Filter & { organizationIds?: readonly string[] }) => Promise<Item[]>,
 ): (filter: Filter) => Promise<Item[]> {
   return async (filter) => {

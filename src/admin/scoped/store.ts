@@ -3,7 +3,7 @@ import { scopedIdentity } from "./identity.ts";
 import { scopedMoney } from "./money.ts";
 import { scopedResources } from "./resources.ts";
 import { scopedUsage } from "./usage.ts";
-import type { Scope } from "./scope.ts";
+import type { OrganizationScope } from "./scope.ts";
 import type { SignedIn } from "../sign-in/signed-in.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { SignedIn } from "../sign-in/signed-in.ts";
 export function scopedStore(store: AdminStore, { member, access }: SignedIn): AdminStore {
   const { organizations, role } = access;
   if (organizations === "*") return store;
-  const scope: Scope = { organizations, role, memberId: member.id };
+  const scope: OrganizationScope = { organizations, role, memberId: member.id };
   return {
     organizations: SCOPED.organizations(store.organizations, scope, store),
     keys: SCOPED.keys(store.keys, scope, store),
@@ -40,7 +40,11 @@ export function scopedStore(store: AdminStore, { member, access }: SignedIn): Ad
 
 /** A store that is missing here, and a method that a part leaves out, is an error of types. */
 const SCOPED: {
-  [Name in keyof AdminStore]: (store: AdminStore[Name], scope: Scope, all: AdminStore) => AdminStore[Name];
+  [Name in keyof AdminStore]: (
+    store: AdminStore[Name],
+    scope: OrganizationScope,
+    all: AdminStore,
+  ) => AdminStore[Name];
 } = {
   ...scopedResources,
   ...scopedMoney,

@@ -1,10 +1,10 @@
 import type { PromptStore } from "../prompts/store-port.ts";
 import type { ListedRequest, PictureStore, RequestStore, UsageStore } from "../usage/store-port.ts";
-import { isWithin, refused, type Scope } from "./scope.ts";
+import { isWithin, refused, type OrganizationScope } from "./scope.ts";
 
 /** Sums, requests and pictures. What belongs to no organization, such as a request without a key, is not shown. */
 export const scopedUsage = {
-  usage: (store: UsageStore, scope: Scope): UsageStore => ({
+  usage: (store: UsageStore, scope: OrganizationScope): UsageStore => ({
     sums: narrowed(scope, (range, by) => store.sums(range, by)),
     spending: narrowed(scope, (range, by) => store.spending(range, by)),
     errors: narrowed(scope, (range, by) => store.errors(range, by)),
@@ -14,20 +14,20 @@ export const scopedUsage = {
     hasPictures: () => store.hasPictures(),
   }),
 
-  requests: (store: RequestStore, scope: Scope): RequestStore => ({
+  requests: (store: RequestStore, scope: OrganizationScope): RequestStore => ({
     add: refused,
     list: narrowed(scope, (filter, page) => store.list(filter, page)),
     find: async (id) => (await store.find(id)).filter((request) => isOwn(scope, request)),
     sweep: refused,
   }),
 
-  pictures: (store: PictureStore, scope: Scope): PictureStore => ({
+  pictures: (store: PictureStore, scope: OrganizationScope): PictureStore => ({
     add: refused,
     list: narrowed(scope, (filter, page) => store.list(filter, page)),
     sweep: refused,
   }),
 
-  prompts: (store: PromptStore, scope: Scope): PromptStore => ({
+  prompts: (store: PromptStore, scope: OrganizationScope): PromptStore => ({
     add: refused,
     read: async (id, by) =>
       isWithin(scope, await store.organizationOf(id)) ? await store.read(id, by) : null,
@@ -41,7 +41,7 @@ export const scopedUsage = {
 
 /** A reading whose filter is narrowed to the member's organizations; empty where it names none of them. */
 function narrowed<Filter extends { organizations?: readonly string[] }, Second, Item>(
-  scope: Scope,
+  scope: OrganizationScope,
   read: (filter: Filter, second: Second) => Promise<Item[]>,
 ): (filter: Filter, second: Second) => Promise<Item[]> {
   return async (filter, second) => {
@@ -50,6 +50,6 @@ function narrowed<Filter extends { organizations?: readonly string[] }, Second, 
   };
 }
 
-function isOwn(scope: Scope, { record, charge }: ListedRequest): boolean {
+function isOwn(scope: OrganizationScope, { record, charge }: ListedRequest): boolean {
   return [record, charge].every((part) => part === null || isWithin(scope, part.organizationId));
 }

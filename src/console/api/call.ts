@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import type { Operations } from "../../admin/operations.ts";
+import type { Operations, OperationName } from "../../admin/operations.ts";
 import { operationPaths } from "./operation-paths.ts" with { type: "macro" };
 import { readBody } from "./public.ts";
 
-export type OperationName = keyof Operations;
+export type { OperationName };
 export type Input<Name extends OperationName> = z.input<Operations[Name]["input"]>;
 export type Output<Name extends OperationName> = z.input<Operations[Name]["output"]>;
 

@@ -2,18 +2,18 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
 
 /** A message of the gateway: the kind of thing that changed, such as `jobs`, and its data. */
-export interface LiveEvent {
+export interface PageEvent {
   kind: string;
   data: unknown;
 }
 
-const LISTENERS = new Set<(event: LiveEvent) => void>();
+const LISTENERS = new Set<(event: PageEvent) => void>();
 const KINDS = ["jobs", "channels", "requests"] as const;
 
 let source: EventSource | null = null;
 
 /** Listens to the gateway's events while the page is visible. All listeners share one connection. */
-export function useEvents(onEvent: (event: LiveEvent) => void): void {
+export function useEvents(onEvent: (event: PageEvent) => void): void {
   useEffect(() => {
     LISTENERS.add(onEvent);
     follow();
@@ -29,7 +29,7 @@ export function useLive(...kinds: readonly (typeof KINDS)[number][]): void {
   const client = useQueryClient();
   const wanted = kinds.join(" ");
   const onEvent = useCallback(
-    ({ kind }: LiveEvent) => {
+    ({ kind }: PageEvent) => {
       if (wanted.split(" ").includes(kind))
         void client.invalidateQueries({
           predicate: ({ queryKey }) => String(queryKey[0]).startsWith(`${kind}.`),
@@ -53,7 +53,7 @@ function follow(): void {
   source = new EventSource("/admin/v1/events");
   for (const kind of KINDS)
     source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
-      const event: LiveEvent = { kind, data: JSON.parse(data) };
+      const event: PageEvent = { kind, data: JSON.parse(data) };
       for (const listener of LISTENERS) listener(event);
     });
 }

@@ -1,6 +1,6 @@
 import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { editMembers, removeMember } from "../../lib/json-edit.ts";
-import { isObject, scanArray, scanObject, type Span, splice } from "../../lib/json.ts";
+import { isObject, scanArray, scanObject, type JsonSpan, splice } from "../../lib/json.ts";
 import type { VendorReply, VendorTerms, VendorTraits, WholeReply } from "../dialect.ts";
 import { tellsCost, withoutCost } from "../reported-cost.ts";
 import { observe, type SizedText, WholeText } from "../sized-text.ts";
@@ -34,7 +34,7 @@ function withModelAndUsage(
   takesUsageOption: boolean,
 ): string {
   const { model, spans, isStream, body } = parsed;
-  const edits: { span: Span; text: string }[] = [];
+  const edits: { span: JsonSpan; text: string }[] = [];
   if (upstreamModel !== model && spans.model)
     edits.push({ span: spans.model, text: JSON.stringify(upstreamModel) });
   if (isStream && takesUsageOption) {

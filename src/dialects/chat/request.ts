@@ -1,5 +1,5 @@
 import type { FeatureUse } from "../../domain/feature.ts";
-import { isObject, type Span } from "../../lib/json.ts";
+import { isObject, type JsonSpan } from "../../lib/json.ts";
 import type { TextPayload, TextRequest } from "../dialect.ts";
 import {
   boolean,
@@ -22,7 +22,7 @@ import { readBody, requireModelName } from "../request-body.ts";
 import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";
 
 export interface ChatRequest extends TextRequest {
-  spans: { model: Span | undefined; streamOptions: Span | undefined; bodyStart: number };
+  spans: { model: JsonSpan | undefined; streamOptions: JsonSpan | undefined; bodyStart: number };
 }
 
 export type ChatPayload = TextPayload<ChatRequest>;

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { FeatureUse } from "../../domain/feature.ts";
 import type { CountableText } from "../../domain/usage.ts";
-import { splice, type Span } from "../../lib/json.ts";
+import { splice, type JsonSpan } from "../../lib/json.ts";
 import { checkTypes, positive, text, wrongType, type Check } from "../field-checks.ts";
 import { knownNames, refuseCaseVariants } from "../field-names.ts";
 import { InputSize } from "../input-size.ts";
@@ -22,7 +22,7 @@ export interface EmbeddingsPayload {
   inputCeiling: number;
   estimatedInput: number;
   features: readonly FeatureUse[];
-  modelSpan: Span | undefined;
+  modelSpan: JsonSpan | undefined;
 }
 
 const MAX_INPUTS = 2_048;

@@ -1,7 +1,7 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { editMembers, removeMember } from "../../lib/json-edit.ts";
-import { isObject, scanArray, scanObject, type Span, splice } from "../../lib/json.ts";
+import { isObject, scanArray, scanObject, type JsonSpan, splice } from "../../lib/json.ts";
 import type { VendorReply, VendorTerms, VendorTraits, WholeReply } from "../dialect.ts";
 import { observe, WholeText } from "../sized-text.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
@@ -111,7 +111,7 @@ function withoutForeignThinking(raw: string, body: Readonly<Record<string, unkno
   if (!mayHoldForeign(raw) || !Array.isArray(messages)) return raw;
   const list = scanObject(raw, ["messages"]).spans[0];
   if (!list) return raw;
-  const edits: { span: Span; text: string }[] = [];
+  const edits: { span: JsonSpan; text: string }[] = [];
   for (const [index, item] of scanArray(textOf(raw, list)).entries()) {
     const message: unknown = messages[index];
     const content: unknown = isObject(message) ? message["content"] : undefined;
@@ -128,10 +128,10 @@ function withoutForeignThinking(raw: string, body: Readonly<Record<string, unkno
   return splice(raw, edits);
 }
 
-function textOf(raw: string, { start, end }: Span): string {
+function textOf(raw: string, { start, end }: JsonSpan): string {
   return raw.slice(start, end);
 }
 
-function shifted({ start, end }: Span, by: number): Span {
+function shifted({ start, end }: JsonSpan, by: number): JsonSpan {
   return { start: start + by, end: end + by };
 }

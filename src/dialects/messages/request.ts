@@ -1,6 +1,6 @@
 import { type FeatureUse, isStandardTier } from "../../domain/feature.ts";
 import { saneCount } from "../../domain/usage.ts";
-import { isObject, type Span } from "../../lib/json.ts";
+import { isObject, type JsonSpan } from "../../lib/json.ts";
 import type { TextPayload, TextRequest } from "../dialect.ts";
 import {
   boolean,
@@ -21,7 +21,7 @@ import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor
 import { readReferences } from "./sources.ts";
 
 export interface MessagesRequest extends TextRequest {
-  spans: { model: Span | undefined };
+  spans: { model: JsonSpan | undefined };
 }
 
 export type MessagesPayload = TextPayload<MessagesRequest>;

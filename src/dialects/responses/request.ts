@@ -1,6 +1,6 @@
 import type { Feature, FeatureUse } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { isObject, type Span } from "../../lib/json.ts";
+import { isObject, type JsonSpan } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { TextPayload, TextRequest } from "../dialect.ts";
 import {
@@ -23,7 +23,7 @@ import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor
 import { readReferences } from "./references.ts";
 
 export interface ResponsesRequest extends TextRequest {
-  modelSpan: Span | undefined;
+  modelSpan: JsonSpan | undefined;
 }
 
 export type ResponsesPayload = TextPayload<ResponsesRequest>;

@@ -1,4 +1,4 @@
-import type { Span } from "../../lib/json.ts";
+import type { JsonSpan } from "../../lib/json.ts";
 import type { SizedText } from "../sized-text.ts";
 
 /**
@@ -106,7 +106,7 @@ function partsAround(frame: Buffer, textNames: RegExp): Uint8Array[] | null {
 }
 
 /** The only string after such a name; null for none or several. Quotes in strings are escaped, so a match is a name. */
-function slotAfter(text: string, name: RegExp, from: number): Span | null {
+function slotAfter(text: string, name: RegExp, from: number): JsonSpan | null {
   name.lastIndex = from;
   if (!name.test(text)) return null;
   const start = name.lastIndex;

@@ -5,7 +5,7 @@ import type { Nanos } from "../../lib/money.ts";
 import { DependencyError } from "../dependency-error.ts";
 import type { Journal } from "./stores.ts";
 import { NO_HOLD, type BudgetLeases, type Hold } from "./budget-leases.ts";
-import type { Refusal } from "./exhaustion-cache.ts";
+import type { BudgetRefusal } from "./exhaustion-cache.ts";
 
 /**
  * The one place where usage becomes money: hold before dispatch, settle what was delivered, release the rest. A settled
@@ -67,13 +67,13 @@ export function budgetsOf({ key, organization }: Principal): readonly string[] {
   return key.budgets.length === 0 ? organization.budgets : [...organization.budgets, ...key.budgets];
 }
 
-function required(hold: Hold | Refusal): Hold {
+function required(hold: Hold | BudgetRefusal): Hold {
   if (hold === "spent" || hold === "held") throw refusedHold(hold);
   return hold;
 }
 
 /** Returns the error for a hold that a budget has refused. */
-export function refusedHold(refusal: Refusal): GatewayError {
+export function refusedHold(refusal: BudgetRefusal): GatewayError {
   if (refusal === "spent") {
     const message =
       "The balance or budget is exhausted, or less is left than this request may cost. Raise it, or ask for fewer tokens or pictures.";

@@ -4,7 +4,7 @@ import { sleep } from "../../lib/waiting.ts";
 import { DependencyError } from "../dependency-error.ts";
 import type { BudgetStore, Granted } from "./stores.ts";
 import { beginCall, holdOf, unreserve, type BudgetLease, type Reserve } from "./budget-lease.ts";
-import { ExhaustionCache, exhaustionOf, type Exhaustion, type Refusal } from "./exhaustion-cache.ts";
+import { ExhaustionCache, exhaustionOf, type Exhaustion, type BudgetRefusal } from "./exhaustion-cache.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
@@ -61,7 +61,7 @@ export class BudgetLeases {
     budgets: readonly string[],
     ceiling: Nanos,
     floor: Nanos = ceiling,
-  ): Hold | Refusal | Promise<Hold | Refusal> {
+  ): Hold | BudgetRefusal | Promise<Hold | BudgetRefusal> {
     const outcome = this.#holdLocally(budgets, ceiling, ceiling) ?? this.#knownRefusal(budgets, floor);
     if (outcome) return outcome;
     return this.#queues.run(budgets[0] ?? "", ceiling, (waiting) =>
@@ -117,7 +117,7 @@ export class BudgetLeases {
     budgets: readonly string[],
     { ceiling, floor }: { ceiling: Nanos; floor: Nanos },
     waiting: () => Nanos,
-  ): Promise<Hold | Refusal> {
+  ): Promise<Hold | BudgetRefusal> {
     for (let attempt = 0; ; attempt += 1) {
       // Another request may have acquired enough, or found the budget exhausted, while this one waited.
       const held = this.#holdLocally(budgets, ceiling, ceiling);
@@ -207,7 +207,7 @@ export class BudgetLeases {
     return removed;
   }
 
-  #knownRefusal(budgets: readonly string[], floor: Nanos): Refusal | null {
+  #knownRefusal(budgets: readonly string[], floor: Nanos): BudgetRefusal | null {
     for (const budget of budgets) {
       const refusal = this.#exhaustions.find(budget, floor - (this.#table.usable(budget)?.available ?? 0n));
       if (refusal) return refusal;

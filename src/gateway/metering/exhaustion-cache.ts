@@ -8,7 +8,7 @@ const REMEMBERED_MS = 250;
 const PATIENT_AGAIN_MS = 5000;
 
 /** The reason why nothing was held: the budget is spent, or running requests hold the rest. */
-export type Refusal = "spent" | "held";
+export type BudgetRefusal = "spent" | "held";
 
 /** Budgets that recently had too little left. */
 export class ExhaustionCache {
@@ -20,7 +20,7 @@ export class ExhaustionCache {
   }
 
   /** Returns the reason why the budget recently could not give as much; null when none is known. */
-  find(budget: string, needed: Nanos): Refusal | null {
+  find(budget: string, needed: Nanos): BudgetRefusal | null {
     const exhaustion = this.#exhaustions.get(budget);
     if (!exhaustion || exhaustion.until <= this.#clock.monotonic() || needed < exhaustion.needed) return null;
     return exhaustion.refusal;
@@ -32,7 +32,7 @@ export class ExhaustionCache {
   }
 
   /** Remembers that the budget has less than `needed` left, and whether the request had waited for other processes. */
-  note(budget: string, needed: Nanos, refusal: Refusal, hasWaited: boolean): void {
+  note(budget: string, needed: Nanos, refusal: BudgetRefusal, hasWaited: boolean): void {
     const now = this.#clock.monotonic();
     const patientFrom = hasWaited
       ? now + PATIENT_AGAIN_MS
@@ -54,7 +54,7 @@ export class ExhaustionCache {
 
 interface Remembered {
   needed: Nanos;
-  refusal: Refusal;
+  refusal: BudgetRefusal;
   /** Monotonic milliseconds. */
   until: number;
   patientFrom: number;
@@ -67,7 +67,7 @@ export interface Exhaustion {
   needed: Nanos;
   /** True when the request can be held once other processes give back what they hold. */
   canOthersHelp: boolean;
-  refusal: Refusal;
+  refusal: BudgetRefusal;
 }
 
 /** Reads the store's refusal; `promised` is the amount of the budget that this process holds for running requests. */

@@ -9,7 +9,7 @@ import type { ResponseHead } from "./response-head.ts";
 import { type ResponseListener, ResponseReader } from "./response-reader.ts";
 
 /** The endpoint of a connection. */
-export interface Origin {
+export interface ServerOrigin {
   hostname: string;
   port: number;
   isTls: boolean;
@@ -32,7 +32,7 @@ interface InFlight {
 
 /** A connection that carries one request at a time. */
 export class Connection implements ResponseListener, BodySource {
-  readonly #origin: Origin;
+  readonly #origin: ServerOrigin;
   /** Called when the connection may carry another request. */
   readonly #onIdle: (connection: Connection) => void;
   #socket: Socket<Connection> | null = null;
@@ -46,7 +46,7 @@ export class Connection implements ResponseListener, BodySource {
   #isSending = false;
   #isReusable = false;
 
-  constructor(origin: Origin, onIdle: (connection: Connection) => void) {
+  constructor(origin: ServerOrigin, onIdle: (connection: Connection) => void) {
     this.#origin = origin;
     this.#onIdle = onIdle;
   }

@@ -1,6 +1,6 @@
 import type { Cancellation } from "../cancellation.ts";
 import type { NetworkGuard } from "../network-guard.ts";
-import { Connection, type Origin } from "./connection.ts";
+import { Connection, type ServerOrigin } from "./connection.ts";
 import { HttpError } from "./http-error.ts";
 import { writeRequest } from "./request-bytes.ts";
 import type { HttpResponse } from "./response.ts";
@@ -23,7 +23,7 @@ const MAX_IDLE = 256;
 /** The start of a request, up to the value of `content-length`. */
 interface Prelude {
   url: string;
-  origin: Origin;
+  origin: ServerOrigin;
   /** Names the origin and its guard: another guard might refuse the address of a kept connection. */
   key: string;
   text: string;
@@ -85,7 +85,7 @@ export class HttpClient {
 function preludeOf(
   url: string,
   headers: HttpRequest["headers"],
-  { certificateAuthority, guard }: Pick<Origin, "certificateAuthority" | "guard">,
+  { certificateAuthority, guard }: Pick<ServerOrigin, "certificateAuthority" | "guard">,
 ): Prelude {
   const { protocol, hostname, port, host, pathname, search } = new URL(url);
   const isTls = protocol === "https:";

@@ -1,13 +1,13 @@
 /** The status and fields of a response. */
 export class ResponseHead {
   readonly status: number;
-  readonly headers: ResponseHeaders;
+  readonly headers: HeaderFields;
   readonly #text: string;
 
   constructor(text: string) {
     this.#text = text;
     this.status = Number(text.slice(9, 12));
-    this.headers = new ResponseHeaders(text);
+    this.headers = new HeaderFields(text);
   }
 
   /** True when the other side keeps the connection open (RFC 9112, 9.3). */
@@ -19,7 +19,7 @@ export class ResponseHead {
 }
 
 /** Header fields as they arrived. They are searched on request: a call reads few of them. */
-export class ResponseHeaders {
+export class HeaderFields {
   readonly #text: string;
   readonly #lower: string;
 

@@ -1,7 +1,7 @@
 import { GrowingBuffer } from "../growing-buffer.ts";
 import type { ByteStream, ReadResult } from "../byte-stream.ts";
 import { ownValue } from "../own-value.ts";
-import type { ResponseHead, ResponseHeaders } from "./response-head.ts";
+import type { ResponseHead, HeaderFields } from "./response-head.ts";
 
 /** Bytes of a body that may wait for their reader; beyond them the connection is paused. */
 const MAX_WAITING_BYTES = 256 * 1024;
@@ -23,7 +23,7 @@ interface Waiting {
 /** A response whose head has come. The body is read once, by `text` or from `body`. */
 export class HttpResponse {
   readonly status: number;
-  readonly headers: ResponseHeaders;
+  readonly headers: HeaderFields;
   /** The body, decoded from its content coding. */
   readonly body: ByteStream;
 

@@ -16,7 +16,7 @@ interface AuthenticatedRequest {
 }
 
 /** Adds the credential to a request. Throws an `UpstreamError`, or the signal's reason. */
-export type Authenticate = (request: UnsignedRequest, signal: Cancellation) => Promise<AuthenticatedRequest>;
+export type SignRequest = (request: UnsignedRequest, signal: Cancellation) => Promise<AuthenticatedRequest>;
 
 /** A key of an AWS account, of a user or of a session. */
 interface AccessKey {
@@ -26,7 +26,7 @@ interface AccessKey {
 }
 
 /** An API key of Bedrock. */
-export function authenticateByApiKey(apiKey: string): Authenticate {
+export function authenticateByApiKey(apiKey: string): SignRequest {
   return async ({ headers }) => ({
     headers: { ...headers, authorization: `Bearer ${apiKey}` },
     secrets: [apiKey],
@@ -38,7 +38,7 @@ export function authenticateByApiKey(apiKey: string): Authenticate {
  * library finds and renews: variables of the environment, profiles, web identity, containers and instances. The
  * libraries are loaded at their first use: they are large, and few channels need them.
  */
-export function authenticateBySignature(region: string, own?: AccessKey): Authenticate {
+export function authenticateBySignature(region: string, own?: AccessKey): SignRequest {
   const findKey = own ? async () => own : keyOfMachine();
   return async ({ url, headers, body }, signal) => {
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Provider } from "../provider.ts";
 import { headerValue, httpAddress, withoutEndSlash } from "../transport/channel-settings.ts";
-import { authenticateByApiKey, authenticateBySignature, type Authenticate } from "./authentication.ts";
+import { authenticateByApiKey, authenticateBySignature, type SignRequest } from "./authentication.ts";
 import { probeByRefusal, UNKNOWN_MODEL } from "../transport/probe.ts";
 import { createBedrockText, type BedrockConnection } from "./text.ts";
 
@@ -84,7 +84,7 @@ function authenticationOf({
   accessKeyId,
   secretAccessKey,
   sessionToken,
-}: BedrockSettings): Authenticate {
+}: BedrockSettings): SignRequest {
   if (apiKey !== undefined) return authenticateByApiKey(apiKey);
   if (accessKeyId === undefined || secretAccessKey === undefined) return authenticateBySignature(region);
   return authenticateBySignature(region, { accessKeyId, secretAccessKey, sessionToken });

@@ -9,12 +9,12 @@ import { post } from "../transport/http.ts";
 import { requestIdOf } from "../transport/request-id.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
-import type { Authenticate } from "./authentication.ts";
+import type { SignRequest } from "./authentication.ts";
 import { readBedrockFailure } from "./errors.ts";
 
 export interface BedrockConnection {
   baseUrl: string;
-  authenticate: Authenticate;
+  authenticate: SignRequest;
 }
 
 /** Claude by InvokeModel and InvokeModelWithResponseStream (Amazon Bedrock API reference). */

@@ -21,7 +21,7 @@ export interface OpenAiConnection extends OpenAiAddress {
 /** What differs between the addresses that serve this protocol. */
 export interface OpenAiAddress {
   /** URL of an operation. `readModel` returns the vendor's name of the model, for addresses that contain it. */
-  urlOf(operation: Operation, readModel: () => string): string;
+  urlOf(operation: VendorOperation, readModel: () => string): string;
   textTraits: VendorTraits;
   ownCodes?: OwnCodes;
   /** Name of the form's file field for one reference; several are always `image[]`. */
@@ -30,7 +30,7 @@ export interface OpenAiAddress {
   imageLimits: ImageLimits;
 }
 
-export type Operation =
+export type VendorOperation =
   "chat/completions" | "responses" | "images/generations" | "images/edits" | "embeddings";
 
 export interface ImageLimits {

@@ -4,7 +4,7 @@ import { createFetchResult, type FetchResult } from "./result-link.ts";
 import { createVendorErrors, type ReadFailure, type VendorErrors } from "./vendor-errors.ts";
 
 /** What all calls of a channel share. */
-export interface Connection {
+export interface VendorConnection {
   /** Without a slash at its end. */
   baseUrl: string;
   /** Headers of a JSON call, including the credential. */
@@ -25,7 +25,7 @@ export function createConnection(
   { baseUrl, apiKey, headers = {} }: ConnectionSettings,
   readFailure: ReadFailure,
   credential: Readonly<Record<string, string>> = { authorization: `Bearer ${apiKey}` },
-): Connection {
+): VendorConnection {
   const base = withoutEndSlash(baseUrl);
   return {
     baseUrl: base,

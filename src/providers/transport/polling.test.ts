@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { RUNNING, runJob, type JobStatus, type VendorJob } from "./polling.ts";
+import { RUNNING, runJob, type VendorJobStatus, type VendorJob } from "./polling.ts";
 
-type Poll = (signal: AbortSignal) => Promise<JobStatus<string>>;
+type Poll = (signal: AbortSignal) => Promise<VendorJobStatus<string>>;
 
 const never = new AbortController().signal;
 const done: Poll = async () => ({ state: "done", result: "picture" });
@@ -80,7 +80,7 @@ test.each([
 
 test("a signal that aborts during the submission cancels the job once it has an id", async () => {
   const controller = new AbortController();
-  const { promise, resolve } = Promise.withResolvers<{ jobId: string; jobStatus: JobStatus<string> }>();
+  const { promise, resolve } = Promise.withResolvers<{ jobId: string; jobStatus: VendorJobStatus<string> }>();
   const job = { ...makeJob(), submit: () => promise };
   const call = runJob(job, { intervalMs: 1 }, controller.signal);
   controller.abort("late");

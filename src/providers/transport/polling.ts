@@ -28,17 +28,17 @@ interface JobPolling {
 export interface VendorJob<Result> {
   /** Vendors that wait a little with their response may already report the end. */
   submit(signal: AbortSignal): Promise<SubmittedJob<Result>>;
-  poll(jobId: string, signal: AbortSignal): Promise<JobStatus<Result>>;
+  poll(jobId: string, signal: AbortSignal): Promise<VendorJobStatus<Result>>;
   /** Left out where the vendor has no such call. */
   cancel?(jobId: string, signal: AbortSignal): Promise<unknown>;
 }
 
 interface SubmittedJob<Result> {
   jobId: string;
-  jobStatus: JobStatus<Result>;
+  jobStatus: VendorJobStatus<Result>;
 }
 
-export type JobStatus<Result> = Running | Ended<Result>;
+export type VendorJobStatus<Result> = Running | Ended<Result>;
 type Ended<Result> = { state: "done"; result: Result } | { state: "failed"; error: UpstreamError };
 export interface Running {
   state: "running";
@@ -154,7 +154,7 @@ async function poll<Result>(
   job: VendorJob<Result>,
   jobId: string,
   signal: AbortSignal,
-): Promise<JobStatus<Result> | UpstreamError> {
+): Promise<VendorJobStatus<Result> | UpstreamError> {
   const deadline = AbortSignal.timeout(MAX_POLL_MS);
   try {
     return await job.poll(jobId, AbortSignal.any([signal, deadline]));

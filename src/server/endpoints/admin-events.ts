@@ -5,7 +5,7 @@ import type { SignedIn } from "../../admin/sign-in/signed-in.ts";
 import { suspendIdleTimeout } from "../http-exchange.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";
 import { MemberSlots } from "../member-slots.ts";
 import { memberRoute } from "./member-route.ts";
@@ -20,7 +20,7 @@ const COMMENT_CHECKS = 15;
 const SESSION_CHECKS = 3;
 
 /** Sends the console server-sent events about changes, so that it reloads only the changed data. */
-export function eventsRoute(admin: Administration, lifecycle: Lifecycle): Route {
+export function eventsRoute(admin: Administration, lifecycle: Lifecycle): HttpRoute {
   const events = new LiveEvents(admin.context);
   const slots = new MemberSlots(MOST, "too many connections follow the events");
   const needs = { method: "GET", path: "/events", role: "viewer", reach: "organization" } as const;

@@ -8,7 +8,7 @@ import {
 import { requireAccess } from "../../admin/operation.ts";
 import { queryOf, suspendIdleTimeout } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";
 import { MemberSlots } from "../member-slots.ts";
 import { memberRoute } from "./member-route.ts";
@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
 const MOST = { ofMember: 4, ofAll: 32 };
 
 /** Serves lists as files: all entries of a filter, streamed as they are read. */
-export function exportRoute(admin: Administration): Route {
+export function exportRoute(admin: Administration): HttpRoute {
   const slots = new MemberSlots(MOST, "too many exports run at the same time: wait until one has ended");
   const needs = { method: "GET", path: "/export/{name}", role: "viewer", reach: "organization" } as const;
   return memberRoute(admin, "admin.export", needs, async (context, exchange) => {

@@ -3,7 +3,7 @@ import { signInByIdentity, type IdentitySettings } from "../../admin/sign-in/ide
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
 import { openId, type OpenId, type PendingSignIn } from "../openid.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { baseOf, readCookie, writeCookie } from "../session-cookie.ts";
 import { endSession, originOf, sessionCookie, type Administration } from "../signed-in.ts";
 
@@ -23,11 +23,11 @@ type Problem = "oidc_unavailable" | "oidc_failed" | "oidc_refused";
 export function openIdRoutes(
   admin: Administration,
   onProblem: (message: string, cause: unknown) => void,
-): Route[] {
+): HttpRoute[] {
   const { identity } = admin;
   if (!identity) return [];
   const provider = openId(identity);
-  const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): Route => ({
+  const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
     method: "GET",
     path,
     name: "console.oidc",

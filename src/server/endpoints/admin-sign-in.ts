@@ -5,7 +5,7 @@ import { memberView } from "../../admin/members/operations.ts";
 import { memberSchema } from "../../admin/members/schema.ts";
 import type { BodyLimits } from "../entrance/body-limits.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { readCookie, requireSameOrigin, writeCookie } from "../session-cookie.ts";
 import { endSession, originOf, sessionCookie, type Administration } from "../signed-in.ts";
 import { readObject } from "./admin-input.ts";
@@ -19,7 +19,7 @@ const BROWSER_COOKIE = "gateway_browser";
 const BROWSER_SECONDS = 180 * 24 * 60 * 60;
 
 /** Routes to sign in by a password and to read the available ways to sign in. */
-export function signInRoutes(admin: Administration, limits: BodyLimits): Route[] {
+export function signInRoutes(admin: Administration, limits: BodyLimits): HttpRoute[] {
   return [
     {
       method: "POST",

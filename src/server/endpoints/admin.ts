@@ -5,7 +5,7 @@ import type { BodyLimits } from "../entrance/body-limits.ts";
 import { suspendIdleTimeout, type HttpExchange } from "../http-exchange.ts";
 import { idempotencyKeyOf } from "../entrance/idempotency.ts";
 import { MemberSlots } from "../member-slots.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";
 import { exportRoute } from "./admin-export.ts";
 import { readInputOf } from "./admin-input.ts";
@@ -18,7 +18,7 @@ const MAX_REPORTS = { ofMember: 16, ofAll: 64 };
 const MAX_VERIFICATIONS = { ofMember: 1, ofAll: 1 };
 
 /** Returns one route for each operation of administration, and the routes to sign in. */
-export function adminRoutes(admin: Administration, limits: BodyLimits): Route[] {
+export function adminRoutes(admin: Administration, limits: BodyLimits): HttpRoute[] {
   const slotOf = costSlots();
   const mounted = Object.entries(operations).map(([name, operation]: [string, Operation]) =>
     memberRoute(admin, `admin.${name}`, operation, async (context, exchange) => {

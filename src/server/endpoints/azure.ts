@@ -1,7 +1,7 @@
 import { readObject } from "../../dialects/request-body.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 
 /** Operations that Azure's clients also call under the name of a deployment (openai-node, `AzureOpenAI`). */
 const OPERATIONS: ReadonlySet<string> = new Set([
@@ -15,13 +15,13 @@ const OPERATIONS: ReadonlySet<string> = new Set([
  * Returns the same endpoints at the addresses of Azure OpenAI, for its clients: under `/openai/v1/` and `/openai/`, and
  * under the name of a deployment, which is the model. They send the key in `api-key`.
  */
-export function azureRoutes(routes: readonly Route[]): Route[] {
+export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
   return routes.flatMap((route) => {
     if (route.auth !== "key" || !route.path.startsWith("/v1/")) return [];
     const operation: string = route.path.slice("/v1/".length);
     const keyHeaders = (headers: Headers) => [...(route.keyHeaders?.(headers) ?? []), "api-key"];
     // Also without a version: Azure's client sends forms there that name the model.
-    const renamed: Route[] = ["/openai/v1/", "/openai/"].map((prefix) =>
+    const renamed: HttpRoute[] = ["/openai/v1/", "/openai/"].map((prefix) =>
       Object.assign({ ...route }, { path: prefix + operation, keyHeaders }),
     );
     if (!OPERATIONS.has(operation)) return renamed;

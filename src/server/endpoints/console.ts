@@ -2,7 +2,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import { sleep } from "../../lib/waiting.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 
 /** The files of the console's page. */
 export interface ConsoleFiles {
@@ -30,8 +30,8 @@ const PATIENCE_MS = 3_000;
 const RETRY_SECONDS = 2;
 
 /** Routes of the console: one page for every address below `/console`, and its files. */
-export function consoleRoutes(files: ConsoleFiles): Route[] {
-  const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): Route => ({
+export function consoleRoutes(files: ConsoleFiles): HttpRoute[] {
+  const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
     method: "GET",
     path,
     name: "console",

@@ -6,14 +6,14 @@ import { readJsonBody } from "../entrance/body.ts";
 import type { BodyLimits } from "../entrance/body-limits.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { withPathModel } from "./azure.ts";
 import { refuseProvider } from "./text.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Routes for embeddings of texts, in OpenAI's protocol. */
-export function embeddingRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
+export function embeddingRoutes(core: Core, bodyLimits: BodyLimits): HttpRoute[] {
   return [
     {
       method: "POST",

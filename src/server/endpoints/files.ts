@@ -4,10 +4,10 @@ import { linkedPicture } from "../../gateway/delivery/linked-picture.ts";
 import type { StoredPicture } from "../../gateway/delivery/stored-blobs.ts";
 import { baseHeaders } from "../respond.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 
 /** Route of delivered pictures by signed link. */
-export function fileRoutes(settings: DeliverySettings): Route[] {
+export function fileRoutes(settings: DeliverySettings): HttpRoute[] {
   return [
     {
       method: "GET",

@@ -4,7 +4,7 @@ import { readSecret } from "../credentials.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 
 interface HealthSettings {
   lifecycle: Lifecycle;
@@ -17,7 +17,7 @@ interface HealthSettings {
 }
 
 /** Routes of health, readiness and metrics for operators. */
-export function healthRoutes({ lifecycle, unready, metrics, metricsToken }: HealthSettings): Route[] {
+export function healthRoutes({ lifecycle, unready, metrics, metricsToken }: HealthSettings): HttpRoute[] {
   const open = {
     method: "GET",
     family: "images",

@@ -6,7 +6,7 @@ import type { BodyLimits } from "../entrance/body-limits.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { readImageBody } from "../entrance/image-body.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { respondFromSpool, type SpoolOptions } from "../entrance/spooled-response.ts";
 
 export type ImageEndpoints = ImageCore & {
@@ -17,7 +17,7 @@ export type ImageEndpoints = ImageCore & {
 };
 
 /** The synchronous image endpoints. */
-export function imageRoutes(endpoints: ImageEndpoints): Route[] {
+export function imageRoutes(endpoints: ImageEndpoints): HttpRoute[] {
   const common = {
     method: "POST",
     family: "images",

@@ -12,7 +12,7 @@ import { idempotencyKeyOf } from "../entrance/idempotency.ts";
 import { readJobBody } from "./job-body.ts";
 import { readJobIds, readJobPage } from "./job-query.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { respondFromSpool } from "../entrance/spooled-response.ts";
 import { headerList, isCompressing, type ImageEndpoints } from "./images.ts";
 
@@ -22,7 +22,7 @@ type JobEndpoints = ImageEndpoints & JobCore;
 const MAX_CANCEL_BYTES = 64 * 1024;
 
 /** Routes of images as asynchronous jobs. */
-export function jobRoutes(endpoints: JobEndpoints): Route[] {
+export function jobRoutes(endpoints: JobEndpoints): HttpRoute[] {
   const common = { family: "images", auth: "key", scope: "ai:image" } as const;
   const post = { ...common, method: "POST" } as const;
   const get = { ...common, method: "GET" } as const;

@@ -4,7 +4,7 @@ import { requireAccess, type Operation } from "../../admin/operation.ts";
 import { scopedStore } from "../../admin/scoped/store.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 import { adminErrorBody, baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { readCaller, type Administration } from "../signed-in.ts";
 
 /** Handles a member's request. Returns an object to send as JSON, or a response of its own. */
@@ -19,7 +19,7 @@ export function memberRoute(
   name: string,
   needs: Pick<Operation, "method" | "path" | "role" | "reach" | "beforePasswordChange">,
   act: Act,
-): Route {
+): HttpRoute {
   const { method, path, role, reach } = needs;
   return {
     method,

@@ -15,7 +15,7 @@ import type { Snapshot } from "../../gateway/snapshot.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { isModelName } from "./native-call.ts";
 import { nativeModelRoutes } from "./native-models.ts";
 
@@ -23,7 +23,7 @@ import { nativeModelRoutes } from "./native-models.ts";
  * Routes of the models a key can call, as a superset of the list that official clients know. The native protocol's
  * shape is at its own path, and for its clients at the shared one.
  */
-export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
+export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   const native = nativeModelRoutes((principal) => callable(snapshot, clock, principal));
   const common = {
     method: "GET",
@@ -31,7 +31,7 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
     auth: "key",
     scope: null,
     keyHeaders: (headers: Headers): readonly string[] => (isMessages(headers) ? ["x-api-key"] : []),
-  } as const satisfies Partial<Route>;
+  } as const satisfies Partial<HttpRoute>;
   return [
     {
       ...common,
@@ -64,7 +64,7 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): Route[] {
 }
 
 /** Serves clients of the native protocol by its own route. */
-function ifNative(native: Route): Pick<Route, "routeFor"> {
+function ifNative(native: HttpRoute): Pick<HttpRoute, "routeFor"> {
   const isNative = ({ headers }: Request): boolean =>
     headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
   return { routeFor: ({ request }) => (isNative(request) ? native : null) };

@@ -4,13 +4,13 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Model } from "../../domain/model.ts";
 import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { isModelName, modelName } from "./native-call.ts";
 
 /** Routes of the models that the native protocol can call, in its own shape (Gemini API reference, `models.list`). */
 export function nativeModelRoutes(callable: (principal: Principal) => readonly Model[]): {
-  list: Route;
-  one: Route;
+  list: HttpRoute;
+  one: HttpRoute;
 } {
   const models = (principal: Principal): Model[] =>
     callable(principal).filter(

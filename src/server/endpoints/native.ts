@@ -3,7 +3,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import { handleImages } from "../../gateway/images.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { readPictureJson } from "../entrance/image-body.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { respondFromSpool } from "../entrance/spooled-response.ts";
 import { imageHeaders, type ImageEndpoints } from "./images.ts";
 import { readCall, type NativeCall } from "./native-call.ts";
@@ -13,7 +13,7 @@ import { serveNativeText } from "./native-text.ts";
  * Routes of the native generate protocol, under both versions of its path: current official clients call the stable
  * one, earlier ones the beta (Google Gen AI SDK). The type of the model in the path decides between text and pictures.
  */
-export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
+export function nativeRoutes(endpoints: ImageEndpoints): HttpRoute[] {
   return ["/v1beta/models/{call}", "/v1/models/{call}"].map((path) => {
     const common = {
       method: "POST",
@@ -22,14 +22,14 @@ export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
       auth: "key",
       keyHeaders: () => ["x-goog-api-key"],
     } as const;
-    const pictures: Route = {
+    const pictures: HttpRoute = {
       ...common,
       name: "native",
       scope: "ai:image",
       pipeline: "image",
       handle: (exchange: AuthenticatedExchange) => handle(endpoints, exchange),
     };
-    const text: Route = {
+    const text: HttpRoute = {
       ...common,
       name: "native.text",
       scope: "ai:llm",
@@ -37,8 +37,8 @@ export function nativeRoutes(endpoints: ImageEndpoints): Route[] {
       handle: (exchange: AuthenticatedExchange) => serveNativeText(endpoints, exchange),
     };
     // Any key may learn that a model does not exist.
-    const unknown: Route = { ...text, scope: null };
-    const routeFor: Route["routeFor"] = ({ parameter }) => {
+    const unknown: HttpRoute = { ...text, scope: null };
+    const routeFor: HttpRoute["routeFor"] = ({ parameter }) => {
       const call = readCall(parameter);
       if (!call || !isPossible(endpoints, call)) return pictures;
       const model = endpoints.snapshot.directory().models.get(call.model);

@@ -3,7 +3,7 @@ import { docsPage } from "../docs-page/page.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { ownValue } from "../../lib/own-value.ts";
 
 /** The page may load its own two files and nothing else. */
@@ -24,9 +24,9 @@ const FILES: Readonly<Record<string, string>> = {
 
 /** Routes of the description of all routes, as JSON and as a page. */
 export function documentRoutes(
-  routes: readonly Route[],
+  routes: readonly HttpRoute[],
   baseOf: (exchange: HttpExchange) => string,
-): Route[] {
+): HttpRoute[] {
   const common = {
     method: "GET",
     family: "images",
@@ -39,7 +39,7 @@ export function documentRoutes(
     const { openApiDocument } = await import("../openapi/document.ts");
     return (document ??= openApiDocument([...routes, ...own]));
   };
-  const own: Route[] = [
+  const own: HttpRoute[] = [
     {
       ...common,
       path: "/openapi.json",

@@ -7,7 +7,7 @@ import type { Core } from "../../gateway/core.ts";
 import { budgetsOf } from "../../gateway/metering/billing.ts";
 import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 
 type Parts = Pick<Core, "limiter" | "limits" | "clock"> & {
   store: Pick<AdminStore, "usage" | "budgets" | "requests">;
@@ -17,7 +17,7 @@ const DEFAULT_DAYS = 30;
 const MAX_DAYS = 90;
 
 /** Route of a key's own usage and remaining limits, for programs that have only the key. */
-export function ownUsageRoutes(parts: Parts): Route[] {
+export function ownUsageRoutes(parts: Parts): HttpRoute[] {
   return [
     {
       method: "GET",

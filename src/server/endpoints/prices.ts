@@ -22,10 +22,10 @@ import type { Clock } from "../../lib/clock.ts";
 import { formatNanos } from "../../lib/money.ts";
 import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 
 /** Route of unit prices, from the resolver that holds and charges use too. */
-export function priceRoutes(snapshot: Snapshot, clock: Clock): Route[] {
+export function priceRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
   return [
     {
       method: "GET",

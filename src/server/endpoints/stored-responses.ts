@@ -1,5 +1,5 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 
 const NOT_STORED = "Responses are not stored here. Keep what you need of them, and send it in `input`.";
 const NOT_OFFERED = "This is not offered here. Send the conversation to `POST /v1/responses`.";
@@ -15,7 +15,7 @@ const OPERATIONS: readonly (readonly [method: "GET" | "POST" | "DELETE", path: s
 ];
 
 /** Routes that refuse, in the protocol's own form, all operations that need a store of responses. */
-export function storedResponseRoutes(): Route[] {
+export function storedResponseRoutes(): HttpRoute[] {
   return OPERATIONS.map(([method, path, message]) => ({
     method,
     path,

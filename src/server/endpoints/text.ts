@@ -13,7 +13,7 @@ import type { BodyLimits } from "../entrance/body-limits.ts";
 import { contextOf, queryOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import { withPathModel } from "./azure.ts";
-import type { ErrorFamily, Route, RouteResult } from "../routes.ts";
+import type { ErrorFamily, HttpRoute, RouteResult } from "../routes.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -47,7 +47,7 @@ const messagesCount: CountEndpoint = {
 };
 
 /** Routes of the text endpoints. */
-export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
+export function textRoutes(core: Core, bodyLimits: BodyLimits): HttpRoute[] {
   const counting = { ...messages, path: "/v1/messages/count_tokens", name: "messages.count" };
   return [
     ...ENDPOINTS.map((endpoint) =>
@@ -60,7 +60,7 @@ export function textRoutes(core: Core, bodyLimits: BodyLimits): Route[] {
 function routeOf(
   { path, name, family, keyHeaders }: Omit<TextEndpoint, "read">,
   handler: (exchange: AuthenticatedExchange) => Promise<RouteResult>,
-): Route {
+): HttpRoute {
   return {
     method: "POST",
     path,

@@ -6,7 +6,7 @@ import type { Claim, Outcome, OutcomeStore } from "../../gateway/outcomes.ts";
 import { ClientDisconnected } from "../../gateway/routing/call.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { runIdempotently } from "./idempotency.ts";
-import type { Route, RouteResult } from "../routes.ts";
+import type { HttpRoute, RouteResult } from "../routes.ts";
 
 function exchangeOf(
   signal: AbortSignal,
@@ -75,7 +75,7 @@ async function stream({
       const response = new Response(body, { headers });
       return isStreamed ? { response, ended } : response;
     },
-  } as unknown as Extract<Route, { auth: "key" }>;
+  } as unknown as Extract<HttpRoute, { auth: "key" }>;
   const blobs: Partial<BlobStore> = { put };
   const idempotency = {
     outcomes: outcomes as OutcomeStore,
@@ -170,7 +170,7 @@ test("a claim is renewed while its request runs, and no longer", async () => {
         await vendorIsDone;
         return new Response("done");
       },
-    } as unknown as Extract<Route, { auth: "key" }>;
+    } as unknown as Extract<HttpRoute, { auth: "key" }>;
     const response = runIdempotently(idempotency, route, exchangeOf(new AbortController().signal));
     await isClaimed;
     // A claim ends after a minute: two renewals may fail in a row.

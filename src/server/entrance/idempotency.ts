@@ -9,7 +9,7 @@ import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders, errorResponse } from "../respond.ts";
-import type { ErrorFamily, Route, RouteResult, StreamedResponse } from "../routes.ts";
+import type { ErrorFamily, HttpRoute, RouteResult, StreamedResponse } from "../routes.ts";
 
 export interface Idempotency {
   outcomes: OutcomeStore;
@@ -40,7 +40,7 @@ export function runIdempotently(
   return key === null ? route.handle(exchange) : runOnce(idempotency, route, exchange, key);
 }
 
-type KeyedRoute = Extract<Route, { auth: "key" }>;
+type KeyedRoute = Extract<HttpRoute, { auth: "key" }>;
 
 async function runOnce(
   idempotency: Idempotency,

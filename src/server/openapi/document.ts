@@ -1,7 +1,7 @@
 import type { Cost, Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
 import { VERSION } from "../../lib/version.ts";
-import type { Route } from "../routes.ts";
+import type { HttpRoute } from "../routes.ts";
 import { ERROR_SHAPES } from "./errors.ts";
 import { PUBLIC_ENDPOINTS, type EndpointDescription } from "./public-endpoints.ts";
 import { jsonSchema, splitFields, type Schema } from "./schema.ts";
@@ -28,7 +28,7 @@ export interface OpenApiDocument {
 }
 
 /** Returns the OpenAPI 3.1 document of all routes. */
-export function openApiDocument(routes: readonly Route[]): OpenApiDocument {
+export function openApiDocument(routes: readonly HttpRoute[]): OpenApiDocument {
   const paths: OpenApiDocument["paths"] = {};
   const names = new Set<string>();
   for (const route of routes)
@@ -72,7 +72,7 @@ function errorSchemas(): Record<string, Schema> {
   return Object.fromEntries(shapes.map(({ name, schema }) => [name, jsonSchema(schema, "output")]));
 }
 
-function itemsOf(route: Route): { path: string; item: PathItem }[] {
+function itemsOf(route: HttpRoute): { path: string; item: PathItem }[] {
   const operation = (operations as Record<string, Operation>)[route.name.replace(/^admin\./, "")];
   if (operation && route.family === "admin")
     return [{ path: route.path, item: operationItem(route, operation) }];
@@ -91,7 +91,7 @@ const COSTS: Readonly<Record<Cost, string>> = {
   verification: " A verification: one runs at a time.",
 };
 
-function operationItem({ name, method, path }: Route, operation: Operation): PathItem {
+function operationItem({ name, method, path }: HttpRoute, operation: Operation): PathItem {
   const field = parameterOf(path);
   const { inPath, rest, required, object } = splitFields(jsonSchema(operation.input, "input"), field);
   const isQuery = method === "GET" || method === "DELETE";
@@ -119,7 +119,7 @@ function operationItem({ name, method, path }: Route, operation: Operation): Pat
   };
 }
 
-function endpointItem(route: Route, described: EndpointDescription): PathItem {
+function endpointItem(route: HttpRoute, described: EndpointDescription): PathItem {
   const { tag, summary, description, query, body, form, example, responses, status = 200 } = described;
   const field = parameterOf(route.path);
   const parameters = [
@@ -161,7 +161,7 @@ const IDEMPOTENCY_KEY = {
   description: "A repetition with the same key and body within 24 hours gets the first response",
 };
 
-function securityOf({ auth, path, family }: Route): object[] {
+function securityOf({ auth, path, family }: HttpRoute): object[] {
   if (auth === "public") return [];
   if (auth === "member") return [{ adminToken: [] }, { session: [] }];
   if (path.startsWith("/openai/")) return [{ gatewayKey: [] }, { azureKey: [] }];
@@ -195,7 +195,7 @@ function content(description: string, schemas: Readonly<Record<string, unknown>>
   return { description, ...(entries.length > 0 && { content: Object.fromEntries(entries) }) };
 }
 
-function errorRef(family: Route["family"]): object {
+function errorRef(family: HttpRoute["family"]): object {
   return { $ref: `#/components/schemas/${ERROR_SHAPES[family].name}` };
 }
 

@@ -9,7 +9,7 @@ import { openDatabase } from "../database/open.ts";
 import { listFiles, packFolder, unpackFolder } from "./archive.ts";
 import { makeBackup, type Installation } from "./backup.ts";
 import { addJournals } from "./journals.ts";
-import { MANIFEST, writeManifest, type Manifest } from "./manifest.ts";
+import { MANIFEST, writeManifest, type BackupManifest } from "./manifest.ts";
 import { restoreBackup } from "./restore.ts";
 import { verifySqlite } from "./sqlite-backup.ts";
 
@@ -107,7 +107,7 @@ describe("a restore", () => {
     expect(await listFiles(at("there"))).toEqual(["gateway.sqlite", "journal/proc_a/00000001.log"]);
   });
 
-  const edited = (change: Partial<Manifest>) => () => {
+  const edited = (change: Partial<BackupManifest>) => () => {
     const manifest = JSON.parse(readFileSync(at("unpacked/manifest.json"), "utf8"));
     write("unpacked/manifest.json", JSON.stringify({ ...manifest, ...change }));
   };

@@ -5,15 +5,15 @@ import { VERSION } from "../../lib/version.ts";
 import { packFolder, syncPath } from "./archive.ts";
 import type { DatabaseFacts } from "./database-facts.ts";
 import { addJournals } from "./journals.ts";
-import { MANIFEST, writeManifest, type Manifest } from "./manifest.ts";
-import { dumpPostgres, type PostgresServer } from "./postgres-backup.ts";
+import { MANIFEST, writeManifest, type BackupManifest } from "./manifest.ts";
+import { dumpPostgres, type DumpedServer } from "./postgres-backup.ts";
 import { copySqlite, verifySqlite } from "./sqlite-backup.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /** What is backed up, and restored to: one installation on one machine. */
 export interface Installation {
   /** A PostgreSQL database, or the path of a SQLite file. */
-  database: string | PostgresServer;
+  database: string | DumpedServer;
   /** The folder of all journals of this machine. */
   journals: string;
   /** Pictures, which are listed and not copied. */
@@ -39,7 +39,7 @@ export async function makeBackup(
   installation: Installation,
   path: string,
   onProgress: Progress,
-): Promise<Manifest> {
+): Promise<BackupManifest> {
   if (existsSync(path)) throw new Error(`${path} exists: name another file`);
   const folder = `${path}.partial`;
   await rm(folder, { recursive: true, force: true });
@@ -63,7 +63,7 @@ async function gather(
   { database, journals, pictures, masterKeys }: Installation,
   folder: string,
   onProgress: Progress,
-): Promise<Manifest> {
+): Promise<BackupManifest> {
   const copied = join(folder, JOURNALS);
   const isSqlite = typeof database === "string";
   // A charge is in a journal until it is in the database, so the journals come first, or one could be in neither.

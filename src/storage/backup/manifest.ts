@@ -26,17 +26,20 @@ const manifestSchema = z.object({
   files: z.record(z.string(), z.object({ bytes: z.int(), sha256: z.string() })),
 });
 
-export type Manifest = z.infer<typeof manifestSchema>;
+export type BackupManifest = z.infer<typeof manifestSchema>;
 
 /** Describes a backup by the files in its folder, and writes that beside them. */
-export async function writeManifest(folder: string, facts: Omit<Manifest, "files">): Promise<Manifest> {
+export async function writeManifest(
+  folder: string,
+  facts: Omit<BackupManifest, "files">,
+): Promise<BackupManifest> {
   const manifest = { ...facts, files: await describeFiles(folder) };
   await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   return manifest;
 }
 
 /** Reads the description. Throws an `Error` unless the files are exactly those that it names. */
-export async function verifyManifest(folder: string): Promise<Manifest> {
+export async function verifyManifest(folder: string): Promise<BackupManifest> {
   const written = await readFile(join(folder, MANIFEST), "utf8")
     .then(JSON.parse)
     .catch(() => null);
@@ -49,8 +52,8 @@ export async function verifyManifest(folder: string): Promise<Manifest> {
   return read.data;
 }
 
-async function describeFiles(folder: string): Promise<Manifest["files"]> {
-  const files: Manifest["files"] = {};
+async function describeFiles(folder: string): Promise<BackupManifest["files"]> {
+  const files: BackupManifest["files"] = {};
   for (const name of await listFiles(folder)) {
     if (name === MANIFEST) continue;
     const hasher = new Bun.CryptoHasher("sha256");

@@ -10,7 +10,7 @@ import { verifyLedger } from "../tables/verification.ts";
  * an entry of the ledger, or when a program is missing or fails.
  */
 export async function dumpPostgres(
-  server: PostgresServer,
+  server: DumpedServer,
   target: string,
   journals: string,
 ): Promise<DatabaseFacts> {
@@ -41,7 +41,7 @@ export async function dumpPostgres(
 /** Throws an `Error` unless a dump can be read to its end and has this many entries of the ledger. */
 export async function verifyDump(
   path: string,
-  { environment }: PostgresServer,
+  { environment }: DumpedServer,
   entries: number,
 ): Promise<void> {
   const dumped = await countDumped(path, environment);
@@ -61,12 +61,12 @@ export async function requireEmptyPostgres(location: string): Promise<void> {
 }
 
 /** Fills an empty database from a dump: all of it or nothing. */
-export async function restorePostgres(path: string, server: PostgresServer): Promise<void> {
+export async function restorePostgres(path: string, server: DumpedServer): Promise<void> {
   await run(server, ["pg_restore", ...NO_OWNERS, "--single-transaction", path, "--dbname"]);
 }
 
 /** A database of a server, and the environment of the programs that work on it. */
-export interface PostgresServer {
+export interface DumpedServer {
   location: string;
   environment: Environment;
 }
@@ -111,7 +111,7 @@ async function countDumped(path: string, environment: Environment): Promise<numb
 }
 
 /** Runs a program whose last argument is the address of the database. The password goes by the environment. */
-async function run({ location, environment }: PostgresServer, command: readonly string[]): Promise<void> {
+async function run({ location, environment }: DumpedServer, command: readonly string[]): Promise<void> {
   const { address, password } = libpqAddress(location, environment["NODE_EXTRA_CA_CERTS"]);
   const child = start([...command, address], {
     ...environment,

@@ -8,14 +8,14 @@ import { createPrivateFolder } from "../private-files.ts";
 import { syncPath, unpackFolder } from "./archive.ts";
 import { DATABASE, JOURNALS, PICTURES, type Installation, type Progress } from "./backup.ts";
 import { addJournals } from "./journals.ts";
-import { verifyManifest, type Manifest } from "./manifest.ts";
+import { verifyManifest, type BackupManifest } from "./manifest.ts";
 import { requireEmptyPostgres, restorePostgres, verifyDump } from "./postgres-backup.ts";
 import { isSqliteInUse, migrateSqlite, replaceSqlite, verifySqlite } from "./sqlite-backup.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /** What a restore has done. */
 interface Restored {
-  manifest: Manifest;
+  manifest: BackupManifest;
   /** Where the database that was there is kept; null without one. */
   replaced: string | null;
   /** How many of the listed pictures are not in storage. */
@@ -76,7 +76,7 @@ async function requireFree(
 async function verify(
   { database, masterKeys }: Installation,
   folder: string,
-  manifest: Manifest,
+  manifest: BackupManifest,
   { isForced, onProgress }: RestoreOptions,
 ): Promise<void> {
   const { kind, masterKey, migrations, ledgerEntries } = manifest;

@@ -5,7 +5,7 @@ import type { S3Address } from "../../lib/s3-address.ts";
 import { sweepSpool } from "../../lib/spool.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import { openDiskStore } from "./disk.ts";
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 import { createLinks } from "./links.ts";
 import { newBlobName } from "./name.ts";
 import type { NamedStore } from "./named-store.ts";
@@ -82,7 +82,7 @@ interface BlobSettings {
   /** The first signs links, all of them verify. At least 32 characters each. */
   linkSecrets(): readonly string[];
   clock?: Clock;
-  onProblem?: Report;
+  onProblem?: StorageReport;
 }
 
 export interface Blobs {

@@ -1,5 +1,5 @@
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
-import { outageReport, type Report } from "../report.ts";
+import { outageReport, type StorageReport } from "../report.ts";
 import type { NamedStore } from "./named-store.ts";
 
 /**
@@ -18,7 +18,7 @@ interface PendingStore extends NamedStore, BackgroundWork {
 interface PendingOptions {
   remote: NamedStore;
   local: NamedStore<Blob>;
-  report: Report;
+  report: StorageReport;
   /** How often shipping is tried. Milliseconds. */
   intervalMs?: number;
   /** Most pictures that wait. */

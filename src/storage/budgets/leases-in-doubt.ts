@@ -6,7 +6,7 @@ import { makeChange } from "../tables/change.ts";
 import { LEASES_A_TRANSACTION, type LeaseStore } from "./leases.ts";
 import { lockBudgets, lockLeases, returnFromLease, saveBudgets, saveLeases } from "./locked-budgets.ts";
 import { storeTime } from "../database/expressions.ts";
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 
 const inDoubt = table<LeaseInDoubt>("leases", {
   processId: named("lease", text()),
@@ -68,7 +68,7 @@ async function find(
 }
 
 /** Reports once of each process whose money stays held because it vanished. */
-export function inDoubtReport(leases: LeaseStore, onProblem: Report): () => Promise<void> {
+export function inDoubtReport(leases: LeaseStore, onProblem: StorageReport): () => Promise<void> {
   let reported = new Set<string>();
   return async () => {
     const inDoubt = new Set(await leases.processesInDoubt());

@@ -2,14 +2,14 @@ import type { Limiter } from "../../gateway/admission/limits.ts";
 import { MemoryLimiter } from "../../gateway/admission/memory-limiter.ts";
 import type { Ejection } from "../../gateway/routing/ejection.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { outageReport, type Report } from "../report.ts";
+import { outageReport, type StorageReport } from "../report.ts";
 import { RedisLimiter } from "./redis-limiter.ts";
 import type { SupervisorLink } from "./limit-messages.ts";
 import { SharedHealth } from "./shared-health.ts";
 import { WorkerLimiter } from "./worker-limiter.ts";
 
 /** Limits and health that processes share. */
-export interface Counters {
+export interface LimitCounters {
   limiter: Limiter;
   /** Publishes an ejection to the other processes that share the store. */
   announce(ejection: Ejection): void;
@@ -30,7 +30,7 @@ interface CountersOptions {
   clock: Clock;
   onEjection(ejection: Ejection): void;
   /** Called once when the store is lost, with the reason, and once when it is back. */
-  onProblem: Report;
+  onProblem: StorageReport;
 }
 
 /** The runtime reports a wrong password and a server that is not there as the same error. */
@@ -40,7 +40,7 @@ const REDIS = {
 };
 
 /** Opens the counters; a store that is away now is used as soon as it is there. */
-export async function openCounters(options: CountersOptions): Promise<Counters> {
+export async function openCounters(options: CountersOptions): Promise<LimitCounters> {
   const { redisUrl, supervisor, workers, processes, clock, onEjection, onProblem } = options;
   if (redisUrl === null) {
     const shared = supervisor && new WorkerLimiter({ link: supervisor, workers, clock });

@@ -1,4 +1,4 @@
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 import type { BackgroundWork } from "../../lib/waiting.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { BackgroundWork } from "../../lib/waiting.ts";
 export function startSqliteUpkeep(
   location: string,
   onCheck: (damage: string | null) => void,
-  onProblem: Report,
+  onProblem: StorageReport,
 ): BackgroundWork {
   const thread = new Worker(new URL("./sqlite-upkeep-thread.ts", import.meta.url).href, {
     smol: true,
@@ -40,7 +40,7 @@ interface DamageReport {
 /** A disk in trouble may recover; a page with wrong content stays so, wherever the check looks. */
 const PASSING = /SQLITE_IOERR/;
 
-export function damageReport(report: Report): DamageReport {
+export function damageReport(report: StorageReport): DamageReport {
   let failure: string | null = null;
   let found: string | null = null;
   let isReported = false;

@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, writeSync } f
 import { promisify } from "node:util";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Journal, JournalRecord } from "../../gateway/metering/stores.ts";
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 import { RecordLines } from "./record-line.ts";
 import { segmentPath } from "./segments.ts";
 import { after } from "../../lib/waiting.ts";
@@ -34,7 +34,7 @@ interface JournalOptions {
   onAppend: (record: JournalRecord, segment: number, offset: number, line: Uint8Array) => void;
   /** Called with a charge that the disk refuses. False makes `append` throw. */
   onRefused?: (entry: LedgerEntry) => boolean;
-  onProblem: Report;
+  onProblem: StorageReport;
   /** Bytes after which a new segment is begun; 64 MiB by default. */
   segmentBytes?: number;
 }

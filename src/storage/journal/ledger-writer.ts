@@ -1,4 +1,4 @@
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import type { LedgerWriter } from "./posting.ts";
 
@@ -18,7 +18,7 @@ export interface WriterCall {
 }
 
 interface ThreadWriterOptions extends WriterSetup {
-  onProblem: Report;
+  onProblem: StorageReport;
   onDamage?: (reason: string) => void;
   /** The module that the thread runs. */
   script?: URL;

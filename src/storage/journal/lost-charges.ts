@@ -1,6 +1,6 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 import type { JournalMarks } from "../tables/journal-marks.ts";
 import type { FileJournal } from "./journal.ts";
 import type { KeptSegments } from "./kept-segments.ts";
@@ -19,7 +19,7 @@ export interface LostChargesOptions {
   writer: LedgerWriter;
   marks: Pick<JournalMarks, "read" | "set">;
   kept: KeptSegments;
-  onProblem: Report;
+  onProblem: StorageReport;
   /** The process's folder of segments. */
   folder: string;
   processId: string;

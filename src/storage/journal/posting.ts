@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { toColumn } from "../database/columns.ts";
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 import type { LedgerStore } from "../tables/ledger.ts";
 import { isRefusal } from "../database/unavailable.ts";
 import type { JournalMarks } from "../tables/journal-marks.ts";
@@ -26,7 +26,7 @@ export interface Posting {
   marks: Pick<JournalMarks, "raise">;
   /** The file of refused entries: one JSON line each, until a person has dealt with them. */
   refusedPath: string;
-  onProblem: Report;
+  onProblem: StorageReport;
 }
 
 /** Writes on this very thread. */

@@ -4,7 +4,7 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import type { LeaseStore } from "../budgets/leases.ts";
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 import type { JournalMarks } from "../tables/journal-marks.ts";
 import { adoptFolders, type JournalFolder } from "./journal-folder.ts";
 import type { KeptSegment, KeptSegments } from "./kept-segments.ts";
@@ -33,7 +33,7 @@ interface RecoveryOptions {
   kept: KeptSegments;
   /** Returns once all that was posted survives a loss of power. */
   persist(): Promise<void>;
-  onProblem: Report;
+  onProblem: StorageReport;
   leases: LeaseStore;
   /** Called for each process whose journal is posted: it runs nothing any more. */
   onEnded(processId: string): Promise<void>;

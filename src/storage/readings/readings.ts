@@ -1,5 +1,5 @@
 import type { AdminStore } from "../../admin/admin-store.ts";
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import { READERS, type Reader, type ReadStore } from "./readers.ts";
 
@@ -21,7 +21,7 @@ export interface ReadingSetup {
 }
 
 interface ReadingOptions extends Pick<ReadingSetup, "location" | "journals"> {
-  onProblem: Report;
+  onProblem: StorageReport;
   onDamage?: (reason: string) => void;
   /** The module that the threads run. */
   script?: URL;

@@ -11,7 +11,7 @@ import { resolveRoute } from "../../admin/routes/routes.ts";
 import type { Directory } from "../../gateway/snapshot.ts";
 
 /** The part of the directory that comes from the configuration. */
-export interface Configured {
+export interface ConfiguredTables {
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
   /** Default route of each model. */
@@ -36,7 +36,7 @@ export interface BudgetScope {
 
 /** Joins the two parts. Routes to unknown channels are left out and reported to `onProblem`. */
 export function buildDirectory(
-  configured: Configured,
+  configured: ConfiguredTables,
   stored: Stored,
   onProblem: (message: string) => void,
 ): Directory {

@@ -3,10 +3,10 @@ import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { Directory, Snapshot } from "../../gateway/snapshot.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
-import { outageReport, type OutageReport, type Report } from "../report.ts";
+import { outageReport, type OutageReport, type StorageReport } from "../report.ts";
 import { keyFactory } from "./api-keys.ts";
 import { currentRevision } from "../tables/change.ts";
-import { budgetsByKey, buildDirectory, type Configured, type Stored } from "./directory.ts";
+import { budgetsByKey, buildDirectory, type ConfiguredTables, type Stored } from "./directory.ts";
 import { keyCache } from "./key-cache.ts";
 import { snapshotSource, type SnapshotSource } from "./snapshot-source.ts";
 import type { Database } from "../database/sql.ts";
@@ -25,7 +25,7 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
   /** Awaits `listener` whenever channels or models were changed in the database, before the change counts as read. */
   onConfigurationChanged(listener: () => Promise<void>): void;
   /** Replaces what is configured, from the next request on. */
-  reconfigure(configured: Configured): void;
+  reconfigure(configured: ConfiguredTables): void;
   /** Milliseconds since the database last confirmed what is in memory. */
   ageMs(): number;
   /** True when the last poll reached the database. */
@@ -33,9 +33,9 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
 }
 
 interface SnapshotOptions {
-  configured: Configured;
+  configured: ConfiguredTables;
   clock: Clock;
-  onProblem: Report;
+  onProblem: StorageReport;
   /** Called when the secrets of links have changed; until it succeeds, the change is not in force. */
   onLinkSecretRotated?: () => Promise<void>;
   /** Most keys kept; 100,000 by default. */
@@ -72,7 +72,7 @@ class PolledSnapshot implements LiveSnapshot {
   /** Hashes that no key has, and until when that is assumed (monotonic milliseconds). */
   readonly #unknown = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<ApiKey | null>>();
-  #configured: Configured;
+  #configured: ConfiguredTables;
   #stored: Stored = { organizations: [], prices: [], budgets: [] };
   #keyBudgets = new Map<string, string[]>();
   #directory: Directory;
@@ -146,7 +146,7 @@ class PolledSnapshot implements LiveSnapshot {
     this.#configurationListener = listener;
   }
 
-  reconfigure(configured: Configured): void {
+  reconfigure(configured: ConfiguredTables): void {
     this.#configured = configured;
     this.#directory = this.#build();
   }

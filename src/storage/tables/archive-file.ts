@@ -71,18 +71,18 @@ export async function fileHash(path: string): Promise<string> {
 }
 
 /** Describes a file beside it, and whether its entries have been removed from the ledger. */
-export interface Manifest extends LedgerArchive {
+export interface ArchiveManifest extends LedgerArchive {
   isRemoved: boolean;
 }
 
-export async function writeManifest(path: string, manifest: Manifest): Promise<void> {
+export async function writeManifest(path: string, manifest: ArchiveManifest): Promise<void> {
   const partial = `${path}.partial`;
   await writeFile(partial, `${toColumn(manifest)}\n`, { mode: 0o600, flush: true });
   await moveInPlace(partial, path);
 }
 
 /** Null when there is none. */
-export async function readManifest(path: string): Promise<Manifest | null> {
+export async function readManifest(path: string): Promise<ArchiveManifest | null> {
   try {
     const { sums, ...manifest } = JSON.parse(await readFile(path, "utf8"));
     return { ...manifest, sums: readSums(sums) };

@@ -9,7 +9,7 @@ import { ofOrganizations } from "./list-page.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /** One administrative change: who does what to which row. */
-export interface Change {
+export interface AuditedChange {
   by: Actor;
   kind: ChangeKind;
   action: AuditAction;
@@ -30,7 +30,7 @@ interface Effect {
  */
 export async function makeChange(
   database: Database,
-  change: Change,
+  change: AuditedChange,
   work: (sql: Sql, revision: bigint) => Promise<Effect | null>,
 ): Promise<boolean> {
   return await database.begin(async (sql) => {
@@ -66,7 +66,10 @@ export function withoutVersion<Row extends { version: number }>({
 }
 
 /** Whose row a change concerns; null is the installation. */
-function organizationOf({ kind, subject }: Change, { before, after, organizationId }: Effect): string | null {
+function organizationOf(
+  { kind, subject }: AuditedChange,
+  { before, after, organizationId }: Effect,
+): string | null {
   if (kind === "organization") return subject;
   const named: { organizationId?: string | null } = { ...before, ...after };
   return organizationId ?? named.organizationId ?? null;

@@ -16,7 +16,7 @@ import {
   writeEntries,
   writeManifest,
   type EntrySums,
-  type Manifest,
+  type ArchiveManifest,
 } from "./archive-file.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow } from "./ledger-row.ts";
@@ -76,7 +76,7 @@ async function writeMonth(
   month: string,
   folder: string,
   file: string,
-): Promise<Manifest | null> {
+): Promise<ArchiveManifest | null> {
   const from = Date.parse(`${month}-01T00:00:00Z`);
   const to = new Date(from).setUTCMonth(new Date(from).getUTCMonth() + 1);
   const path = join(folder, file);
@@ -119,7 +119,7 @@ async function* entriesOf(sql: Sql, from: number, to: number): AsyncGenerator<Le
 }
 
 /** Removes the entries of a verified file. What an earlier run has removed is passed over. */
-async function removeArchived(database: Database, path: string, { sha256 }: Manifest): Promise<void> {
+async function removeArchived(database: Database, path: string, { sha256 }: ArchiveManifest): Promise<void> {
   if ((await fileHash(path)) !== sha256)
     throw new Error(`${path} has changed since it was verified; nothing more was removed`);
   for await (const entries of readEntries(path, REMOVED_AT_ONCE))

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import { withDeadline } from "../../lib/waiting.ts";
-import type { Report } from "../report.ts";
+import type { StorageReport } from "../report.ts";
 
 /** A thread that does calls. Arguments and results are cloned. */
 export interface CalledThread<Argument, Result> {
@@ -21,13 +21,13 @@ interface ThreadOptions {
   name: string;
   /** Longest a call may take before the thread counts as dead. Milliseconds. */
   patienceMs: number;
-  onProblem: Report;
+  onProblem: StorageReport;
   /** Called when a statement of the thread fails in a way that tells of damage of the database. */
   onDamage?: ((reason: string) => void) | undefined;
 }
 
 /** A message to the thread; null ends it once everything before is done. */
-export type Call = { number: number; argument: unknown } | null;
+export type ThreadCall = { number: number; argument: unknown } | null;
 
 /** A message of the thread. */
 export type ThreadWord =
@@ -67,7 +67,7 @@ class ReplacedThread<Argument, Result> implements CalledThread<Argument, Result>
     const number = (this.#calls += 1);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#waiting.set(number, { resolve, reject });
-    thread.postMessage({ number, argument } satisfies Call);
+    thread.postMessage({ number, argument } satisfies ThreadCall);
     const hung = () => {
       const error = new DependencyError(`${name} does not respond`);
       this.#lose(thread, error);
@@ -87,7 +87,7 @@ class ReplacedThread<Argument, Result> implements CalledThread<Argument, Result>
     // From here on its end is no loss.
     this.#thread = null;
     const ended = once(thread, "exit");
-    thread.postMessage(null satisfies Call);
+    thread.postMessage(null satisfies ThreadCall);
     await withDeadline(CLOSE_MS, ended, () => new Error("the thread goes on")).catch(() =>
       thread.terminate(),
     );

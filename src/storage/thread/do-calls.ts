@@ -1,8 +1,8 @@
 import { parentPort } from "node:worker_threads";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import { lowerThisThread } from "../../lib/thread-priority.ts";
-import type { Report } from "../report.ts";
-import type { Call, ThreadWord } from "./called-thread.ts";
+import type { StorageReport } from "../report.ts";
+import type { ThreadCall, ThreadWord } from "./called-thread.ts";
 
 interface Work<Argument> {
   run(argument: Argument): Promise<unknown>;
@@ -15,7 +15,7 @@ interface Work<Argument> {
 export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argument>): void {
   lowerThisThread();
   let all: Promise<unknown> = Promise.resolve();
-  const handle = async (call: Call): Promise<void> => {
+  const handle = async (call: ThreadCall): Promise<void> => {
     if (!call) {
       await close();
       process.exit(0);
@@ -28,7 +28,7 @@ export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argu
       send({ kind: "failed", number, message, isUnavailable: error instanceof DependencyError });
     }
   };
-  parentPort?.on("message", (call: Call) => {
+  parentPort?.on("message", (call: ThreadCall) => {
     const done = areTogether && call ? handle(call) : all.then(() => handle(call));
     all = Promise.all([all, done]);
   });
@@ -38,7 +38,7 @@ export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argu
 export const reportDamageAbove = (reason: string): void => send({ kind: "damage", reason });
 
 /** Reports a problem by the thread that has started this one. */
-export const reportAbove: Report = (message, cause) =>
+export const reportAbove: StorageReport = (message, cause) =>
   send({ kind: "problem", message, cause: String(cause) });
 
 function send(word: ThreadWord): void {

@@ -43,7 +43,7 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "a record waits for the disk until the journal is closed",
     file: JOURNAL,
-    find: "this.#syncTimer ??= setTimeout(() => this.#startSync(), SYNC_PAUSE_MS);",
+    find: "this.#cancelSync ??= after(SYNC_PAUSE_MS, () => this.#startSync());",
     replace: "",
     tests: journal,
   },

@@ -354,7 +354,7 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     name: "a charge's time is not shifted to the store's clock",
     file: BOOKING,
-    find: "at + now - Date.now()",
+    find: "at + now - systemClock.now()",
     replace: "at",
     tests: money,
   },

@@ -5,10 +5,10 @@ import { useOrganization } from "../../api/organization.ts";
 import { useList } from "../../api/queries.ts";
 import { FilterSelect } from "../../ui/filters/filter-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import type { AlertEvent } from "./views.ts";
+import type { AlertEventView } from "./views.ts";
 
 /** The events of rules, the latest first. */
 export function AlertEvents() {
@@ -41,7 +41,7 @@ export function AlertEvents() {
   );
 }
 
-function useColumns(): Column<AlertEvent>[] {
+function useColumns(): TableColumn<AlertEventView>[] {
   const { t } = useTranslation("alerts");
   return [
     { id: "fired", header: t("event.fired"), cell: ({ firedAt }) => <Time at={firedAt} /> },

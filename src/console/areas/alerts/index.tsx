@@ -9,7 +9,7 @@ import { AreaTabs } from "../../shell/area-tabs.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { formatShare } from "../../ui/text/format.ts";
 import { Status } from "../../ui/text/status.tsx";
 import { AlertActions } from "./alert-actions.tsx";
@@ -58,7 +58,7 @@ export default function AlertsPage() {
   );
 }
 
-function useColumns(): Column<Alert>[] {
+function useColumns(): TableColumn<Alert>[] {
   const { t } = useTranslation("alerts");
   const words = useAlertWords();
   const organizations = useOrganizationOptions();

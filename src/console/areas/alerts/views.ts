@@ -2,4 +2,4 @@ import type { Output } from "../../api/call.ts";
 
 /** Records of the page of alerts, as the gateway returns them. */
 export type Alert = Output<"alerts.list">["data"][number];
-export type AlertEvent = Output<"alerts.events">["data"][number];
+export type AlertEventView = Output<"alerts.events">["data"][number];

@@ -10,7 +10,7 @@ import { FilterSelect } from "../../ui/filters/filter-select.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { DifferenceTable, differences } from "../../ui/table/difference-table.tsx";
 import { ExportMenu } from "../../ui/table/export-menu.tsx";
 import { Details } from "../../ui/text/details.tsx";
@@ -78,7 +78,7 @@ function useAuditFilter(): Input<"audit.list"> {
   };
 }
 
-function useColumns(): Column<AuditEntry>[] {
+function useColumns(): TableColumn<AuditEntry>[] {
   const { t } = useTranslation("settings");
   const words = useAuditWords();
   return [

@@ -12,7 +12,7 @@ import { Button } from "../../ui/forms/button.tsx";
 import { showProblem } from "../../ui/overlay/toast.ts";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { downloadText } from "../../ui/text/download.ts";
 import { ImportDialog } from "./import-dialog.tsx";
 
@@ -82,7 +82,7 @@ function ConfigurationActions() {
   );
 }
 
-function useColumns(): Column<Setting>[] {
+function useColumns(): TableColumn<Setting>[] {
   const { t } = useTranslation("settings");
   return [
     {

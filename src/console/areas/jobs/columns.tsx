@@ -2,7 +2,7 @@ import { Check } from "lucide-react";
 import { Checkbox } from "react-aria-components/Checkbox";
 import { useTranslation } from "react-i18next";
 import { useKeyOptions } from "../../api/options.ts";
-import type { Column } from "../../ui/table/data-table.tsx";
+import type { TableColumn } from "../../ui/table/data-table.tsx";
 import { formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
@@ -17,11 +17,11 @@ interface Choice {
 }
 
 /** The columns of the list; `choice` is null for members who may cancel nothing. */
-export function useJobColumns(choice: Choice | null): readonly Column<JobRow>[] {
+export function useJobColumns(choice: Choice | null): readonly TableColumn<JobRow>[] {
   const { t } = useTranslation("jobs");
   const now = useNow();
   const keys = new Map(useKeyOptions().map(({ id, label }) => [id, label]));
-  const columns: Column<JobRow>[] = [
+  const columns: TableColumn<JobRow>[] = [
     {
       id: "createdAt",
       header: t("column.createdAt"),
@@ -54,7 +54,7 @@ export function useJobColumns(choice: Choice | null): readonly Column<JobRow>[] 
     : columns;
 }
 
-function choiceColumn({ chosen, onChoose }: Choice, header: string, label: string): Column<JobRow> {
+function choiceColumn({ chosen, onChoose }: Choice, header: string, label: string): TableColumn<JobRow> {
   return {
     id: "choice",
     header,

@@ -12,7 +12,7 @@ import { FilterInput } from "../../ui/filters/filter-input.tsx";
 import { FilterSelect } from "../../ui/filters/filter-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { ExportMenu } from "../../ui/table/export-menu.tsx";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { SpentOf } from "../../ui/text/money.tsx";
@@ -78,7 +78,7 @@ function useKeyFilter() {
   };
 }
 
-function useColumns(): Column<ListedKey>[] {
+function useColumns(): TableColumn<ListedKey>[] {
   const { t } = useTranslation("keys");
   const words = useKeyWords();
   const organizations = useOrganizationOptions();

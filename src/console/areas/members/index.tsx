@@ -9,7 +9,7 @@ import { Button } from "../../ui/forms/button.tsx";
 import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { MemberActions } from "./member-actions.tsx";
@@ -53,7 +53,7 @@ export default function MembersPage() {
   );
 }
 
-function useColumns(onPassword: (password: string) => void): Column<Member>[] {
+function useColumns(onPassword: (password: string) => void): TableColumn<Member>[] {
   const { t } = useTranslation(["settings", "shell"]);
   const session = useSession();
   const organizations = useOrganizationOptions();

@@ -1,11 +1,11 @@
 import { useTranslation } from "react-i18next";
-import type { Column } from "../../ui/table/data-table.tsx";
+import type { TableColumn } from "../../ui/table/data-table.tsx";
 import { formatMoney } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
-import { ModelStatus, stateOf, type ModelRow, type ModelSet } from "./model-state.tsx";
+import { ModelStatus, stateOf, type ModelRow, type ModelSelection } from "./model-state.tsx";
 
 /** The columns of the list; `enabled` are the models of the current organization. */
-export function useModelColumns(enabled: ModelSet): readonly Column<ModelRow>[] {
+export function useModelColumns(enabled: ModelSelection): readonly TableColumn<ModelRow>[] {
   const { t } = useTranslation("models");
   return [
     {

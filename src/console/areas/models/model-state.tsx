@@ -6,7 +6,7 @@ import { operationQuery } from "../../api/queries.ts";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 
 export type ModelRow = Output<"models.list">["data"][number];
-export type ModelSet = Output<"organizations.get">["models"];
+export type ModelSelection = Output<"organizations.get">["models"];
 
 type ModelState = "callable" | "disabled" | "retired" | "no_channel" | "no_price" | "not_enabled";
 
@@ -22,7 +22,7 @@ const LEVELS: Readonly<Record<ModelState, StatusLevel>> = {
 /** Returns "callable" for a model that an organization with these models can call now, else the first reason why not. */
 export function stateOf(
   { id, isRetired, isDisabled, isRoutable, price }: ModelRow,
-  enabled: ModelSet = "*",
+  enabled: ModelSelection = "*",
 ): ModelState {
   if (isRetired) return "retired";
   if (isDisabled) return "disabled";
@@ -32,13 +32,13 @@ export function stateOf(
 }
 
 /** True when an organization's models include this one. */
-export function isEnabled(models: ModelSet, id: string): boolean {
+export function isEnabled(models: ModelSelection, id: string): boolean {
   if (models === "*") return true;
   return Array.isArray(models) ? models.includes(id) : !models.except.includes(id);
 }
 
 /** Returns an organization's models with one added or removed. */
-export function withModel(models: ModelSet, id: string, isWanted: boolean): ModelSet {
+export function withModel(models: ModelSelection, id: string, isWanted: boolean): ModelSelection {
   if (Array.isArray(models))
     return isWanted ? [...new Set([...models, id])] : models.filter((each) => each !== id);
   const except = models === "*" ? [] : models.except.filter((each) => each !== id);
@@ -52,7 +52,7 @@ export function ModelStatus({ state }: { state: ModelState }) {
 }
 
 /** Returns the models of the current organization; all where none is chosen. */
-export function useEnabledModels(): ModelSet {
+export function useEnabledModels(): ModelSelection {
   const { id } = useOrganization();
   const query = useQuery({ ...operationQuery("organizations.get", { id: id ?? "" }), enabled: id !== null });
   return (id === null ? undefined : query.data?.models) ?? "*";

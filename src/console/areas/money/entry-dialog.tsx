@@ -14,7 +14,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { CostTable } from "../requests/cost-lines.tsx";
 import { EntryKind, EntryUsage, useNames } from "./ledger-columns.tsx";
 import { RefundDialog } from "./refund-dialog.tsx";
-import type { Charge } from "./views.ts";
+import type { ChargeView } from "./views.ts";
 
 /** A charge with its parts and its corrections. */
 export function EntryDialog({ id, onClose }: { id: string; onClose(): void }) {
@@ -46,7 +46,7 @@ export function EntryDialog({ id, onClose }: { id: string; onClose(): void }) {
   );
 }
 
-function Parts({ view }: { view: Charge }) {
+function Parts({ view }: { view: ChargeView }) {
   const { t } = useTranslation("money");
   return (
     <div className="flex flex-col gap-6 pb-4">
@@ -81,7 +81,7 @@ function Parts({ view }: { view: Charge }) {
 }
 
 /** The usage and its cost, line by line where the lines are known. */
-function Usage({ charge }: Pick<Charge, "charge">) {
+function Usage({ charge }: Pick<ChargeView, "charge">) {
   const { t } = useTranslation("money");
   const request = useOperationQuery("requests.get", { id: charge.id });
   return (
@@ -102,7 +102,7 @@ function Usage({ charge }: Pick<Charge, "charge">) {
   );
 }
 
-function Origin({ view: { charge } }: { view: Charge }) {
+function Origin({ view: { charge } }: { view: ChargeView }) {
   const { t } = useTranslation("money");
   const nameOf = useNames();
   return (
@@ -131,7 +131,7 @@ function Origin({ view: { charge } }: { view: Charge }) {
   );
 }
 
-function Amounts({ view: { charge, net, corrections } }: { view: Charge }) {
+function Amounts({ view: { charge, net, corrections } }: { view: ChargeView }) {
   const { t } = useTranslation("money");
   const { currency, vendorCost, margin, flags } = charge;
   return (

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { useKeyOptions, useOrganizationOptions } from "../../api/options.ts";
-import type { Column } from "../../ui/table/data-table.tsx";
+import type { TableColumn } from "../../ui/table/data-table.tsx";
 import { formatCount } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
@@ -9,7 +9,7 @@ import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { Entry } from "./views.ts";
 
-export function useLedgerColumns(): Column<Entry>[] {
+export function useLedgerColumns(): TableColumn<Entry>[] {
   const { t } = useTranslation("money");
   const nameOf = useNames();
   return [

@@ -10,12 +10,12 @@ import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { LIMITS, LimitsField, toLimits } from "../../ui/forms/limits-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { formatCount } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
-import type { Limits, LimitsOwner } from "./views.ts";
+import type { LimitsView, LimitsOwner } from "./views.ts";
 
-type LimitName = keyof Limits;
+type LimitName = keyof LimitsView;
 
 /** Limits of organizations and keys beside the defaults that they replace. */
 export function LimitsTable() {
@@ -68,13 +68,13 @@ function useOwners() {
 
 function ownerOf(
   kind: LimitsOwner["kind"],
-  { id, name, version, limits }: { id: string; name: string; version: number; limits: Limits },
-  defaults: Limits,
+  { id, name, version, limits }: { id: string; name: string; version: number; limits: LimitsView },
+  defaults: LimitsView,
 ): LimitsOwner {
   return { kind, id, name, version, limits, defaults };
 }
 
-function useColumns(edit: (owner: LimitsOwner) => void): Column<LimitsOwner>[] {
+function useColumns(edit: (owner: LimitsOwner) => void): TableColumn<LimitsOwner>[] {
   const { t } = useTranslation(["money", "shell"]);
   const can = useCan();
   return [

@@ -7,10 +7,10 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { requireAmount, subtract } from "../../ui/text/amount.ts";
 import { formatMoney } from "../../ui/text/format.ts";
-import type { Charge } from "./views.ts";
+import type { ChargeView } from "./views.ts";
 
 interface RefundDialogProps {
-  view: Charge;
+  view: ChargeView;
   isOpen: boolean;
   onClose(): void;
 }

@@ -4,8 +4,8 @@ import type { Output } from "../../api/call.ts";
 export type Budget = Output<"budgets.list">["data"][number];
 export type Entry = Output<"ledger.list">["data"][number];
 /** A charge with its corrections. */
-export type Charge = Output<"ledger.get">;
-export type Limits = Output<"limits.defaults">["key"];
+export type ChargeView = Output<"ledger.get">;
+export type LimitsView = Output<"limits.defaults">["key"];
 
 /** The owner of a row of limits: an organization, a key that has limits of its own, or the defaults of either. */
 export interface LimitsOwner {
@@ -14,6 +14,6 @@ export interface LimitsOwner {
   id: string | null;
   name: string;
   version: number;
-  limits: Limits;
-  defaults: Limits;
+  limits: LimitsView;
+  defaults: LimitsView;
 }

@@ -9,12 +9,12 @@ import { FilterInput } from "../../ui/filters/filter-input.tsx";
 import { Button } from "../../ui/forms/button.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { OrganizationActions } from "./organization-actions.tsx";
-import { OrganizationDialog, type Organization } from "./organization-dialog.tsx";
+import { OrganizationDialog, type OrganizationView } from "./organization-dialog.tsx";
 
 export default function OrganizationsPage() {
   const { t } = useTranslation(["settings", "shell"]);
@@ -49,9 +49,9 @@ export default function OrganizationsPage() {
   );
 }
 
-function useColumns(): Column<Organization>[] {
+function useColumns(): TableColumn<OrganizationView>[] {
   const { t } = useTranslation("settings");
-  const modelsOf = ({ models }: Organization) => {
+  const modelsOf = ({ models }: OrganizationView) => {
     if (models === "*") return t("organization.models.all.short");
     return Array.isArray(models)
       ? t("organization.models.only.short", { count: models.length })

@@ -6,10 +6,10 @@ import { useCan } from "../../api/session.ts";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
-import { OrganizationDialog, type Organization } from "./organization-dialog.tsx";
+import { OrganizationDialog, type OrganizationView } from "./organization-dialog.tsx";
 
 /** The actions on an organization. */
-export function OrganizationActions({ view }: { view: Organization }) {
+export function OrganizationActions({ view }: { view: OrganizationView }) {
   const { t } = useTranslation("settings");
   const can = useCan();
   const [open, setOpen] = useState<"edit" | "disable" | null>(null);
@@ -46,7 +46,7 @@ export function OrganizationActions({ view }: { view: Organization }) {
 /** The largest number that is counted. */
 const MOST = 1000;
 
-function DisableDialog({ view, onClose }: { view: Organization; onClose(): void }) {
+function DisableDialog({ view, onClose }: { view: OrganizationView; onClose(): void }) {
   const { t } = useTranslation("settings");
   const update = useOperationMutation("organizations.update", ["organizations"]);
   const filter = { organizationId: view.id, limit: MOST };

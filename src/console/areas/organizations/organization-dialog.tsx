@@ -11,7 +11,7 @@ import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 
 /** As the gateway returns it. */
-export type Organization = Output<"organizations.get">;
+export type OrganizationView = Output<"organizations.get">;
 
 interface OrganizationValues {
   name: string;
@@ -20,12 +20,12 @@ interface OrganizationValues {
   access: "all" | "except" | "only";
   models: string[];
   limits: OwnLimits;
-  settings: Pick<Organization["settings"], "promptLogDays">;
+  settings: Pick<OrganizationView["settings"], "promptLogDays">;
 }
 
 interface OrganizationDialogProps {
   /** Null is a new one. */
-  view: Organization | null;
+  view: OrganizationView | null;
   isOpen: boolean;
   onClose(): void;
 }
@@ -105,7 +105,7 @@ const NEW: OrganizationValues = {
   settings: { promptLogDays: null },
 };
 
-function valuesOf(view: Organization | null): OrganizationValues {
+function valuesOf(view: OrganizationView | null): OrganizationValues {
   if (!view) return NEW;
   const { name, id, currency, models, limits, settings } = view;
   const access = models === "*" ? "all" : Array.isArray(models) ? "only" : "except";
@@ -114,7 +114,7 @@ function valuesOf(view: Organization | null): OrganizationValues {
   return { name, id, currency, access, models: named, limits, settings: { promptLogDays } };
 }
 
-function useSaving(view: Organization | null, isGiver: boolean) {
+function useSaving(view: OrganizationView | null, isGiver: boolean) {
   const { t } = useTranslation("settings");
   const create = useOperationMutation("organizations.create", ["organizations"]);
   const update = useOperationMutation("organizations.update", ["organizations"]);

@@ -3,7 +3,7 @@ import { TriangleAlert } from "lucide-react";
 import { Suspense, lazy, useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
-import { useEvents, type LiveEvent } from "../../api/events.ts";
+import { useEvents, type PageEvent } from "../../api/events.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { operationQuery } from "../../api/queries.ts";
 import { RangePicker } from "../../ui/filters/range-picker.tsx";
@@ -85,7 +85,7 @@ function useOverview() {
   });
   const { refetch } = query;
   const onEvent = useCallback(
-    ({ kind }: LiveEvent) => {
+    ({ kind }: PageEvent) => {
       if (kind === "channels") void refetch();
     },
     [refetch],

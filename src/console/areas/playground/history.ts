@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSession } from "../../api/session.ts";
 import type { Protocol, TextForm, Turn } from "./conversation.ts";
 import type { ImageForm, Reference } from "./image-call.ts";
-import type { ImageRun } from "./image-run.ts";
+import type { PlaygroundRun } from "./image-run.ts";
 
 interface EntryFacts {
   id: string;
@@ -16,7 +16,7 @@ export interface ImageEntry extends EntryFacts {
   form: ImageForm;
   references: readonly Reference[];
   /** Replaced as they go on. */
-  runs: readonly ImageRun[];
+  runs: readonly PlaygroundRun[];
 }
 
 export interface TextEntry extends EntryFacts {

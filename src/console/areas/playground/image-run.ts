@@ -6,7 +6,7 @@ import { callGateway, GatewayFailure, requestIdOf, type GatewayCall } from "./ga
 import { newLocalId } from "./local-id.ts";
 
 /** One request for pictures and its state; it is kept in the history as it is. */
-export interface ImageRun {
+export interface PlaygroundRun {
   id: string;
   model: string;
   state: "running" | "done" | "failed" | "cancelled";
@@ -24,9 +24,9 @@ export interface ImageRun {
   failure: { code: string; message: string } | null;
 }
 
-type Change = (some: Partial<ImageRun>) => void;
+type Change = (some: Partial<PlaygroundRun>) => void;
 
-export function newRun(model: string): ImageRun {
+export function newRun(model: string): PlaygroundRun {
   return {
     id: newLocalId(),
     model,
@@ -53,7 +53,7 @@ interface Reports {
 /** Sends a request for pictures and reports its state to its end. Never throws. */
 export async function runImages(
   keyId: string,
-  run: ImageRun,
+  run: PlaygroundRun,
   call: GatewayCall,
   reports: Reports,
 ): Promise<void> {
@@ -70,7 +70,7 @@ export async function runImages(
 /** Goes on reporting a job that was submitted before. Never throws. */
 export async function resumeJob(
   keyId: string,
-  run: ImageRun,
+  run: PlaygroundRun,
   reports: Pick<Reports, "left" | "onChange">,
 ): Promise<void> {
   await settled(run, reports, () => follow(keyId, run.job?.id ?? "", reports.left, reports.onChange));
@@ -82,7 +82,7 @@ export async function cancelJob(keyId: string, id: string): Promise<void> {
 }
 
 async function settled(
-  run: ImageRun,
+  run: PlaygroundRun,
   { left, onChange }: Pick<Reports, "left" | "onChange">,
   work: () => Promise<unknown>,
 ): Promise<void> {
@@ -107,7 +107,7 @@ interface PublishedImages {
   data: { url?: string; b64_json?: string }[];
 }
 
-async function readPictures(response: Response): Promise<Partial<ImageRun>> {
+async function readPictures(response: Response): Promise<Partial<PlaygroundRun>> {
   const {
     data,
     size,
@@ -142,9 +142,9 @@ const STATES = {
   failed: "failed",
   cancelled: "cancelled",
   expired: "done",
-} as const satisfies Record<JobStatus, ImageRun["state"]>;
+} as const satisfies Record<JobStatus, PlaygroundRun["state"]>;
 
-function changeOf(job: PublishedJob): Partial<ImageRun> {
+function changeOf(job: PublishedJob): Partial<PlaygroundRun> {
   const { id, status, progress, progress_message: message, outputs, execution_error: error } = job;
   return {
     state: STATES[status],

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { showProblem } from "../../ui/overlay/toast.ts";
 import type { ImageEntry } from "./history.ts";
 import { imageCall, type ImageForm, type Reference } from "./image-call.ts";
-import { cancelJob, newRun, resumeJob, runImages, type ImageRun } from "./image-run.ts";
+import { cancelJob, newRun, resumeJob, runImages, type PlaygroundRun } from "./image-run.ts";
 import { newLocalId } from "./local-id.ts";
 import type { PlaygroundModel } from "./models.ts";
 
@@ -11,14 +11,14 @@ import type { PlaygroundModel } from "./models.ts";
  * it is followed again when its entry is opened.
  */
 export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
-  const [runs, setRuns] = useState<readonly ImageRun[]>([]);
+  const [runs, setRuns] = useState<readonly PlaygroundRun[]>([]);
   const aborts = useRef(new Map<string, AbortController>());
   const leaving = useLeaving();
   /** The id of the entry that is shown. Runs of other entries change only the history. */
   const shown = useRef("");
 
   const change = useCallback(
-    (entry: ImageEntry, id: string) => (some: Partial<ImageRun>) => {
+    (entry: ImageEntry, id: string) => (some: Partial<PlaygroundRun>) => {
       const isWorthSaving = some.tookMs !== undefined || (some.job !== undefined && !hasJob(entry, id));
       entry.runs = entry.runs.map((run) => (run.id === id ? { ...run, ...some } : run));
       if (shown.current === entry.id) setRuns(entry.runs);
@@ -58,7 +58,7 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
         void resumeJob(entry.keyId, run, { left: leaving(), onChange: change(entry, run.id) });
   };
 
-  const cancel = (run: ImageRun) => {
+  const cancel = (run: PlaygroundRun) => {
     if (run.job) void cancelJob(keyId, run.job.id).catch(showProblem);
     else aborts.current.get(run.id)?.abort();
   };
@@ -77,7 +77,7 @@ function useLeaving(): () => AbortSignal {
 }
 
 /** Pictures that came as base64 are too large to be kept. */
-function withLinksOnly(run: ImageRun): ImageRun {
+function withLinksOnly(run: PlaygroundRun): PlaygroundRun {
   const pictures = run.pictures.filter((url) => !url.startsWith("data:"));
   return pictures.length === run.pictures.length ? run : { ...run, pictures };
 }

@@ -6,12 +6,12 @@ import { Button } from "../../ui/forms/button.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import type { Reference } from "./image-call.ts";
-import type { ImageRun } from "./image-run.ts";
+import type { PlaygroundRun } from "./image-run.ts";
 import { Billed, ResultFailure, ResultState } from "./result-parts.tsx";
 import { ResultPicture } from "./result-picture.tsx";
 
 interface RunCardProps {
-  run: ImageRun;
+  run: PlaygroundRun;
   onCancel(): void;
   /** Takes a picture of the result as a reference. */
   onEdit(reference: Reference): void;
@@ -52,7 +52,7 @@ export function RunCard({ run, onCancel, onEdit }: RunCardProps) {
   );
 }
 
-function Waiting({ run: { job }, onCancel }: { run: ImageRun; onCancel(): void }) {
+function Waiting({ run: { job }, onCancel }: { run: PlaygroundRun; onCancel(): void }) {
   const { t } = useTranslation("playground");
   return (
     <>
@@ -86,7 +86,7 @@ function Waiting({ run: { job }, onCancel }: { run: ImageRun; onCancel(): void }
 }
 
 /** The options that took effect, the charge, and the request's id. */
-function RunFacts({ run }: { run: ImageRun }) {
+function RunFacts({ run }: { run: PlaygroundRun }) {
   const { facts, state, requestId } = run;
   if (state === "running") return null;
   const words = facts ? [facts.size, facts.quality, facts.format, facts.background].filter(Boolean) : [];

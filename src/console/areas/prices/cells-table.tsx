@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { imageCell, qualitiesOf, useCellText, type Cell, type ModelPrices } from "./cells.ts";
+import { imageCell, qualitiesOf, useCellText, type PriceCell, type ModelPrices } from "./cells.ts";
 
 const HEAD = "border-b border-line py-2 pr-4 text-left text-xs font-medium text-muted";
 const CELL = "border-b border-line py-2 pr-4 align-top";
@@ -88,7 +88,7 @@ function LinesTable({ row: { cells }, currency }: { row: ModelPrices; currency: 
   );
 }
 
-function Amount({ cell, currency }: { cell: Cell | undefined; currency: string }) {
+function Amount({ cell, currency }: { cell: PriceCell | undefined; currency: string }) {
   const { t } = useTranslation("prices");
   if (!cell) return <span className="text-muted">{t("preview.none")}</span>;
   return (

@@ -5,11 +5,11 @@ import { formatCount } from "../../ui/text/format.ts";
 /** The prices of one model now. */
 export type ModelPrices = Output<"prices.table">["data"][number];
 /** A row of prices, of the configuration or stored. */
-export type PriceRow = Output<"prices.list">["data"][number];
-export type Cell = ModelPrices["cells"][number];
+export type PriceRowView = Output<"prices.list">["data"][number];
+export type PriceCell = ModelPrices["cells"][number];
 
 /** Returns the cell of an image of a size class and quality; without one, the cell of every quality. */
-export function imageCell({ cells }: ModelPrices, tier: string, quality: string): Cell | undefined {
+export function imageCell({ cells }: ModelPrices, tier: string, quality: string): PriceCell | undefined {
   const named = (name: string) => cells.find(({ cell }) => cell === `${tier}:${name}`);
   return named(quality) ?? named("*");
 }

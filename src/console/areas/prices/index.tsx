@@ -9,7 +9,7 @@ import { FilterInput } from "../../ui/filters/filter-input.tsx";
 import { FilterSelect } from "../../ui/filters/filter-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
@@ -78,7 +78,7 @@ function filtered({ data }: PriceTable, search = "", kind: string | undefined): 
     .filter(({ cells }) => kind !== "own" || cells.some(({ source }) => source !== "configuration"));
 }
 
-function useColumns(currency: string): Column<ModelPrices>[] {
+function useColumns(currency: string): TableColumn<ModelPrices>[] {
   const { t } = useTranslation("prices");
   return [
     {

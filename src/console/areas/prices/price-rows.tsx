@@ -13,7 +13,7 @@ import { QueryState } from "../../ui/page/query-state.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import { Time, useNow } from "../../ui/text/time.tsx";
-import { CATEGORIES, useCellText, type PriceRow } from "./cells.ts";
+import { CATEGORIES, useCellText, type PriceRowView } from "./cells.ts";
 
 const MOST = 1000;
 
@@ -24,7 +24,7 @@ export function PriceRows({ model }: { model: string }) {
   const isOfAll = useSession().organizations === "*";
   const own = isOfAll || id === null ? {} : { organizationId: id };
   const rows = useOperationQuery("prices.list", { model, limit: MOST, ...own });
-  const concerns = ({ organizationId }: PriceRow) =>
+  const concerns = ({ organizationId }: PriceRowView) =>
     organizationId === null || id === null || organizationId === id;
   return (
     <Card title={t("detail.rows")} about={t("detail.rows.help")}>
@@ -46,7 +46,7 @@ export function PriceRows({ model }: { model: string }) {
   );
 }
 
-function RowItem({ row }: { row: PriceRow }) {
+function RowItem({ row }: { row: PriceRowView }) {
   const { t } = useTranslation("prices");
   const can = useCan();
   const [isEnding, setEnding] = useState(false);
@@ -81,12 +81,12 @@ type RowState = "now" | "future" | "past";
 
 const LEVELS: Record<RowState, StatusLevel> = { now: "good", future: "busy", past: "off" };
 
-function stateOf({ effectiveFrom, effectiveUntil }: PriceRow, now: number): RowState {
+function stateOf({ effectiveFrom, effectiveUntil }: PriceRowView, now: number): RowState {
   if (effectiveUntil !== null && Date.parse(effectiveUntil) <= now) return "past";
   return effectiveFrom !== null && Date.parse(effectiveFrom) > now ? "future" : "now";
 }
 
-function Span({ row: { effectiveFrom, effectiveUntil } }: { row: PriceRow }) {
+function Span({ row: { effectiveFrom, effectiveUntil } }: { row: PriceRowView }) {
   const { t } = useTranslation("prices");
   return (
     <span className="text-xs text-muted">
@@ -108,7 +108,7 @@ function Span({ row: { effectiveFrom, effectiveUntil } }: { row: PriceRow }) {
 }
 
 /** Every amount of a row under the name of its cell. */
-function RowAmounts({ row }: { row: PriceRow }) {
+function RowAmounts({ row }: { row: PriceRowView }) {
   const textOf = useCellText();
   return (
     <dl className="grid min-w-0 flex-1 grid-cols-[max-content_1fr] gap-x-4 gap-y-0.5">
@@ -128,7 +128,7 @@ const CELL_NAMES = new Map<string, string>(
   Object.entries(CATEGORIES).map(([cell, category]) => [category, cell]),
 );
 
-function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRow): [string, string][] {
+function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRowView): [string, string][] {
   const tokens = (amounts: Record<string, string> = {}, suffix = ""): [string, string][] =>
     Object.entries(amounts).map(([category, amount]) => [
       `${CELL_NAMES.get(category) ?? category}${suffix}`,
@@ -145,7 +145,7 @@ function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRow): [st
 }
 
 /** Ends a row. Where models would lose their price, the gateway names them, and only then the end can be forced. */
-function EndPriceDialog({ row, onClose }: { row: PriceRow; onClose(): void }) {
+function EndPriceDialog({ row, onClose }: { row: PriceRowView; onClose(): void }) {
   const { t } = useTranslation("prices");
   const [isRefused, setRefused] = useState(false);
   const end = useOperationMutation("prices.end", ["prices", "models", "overview"]);

@@ -23,7 +23,7 @@ import {
   newValues,
   writtenSettings,
   type ChannelValues,
-  type Provider,
+  type ProviderView,
 } from "./channel-values.ts";
 import { TestConnection } from "./test-connection.tsx";
 
@@ -44,7 +44,7 @@ export default function ProviderAddPage() {
   );
 }
 
-function Choice({ providers }: { providers: readonly Provider[] }) {
+function Choice({ providers }: { providers: readonly ProviderView[] }) {
   const { t } = useTranslation("providers");
   const { contains } = useFilter({ sensitivity: "base" });
   const [typed, setTyped] = useState("");
@@ -83,7 +83,7 @@ function ModelsServed({ count }: { count: number }) {
   return count === 0 ? t("form.provider.own") : t("form.provider.models", { count });
 }
 
-function AddForm({ provider }: { provider: Provider }) {
+function AddForm({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation("providers");
   const navigate = useNavigate();
   const form = useForm<ChannelValues>({ defaultValues: newValues(provider) });
@@ -131,7 +131,7 @@ function AddForm({ provider }: { provider: Provider }) {
 }
 
 /** The names under which a new channel serves shipped models; choosing one fills in what belongs to it. */
-function ShippedChannels({ provider }: { provider: Provider }) {
+function ShippedChannels({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation("providers");
   const { setValue } = useFormContext<ChannelValues>();
   const current = useWatch<ChannelValues, "id">({ name: "id" });

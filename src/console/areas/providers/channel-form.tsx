@@ -9,7 +9,7 @@ import { NumberField } from "../../ui/forms/number-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
-import { DEADLINES, fieldsOf, type ChannelValues, type Provider } from "./channel-values.ts";
+import { DEADLINES, fieldsOf, type ChannelValues, type ProviderView } from "./channel-values.ts";
 import type { SettingField } from "./setting-fields.ts";
 
 /** The fields of a channel. Those of its settings follow from its provider's schema. */
@@ -17,7 +17,7 @@ export function ChannelFields({
   provider,
   present,
 }: {
-  provider: Provider;
+  provider: ProviderView;
   /** Of a channel that exists: the end of its credential; absent for a new one. */
   present?: { credentialEnd: string | null; hasCredential: boolean };
 }) {
@@ -52,7 +52,7 @@ export function ChannelFields({
 const HIDDEN = ["settings", "headers", "maxConcurrent", "deadlines", "isOwnServer"] as const;
 
 /** Settings that most channels leave unchanged. */
-function MoreSettings({ provider }: { provider: Provider }) {
+function MoreSettings({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation("providers");
   const fields = fieldsOf(provider).filter(({ isRequired }) => !isRequired);
   const [isOpen, setOpen] = useState(false);
@@ -92,7 +92,7 @@ function CredentialField({
   provider,
   present,
 }: {
-  provider: Pick<Provider, "credential" | "defaultBaseUrl">;
+  provider: Pick<ProviderView, "credential" | "defaultBaseUrl">;
   present?: { credentialEnd: string | null; hasCredential: boolean };
 }) {
   const { t } = useTranslation("providers");

@@ -1,12 +1,12 @@
 import { useTranslation } from "react-i18next";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import type { Channel } from "./channel-values.ts";
+import type { ListedChannel } from "./channel-values.ts";
 
 const LEVELS = { ok: "good", ejected: "bad", unknown: "unknown" } as const;
 
 /** The health of a channel, with its reason and the time since when. */
-export function ChannelHealth({ channel: { health, isUsable, problems } }: { channel: Channel }) {
+export function ChannelHealth({ channel: { health, isUsable, problems } }: { channel: ListedChannel }) {
   const { t } = useTranslation("providers");
   if (!isUsable)
     return (
@@ -29,7 +29,7 @@ export function ChannelHealth({ channel: { health, isUsable, problems } }: { cha
 export function CredentialState({
   channel: { hasCredential, credentialEnd },
 }: {
-  channel: Pick<Channel, "hasCredential" | "credentialEnd">;
+  channel: Pick<ListedChannel, "hasCredential" | "credentialEnd">;
 }) {
   const { t } = useTranslation("providers");
   if (!hasCredential) return <span className="text-muted">{t("credential.none")}</span>;

@@ -7,8 +7,8 @@ import {
   type SettingSchema,
 } from "./setting-fields.ts";
 
-export type Provider = Output<"providers.list">["data"][number];
-export type Channel = Output<"channels.list">["data"][number];
+export type ProviderView = Output<"providers.list">["data"][number];
+export type ListedChannel = Output<"channels.list">["data"][number];
 
 /** The values of a channel's form; empty texts and nulls are left to the provider. */
 export interface ChannelValues {
@@ -27,12 +27,12 @@ export interface ChannelValues {
 
 export const DEADLINES = ["firstByteMs", "idleMs", "totalMs"] as const;
 
-export function fieldsOf({ settings }: Pick<Provider, "settings">): SettingField[] {
+export function fieldsOf({ settings }: Pick<ProviderView, "settings">): SettingField[] {
   return settingFields(settings as SettingSchema);
 }
 
 /** The form of a new channel: named as the shipped one whose models it serves, where that is free. */
-export function newValues(provider: Provider): ChannelValues {
+export function newValues(provider: ProviderView): ChannelValues {
   const open = provider.shippedChannels.filter(({ isTaken }) => !isTaken);
   const shipped = open.find(({ id }) => id === provider.name) ?? open[0];
   return {
@@ -43,7 +43,7 @@ export function newValues(provider: Provider): ChannelValues {
 }
 
 /** The form of a channel as it is; its credential is not known here. */
-export function valuesOf(channel: Channel, fields: readonly SettingField[]): ChannelValues {
+export function valuesOf(channel: ListedChannel, fields: readonly SettingField[]): ChannelValues {
   const { id, baseUrl, region, headers, maxConcurrent, deadlines, isOwnServer } = channel;
   return {
     ...NOTHING,
@@ -59,7 +59,7 @@ export function valuesOf(channel: Channel, fields: readonly SettingField[]): Cha
 }
 
 /** Returns the new channel of a form. Throws a `SyntaxError` for a setting that is invalid JSON. */
-export function creationOf(values: ChannelValues, provider: Provider): Input<"channels.create"> {
+export function creationOf(values: ChannelValues, provider: ProviderView): Input<"channels.create"> {
   const { id, baseUrl, credential, region, maxConcurrent, isOwnServer } = values;
   const headers = headersOf(values.headers);
   const settings = settingsOf(fieldsOf(provider), values.settings);
@@ -81,7 +81,7 @@ export function creationOf(values: ChannelValues, provider: Provider): Input<"ch
 /** Returns the changes of a form: an emptied field is removed, and an empty credential stays as it is. */
 export function changeOf(
   values: ChannelValues,
-  before: Channel,
+  before: ListedChannel,
   fields: readonly SettingField[],
 ): Omit<Input<"channels.update">, "id" | "version"> {
   const was = valuesOf(before, fields);

@@ -10,14 +10,14 @@ import {
   changeOf,
   fieldsOf,
   valuesOf,
-  type Channel,
+  type ListedChannel,
   type ChannelValues,
-  type Provider,
+  type ProviderView,
 } from "./channel-values.ts";
 import { TestConnection } from "./test-connection.tsx";
 
 /** Changes a channel of the database; a change can be tested before it is saved. */
-export function EditChannel({ channel }: { channel: Channel }) {
+export function EditChannel({ channel }: { channel: ListedChannel }) {
   const { t } = useTranslation("providers");
   const query = useOperationQuery("providers.list", {});
   return (
@@ -32,7 +32,7 @@ export function EditChannel({ channel }: { channel: Channel }) {
   );
 }
 
-function EditForm({ channel, provider }: { channel: Channel; provider: Provider }) {
+function EditForm({ channel, provider }: { channel: ListedChannel; provider: ProviderView }) {
   const { t } = useTranslation("providers");
   const { id, version } = channel;
   const fields = fieldsOf(provider);

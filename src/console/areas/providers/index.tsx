@@ -9,10 +9,10 @@ import { AreaTabs } from "../../shell/area-tabs.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { ChannelHealth, CredentialState } from "./channel-health.tsx";
-import type { Channel } from "./channel-values.ts";
+import type { ListedChannel } from "./channel-values.ts";
 
 /** All channels to vendors, of the file and of the database, with their health. */
 export default function ProvidersPage() {
@@ -59,7 +59,7 @@ function Channels() {
   );
 }
 
-function useColumns(): readonly Column<Channel>[] {
+function useColumns(): readonly TableColumn<ListedChannel>[] {
   const { t } = useTranslation("providers");
   return [
     {

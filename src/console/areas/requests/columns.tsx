@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
-import type { Column } from "../../ui/table/data-table.tsx";
+import type { TableColumn } from "../../ui/table/data-table.tsx";
 import { formatCount, formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
@@ -13,7 +13,7 @@ export type RequestRow = Output<"requests.list">["data"][number];
 
 const NOTHING = <span className="text-muted">–</span>;
 
-export function useRequestColumns(): readonly Column<RequestRow>[] {
+export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
   const { t } = useTranslation("requests");
   return [
     {

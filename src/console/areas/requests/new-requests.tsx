@@ -3,7 +3,7 @@ import { ArrowUp } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { call, type Input } from "../../api/call.ts";
-import { useEvents, type LiveEvent } from "../../api/events.ts";
+import { useEvents, type PageEvent } from "../../api/events.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import type { RequestRow } from "./columns.tsx";
 
@@ -26,7 +26,7 @@ export function NewRequests({
   const newest = newestOf(shown);
   useEffect(() => setCount(0), [newest]);
   useEvents(
-    useCallback(({ kind }: LiveEvent) => {
+    useCallback(({ kind }: PageEvent) => {
       const { filter, shown } = latest.current;
       if (kind !== "requests" || shown === undefined || filter.to !== undefined) return;
       countNew(filter, shown).then(

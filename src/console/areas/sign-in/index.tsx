@@ -8,7 +8,7 @@ import { Mark } from "../../shell/mark.tsx";
 import { Problem } from "../../ui/forms/form-problem.tsx";
 import { useDocumentTitle } from "../../ui/page/page.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
-import type { Credentials, SignedInMember } from "./sign-in.ts";
+import type { SignInFields, SignedInMember } from "./sign-in.ts";
 import { CodeStep, NewPasswordStep, PasswordStep } from "./steps.tsx";
 
 /** Reasons why signing in at the provider failed. */
@@ -23,7 +23,7 @@ export default function SignInPage() {
   const { filters } = useFilters();
   const known = queryClient.getQueryData(sessionQuery.queryKey);
   const [step, setStep] = useState<Step>(known?.mustChangePassword ? "newPassword" : "password");
-  const [credentials, setCredentials] = useState<Credentials | null>(null);
+  const [credentials, setCredentials] = useState<SignInFields | null>(null);
   const problem = PROBLEMS.find((known) => known === filters["problem"]);
   useDocumentTitle(t("title"));
   const enter = async () => {
@@ -31,7 +31,7 @@ export default function SignInPage() {
     const [path = "/", query = ""] = (filters["next"] ?? "/").split("?");
     await navigate({ to: path.startsWith("/") ? path : "/", search: parseSearch(query) });
   };
-  const onSignedIn = async ({ mustChangePassword }: SignedInMember, used: Credentials) => {
+  const onSignedIn = async ({ mustChangePassword }: SignedInMember, used: SignInFields) => {
     setCredentials(used);
     if (mustChangePassword) setStep("newPassword");
     else await enter();

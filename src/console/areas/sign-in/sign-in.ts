@@ -1,7 +1,7 @@
 import { ApiError, send } from "../../api/call.ts";
 import type { Session } from "../../api/queries.ts";
 
-export interface Credentials {
+export interface SignInFields {
   name: string;
   password: string;
   code?: string;
@@ -9,7 +9,7 @@ export interface Credentials {
 
 export type SignedInMember = Session;
 
-export async function signIn(credentials: Credentials): Promise<SignedInMember> {
+export async function signIn(credentials: SignInFields): Promise<SignedInMember> {
   return await send("POST", "/session", credentials);
 }
 

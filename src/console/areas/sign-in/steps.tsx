@@ -6,7 +6,7 @@ import { useFilters } from "../../address.ts";
 import { call, send } from "../../api/call.ts";
 import { Button, buttonClass } from "../../ui/forms/button.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
-import { needsCode, signIn, type Credentials, type SignedInMember } from "./sign-in.ts";
+import { needsCode, signIn, type SignInFields, type SignedInMember } from "./sign-in.ts";
 import { StepForm } from "./step-form.tsx";
 
 interface SignInWays {
@@ -18,17 +18,17 @@ export function PasswordStep({
   onSignedIn,
   onCodeNeeded,
 }: {
-  onSignedIn(member: SignedInMember, used: Credentials): Promise<void>;
-  onCodeNeeded(given: Credentials): void;
+  onSignedIn(member: SignedInMember, used: SignInFields): Promise<void>;
+  onCodeNeeded(given: SignInFields): void;
 }) {
   const { t } = useTranslation("signIn");
-  const form = useForm<Credentials>({ defaultValues: { name: "", password: "" } });
+  const form = useForm<SignInFields>({ defaultValues: { name: "", password: "" } });
   const ways = useQuery({
     queryKey: ["signIn"],
     queryFn: ({ signal }) => send<SignInWays>("GET", "/sign-in", undefined, signal),
     retry: false,
   });
-  const submit = async ({ name, password }: Credentials) => {
+  const submit = async ({ name, password }: SignInFields) => {
     const given = { name, password };
     try {
       await onSignedIn(await signIn(given), given);
@@ -77,8 +77,8 @@ export function CodeStep({
   onSignedIn,
   onBack,
 }: {
-  credentials: Credentials;
-  onSignedIn(member: SignedInMember, used: Credentials): Promise<void>;
+  credentials: SignInFields;
+  onSignedIn(member: SignedInMember, used: SignInFields): Promise<void>;
   onBack(): void;
 }) {
   const { t } = useTranslation("signIn");

@@ -9,7 +9,7 @@ import { FilterSelect } from "../../ui/filters/filter-select.tsx";
 import { IconButton } from "../../ui/forms/button.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
@@ -51,7 +51,7 @@ export function WebhookDeliveries() {
   );
 }
 
-function useColumns(): Column<Delivery>[] {
+function useColumns(): TableColumn<Delivery>[] {
   const { t } = useTranslation("settings");
   return [
     { id: "created", header: t("delivery.created"), cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -10,7 +10,7 @@ import { Button } from "../../ui/forms/button.tsx";
 import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
-import { DataTable, type Column } from "../../ui/table/data-table.tsx";
+import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { WebhookDeliveries } from "./deliveries.tsx";
 import { NewWebhookDialog } from "./new-webhook-dialog.tsx";
@@ -52,7 +52,7 @@ export default function WebhooksPage() {
   );
 }
 
-function useColumns(onSecret: (secret: string) => void): Column<Endpoint>[] {
+function useColumns(onSecret: (secret: string) => void): TableColumn<Endpoint>[] {
   const { t } = useTranslation("settings");
   const organizations = useOrganizationOptions();
   return [

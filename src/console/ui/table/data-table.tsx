@@ -15,7 +15,7 @@ import { Skeleton } from "../page/skeleton.tsx";
 import { ColumnChoice, useVisibleColumns } from "./column-choice.tsx";
 import { useTableKeys } from "./table-keys.ts";
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   id: string;
   header: string;
   cell(row: Row): ReactNode;
@@ -29,7 +29,7 @@ interface DataTableProps<Row> {
   /** Names it for screen readers, and the chosen columns in the browser's storage. */
   id: string;
   label: string;
-  columns: readonly Column<Row>[];
+  columns: readonly TableColumn<Row>[];
   list: List<Row>;
   rowId(row: Row): string;
   /** Opens a row, by a press or Enter. The first column should have a link to the same. */
@@ -160,7 +160,7 @@ function useRowsInSight<Row extends RowData>(
 
 const NONE: readonly never[] = [];
 
-function Head<Row>({ columns }: { columns: readonly (Column<Row> | undefined)[] }) {
+function Head<Row>({ columns }: { columns: readonly (TableColumn<Row> | undefined)[] }) {
   return (
     <thead>
       <tr>
@@ -191,7 +191,7 @@ function BodyRow<Row extends RowData>({
   /** In sight: Tab leads to it. */
   isFirst: boolean;
   measure(row: HTMLTableRowElement | null): void;
-  columns: readonly (Column<Row> | undefined)[];
+  columns: readonly (TableColumn<Row> | undefined)[];
   onOpen?: (row: Row) => void;
 }) {
   return (
