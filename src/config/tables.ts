@@ -65,10 +65,10 @@ export async function buildTables(sources: TableSources, report: ReportProblem):
   const { effective, file, stored } = sources;
   const { problems, report: reportEntry } = entryProblems();
   const layers = readLayers(sources, reportEntry);
-  const { channelSources, placed, layer } = layers;
+  const { channelSources, completed, layer } = layers;
   const { isSandboxOn, catalogue } = channelSources;
   const channels = await buildChannels(channelSources, report);
-  for (const [id, { declared, storedId }] of placed.channels) {
+  for (const [id, { declared, storedId }] of completed.channels) {
     const ownId = pathOf({ kind: "channel", id });
     const path = pathOf({ kind: "channel", id: storedId });
     const channel = await buildChannel(id, declared, channelSources, (at, message) =>
@@ -82,7 +82,7 @@ export async function buildTables(sources: TableSources, report: ReportProblem):
     declared: effective.models,
     shipped: shippedModels(catalogue),
     channels,
-    substitutes: placed.substitutes,
+    substitutes: completed.substitutes,
     declaredChannels: new Set([...file.channelIds, ...idsOf(stored, "channel")]),
     unusableProviders: new Set(unusable.map(({ value }) => String(value["provider"]))),
     isSandboxOn,
@@ -107,7 +107,7 @@ interface Layers {
   /** Channels that the file and the environment declare. */
   declaredIds: ReadonlyMap<string, "file" | "environment">;
   layer: StoredLayer;
-  placed: ReturnType<typeof completeStoredChannels>;
+  completed: ReturnType<typeof completeStoredChannels>;
 }
 
 function readLayers(
@@ -144,7 +144,7 @@ function readLayers(
     },
     declaredIds,
     layer,
-    placed: completeStoredChannels(layer.channels, shipped.catalogue, { enabled, providers }),
+    completed: completeStoredChannels(layer.channels, shipped.catalogue, { enabled, providers }),
   };
 }
 
@@ -164,7 +164,7 @@ function idsOf(stored: readonly StoredEntry[], kind: StoredEntry["kind"]): strin
 
 function describeChannels(
   channels: ReadonlyMap<string, Channel>,
-  { channelSources, declaredIds, placed, layer }: Layers,
+  { channelSources, declaredIds, completed, layer }: Layers,
 ): Map<string, ConfiguredChannel> {
   const described = new Map<string, ConfiguredChannel>();
   const declared = { ...catalogueChannels(channelSources), ...channelSources.declared };
@@ -181,7 +181,7 @@ function describeChannels(
     const stored = { ...value, provider };
     described.set(id, { id, origin: "database", declared: stored, channel: channels.get(id) ?? null });
   }
-  for (const [id, { declared: sibling, origin }] of placed.channels)
+  for (const [id, { declared: sibling, origin }] of completed.channels)
     if (origin === "catalogue")
       described.set(id, { id, origin, declared: sibling, channel: channels.get(id) ?? null });
   return described;

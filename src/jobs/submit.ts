@@ -34,7 +34,7 @@ interface JobSubmission {
   idempotency: { key: string; fingerprint: string } | null;
 }
 
-/** Milliseconds by tier: the median duration of such pictures. */
+/** Milliseconds by tier: the middle of the usual durations of such pictures. */
 const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K": 240_000 };
 /** Other processes give unused money back within half a second. */
 const MAX_HOLD_ATTEMPTS = 8;
