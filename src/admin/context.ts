@@ -1,6 +1,6 @@
 import type { Job } from "../domain/job.ts";
 import type { Model } from "../domain/model.ts";
-import type { Ejection } from "../gateway/routing/ejection.ts";
+import type { Ejection } from "../gateway/routing/health.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isPattern } from "../lib/pattern-map.ts";
 import { didYouMean } from "../lib/suggest.ts";

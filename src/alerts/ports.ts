@@ -1,5 +1,5 @@
 import type { AlertCondition, AlertFacts, AlertRule } from "../domain/alert.ts";
-import type { Ejection } from "../gateway/routing/ejection.ts";
+import type { Ejection } from "../gateway/routing/health.ts";
 
 /** The store of alerts. Methods throw a `DependencyError`. */
 export interface AlertStore {

@@ -1,5 +1,5 @@
 import type { AlertRule } from "../domain/alert.ts";
-import type { Ejection } from "../gateway/routing/ejection.ts";
+import type { Ejection } from "../gateway/routing/health.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { conditionsOf } from "./conditions.ts";
 import { sendDueMails } from "./mail.ts";

@@ -5,7 +5,7 @@ import type { AdminContext } from "../../src/admin/context.ts";
 import { isRecipient } from "../../src/admin/alerts/recipients.ts";
 import { openMailer, sendDueMails } from "../../src/alerts/mail.ts";
 import { watch } from "../../src/alerts/watch.ts";
-import type { Ejection } from "../../src/gateway/routing/ejection.ts";
+import type { Ejection } from "../../src/gateway/routing/health.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Ejection } from "../../src/gateway/routing/ejection.ts";
+import type { Ejection } from "../../src/gateway/routing/health.ts";
 import { Health } from "../../src/gateway/routing/health.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { SharedHealth } from "../../src/storage/counters/shared-health.ts";

@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import { camelCase } from "../../lib/casing.ts";
 import { isSecretHeader, isSecretName } from "../../lib/secret-names.ts";
+import type { ConfigurationState, ConfiguredChannel, StoredEntry } from "../configuration/store-port.ts";
+import type { Ejection } from "../../gateway/routing/health.ts";
+import { isoTime } from "../output.ts";
 import { isSealed, partsOf } from "./entry.ts";
 import { MASK, type channelSchema } from "./schema.ts";
-import type { ConfigurationState, ConfiguredChannel, StoredEntry } from "../configuration/store-port.ts";
-import type { Ejection } from "../../gateway/routing/ejection.ts";
-import { isoTime } from "../output.ts";
 
 /** A channel as administration shows it, without secrets. */
 export type ChannelView = z.output<typeof channelSchema>;

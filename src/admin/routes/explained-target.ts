@@ -1,6 +1,6 @@
-import { targetName, type Route, type Target } from "../../domain/channel.ts";
-import type { Ejection } from "../../gateway/routing/ejection.ts";
+import { type Route, type Target, targetName } from "../../domain/channel.ts";
 import { orderTargets } from "../../gateway/routing/order-targets.ts";
+import type { Ejection } from "../../gateway/routing/health.ts";
 
 /** A target of a route in a dry run. */
 export interface ExplainedTarget {

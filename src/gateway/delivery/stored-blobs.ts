@@ -1,4 +1,6 @@
+import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageFormat } from "../../domain/model.ts";
+import type { Spool } from "../../lib/spool.ts";
 
 /** Keeps delivered images until their retention ends. */
 export interface BlobStore {
@@ -40,4 +42,39 @@ export interface Links {
    * picture may still wait on the disk of another machine. Always false without object storage.
    */
   isNew(expires: string | null): boolean;
+}
+
+const RETRY_SECONDS = 5;
+
+/**
+ * Returns the picture of a link with a valid signature; null when the link or the picture has expired. Throws a 503
+ * while the picture may not have arrived yet: after an outage of the object storage another machine still uploads what
+ * it has kept.
+ */
+export async function linkedPicture(
+  { links, blobs }: { links: Links; blobs: BlobStore },
+  verdict: "valid" | "expired",
+  { name, expires }: { name: string; expires: string | null },
+): Promise<StoredPicture | null> {
+  if (verdict === "expired") return null;
+  const picture = await blobs.get(name);
+  if (picture || !links.isNew(expires)) return picture;
+  throw new GatewayError("dependency_unavailable", "The picture is not here yet. Retry shortly.", {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+}
+
+/**
+ * Returns a stored file as a local one: a file on the local disk is read there, another is copied to the spool. Throws
+ * the signal's reason once it aborts.
+ */
+export async function toLocalBlob(stored: StoredPicture, spool: Spool, signal?: AbortSignal): Promise<Blob> {
+  if (stored instanceof Blob) return stored;
+  const file = spool.create();
+  for await (const bytes of stored.stream()) {
+    signal?.throwIfAborted();
+    file.write(bytes);
+    await file.ready();
+  }
+  return await file.finish();
 }

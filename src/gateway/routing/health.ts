@@ -1,7 +1,6 @@
-import { targetName, type Target } from "../../domain/channel.ts";
+import { type Target, targetName } from "../../domain/channel.ts";
 import type { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Ejection } from "./ejection.ts";
 
 /** Consecutive failures that eject a target. */
 const FAILURES_TO_EJECT = 5;
@@ -254,4 +253,16 @@ function nextEjectionMs(state: State): number {
   const durationMs = Math.min(FIRST_EJECTION_MS * 2 ** state.ejections, MAX_EJECTION_MS);
   state.ejections++;
   return durationMs;
+}
+
+/** The temporary removal of a target from service, as announced to other processes. */
+export interface Ejection {
+  /** Name of the target, by `targetName`. */
+  target: string;
+  /** The organization for which it is ejected; null for everyone. */
+  organization: string | null;
+  reason: "overload" | "account" | "limited";
+  durationMs: number;
+  /** Time that the target has been out of service in this process. */
+  lastedMs?: number;
 }

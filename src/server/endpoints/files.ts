@@ -1,6 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { DeliverySettings } from "../../gateway/delivery/images.ts";
-import { linkedPicture } from "../../gateway/delivery/linked-picture.ts";
+import { linkedPicture } from "../../gateway/delivery/stored-blobs.ts";
 import type { StoredPicture } from "../../gateway/delivery/stored-blobs.ts";
 import { baseHeaders } from "../respond.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";

@@ -1,6 +1,6 @@
 import type { Limiter } from "../../gateway/admission/limits.ts";
 import { MemoryLimiter } from "../../gateway/admission/memory-limiter.ts";
-import type { Ejection } from "../../gateway/routing/ejection.ts";
+import type { Ejection } from "../../gateway/routing/health.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { outageReport, type StorageReport } from "../report.ts";
 import { RedisLimiter } from "./redis-limiter.ts";

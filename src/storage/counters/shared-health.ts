@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Ejection } from "../../gateway/routing/ejection.ts";
+import type { Ejection } from "../../gateway/routing/health.ts";
 import { newId } from "../../lib/ids.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 import { RedisLink } from "./redis-link.ts";
