@@ -1,14 +1,18 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceImage, ReferenceSource } from "../domain/image.ts";
 import { checkMask, readMask } from "../imaging/reference.ts";
-import { linkedPicture } from "./delivery/stored-blobs.ts";
 import { recompress } from "../imaging/recompress.ts";
 import { checkReference, readReference } from "../imaging/reference.ts";
 import { readLink, SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { Spool } from "../lib/spool.ts";
-import type { BlobStore, Links, StoredPicture } from "./delivery/stored-blobs.ts";
-import { toLocalBlob } from "./delivery/stored-blobs.ts";
+import {
+  linkedPicture,
+  toLocalBlob,
+  type BlobStore,
+  type Links,
+  type StoredPicture,
+} from "./delivery/stored-blobs.ts";
 
 export interface ReferenceSettings {
   safeFetch: Pick<SafeFetch, "download">;

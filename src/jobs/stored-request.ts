@@ -8,8 +8,7 @@ import {
 import { readRequest } from "../dialects/native/index.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageRequest } from "../domain/image.ts";
-import type { BlobStore } from "../gateway/delivery/stored-blobs.ts";
-import { toLocalBlob } from "../gateway/delivery/stored-blobs.ts";
+import { toLocalBlob, type BlobStore } from "../gateway/delivery/stored-blobs.ts";
 import { isHandle, SpooledString, type StreamedJson, type StreamedObject } from "../lib/json-spool.ts";
 import type { Spool } from "../lib/spool.ts";
 

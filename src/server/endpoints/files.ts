@@ -1,7 +1,6 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { DeliverySettings } from "../../gateway/delivery/images.ts";
-import { linkedPicture } from "../../gateway/delivery/stored-blobs.ts";
-import type { StoredPicture } from "../../gateway/delivery/stored-blobs.ts";
+import { linkedPicture, type StoredPicture } from "../../gateway/delivery/stored-blobs.ts";
 import { baseHeaders } from "../respond.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
 import type { HttpRoute } from "../routes.ts";
