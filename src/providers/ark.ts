@@ -66,8 +66,8 @@ const REFERENCE_RULES: ReferenceRules = {
 };
 
 /**
- * Kinds by the part of a code before its first dot. The code takes precedence over the status: an exhausted quota
- * comes as 429, a refusal as 400 (Ark API reference, error codes).
+ * Kinds of errors by the part of a code before its first dot. The code has priority over the status: an exhausted
+ * quota comes as 429, a refusal as 400 (Ark API reference, error codes).
  */
 const KIND_BY_CODE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
   [/(?:SensitiveContentDetected|RiskDetection)$/, "refused"],
@@ -101,9 +101,10 @@ async function generate(
 }
 
 /**
- * One picture: a group, the vendor's only way to several, is a series of related scenes and may be shorter than asked.
- * Generations and edits are one call: references make it an edit (Ark image generation reference). The size is
- * always sent in pixels, since from a tier the model would choose ratio, and so price, by the prompt.
+ * Writes the request for one picture: a group, the vendor's only way to several, is a series of related scenes and may
+ * be shorter than requested. Generations and edits are one call: references make it an edit (Ark image generation
+ * reference). The size is always sent in pixels, because from a tier the model would choose the ratio, and so the
+ * price, by the prompt.
  */
 function writeRequest(order: ImageOrder): JsonBody {
   const { formats } = order.model.image;
@@ -123,15 +124,18 @@ function writeRequest(order: ImageOrder): JsonBody {
   });
 }
 
-/** A response of success may hold errors, of each picture or of the call (Ark reference, `data[].error`). */
+/**
+ * Makes the error of a response without pictures. A response of success may contain errors, of each picture or of the
+ * call (Ark reference, `data[].error`).
+ */
 function noImage({ parsed, items = [] }: ImageList, response: Response, { classify }: VendorErrors): Error {
   const bodies = [parsed["error"], ...items.map((item) => item["error"])].filter(isObject);
   const failures = bodies.map((error) => classify(response, JSON.stringify({ error })));
-  // Other errors may succeed elsewhere; a refusal counts only when all are refusals.
+  // Another target may succeed after other errors; a refusal counts only when all errors are refusals.
   return failures.find(({ kind }) => kind !== "refused") ?? failures[0] ?? brokenResponse("gave no image");
 }
 
-/** The vendor reports no input: it is what the total has beyond the output. */
+/** Reads the usage. The vendor reports no input: it is the total without the output. */
 function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const output = saneCount(usage["output_tokens"]) ?? Number.NaN;

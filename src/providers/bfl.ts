@@ -62,10 +62,10 @@ function connectionOf(settings: BflSettings): VendorConnection {
 }
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
-/** Hosts of the vendor: it takes jobs on one and has them polled on another. */
+/** Matches hosts of the vendor: jobs are submitted to one host and polled on another. */
 const VENDOR_HOST = /(^|\.)bfl\.ai$/;
 
-/** An invalid key has no code, only this sentence with status 403. */
+/** Matches the only sign of an invalid key: this sentence with status 403. */
 const INVALID_KEY = /^Not authenticated\b/;
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -73,12 +73,12 @@ function readFailure(body: Record<string, unknown>): FailureReading {
   return INVALID_KEY.test(reading.message) ? { ...reading, kind: "account" } : reading;
 }
 
-/** A US dollar buys a hundred credits (BFL, "Pricing"). */
+/** Credits that a US dollar buys (BFL, "Pricing"). */
 const CREDITS = 100;
 
 /**
- * The vendor has no call to cancel a job. `onCost` gets what it says that the job costs; a process that finishes
- * another's job is not told.
+ * Describes a job. The vendor has no call to cancel one. `onCost` gets the cost that the vendor reports for the job; a
+ * process that finishes another's job does not get it.
  */
 function describeJob(
   order: ImageOrder,
@@ -94,7 +94,7 @@ function describeJob(
       return { jobId: requireTrusted(jobId, baseUrl), jobStatus: RUNNING };
     },
     async poll(jobId, signal) {
-      // A remembered address may be from before the channel was given another one.
+      // A stored address may be older than the channel's present one.
       const url = requireTrusted(jobId, baseUrl);
       return readStatus(await callJson("GET", { url, headers, signal }, errors.classify), errors);
     },
@@ -106,7 +106,7 @@ function requireTrusted(link: unknown, baseUrl: string): string {
   throw brokenResponse("named no polling address of its own");
 }
 
-/** Each poll carries the credential, so the address must be the vendor's or on the configured origin. */
+/** True for an address of the vendor or on the configured origin: each poll carries the credential. */
 function isTrusted(link: string, baseUrl: string): boolean {
   const url = URL.parse(link);
   const base = new URL(baseUrl);
@@ -116,7 +116,7 @@ function isTrusted(link: string, baseUrl: string): boolean {
   return isVendors && url.protocol === "https:" && url.port === "";
 }
 
-/** Models of free sizes take pixels, the others a ratio (BFL API reference). */
+/** Writes a request. Models of free sizes take pixels, the others a ratio (BFL API reference). */
 function writeRequest(order: ImageOrder): JsonBody {
   const { prompt, references } = order;
   const format = wantedFormat(order);
@@ -139,7 +139,7 @@ function writeSize(order: ImageOrder): object {
   return followsReference(order) ? {} : { aspect_ratio: ratio };
 }
 
-/** An unknown status counts as running. */
+/** Reads a status; an unknown one counts as running. */
 function readStatus(body: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string> {
   const status = textOf(body["status"]);
   const failed = (kind: "refused" | "overloaded"): VendorJobStatus<string> => ({

@@ -75,7 +75,10 @@ const BASE_URLS: Readonly<Record<DashscopeSettings["region"], string>> = {
   global: "https://dashscope-intl.aliyuncs.com/api/v1",
 };
 
-/** The compatible interfaces are at other paths of the same host (Model Studio, "OpenAI compatible"). */
+/**
+ * Returns the settings of the compatible interfaces, which are at other paths of the same host (Model Studio, "OpenAI
+ * compatible").
+ */
 function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSettings) {
   const { dashscope: vendor } = VENDORS;
   const at = (address: string) => new URL(new URL(address).pathname, baseUrl ?? BASE_URLS[region]).href;
@@ -85,7 +88,7 @@ function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSetti
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
-/** Kinds by the part of a code before its first dot (model studio error codes). */
+/** Kinds of errors by the part of a code before its first dot (model studio error codes). */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   DataInspectionFailed: "refused",
   IPInfringementSuspect: "refused",
@@ -107,7 +110,7 @@ function readFailure(body: Record<string, unknown>): FailureReading {
   return { code, message: textOf(body["message"]), kind };
 }
 
-/** The synchronous call: links to the images. */
+/** Makes the synchronous call, which returns links to the images. */
 async function callNow(
   order: ImageOrder,
   { baseUrl, headers, errors }: VendorConnection,
@@ -117,14 +120,14 @@ async function callNow(
   const parsed = await callJson("POST", { url, headers, body: writeRequest(order), signal }, errors.classify);
   const links = readLinks(parsed);
   if (links.length > 0) return links;
-  // An error may come with the status of a success.
+  // The response may be an error although its status is a success.
   if (textOf(parsed["code"]) === "") throw brokenResponse("gave no image");
   throw errors.classify({ status: 200, headers: new Headers() }, JSON.stringify(parsed));
 }
 
 /**
- * The same request as a task, which only some models have (Model Studio, "Manage asynchronous tasks"). A task can be
- * cancelled before it runs.
+ * Describes the same request as a task, which only some models support (Model Studio, "Manage asynchronous tasks"). A
+ * task can be cancelled before it runs.
  */
 function describeTask(
   order: ImageOrder,
@@ -147,7 +150,10 @@ function describeTask(
 
 const AS_TASK = { "x-dashscope-async": "enable" };
 
-/** A failed task has its code and message beside its status. An id that the vendor does not know is `UNKNOWN`. */
+/**
+ * Reads a task. A failed one has its code and message beside its status; an id that the vendor does not know has the
+ * status `UNKNOWN`.
+ */
 function readTask(parsed: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   const output = isObject(parsed["output"]) ? parsed["output"] : {};
   const failed = (kind: UpstreamErrorKind, reading: FailureReading): VendorJobStatus<string[]> => ({
@@ -174,7 +180,10 @@ function readTask(parsed: Record<string, unknown>, errors: VendorErrors): Vendor
   }
 }
 
-/** References come before the text. Models that make one image refuse `n`. The vendor's default is a watermark. */
+/**
+ * Writes a request. References precede the text. Models that make one image refuse `n`. The watermark, on by default,
+ * is turned off.
+ */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, count, model } = order;
   const max = model.image.maxImagesPerCall;
@@ -203,7 +212,7 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/** Each image is a choice, or a part of one choice's message. */
+/** Reads the links. Each image is a choice, or a part of one choice's message. */
 function readLinks({ output }: Record<string, unknown>): string[] {
   const choices = isObject(output) && Array.isArray(output["choices"]) ? output["choices"] : [];
   return choices

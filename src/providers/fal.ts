@@ -41,14 +41,14 @@ export const fal: Provider<HostedSettings> = {
   },
 };
 
-/** A valid key is told that there is no such request (fal queue reference). */
+/** A request id that does not exist: the vendor confirms that to a valid key (fal queue reference). */
 const UNKNOWN_REQUEST = "00000000-0000-4000-8000-000000000000";
 
 function connectionOf(settings: HostedSettings): VendorConnection {
   return createConnection(settings, readFailure, { authorization: `Key ${settings.apiKey}` });
 }
 
-/** What most of its models take. */
+/** The inputs of most of its models. */
 const DEFAULT_INPUTS: ModelInputs = {
   references: "image_urls[]",
   size: "image_size",
@@ -57,7 +57,7 @@ const DEFAULT_INPUTS: ModelInputs = {
 };
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
-/** Types of problems that say more than their status (fal error reference). */
+/** Kinds of errors by the type of a problem, when it is more exact than the status (fal error reference). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   content_policy_violation: "refused",
   no_media_generated: "broken",
@@ -67,7 +67,7 @@ const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   generation_timeout: "overloaded",
 };
 
-/** An account without balance has no type, only this sentence with status 403. */
+/** Matches the only sign of an account without balance: this sentence with status 403. */
 const LOCKED_ACCOUNT = /^User is locked\b/;
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -82,7 +82,7 @@ function describeJob(
   write: WriteInputs,
   { baseUrl, headers, errors }: VendorConnection,
 ): VendorJob<string[]> {
-  // The path of a job has owner and application only, without the rest of the model's path.
+  // The path of a job contains owner and application only, not the rest of the model's path.
   const [owner, application] = model.split("/");
   const requests = `${baseUrl}/${owner}/${application}/requests`;
   return {
@@ -102,7 +102,7 @@ function describeJob(
   };
 }
 
-/** A failed job responds with its error in place of the result. */
+/** Fetches the outcome. A failed job responds with its error in place of the result. */
 async function fetchOutcome(
   call: Omit<VendorRequest, "body">,
   errors: VendorErrors,
@@ -122,14 +122,14 @@ async function fetchOutcome(
 }
 
 /**
- * A failed job lists its problems, names an `error_type` or is rejected with a sentence; the queue's own trouble is
- * another sentence (fal error reference, request errors).
+ * True for a failed job, which lists its problems, names an `error_type` or is rejected with a sentence; errors of the
+ * queue itself are another sentence (fal error reference, request errors).
  */
 function isJobFailure(bodyText: string, { kind }: UpstreamError): boolean {
   return kind === "rejected" || /"(?:detail"\s{0,9}:\s{0,9}\[|error_type"\s{0,9}:)/.test(bodyText);
 }
 
-/** An indecent picture comes black and is marked in a parallel list; it counts as not delivered. */
+/** Reads a result. An indecent picture comes as black and is marked in a parallel list; it counts as not delivered. */
 function readResult(result: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   const { image, has_nsfw_concepts: indecent } = result;
   // Models that make a single picture return it alone (fal model pages, output schemas).

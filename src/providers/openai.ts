@@ -40,7 +40,7 @@ const settings = z.object({
 
 type OpenAiSettings = z.infer<typeof settings>;
 
-/** OpenAI, and every vendor that serves its chat completions or images protocol. */
+/** OpenAI, and every other vendor of its chat completions or images protocol. */
 export const openai: Provider<OpenAiSettings> = {
   name: "openai",
   title: "OpenAI",
@@ -66,7 +66,7 @@ const IMAGE_LIMITS: ImageLimits = {
   references: { formats: ["png", "jpeg", "webp"], maxBytes: 50_000_000 },
 };
 
-/** Headers as in the OpenAI API reference, authentication. */
+/** Makes the connection, with headers as in the OpenAI API reference, authentication. */
 function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenAiSettings) {
   const base = withoutEndSlash(baseUrl);
   const credential = {
@@ -82,10 +82,10 @@ function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenA
   });
 }
 
-/** Tools that take any text are known to OpenAI alone, as far as is documented. */
+/** Traits of an unknown vendor. As far as is documented, only OpenAI knows tools that accept any text. */
 const UNKNOWN: VendorTraits = { refuses: ["custom_tools"] };
 
-/** What is known of the vendor at an address. */
+/** Returns the known facts about the vendor at an address. */
 function textFacts(base: string): Pick<OpenAiAddress, "textTraits" | "ownCodes"> {
   if (base.startsWith(OPENAI_ORIGIN))
     return { textTraits: { maxTokensField: "max_completion_tokens", takesRefusals: true } };

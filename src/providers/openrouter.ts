@@ -56,12 +56,15 @@ export const openrouter: Provider<OpenRouterSettings> = {
   },
 };
 
-/** Its list of models is public; this describes the key (OpenRouter API, "Get current API key"). */
+/**
+ * The path for probes: the list of models is public, this one describes the key (OpenRouter API, "Get current API
+ * key").
+ */
 const KEY_PATH = "key";
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 20 * 1024 * 1024 };
 
-/** A refusal is a 403 whose metadata names what was flagged (OpenRouter error reference). */
+/** Reads a failure. A refusal is a 403 with metadata that names the flagged content (OpenRouter error reference). */
 function readFailure({ error }: Record<string, unknown>): FailureReading {
   if (!isObject(error)) return { code: "", message: "" };
   const { code, message, metadata } = error;
@@ -96,7 +99,7 @@ async function generate(
   };
 }
 
-/** The vendor refuses `size` beside a resolution, and `n` for models that make one image a call. */
+/** Writes a request. The vendor refuses `size` beside a resolution, and `n` for models that make one image a call. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, background, compression, model } = order;
   const quality = billedQuality(order);
@@ -121,19 +124,19 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/** The vendor compresses only the caller's format; any other is converted here. */
+/** True when the vendor compresses: only in the caller's format; any other is converted here. */
 function isCompressing(order: ImageOrder): boolean {
   const { format, compression } = order;
   const isLossy = format === "jpeg" || format === "webp";
   return compression !== undefined && isLossy && isFormatRequested(order) && wantedFormat(order) === format;
 }
 
-/** Models of one format refuse the field. */
+/** True when the format is sent: models of one format refuse the field. */
 function isFormatRequested({ model, format }: ImageOrder): boolean {
   return model.image.formats.length > 1 && format !== undefined;
 }
 
-/** In US dollars (OpenRouter API, "Usage accounting"). */
+/** Reads the cost in US dollars (OpenRouter API, "Usage accounting"). */
 function readCost({ usage }: Record<string, unknown>): ImageReply["vendorCost"] {
   return isObject(usage) ? readVendorCost(usage["cost"]) : undefined;
 }

@@ -69,9 +69,9 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   ].map((vendor) => register(compatibleProvider(vendor))),
 ]);
 
-/** The upstreams of channels. A request keeps the channel it was routed to, also when a reload replaces it. */
+/** The upstreams of channels. A request keeps the channel that it was routed to, even when a reload replaces it. */
 export interface OpenedUpstreams extends Upstreams {
-  /** Opens the channels that are not open yet. Throws when one cannot be; then none is. */
+  /** Opens the channels that are not open yet. Throws when one cannot be opened; then none is. */
   open(channels: Iterable<Channel>): void;
 }
 
@@ -121,7 +121,7 @@ export async function probeChannel(
   await probe(settings, signal);
 }
 
-/** Every provider, for the form of a channel. */
+/** Describes every provider, for the form of a channel. */
 export function describeProviders(): ProviderDescription[] {
   return [...PROVIDERS.values()].map(({ name, title, documentation, settings }) => {
     const schema = z.toJSONSchema(settings, { io: "input", unrepresentable: "any" });
@@ -149,7 +149,7 @@ export function describeProviders(): ProviderDescription[] {
   });
 }
 
-/** A form shows the field of a secret without its text. */
+/** Marks a field as secret: a form shows the field without its text. */
 function markSecret(part: z.core.JSONSchema._JSONSchema, name: string): z.core.JSONSchema._JSONSchema {
   return typeof part === "object" && isSecretName(snakeCase(name)) ? { ...part, writeOnly: true } : part;
 }

@@ -54,13 +54,13 @@ export const xai: Provider<XaiSettings> = {
   },
 };
 
-/** Formats known to be read; the size is the vendor's for images in general. */
+/** Rules of references: formats that are known to work, and the vendor's size for images in general. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
 
-/** A moderated picture comes as 400 without a code of its own. */
+/** Matches the message of a moderated picture, which comes as 400 without a code of its own. */
 const MODERATED = /\bcontent moderation\b/;
 
-/** Flat `{code, error}`, with a code or a sentence as `code`, or nested `{error: {message}}`. */
+/** Reads a failure: flat `{code, error}`, with a code or a sentence as `code`, or nested `{error: {message}}`. */
 function readFailure(
   body: Record<string, unknown>,
   httpStatus: number,
@@ -87,12 +87,12 @@ async function generate(
   return { images, quality: chooseQuality(order), vendorCost: readCost(list.parsed) };
 }
 
-/** A US dollar has 10^10 ticks (xAI SDK). */
+/** Reads the cost; a US dollar has 10^10 ticks (xAI SDK). */
 function readCost({ usage }: Record<string, unknown>): ImageReply["vendorCost"] {
   return isObject(usage) ? readVendorCost(usage["cost_in_usd_ticks"], 10_000_000_000) : undefined;
 }
 
-/** The vendor refuses unknown fields, `size` among them. */
+/** Writes a request. The vendor refuses unknown fields, `size` among them. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { references } = order;
   const quality = chooseQuality(order);
@@ -116,19 +116,25 @@ function writeReference({ blob, format }: ReferenceImage, base64: (blob: Blob) =
   return { url: `data:image/${format};base64,${base64(blob)}`, type: "image_url" };
 }
 
-/** The picture takes the ratio of a single reference; with several a ratio may be sent, the default is the first's. */
+/**
+ * Writes the ratio. The picture takes that of a single reference; with several a ratio may be sent, and the default is
+ * the first one's.
+ */
 function writeRatio({ references, size }: ImageOrder): object {
   if (references.length === 1 || (references.length > 1 && size.isShapeFree)) return {};
   return { aspect_ratio: size.ratio };
 }
 
-/** Models without qualities refuse the field; the catalogue has the default. */
+/** Returns the quality to request. Models without qualities refuse the field; the catalogue has the default. */
 function chooseQuality({ quality, model }: ImageOrder): string | undefined {
   const { qualities, defaultQuality } = model.image;
   return quality !== undefined && qualities.includes(quality) ? quality : defaultQuality;
 }
 
-/** A moderated picture is an item without one, or is missing; when none is left the content was refused. */
+/**
+ * Reads the images. A moderated picture is an item without one, or is missing; when none is left, the content was
+ * refused.
+ */
 async function readImages(
   { items, pictures }: ImageList,
   fetchResult: FetchResult,

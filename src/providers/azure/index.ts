@@ -107,7 +107,7 @@ export const azure: Provider<AzureSettings> = {
 
 const TEXT_TRAITS: VendorTraits = { maxTokensField: "max_completion_tokens" };
 
-/** Calls with a connection whose credential is valid now. */
+/** Calls with a connection that has a valid credential. */
 type Connect = <Result>(
   signal: Cancellation,
   call: (connection: OpenAiConnection) => Promise<Result>,
@@ -152,14 +152,14 @@ function connectionOf(settings: AzureSettings, credential: Credential): OpenAiCo
   });
 }
 
-/** The models of a resource (Azure OpenAI, "Models - List"). */
+/** Returns the address of a resource's list of models (Azure OpenAI, "Models - List"). */
 function listUrlOf(settings: AzureSettings): string {
   const { surface, apiVersion } = settings;
   const path = surface === "v1" ? "v1/models" : "models";
   return `${resourceOf(settings)}/openai/${path}?api-version=${apiVersion ?? API_VERSIONS[surface]}`;
 }
 
-/** The address is often copied with the path of a surface at its end. */
+/** Returns the address of the resource: it is often copied with the path of a surface at its end. */
 function resourceOf({ baseUrl }: AzureSettings): string {
   return withoutEndSlash(baseUrl).replace(/\/openai(\/v1)?$/, "");
 }

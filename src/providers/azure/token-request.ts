@@ -2,17 +2,17 @@ import type { GrantedToken, RequestToken } from "../transport/access-tokens.ts";
 import { withoutEndSlash } from "../transport/channel-settings.ts";
 import { requestToken } from "../transport/token-request.ts";
 
-/** An identity of Microsoft Entra: an application's with a secret, else one of the machine. */
+/** An identity of Microsoft Entra: an application with a secret, or an identity of the machine. */
 interface EntraIdentity {
   tenantId?: string;
-  /** Of the application, or of one of several identities of the machine. */
+  /** Id of the application, or of one of the machine's identities. */
   clientId?: string;
   clientSecret?: string;
   authorityUrl: string;
   metadataUrl: string;
 }
 
-/** What the tokens are for (Azure OpenAI, "Role-based access control"). */
+/** The resource that tokens are requested for (Azure OpenAI, "Role-based access control"). */
 const RESOURCE = "https://cognitiveservices.azure.com";
 
 /** Requests tokens for Azure OpenAI. */
@@ -23,7 +23,9 @@ export function entraTokens({ tenantId, clientId, clientSecret, ...urls }: Entra
   return (signal) => requestApplicationToken(url, { clientId, clientSecret }, signal);
 }
 
-/** The client credentials grant (Microsoft identity platform, "OAuth 2.0 client credentials flow"). */
+/**
+ * Requests a token by the client credentials grant (Microsoft identity platform, "OAuth 2.0 client credentials flow").
+ */
 async function requestApplicationToken(
   url: string,
   { clientId, clientSecret }: { clientId: string; clientSecret: string },
@@ -43,7 +45,10 @@ async function requestApplicationToken(
   });
 }
 
-/** The machine's managed identity (Azure instance metadata service). It bypasses proxies, which would get the token. */
+/**
+ * Requests a token of the machine's managed identity (Azure instance metadata service). It bypasses proxies, which
+ * would get the token.
+ */
 async function requestMachineToken(
   metadataUrl: string,
   clientId: string | undefined,

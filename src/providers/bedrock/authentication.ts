@@ -18,14 +18,14 @@ interface AuthenticatedRequest {
 /** Adds the credential to a request. Throws an `UpstreamError`, or the signal's reason. */
 export type SignRequest = (request: UnsignedRequest, signal: Cancellation) => Promise<AuthenticatedRequest>;
 
-/** A key of an AWS account, of a user or of a session. */
+/** A key of an AWS account, for a user or a session. */
 interface AccessKey {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string;
 }
 
-/** An API key of Bedrock. */
+/** Authenticates by an API key of Bedrock. */
 export function authenticateByApiKey(apiKey: string): SignRequest {
   return async ({ headers }) => ({
     headers: { ...headers, authorization: `Bearer ${apiKey}` },
@@ -34,9 +34,9 @@ export function authenticateByApiKey(apiKey: string): SignRequest {
 }
 
 /**
- * Signatures by an access key (AWS Signature Version 4). Without a key those of this machine are used, which AWS's own
- * library finds and renews: variables of the environment, profiles, web identity, containers and instances. The
- * libraries are loaded at their first use: they are large, and few channels need them.
+ * Authenticates by signatures with an access key (AWS Signature Version 4). Without a configured key the machine's own
+ * is used, which AWS's library finds and renews: variables of the environment, profiles, web identity, containers and
+ * instances. The libraries are loaded at their first use: they are large, and few channels need them.
  */
 export function authenticateBySignature(region: string, own?: AccessKey): SignRequest {
   const findKey = own ? async () => own : keyOfMachine();
@@ -80,7 +80,7 @@ function noKey(cause: unknown): never {
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;
 
-/** SHA-256, with a secret as HMAC, in the form that the signer takes. */
+/** SHA-256, or HMAC when there is a secret, with the interface that the signer needs. */
 class Sha256 {
   readonly #secret: Bytes | undefined;
   #hasher: Bun.CryptoHasher;

@@ -12,12 +12,12 @@ export function readBedrockFailure(
   _status: number,
   headers: ResponseHeaders,
 ): FailureReading {
-  // Some types are followed by the address of their description.
+  // Some types are followed by the address of their documentation.
   const [type = ""] = (headers.get("x-amzn-errortype") ?? "").split(":", 1);
   return readException(type, textOf(message ?? capitalized));
 }
 
-/** The same of an exception inside a stream, whose name begins with a small letter there. */
+/** Reads an exception inside a stream, whose name begins with a small letter. */
 export function readException(type: string, message: string): FailureReading {
   const bySentence = KIND_BY_SENTENCE.find(([words]) => words.test(message))?.[1];
   const name = type.toLowerCase().replace(/(?:exception|error)$/, "");
@@ -25,7 +25,7 @@ export function readException(type: string, message: string): FailureReading {
   return { code: type, message, isContextExceeded: TOO_LONG.test(message), ...(kind && { kind }) };
 }
 
-/** By the type without its ending, in small letters. */
+/** Kinds of errors by the type without its ending, in small letters. */
 const KIND_BY_TYPE: ReadonlyMap<string, UpstreamErrorKind> = new Map<string, UpstreamErrorKind>([
   ["validation", "rejected"],
   ["throttling", "limited"],
@@ -49,7 +49,7 @@ const KIND_BY_TYPE: ReadonlyMap<string, UpstreamErrorKind> = new Map<string, Ups
   ["serviceunavailable", "overloaded"],
 ]);
 
-/** What has the type of an invalid request or of throttling in the vendor's words. */
+/** Kinds of errors that have the type of an invalid request or of throttling, by the vendor's words. */
 const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErrorKind])[] = [
   [/model identifier is invalid|on-demand throughput|operation not allowed/i, "account"],
   [/per day/i, "account"],

@@ -42,23 +42,23 @@ export function toServerSentEvents(source: ByteStream, errors: VendorErrors): By
   );
 }
 
-/** The type of an event, which vendors write first. */
+/** Matches the type of an event, which vendors write first. */
 const TYPE = /^\{\s*"type"\s*:\s*"(\w+)"/;
-/** Begins members that are Bedrock's own. */
+/** Prefix of members that are Bedrock's own. */
 const OWN = "amazon-bedrock-";
 const METRICS = "amazon-bedrock-invocationMetrics";
 
 /** Writes the events of one stream. */
 class EventWriter {
   readonly #errors: VendorErrors;
-  /** The end of the message, while nothing has said its usage. */
+  /** The end of the message, held back until a usage is known. */
   #unmetered: string | null = null;
 
   constructor(errors: VendorErrors) {
     this.#errors = errors;
   }
 
-  /** The frame as server-sent events: none, one or several. Throws an `UpstreamError` for a failure. */
+  /** Converts a frame to server-sent events: none, one or several. Throws an `UpstreamError` for a failure. */
   write({ kind, name, payload, message }: Frame): string {
     if (kind !== "event") {
       const reading = readException(name, textOf(payload["message"]) || message);
@@ -67,7 +67,7 @@ class EventWriter {
     if (name !== "chunk") return "";
     const { bytes } = payload;
     if (typeof bytes !== "string") throw brokenResponse("gave a chunk without bytes");
-    // Line ends stand between JSON tokens only.
+    // Line ends occur between JSON tokens only.
     const event = Buffer.from(bytes, "base64")
       .toString()
       .replace(/[\r\n]+/g, " ");
@@ -111,7 +111,7 @@ function parse(event: string): Record<string, unknown> {
   throw brokenResponse("gave an event that is no object");
 }
 
-/** The counts of the last event, for a stream that reports no usage of its own. */
+/** Reads the counts of the last event, for a stream that reports no usage of its own. */
 function usageOf(metrics: unknown): Record<string, number> | null {
   if (!isObject(metrics)) return null;
   const input = saneCount(metrics["inputTokenCount"]);

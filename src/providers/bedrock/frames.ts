@@ -28,10 +28,10 @@ const MAX_BYTES = (16 * 1024 + 128 + 1) * 1024;
 /** Cuts a byte stream into messages, whatever its chunks. Checks their lengths and check sums. */
 export class FrameReader {
   readonly #rest = new GrowingBuffer();
-  /** How many bytes the next message has, as far as is known. */
+  /** Bytes of the next message, as far as they are known. */
   #needed = MIN_BYTES;
 
-  /** Yields the messages that are whole now. Throws `broken` at the first one that is none. */
+  /** Yields the messages that are complete. Throws `broken` at the first invalid one. */
   *push(chunk: Uint8Array): Generator<Frame> {
     this.#rest.append(chunk);
     if (this.#rest.length < this.#needed) return;
@@ -47,7 +47,7 @@ export class FrameReader {
     this.#rest.append(rest);
   }
 
-  /** The stream has ended. Throws `broken` inside a message. */
+  /** Ends the stream. Throws `broken` inside a message. */
   end(): void {
     if (this.#rest.length > 0) throw brokenResponse("cut a message of its stream");
   }

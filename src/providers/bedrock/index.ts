@@ -56,7 +56,9 @@ export const bedrock: Provider<BedrockSettings> = {
   text: (settings) => [createBedrockText(connectionOf(settings))],
 };
 
-/** InvokeModel of a model that is not there; a wrong credential is 401 or 403 (Amazon Bedrock API reference). */
+/**
+ * Statuses of InvokeModel for an unknown model; a wrong credential gives 401 or 403 (Amazon Bedrock API reference).
+ */
 const UNKNOWN_TO_BEDROCK = [400, 404];
 const PROBE = {
   raw: '{"model":"","max_tokens":1,"messages":[{"role":"user","content":"ping"}]}',
@@ -72,7 +74,7 @@ function connectionOf(settings: BedrockSettings): BedrockConnection {
   };
 }
 
-/** Host of a region (AWS General Reference, "Amazon Bedrock endpoints"). */
+/** Returns the host of a region (AWS General Reference, "Amazon Bedrock endpoints"). */
 function regionalAddress(region: string): string {
   const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   return `https://bedrock-runtime.${region}.${domain}`;

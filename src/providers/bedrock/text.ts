@@ -32,7 +32,7 @@ export function createBedrockText({ baseUrl, authenticate }: BedrockConnection):
       const authenticated = await authenticate({ url, headers: common, body }, signal);
       const [secret = null, ...otherSecrets] = authenticated.secrets;
       const errors = createVendorErrors({ secret, otherSecrets, baseUrl }, readBedrockFailure);
-      // With the library for frames, which is large and which few channels need.
+      // Loaded here with the library for frames, which is large and which few channels need.
       const events = isStream ? await import("./events.ts") : null;
       const request = { url, headers: authenticated.headers, body, signal };
       const response = await post(request, tellingUnknownBetas(errors.classify, call));
@@ -44,13 +44,13 @@ export function createBedrockText({ baseUrl, authenticate }: BedrockConnection):
   };
 }
 
-/** The only version that every model takes (Claude on Amazon Bedrock). */
+/** The only version that every model accepts (Claude on Amazon Bedrock). */
 const VERSION = "bedrock-2023-05-31";
 const ADDRESSED = ["model", "stream"];
 const WHOLE_HEADERS = { ...JSON_HEADERS, "content-type": "application/json" };
 const STREAM_HEADERS = { ...WHOLE_HEADERS, accept: "application/vnd.amazon.eventstream" };
 
-/** Without what Bedrock adds of its own, such as the action of a guardrail. */
+/** Removes members that Bedrock adds, such as the action of a guardrail. */
 function withoutOwn(response: TextResponse): TextResponse {
   if (response.kind !== "whole" || !isObject(response.parsed)) return response;
   const own = Object.keys(response.parsed).filter((name) => name.startsWith("amazon-bedrock-"));

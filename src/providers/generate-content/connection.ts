@@ -1,18 +1,18 @@
 import type { Authenticate } from "../transport/credential.ts";
 
-/** What differs between the addresses that serve `generateContent`. */
+/** The differences between the addresses that serve `generateContent`. */
 export interface GenerateContentConnection {
   baseUrl: string;
-  /** URL of a method of a model. */
+  /** Returns the URL of a method of a model. */
   urlOf(model: string, method: Method): string;
-  /** The body of `countTokens` for a request for text. */
+  /** Writes the body of `countTokens` for a request for text. */
   writeCount(raw: string, model: string): string;
   authenticate: Authenticate;
-  /** Whether the request may name the picture's format; the address for API keys refuses the field. */
+  /** True when the request may name the picture's format; the address for API keys refuses the field. */
   takesOutputOptions: boolean;
-  /** Whether every turn must have a role. */
+  /** True when every turn must have a role. */
   demandsRoles: boolean;
-  /** Of references before base64: of each, and of all in a request. */
+  /** Most bytes of references before base64: of each, and of all in a request. */
   maxReferenceBytes: { each: number; together: number };
 }
 

@@ -9,14 +9,14 @@ import { type Credential, withCredential } from "../transport/credential.ts";
 import type { GenerateContentConnection } from "./connection.ts";
 import { readTextFailure } from "./errors.ts";
 
-/** Of one call (Gemini API, `batchEmbedContents`). */
+/** Most texts of one call (Gemini API, `batchEmbedContents`). */
 const MAX_BATCH = 100;
 
 /** Embeddings by `batchEmbedContents`, in as many calls as the texts need. */
 export function createGenerateContentEmbeddings(connection: GenerateContentConnection): EmbeddingUpstream {
   return {
     embed: ({ texts, ...call }) => {
-      // This vendor takes no tokens of other vendors' models.
+      // This vendor cannot read the token ids of other vendors' models.
       if (!texts) throw untranslatable("input", "Send texts instead of tokens.");
       return withCredential(connection.authenticate, call.signal, (credential) =>
         embedAll(texts, call, connection, credential),

@@ -3,8 +3,8 @@ import { isObject, textOf } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
- * Reads a failure in Google's envelope, `{error: {code, message, status, details}}`. The typed details take
- * precedence over the status (Google Cloud API design guide, errors).
+ * Reads a failure in Google's envelope, `{error: {code, message, status, details}}`. The typed details have priority
+ * over the status (Google Cloud API design guide, errors).
  */
 export function readGoogleFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const error = isObject(body["error"]) ? body["error"] : {};
@@ -27,20 +27,20 @@ export function readGoogleFailure(body: Record<string, unknown>, httpStatus: num
   };
 }
 
-/** The same of a request for text, whose fields have the vendor's names. */
+/** Reads a failure of a request for text, whose fields have the vendor's names. */
 export function readTextFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const { param: _, ...reading } = readGoogleFailure(body, httpStatus);
   return { ...reading, isContextExceeded: TOO_LONG.test(reading.message) };
 }
 
-/** The vendor has no code for this. */
+/** Matches the message of an input that is too long; the vendor has no code for it. */
 const TOO_LONG = /token count .{0,40}exceeds the maximum number of tokens|exceeds the (?:model's )?context/i;
 
 type Details = Record<string, unknown>[];
 
 const MAX_RETRY_SECONDS = 3600;
 
-/** The vendor's field names, by the caller's name of the field. */
+/** The vendor's field names with the caller's name of each field. */
 const PARAMS: readonly (readonly [RegExp, string])[] = [
   [/aspect_?ratio/i, "aspectRatio"],
   [/image_?size/i, "size"],
@@ -52,10 +52,10 @@ const PARAMS: readonly (readonly [RegExp, string])[] = [
 const ACCOUNT_REASON =
   /^(API_KEY_|CONSUMER_|BILLING_|ACCESS_TOKEN_|ACCOUNT_STATE_|SERVICE_DISABLED$|IAM_PERMISSION_DENIED$)/;
 
-/** A limit on spending or on calls per day comes as 429, but waiting a little does not help. */
+/** Matches limits on spending or on calls per day. They come as 429, but waiting a little does not help. */
 const USED_UP = /PerDay|PerMonth|spend/i;
 
-/** Undefined where the status decides. */
+/** Returns the kind of a failure; undefined when the status decides. */
 function kindOf(failure: {
   status: number;
   code: string;
@@ -63,17 +63,20 @@ function kindOf(failure: {
   details: Details;
 }): UpstreamErrorKind | undefined {
   const { status, code, message, details } = failure;
-  // A closed region or billing account comes as 400, like a caller's mistake.
+  // A closed region or billing account gives 400, as a caller's mistake does.
   if (code === "FAILED_PRECONDITION") return "account";
   if (details.some(({ reason }) => ACCOUNT_REASON.test(textOf(reason)))) return "account";
   if (status === 429 && isUsedUp(details, message)) return "account";
   return status < 400 ? "overloaded" : undefined;
 }
 
-/** A key without any quota of the model is refused as if it had used it up. */
+/** Matches a limit of zero: the vendor refuses a key without any quota of the model as if the quota were used up. */
 const NO_QUOTA = /\blimit: 0\b/;
 
-/** The cap on monthly spending has no details, only a message; every other quota has an id. */
+/**
+ * True when a quota is used up. The cap on monthly spending has no details, only a message; every other quota has an
+ * id.
+ */
 function isUsedUp(details: Details, message: string): boolean {
   const violations = details.flatMap(({ violations }) => (Array.isArray(violations) ? violations : []));
   const ids = violations.filter(isObject).map(({ quotaId }) => textOf(quotaId));
@@ -82,7 +85,7 @@ function isUsedUp(details: Details, message: string): boolean {
   return ids.some((id) => USED_UP.test(id)) || (details.length === 0 && /spending cap/i.test(message));
 }
 
-/** Whole seconds of `RetryInfo.retryDelay`, which has the form `34.4s`, else of the advice in the message. */
+/** Reads whole seconds of `RetryInfo.retryDelay`, in the form `34.4s`, or of the advice in the message. */
 function retryDelayOf(details: Details, message: string): number | undefined {
   const delays = details.map(({ retryDelay }) => DELAY.exec(textOf(retryDelay)));
   const seconds = (delays.find(Boolean) ?? RETRY_ADVICE.exec(message))?.[1];

@@ -16,7 +16,7 @@ import type { GenerateContentConnection } from "./connection.ts";
 import { readGoogleFailure } from "./errors.ts";
 import { readGenerateReply } from "./reply.ts";
 
-/** Images by `generateContent`, which makes one a call; with `fansOut` several are made by several calls. */
+/** Images by `generateContent`, which makes one image a call; with `fansOut` several calls make several images. */
 export function createGenerateContentImages(
   connection: GenerateContentConnection,
   fansOut: boolean,
@@ -33,7 +33,10 @@ export function createGenerateContentImages(
   });
 }
 
-/** References too large together get equal shares; those within their share stay as they are. */
+/**
+ * Returns the most bytes of each reference. When all together are too large they get equal shares; those within their
+ * share stay unchanged.
+ */
 function maxBytesOf(
   { references }: ImageOrder,
   { maxReferenceBytes: { each, together } }: GenerateContentConnection,

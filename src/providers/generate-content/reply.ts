@@ -9,7 +9,8 @@ import { type VendorErrors } from "../transport/vendor-errors.ts";
 
 /**
  * Reads a response of success: its final pictures without the drafts among its thoughts (Gemini API reference,
- * `GenerateContentResponse`). Throws `refused` where the vendor blocked prompt or picture, `broken` where it made none.
+ * `GenerateContentResponse`). Throws `refused` when the vendor blocked prompt or picture, `broken` when it made no
+ * picture.
  */
 export function readGenerateReply(parsed: StreamedObject, errors: VendorErrors): ImageReply {
   const candidates = listOf(parsed["candidates"]);
@@ -47,7 +48,7 @@ function readImage(part: StreamedObject): Blob | undefined {
   return imageOf(data);
 }
 
-/** Nothing was made and nothing is charged, so a repeated call is safe. */
+/** Makes the error of a response without a picture. Nothing is charged, so a repeated call is safe. */
 function noImage(
   feedback: unknown,
   candidate: Record<string, unknown> | undefined,
@@ -70,7 +71,7 @@ function refused(code: string, message: unknown, errors: VendorErrors): Upstream
   return errors.raise("refused", { code, message: textOf(message) }, 200);
 }
 
-/** Absent counts are zero in this protocol, except the prompt's. */
+/** Reads the usage. Absent counts are zero in this protocol, except the prompt's. */
 function readUsage(usage: unknown): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const { promptTokenCount, toolUsePromptTokenCount = 0 } = usage;
@@ -83,7 +84,9 @@ function readUsage(usage: unknown): ImageReply["usage"] {
   });
 }
 
-/** The list has an entry for each kind that occurs; kinds other than these two are left to the sum. */
+/**
+ * Reads details. The list has an entry for each kind that occurs; kinds other than these two count in the sum only.
+ */
 function detailsOf(list: unknown): { text: unknown; image: unknown } | undefined {
   if (!Array.isArray(list)) return undefined;
   const countOf = (modality: string): unknown => {
@@ -93,7 +96,7 @@ function detailsOf(list: unknown): { text: unknown; image: unknown } | undefined
   return { text: countOf("TEXT"), image: countOf("IMAGE") };
 }
 
-/** No number where one of both is impossible. */
+/** Returns the sum, or no number when one of both is impossible. */
 function sumOf(first: unknown, second: unknown): number {
   return (saneCount(first) ?? Number.NaN) + (saneCount(second) ?? Number.NaN);
 }

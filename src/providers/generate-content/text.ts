@@ -65,13 +65,13 @@ async function countTokens(
   const body = connection.writeCount(raw, upstreamModel);
   const response = await post({ url, headers, body, signal }, classifier(connection, credential));
   const parsed = parseResponse(await readText(response, MAX_TEXT_BYTES, signal));
-  // The vendor leaves out a number that is zero.
+  // The vendor omits a number that is zero.
   if (!isObject(parsed) || parsed["error"]) throw brokenResponse("gave no number of tokens");
   const counts = COUNT_NAMES.map((name) => [name, parsed[name]] as const);
   return JSON.stringify(Object.fromEntries(counts));
 }
 
-/** What a response of `countTokens` has (Gemini and Vertex API references). */
+/** The fields of a response of `countTokens` (Gemini and Vertex API references). */
 const COUNT_NAMES = [
   "totalTokens",
   "totalBillableCharacters",
@@ -80,7 +80,9 @@ const COUNT_NAMES = [
   "cacheTokensDetails",
 ];
 
-/** Credentials may be new for every call, and failures are rare. */
+/**
+ * Makes the classifier of a failure when it is needed: credentials may be new for every call, and failures are rare.
+ */
 function classifier({ baseUrl }: GenerateContentConnection, { secret }: Credential): Classify {
   return (response, text) =>
     createVendorErrors({ secret, baseUrl }, readTextFailure).classify(response, text);

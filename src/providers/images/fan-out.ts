@@ -4,8 +4,9 @@ import type { ModalityTokens } from "../../domain/usage.ts";
 import { sumVendorCosts } from "../../domain/vendor-cost.ts";
 
 /**
- * Makes several images by `count` parallel calls under the one deadline in `signal`. Returns what succeeded, also
- * when the signal ended the rest; usage is summed. Throws when nothing did, a refusal only when every call was refused.
+ * Makes several images by `count` parallel calls under the one deadline in `signal`. Returns the successful ones, also
+ * when the signal ended the rest, with their usage summed. Throws when no call succeeded; a refusal only when every
+ * call was refused.
  */
 export async function fanOut(count: number, generate: Generate, signal: AbortSignal): Promise<ImageReply> {
   if (count === 1) return await generate(signal, 0);
@@ -13,7 +14,7 @@ export async function fanOut(count: number, generate: Generate, signal: AbortSig
   const shared = AbortSignal.any([signal, others.signal]);
   const calls = Array.from({ length: count }, (_, call) =>
     generate(shared, call).catch((error: unknown) => {
-      // After a bug nothing of the reply is used, so the other calls are not worth their cost.
+      // After a bug the reply is not used, so the other calls are not worth their cost.
       if (!(error instanceof UpstreamError)) others.abort(error);
       throw error;
     }),
@@ -27,7 +28,7 @@ export async function fanOut(count: number, generate: Generate, signal: AbortSig
   throw errors.find((error) => !isRefusal(error)) ?? errors[0];
 }
 
-/** One call to the vendor; `call` is its number, from 0. */
+/** Makes one call to the vendor; `call` is its number, from 0. */
 export type Generate = (signal: AbortSignal, call: number) => Promise<ImageReply>;
 
 function mergeReplies(replies: readonly ImageReply[]): ImageReply {
@@ -42,7 +43,7 @@ function mergeReplies(replies: readonly ImageReply[]): ImageReply {
   };
 }
 
-/** A sum without all calls would be too low, so it is known only when every call reported. */
+/** Sums the usage. It is known only when every call reported one, because a partial sum would be too low. */
 function sumUsage(replies: readonly ImageReply[]): ImageReply["usage"] {
   const sum = { input: 0, output: 0, total: 0 };
   for (const { usage } of replies) {

@@ -16,8 +16,8 @@ import type { ReferenceRules } from "./reference-image.ts";
 import { billedQuality, followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
 
 /**
- * Images of a vendor that hosts models of many makers: each model has inputs of its own, and a job makes its images,
- * with links as the result.
+ * Images of a vendor that hosts models of many makers: each model has its own inputs, and a job makes its images and
+ * returns links to them.
  */
 export function createHostedUpstream(settings: HostedSettings, vendor: HostedVendor): ImageUpstream {
   const inputsOf = ({ upstreamModel }: ImageOrder) => settings.models[upstreamModel] ?? vendor.defaultInputs;
@@ -42,10 +42,13 @@ export function createHostedUpstream(settings: HostedSettings, vendor: HostedVen
 interface HostedVendor {
   codecSlots: FairSemaphore;
   rules: ReferenceRules;
-  /** Inputs of models that the settings do not name. */
+  /** Inputs of models that the settings do not describe. */
   defaultInputs: ModelInputs;
   fetchResult: FetchResult;
-  /** The job that runs `model`; `write` returns its inputs as a JSON value, with `base64` as in `writeJsonBody`. */
+  /**
+   * Describes the job that runs `model`; `write` returns its inputs as a JSON value, with `base64` as in
+   * `writeJsonBody`.
+   */
   describeJob(model: string, write: WriteInputs): VendorJob<string[]>;
 }
 
@@ -53,7 +56,7 @@ export type WriteInputs = (base64: (blob: Blob) => string) => Record<string, unk
 
 const field = z.string().regex(/^[a-z_]+(\[\])?$/, "must be a field's name, with [] behind it for a list");
 
-/** The inputs of one model; data of the channel's settings under the vendor's name of the model. */
+/** The inputs of one model, from the channel's settings under the vendor's name of the model. */
 const modelInputs = z.strictObject({
   edit: z
     .string()
@@ -100,7 +103,7 @@ const modelInputs = z.strictObject({
 
 export type ModelInputs = z.infer<typeof modelInputs>;
 
-/** Settings of a channel to such a vendor, whose own address is `baseUrl`. */
+/** Returns the settings of a channel to such a vendor, which is at `baseUrl` by default. */
 export function hostedSettings(baseUrl: string) {
   return z.object({
     baseUrl: httpAddress.default(baseUrl),
@@ -113,7 +116,7 @@ export function hostedSettings(baseUrl: string) {
 
 export type HostedSettings = z.infer<ReturnType<typeof hostedSettings>>;
 
-/** Another target may take them all. */
+/** Refuses references beyond the model's number; another target may accept all of them. */
 function refuseSurplus({ references }: ImageOrder, { max_references: most = Infinity }: ModelInputs): void {
   if (references.length <= most) return;
   throw new UpstreamError("rejected", "the vendor takes fewer references", {

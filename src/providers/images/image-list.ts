@@ -9,13 +9,16 @@ export interface ImageList {
   /** The objects of `data`; undefined when the response has no such list. */
   items: StreamedObject[] | undefined;
   /**
-   * The pictures of these items in order, links fetched; items without one are left out. A picture that fails is
-   * left out too. Throws `broken`, or the signal's reason, when none succeeded.
+   * Returns the pictures of these items in order, with links fetched. Items without a picture and pictures that fail
+   * are left out. Throws `broken`, or the signal's reason, when none succeeded.
    */
   pictures(items: readonly StreamedObject[], fetchResult: FetchResult): Promise<Blob[]>;
 }
 
-/** Reads such a response, its pictures into `spool`. Throws `broken` where it is something else or was cut. */
+/**
+ * Reads such a response and stores its pictures in `spool`. Throws `broken` for any other response or one that was cut
+ * off.
+ */
 export async function readImageList(
   response: Response,
   spool: Spool,
@@ -34,7 +37,7 @@ export async function readImageList(
   };
 }
 
-/** Empty for an item without a picture. */
+/** Reads a picture; empty for an item without one. */
 function readPicture(
   { b64_json: base64, url }: StreamedObject,
   fetchLinked: (link: string) => Promise<Blob>,

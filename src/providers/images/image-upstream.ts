@@ -6,9 +6,9 @@ import { fanOut } from "./fan-out.ts";
 import { fitReferences, type ReferenceRules } from "./reference-image.ts";
 
 /**
- * Makes an `ImageUpstream` of a single vendor call: references are first made fit for the vendor, and several images
- * are made by parallel calls where `fansOut` says so. Throws as `generate` does, and `rejected` for a mask that the
- * vendor does not take or a reference that cannot be made fit.
+ * Makes an `ImageUpstream` of a single vendor call: first makes the references fit for the vendor, then makes several
+ * images by parallel calls if `fansOut` says so. Throws as `generate` does, and `rejected` for a mask that the vendor
+ * does not accept or a reference that cannot be made fit.
  */
 export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstream {
   const { codecSlots, rules, takesMasks = false, fansOut, generate } = options;
@@ -30,18 +30,18 @@ export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstrea
 }
 
 interface ImageUpstreamOptions {
-  /** Bounds how many pictures the process transcodes at once. */
+  /** Bounds the pictures that the process decodes and encodes at once. */
   codecSlots: FairSemaphore;
-  /** What the vendor takes as references, where that depends on all of them as a function. */
+  /** The references that the vendor accepts; a function when that depends on all of them. */
   rules: ReferenceRules | ((order: ImageOrder) => ReferenceRules);
   takesMasks?: boolean;
-  /** Left out where one call makes as many images as are ordered. */
+  /** True to make one call for each image; absent when one call makes all ordered images. */
   fansOut?(order: ImageOrder): boolean;
-  /** One call to the vendor. */
+  /** Makes one call to the vendor. */
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
 }
 
-/** An edit of the whole picture is not what the caller ordered. */
+/** Refuses a mask, because the caller did not order an edit of the whole picture. */
 function refuseMask({ mask }: ImageOrder): void {
   if (!mask) return;
   throw new UpstreamError("rejected", "the vendor takes no masks", {
@@ -51,7 +51,7 @@ function refuseMask({ mask }: ImageOrder): void {
   });
 }
 
-/** Whether the model makes one image a call. */
+/** True when the model makes one image a call. */
 export function makesOneImage({ model }: ImageOrder): boolean {
   return model.image.maxImagesPerCall === 1;
 }

@@ -1,7 +1,7 @@
 import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import { saneCount } from "../../domain/usage.ts";
 
-/** A vendor's counts: hostile input of any type. */
+/** A vendor's counts: hostile input that may have any type. */
 interface ReportedCounts {
   input: unknown;
   output: unknown;
@@ -15,8 +15,8 @@ interface ReportedDetails {
 }
 
 /**
- * The usage of an image call from a vendor's counts; undefined when input or output is missing or impossible. Details
- * that are impossible are left out; the total is the sum, whatever the vendor says.
+ * Reads the usage of an image call from a vendor's counts; undefined when input or output is missing or impossible.
+ * Impossible details are left out; the total is always computed as the sum.
  */
 export function readImageUsage(reported: ReportedCounts): ImageTokens | undefined {
   const [input, output] = [saneCount(reported.input), saneCount(reported.output)];
@@ -28,7 +28,7 @@ export function readImageUsage(reported: ReportedCounts): ImageTokens | undefine
     output,
     total: input + output,
     ...(inputDetails && sumOf(inputDetails) === input && { inputDetails }),
-    // Thoughts are neither text nor image of the output.
+    // Thoughts are neither text nor image in the output.
     ...(outputDetails && sumOf(outputDetails) <= output && { outputDetails }),
   };
 }

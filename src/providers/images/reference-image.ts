@@ -7,8 +7,8 @@ import { transcode } from "../../imaging/transcode.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 
 /**
- * Makes reference images fit for a vendor: one in a format it does not read is encoded anew, and one that is too
- * large is made smaller at the price of some fidelity. Throws `rejected`, naming the image, where that fails.
+ * Makes reference images fit for a vendor: an image in a format that it does not read is encoded anew, and one that is
+ * too large is reduced, at the price of some fidelity. Throws `rejected`, naming the image, when that fails.
  */
 export async function fitReferences(
   references: readonly ReferenceImage[],
@@ -31,7 +31,7 @@ export async function fitReferences(
   return fitting;
 }
 
-/** What a vendor takes. */
+/** The references that a vendor accepts. */
 export interface ReferenceRules {
   formats: readonly ReferenceImage["format"][];
   /** Most bytes of one image, before base64. */
@@ -41,9 +41,9 @@ export interface ReferenceRules {
 const UNREADABLE = "is in a format that this model does not read; send it as PNG or JPEG.";
 const TOO_LARGE = "is too large for this model; send a smaller one.";
 
-/** Formats that can be written here, those without loss first. */
+/** Formats that can be encoded here, those without loss first. */
 const WRITABLE: readonly ImageFormat[] = ["png", "jpeg", "webp"];
-/** Fine enough that no eye finds the first; the others only when nothing else fits. */
+/** Compressions to try: no eye notices the first one; the others are used only when nothing else fits. */
 const COMPRESSIONS = [92, 80, 60];
 
 class TooLargeError extends Error {

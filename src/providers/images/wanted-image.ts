@@ -3,8 +3,8 @@ import type { ImageFormat } from "../../domain/model.ts";
 import { resolveSize } from "../../domain/size.ts";
 
 /**
- * The size to request: the resolved one, but an edit without a requested shape keeps that of its first reference, at
- * the tier of its price.
+ * Returns the size to request: the resolved one. An edit without a requested shape keeps that of its first reference,
+ * at the tier of its price.
  */
 export function wantedSize({ size, references: [first], model }: ImageOrder): ResolvedSize {
   if (!size.isShapeFree || !first) return size;
@@ -12,14 +12,14 @@ export function wantedSize({ size, references: [first], model }: ImageOrder): Re
   return resolveSize({ kind: "tier", tier: size.tier, ratio }, model.image);
 }
 
-/** Whether the vendor is left to take the shape of an edit from its reference. */
+/** True when the vendor takes the shape of an edit from its reference. */
 export function followsReference({ size, references }: ImageOrder): boolean {
   return size.isShapeFree && references.length > 0;
 }
 
 /**
- * The format to request: the caller's where the model has it, else the model's default. What the gateway has to
- * convert comes without loss where the model can.
+ * Returns the format to request: the caller's if the model has it, else the model's default. A picture that the
+ * gateway converts is requested without loss if the model can.
  */
 export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undefined {
   const { formats } = model.image;
@@ -27,14 +27,17 @@ export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undef
   return formats.includes("png") ? "png" : formats[0];
 }
 
-/** The quality to request: for `auto` the one that the model's record names, else the vendor's own choice. */
+/**
+ * Returns the quality to request: for `auto` the one that the model's record names, else none, so that the vendor
+ * chooses.
+ */
 export function wantedQuality({ quality, model }: ImageOrder): string | undefined {
   return quality === "auto" ? model.image.defaultQuality : quality;
 }
 
 /**
- * The quality to request of a vendor that does not report its choice: then `auto` is billed at its highest price, so it
- * is requested at that.
+ * Returns the quality to request of a vendor that does not report its choice: `auto` is then billed at its highest
+ * price, so that quality is requested.
  */
 export function billedQuality(order: ImageOrder): string | undefined {
   const { quality, model } = order;

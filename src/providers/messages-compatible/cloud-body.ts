@@ -1,18 +1,18 @@
 import { editMembers, removeMembers } from "../../lib/json-edit.ts";
 
-/** What a cloud that hosts Claude has in the body, and what in the address. */
+/** The parts of a request that a cloud hosting Claude has in the body instead of headers and address. */
 interface CloudBody {
   /** Value of `anthropic_version`. */
   version: string;
-  /** Members that the address says instead. */
+  /** Members of the body that the address replaces. */
   addressed: readonly string[];
-  /** Features in trial, as the header `anthropic-beta` lists them; absent where the cloud takes the header itself. */
+  /** Beta features, as the header `anthropic-beta` lists them; absent when the cloud accepts the header itself. */
   betas?: string;
 }
 
 /**
- * A request of the messages protocol for a cloud (Anthropic's SDKs for Bedrock and Vertex AI, `client`). Everything
- * else stays as it is written. The version is always the cloud's own: it takes all that later ones take, and models
+ * Writes a request of the messages protocol for a cloud (Anthropic's SDKs for Bedrock and Vertex AI, `client`). The
+ * rest stays as it is written. The version is always the cloud's own: it accepts all that later ones do, and models
  * that do not know those refuse them by name.
  */
 export function writeCloudBody(raw: string, { version, addressed, betas }: CloudBody): string {

@@ -3,27 +3,27 @@ import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
 import { readMessagesFailure } from "./errors.ts";
 
-/** What all calls of a channel to the messages protocol share. */
+/** The connection that all calls of a channel to the messages protocol share. */
 export interface MessagesConnection {
   /** URL of `/v1/messages`. */
   url: string;
-  /** Whether the vendor serves `/v1/messages/count_tokens` too. */
+  /** True when the vendor also serves `/v1/messages/count_tokens`. */
   countsTokens: boolean;
-  /** For a JSON response; the version of the protocol is the caller's. */
+  /** Headers for a JSON response; the caller chooses the version of the protocol. */
   jsonHeaders: Readonly<Record<string, string>>;
-  /** For server-sent events. */
+  /** Headers for server-sent events. */
   streamHeaders: Readonly<Record<string, string>>;
   errors: VendorErrors;
 }
 
-/** Where a vendor serves the protocol, and how it is told the key. */
+/** The address of a vendor's messages protocol, and the headers that carry the key. */
 interface MessagesAddress {
-  /** Address in front of `/v1/messages`. */
+  /** The part of the address before `/v1/messages`. */
   baseUrl: string;
   apiKey: string;
   /** Headers that carry the key. */
   credential: Readonly<Record<string, string>>;
-  /** Of the operator's own. */
+  /** The operator's own headers. */
   headers?: Readonly<Record<string, string>>;
   countsTokens: boolean;
 }

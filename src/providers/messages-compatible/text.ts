@@ -63,7 +63,7 @@ async function countTokens(
   return readCount(response, signal);
 }
 
-/** Reads the number of a request's tokens: the text of the response, with nothing but what the protocol has in it. */
+/** Reads the number of a request's tokens. Returns the text of the response with the protocol's own members only. */
 export async function readCount(response: VendorResponse, signal: Cancellation): Promise<string> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);

@@ -22,7 +22,7 @@ import { createOpenAiResponses } from "./responses.ts";
 import { createOpenAiText } from "./text.ts";
 import type { CompatibleVendor } from "./vendors.ts";
 
-/** The provider of a vendor that is data alone. */
+/** Makes the provider of a vendor that is described by data alone. */
 export function compatibleProvider(vendor: CompatibleVendor): Provider<CompatibleSettings> {
   const settings = z.object({
     baseUrl: httpAddress.default(vendor.baseUrl).describe("Address in front of `/chat/completions`"),
@@ -60,7 +60,7 @@ interface CompatibleSettings extends OpenAiSettings {
   responses?: boolean;
 }
 
-/** A vendor's ways to send text: chat completions, and the responses and messages protocols where it has those. */
+/** Returns a vendor's text protocols: chat completions, and the responses and messages protocols if it has them. */
 export function compatibleText(
   vendor: CompatibleVendor,
   settings: CompatibleSettings,
@@ -83,7 +83,9 @@ export function compatibleEmbedding(
   return createOpenAiEmbeddings(connectionOf(vendor, settings));
 }
 
-/** A list of models, or for a vendor without one a refused message. `path` is the list's, where it is another. */
+/**
+ * Probes by a list of models, or for a vendor without one by a refused message. `path` is the list's, if it differs.
+ */
 export async function compatibleProbe(
   vendor: CompatibleVendor,
   settings: OpenAiSettings,

@@ -6,27 +6,30 @@ import { createFetchResult, type FetchResult } from "../transport/result-link.ts
 import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
 import { openAiFailures, type OwnCodes } from "./errors.ts";
 
-/** What all calls of a channel share. */
+/** The connection that all calls of a channel share. */
 export interface OpenAiConnection extends OpenAiAddress {
-  /** For a JSON request with a JSON response. */
+  /** Headers for a JSON request with a JSON response. */
   jsonHeaders: Readonly<Record<string, string>>;
-  /** For a JSON request with server-sent events as response. */
+  /** Headers for a JSON request with server-sent events as response. */
   streamHeaders: Readonly<Record<string, string>>;
-  /** For a form; its content type is that of the form. */
+  /** Headers for a form, whose own content type is added. */
   formHeaders: Readonly<Record<string, string>>;
   errors: VendorErrors;
   fetchResult: FetchResult;
 }
 
-/** What differs between the addresses that serve this protocol. */
+/** The differences between the addresses that serve this protocol. */
 export interface OpenAiAddress {
-  /** URL of an operation. `readModel` returns the vendor's name of the model, for addresses that contain it. */
+  /**
+   * Returns the URL of an operation. `readModel` returns the vendor's name of the model, for addresses that contain
+   * it.
+   */
   urlOf(operation: VendorOperation, readModel: () => string): string;
   textTraits: VendorTraits;
   ownCodes?: OwnCodes;
   /** Name of the form's file field for one reference; several are always `image[]`. */
   singleFileField: "image" | "image[]";
-  /** What the address takes and returns of images. */
+  /** The images that the address accepts and returns. */
   imageLimits: ImageLimits;
 }
 
@@ -34,23 +37,23 @@ export type VendorOperation =
   "chat/completions" | "responses" | "images/generations" | "images/edits" | "embeddings";
 
 export interface ImageLimits {
-  /** Formats it returns, whatever the model's record says. */
+  /** Formats that the address returns, regardless of the model's record. */
   formats: readonly ImageFormat[];
   references: ReferenceRules;
 }
 
-/** Of an address that is used for text alone. */
+/** The values for an address that is used for text alone. */
 export const NO_IMAGES: Pick<OpenAiAddress, "singleFileField" | "imageLimits"> = {
   singleFileField: "image",
   imageLimits: { formats: [], references: { formats: [], maxBytes: 0 } },
 };
 
-/** What a channel's settings say of its connection. */
+/** The part of a channel's settings that describes its connection. */
 export interface OpenAiSettings {
   baseUrl: string;
-  /** Null for a server that wants none. */
+  /** Null for a server without a key. */
   apiKey: string | null;
-  /** Of the operator; their values count as secrets. */
+  /** The operator's own headers; their values count as secrets. */
   headers?: Readonly<Record<string, string>>;
 }
 

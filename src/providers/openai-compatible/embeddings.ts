@@ -7,7 +7,7 @@ import { requestIdOf } from "../transport/request-id.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
-/** Embeddings: the texts of request and response pass unchanged, and nothing here reads the numbers of vectors. */
+/** Embeddings: the texts of request and response pass unchanged, and the vectors' numbers are not read. */
 export function createOpenAiEmbeddings(connection: OpenAiConnection): EmbeddingUpstream {
   return {
     async embed({ raw, upstreamModel, signal }) {

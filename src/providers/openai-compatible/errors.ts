@@ -10,13 +10,13 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { readDetail, type FailureReading, type ReadFailure } from "../transport/vendor-errors.ts";
 
-/** What a vendor means by codes that OpenAI uses in another sense. */
+/** Kinds of codes that a vendor uses in another sense than OpenAI. */
 export type OwnCodes = ReadonlyMap<string, UpstreamErrorKind>;
 
 /**
- * Reads failures of OpenAI or a compatible vendor: nested, or flat as Mistral, SGLang and xAI send them, or the
- * `detail` of FastAPI. The code takes precedence over the status, since an empty balance comes as 429 and a refusal
- * as 400 (OpenAI error codes).
+ * Makes the reader of failures of OpenAI or a compatible vendor: nested, flat as Mistral, SGLang and xAI send them, or
+ * the `detail` of FastAPI. The code has priority over the status, since an empty balance comes as 429 and a refusal as
+ * 400 (OpenAI error codes).
  */
 export function openAiFailures(ownCodes?: OwnCodes): ReadFailure {
   return (body, httpStatus) => {
@@ -50,7 +50,10 @@ function errorOf(body: Record<string, unknown>): Record<string, unknown> {
   return isObject(nested) ? nested : { message: nested, ...body };
 }
 
-/** Message and parameter; those of the first problem in a list, which Mistral puts in the place of its message. */
+/**
+ * Reads message and parameter; those of the first problem when there is a list, which Mistral puts in the place of its
+ * message.
+ */
 function wordsOf(error: Record<string, unknown>): Pick<FailureReading, "message" | "param"> {
   const message = parsed(error["message"]);
   if (isObject(message)) return readDetail(message);
@@ -69,23 +72,23 @@ function parsed(message: unknown): unknown {
   }
 }
 
-/** Of Google's error details. */
+/** Reads the reason in Google's error details. */
 function reasonOf(details: unknown): string {
   if (!Array.isArray(details)) return "";
   return details.map((detail) => (isObject(detail) ? textOf(detail["reason"]) : "")).find(Boolean) ?? "";
 }
 
-/** OpenRouter API, "Errors", moderation: what was flagged is in the metadata of a 403. */
+/** True when the metadata of a 403 names flagged content (OpenRouter API, "Errors", moderation). */
 function isFlagged(metadata: unknown): boolean {
   return isObject(metadata) && "flagged_input" in metadata;
 }
 
-/** Whether a parsed response of success carries an error. */
+/** True when a parsed response of success contains an error. */
 export function hasError(response: unknown): boolean {
   return Array.isArray(response) ? hasError(response[0]) : isObject(response) && Boolean(response["error"]);
 }
 
-/** Of an error inside a response of success, in whose code relays put the status of the vendor behind them. */
+/** Reads the kind of an error inside a response of success; relays put the status of their own vendor in its code. */
 function readSuccess(code: string, type: string, httpStatus: number): Partial<FailureReading> {
   if (httpStatus >= 300) return {};
   if (/^[45]\d\d$/.test(code)) return { status: Number(code) };

@@ -8,7 +8,10 @@ export type FormPart =
 export interface Form {
   contentType: string;
   byteLength: number;
-  /** Reads the files in chunks, so that a form of any size takes little memory. A chunk is valid until the next. */
+  /**
+   * Yields the form in chunks and reads files as it goes, so that a form of any size takes little memory. A chunk is
+   * valid until the next.
+   */
   body: AsyncGenerator<Uint8Array>;
 }
 
@@ -16,7 +19,7 @@ const CHUNK_BYTES = 512 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * Writes `multipart/form-data` (RFC 7578) whose length is known before it is sent. The names are the gateway's own,
+ * Writes `multipart/form-data` (RFC 7578). Its length is known before it is sent. The names are the gateway's own,
  * never a caller's, so they need no escaping.
  */
 export function writeForm(parts: readonly FormPart[]): Form {
@@ -41,7 +44,7 @@ export function writeForm(parts: readonly FormPart[]): Form {
   };
 }
 
-/** The runtime copies a chunk before it takes the next. */
+/** Yields all pieces. The runtime copies a chunk before it requests the next. */
 async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     if (piece instanceof Blob) yield* readBlob(piece);

@@ -46,14 +46,17 @@ async function generate(
   };
 }
 
-/** Whether the vendor makes the caller's format. */
+/** True when the vendor makes the caller's format. */
 function makesFormat(order: ImageOrder, { imageLimits }: OpenAiConnection): boolean {
   return order.format !== undefined && chooseFormat(order, imageLimits.formats) === order.format;
 }
 
 type UnsentRequest = Omit<VendorRequest, "signal">;
 
-/** The vendor refuses unknown fields, `response_format` among them (OpenAI image reference). */
+/**
+ * Writes the fields of a request. The vendor refuses unknown ones, `response_format` among them (OpenAI image
+ * reference).
+ */
 function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Record<string, string | number> {
   const { width, height } = wantedSize(order);
   const format = chooseFormat(order, imageLimits.formats);
@@ -62,7 +65,7 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
     prompt: order.prompt,
     n: Math.min(order.count, order.model.image.maxImagesPerCall),
   };
-  // Left out, both are the vendor's own choice; not every compatible vendor knows the word `auto`.
+  // When absent, the vendor chooses both; not every compatible vendor knows the word `auto`.
   if (!order.size.isAuto) fields["size"] = `${width}x${height}`;
   const quality = wantedQuality(order);
   if (quality !== undefined) fields["quality"] = quality;
@@ -73,7 +76,7 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
   return fields;
 }
 
-/** Undefined, for the vendor's default, where the caller named none. */
+/** Returns the format to request; undefined, for the vendor's default, when the caller named none. */
 function chooseFormat(order: ImageOrder, known: readonly ImageFormat[]): ImageFormat | undefined {
   if (order.format === undefined) return undefined;
   const { image } = order.model;
@@ -109,7 +112,7 @@ function writeEdit(order: ImageOrder, connection: OpenAiConnection): UnsentReque
   };
 }
 
-/** The vendor needs name and type, and refuses untyped files. */
+/** Writes a file. The vendor needs its name and type, and refuses untyped files. */
 function writeFile(name: string, stem: string, { blob, format }: ReferenceImage): FormPart {
   const extension = format === "jpeg" ? "jpg" : format;
   return { name, blob, fileName: `${stem}.${extension}`, type: `image/${format}` };
@@ -119,7 +122,7 @@ function textOrUndefined(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** One report covers all images of the call. */
+/** Reads the usage; one report covers all images of the call. */
 function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   return readImageUsage({

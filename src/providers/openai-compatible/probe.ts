@@ -3,7 +3,7 @@ import { callJson } from "../transport/json-call.ts";
 import { probeByEither, probeByReading, probeByRefusal, UNKNOWN_MODEL } from "../transport/probe.ts";
 import type { OpenAiConnection } from "./connection.ts";
 
-/** Reads the list of models; an address without one is sent a message to a model that it does not have. */
+/** Reads the list of models. Sends a message to a model that does not exist when the address has no list. */
 export async function probeOpenAi(
   { formHeaders, errors, urlOf }: OpenAiConnection,
   listUrl: string,

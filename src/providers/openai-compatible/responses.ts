@@ -15,13 +15,13 @@ import { requestIdOf } from "../transport/request-id.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
-/** The code of encrypted reasoning that another account has made (OpenAI responses reference). */
+/** The error code for encrypted reasoning that another account made (OpenAI responses reference). */
 const UNDECRYPTABLE = "invalid_encrypted_content";
 
 /**
- * The responses protocol: the texts of request and response pass unchanged. An account that cannot decrypt the
- * reasoning of another one, or has not stored it, is asked again without it. An error inside a whole response of success is thrown here; one
- * inside a stream is left to the reader of the stream.
+ * The responses protocol: the texts of request and response pass unchanged. When an account cannot decrypt another
+ * one's reasoning, or has not stored it, the request is sent again without the reasoning. An error inside a whole
+ * response of success is thrown here; one inside a stream is left to the reader of the stream.
  */
 export function createOpenAiResponses(connection: OpenAiConnection): TextUpstream {
   return {
@@ -62,7 +62,10 @@ async function sendOnce(
   return { kind: "whole", text, parsed, requestId };
 }
 
-/** Items that are only named by an id, and not stored in this account, are answered with 404 (OpenAI reasoning guide). */
+/**
+ * True when the account cannot read the reasoning. Items that are named by an id and not stored in this account give
+ * 404 (OpenAI reasoning guide).
+ */
 function cannotReadReasoning(status: number, bodyText: string): boolean {
   try {
     const body: unknown = parseBounded(bodyText);

@@ -1,38 +1,40 @@
 import type { VendorTraits } from "../../dialects/dialect.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 
-/** A vendor of chat completions, as data: where it is, and what it does otherwise than OpenAI. */
+/** A vendor of chat completions, as data: its address, and its differences from OpenAI. */
 export interface CompatibleVendor {
   /** Name of its provider. */
   name: string;
-  /** Its name for people. */
+  /** The name that people read. */
   title: string;
-  /** Address in front of `/chat/completions`. */
+  /** The part of the address before `/chat/completions`. */
   baseUrl: string;
-  /** Other hosts of the same interface, of other regions. */
+  /** Hosts of the same interface in other regions. */
   otherHosts?: readonly string[];
-  /** Address in front of `/v1/messages`, where it speaks that protocol too. */
+  /** The part of the address before `/v1/messages`; absent when the vendor does not have that protocol. */
   messagesBaseUrl?: string;
-  /** Whether it serves `/embeddings` at the same address. */
+  /** True when it serves `/embeddings` at the same address. */
   embeds?: true;
-  /** A server of the operator's own, which may be without a credential. */
+  /** True for a server of the operator's own, which may need no credential. */
   isOwnServer?: true;
   traits: VendorTraits;
-  /** What it means by codes that others use in another sense. */
+  /** Kinds of codes that it uses in another sense than others. */
   ownCodes?: Readonly<Record<string, UpstreamErrorKind>>;
 }
 
-/** Known to OpenAI alone, as far as is documented: tools that take any text, and lists of allowed tools. */
+/**
+ * Features that only OpenAI knows, as far as is documented: tools that accept any text, and lists of allowed tools.
+ */
 const OPENAI_TOOLS = ["allowed_tools", "custom_tools"] as const;
-/** What the strictest readers refuse: roles and fields that came after the first versions of the protocol. */
+/** Fields that the strictest readers refuse: roles and fields that came after the first versions of the protocol. */
 const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
 
 /**
- * The vendors that need no code of their own, at the addresses of their API references of autumn 2026. A trait whose
- * source is not named is on the careful side: what may be refused is said in another way, or to another target.
+ * The vendors that need no code of their own, at the addresses of their API references of autumn 2026. A trait without
+ * a named source is cautious: a field that may be refused is written in another way, or sent to another target.
  */
 export const VENDORS = {
-  // Its roles are a closed set; it has JSON objects but no schemas; a turn with calls must have its reasoning again
+  // Its roles are a closed set; it has JSON objects but no schemas; a turn with calls must repeat its reasoning
   // ("Thinking Mode", "JSON Output").
   deepseek: {
     name: "deepseek",
@@ -55,7 +57,7 @@ export const VENDORS = {
     messagesBaseUrl: "https://api.moonshot.ai/anthropic",
     traits: { refuses: NEWER_FIELDS, maxTemperature: 1, reasoningField: "reasoning_content" },
   },
-  // Z.ai API reference; open.bigmodel.cn serves the same inside of China.
+  // Z.ai API reference; open.bigmodel.cn serves the same interface in China.
   zhipu: {
     name: "zhipu",
     title: "Zhipu AI (Z.ai)",
@@ -70,7 +72,7 @@ export const VENDORS = {
       reasoningSwitch: "thinking",
     },
   },
-  // MiniMax API, "Compatible OpenAI API": the whole message of an earlier turn goes back, its reasoning included.
+  // MiniMax API, "Compatible OpenAI API": earlier turns are sent back whole, with their reasoning.
   minimax: {
     name: "minimax",
     title: "MiniMax",
@@ -126,7 +128,7 @@ export const VENDORS = {
       reportsCost: true,
     },
   },
-  // `insufficient_quota` is a limit of tokens per minute there (Model Studio, "Error codes" and "Rate limits").
+  // Here `insufficient_quota` is a limit of tokens per minute (Model Studio, "Error codes" and "Rate limits").
   dashscope: {
     name: "dashscope",
     title: "Alibaba Cloud Model Studio",
@@ -157,7 +159,7 @@ export const VENDORS = {
     baseUrl: "https://api.fireworks.ai/inference/v1",
     traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning_content" },
   },
-  // vLLM and SGLang render messages by the model's own template, which knows the roles it was trained with.
+  // vLLM and SGLang render messages by the model's own template, which knows only the roles of its training.
   vllm: {
     name: "vllm",
     title: "vLLM",
@@ -192,7 +194,7 @@ export const VENDORS = {
   },
 } as const satisfies Readonly<Record<string, CompatibleVendor>>;
 
-/** What is known of a vendor at an address that was declared without naming it. */
+/** Returns the known vendor at an address that a channel declares without naming the vendor. */
 export function vendorAt(address: string): Pick<CompatibleVendor, "traits" | "ownCodes"> {
   const host = new URL(address).hostname;
   const isAt = ({ isOwnServer, baseUrl, otherHosts = [] }: CompatibleVendor) =>

@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { untilAborted } from "../../lib/waiting.ts";
 
 /**
- * Caches the access token of one channel. Concurrent calls share one token request, and the token is renewed in the
+ * Caches the access token of one channel. Concurrent calls share one token request. The token is renewed in the
  * background before it expires, so that no call waits for a renewal while the token server works.
  */
 export function createAccessTokens(request: RequestToken, clock: Clock): AccessTokens {
@@ -45,7 +45,7 @@ export function createAccessTokens(request: RequestToken, clock: Clock): AccessT
 export interface AccessTokens {
   /** Returns a valid token. Throws an `UpstreamError`, or the signal's reason. */
   get(signal: Cancellation): Promise<string>;
-  /** Forgets a token that was not accepted. */
+  /** Forgets a token that the vendor did not accept. */
   drop(token: string): void;
 }
 
@@ -58,9 +58,9 @@ export interface GrantedToken {
 
 interface CachedToken {
   token: string;
-  /** Monotonic milliseconds from which it is not used. */
+  /** Monotonic milliseconds from which the token is not used. */
   expiresAt: number;
-  /** Monotonic milliseconds from which a new one is requested. */
+  /** Monotonic milliseconds from which a new token is requested. */
   renewAt: number;
 }
 

@@ -7,10 +7,10 @@ export const httpAddress = z.url({ protocol: /^https?$/, error: "must be an http
 /** A credential or another value that is sent in a header. */
 export const headerValue = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII without spaces");
 
-/** The credential; null, which is `credential: none` in the file, for a server that wants none. */
+/** The credential; null (`credential: none` in the file) for a server without one. */
 export const optionalCredential = headerValue.nullable();
 
-/** Headers of the operator's own that go with every call. Those that frame a message are the gateway's. */
+/** Headers of the operator's own that go with every call. The headers that frame a message belong to the gateway. */
 export const extraHeaders = z
   .record(
     z

@@ -3,9 +3,9 @@ import { JSON_HEADERS } from "./json-call.ts";
 import { createFetchResult, type FetchResult } from "./result-link.ts";
 import { createVendorErrors, type ReadFailure, type VendorErrors } from "./vendor-errors.ts";
 
-/** What all calls of a channel share. */
+/** The connection that all calls of a channel share. */
 export interface VendorConnection {
-  /** Without a slash at its end. */
+  /** The address, without a slash at its end. */
   baseUrl: string;
   /** Headers of a JSON call, including the credential. */
   headers: Readonly<Record<string, string>>;
@@ -16,11 +16,11 @@ export interface VendorConnection {
 interface ConnectionSettings {
   baseUrl: string;
   apiKey: string;
-  /** Of the operator's own. */
+  /** The operator's own headers. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Prepares the calls to a vendor of JSON. `credential` is the header that carries the key. */
+/** Prepares the calls to a vendor with a JSON interface. `credential` is the header that carries the key. */
 export function createConnection(
   { baseUrl, apiKey, headers = {} }: ConnectionSettings,
   readFailure: ReadFailure,

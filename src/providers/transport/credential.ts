@@ -2,19 +2,19 @@ import type { Cancellation } from "../../lib/cancellation.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 
-/** What one call is sent with. */
+/** The credential of one call. */
 export interface Credential {
   headers: Readonly<Record<string, string>>;
   /** The secret in the headers, which must not appear in an error. */
   secret: string;
-  /** Call when the vendor did not accept it, so that the next call gets another. */
+  /** Call it when the vendor did not accept the credential, so that the next call gets another. */
   drop?(): void;
 }
 
 /** Returns the credential of one call. Throws an `UpstreamError`, or the signal's reason. */
 export type Authenticate = (signal: Cancellation) => Promise<Credential>;
 
-/** Access tokens as credentials (RFC 6750, 2.1). */
+/** Makes credentials of access tokens (RFC 6750, 2.1). */
 export function authenticateByToken(tokens: AccessTokens): Authenticate {
   return async (signal) => {
     const token = await tokens.get(signal);
@@ -22,7 +22,7 @@ export function authenticateByToken(tokens: AccessTokens): Authenticate {
   };
 }
 
-/** Calls with a credential, which is dropped where the vendor does not accept it. */
+/** Calls with a credential, and drops it when the vendor does not accept it. */
 export async function withCredential<Result>(
   authenticate: Authenticate,
   signal: Cancellation,

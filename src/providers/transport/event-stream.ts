@@ -2,7 +2,10 @@ import type { ByteStream } from "../../lib/byte-stream.ts";
 import { SlicedStream } from "../../lib/sliced-stream.ts";
 import { brokenResponse, type VendorResponse } from "./http.ts";
 
-/** The events of a response as bytes; null for one that came whole, as JSON, although a stream was requested. */
+/**
+ * Returns the events of a response as bytes; null when the vendor sent a whole JSON response although a stream was
+ * requested.
+ */
 export function openEvents(response: VendorResponse): ByteStream | null {
   const { headers, body } = response;
   if (headers.get("content-type")?.startsWith("application/json")) return null;

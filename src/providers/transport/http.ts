@@ -15,13 +15,15 @@ let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => {
   return client.post(guard ? { ...request, guard } : request);
 };
 
-/** From now on every call goes through the proxy that the environment names, which the runtime's client alone knows. */
+/**
+ * Sends every call from now on through the proxy that the environment names, which only the runtime's client supports.
+ */
 export function callThroughProxies(): void {
   useProxies();
   sendText = (request) => fetchGuarded(request.url, fetchOptions("POST", request));
 }
 
-/** What both ways of calling a vendor respond with. Header names are in lower case. */
+/** A response of either way to call a vendor. Header names are in lower case. */
 export interface VendorResponse {
   status: number;
   headers: ResponseHeaders;
@@ -32,15 +34,17 @@ export interface VendorResponse {
 export type ResponseHeaders = Pick<Headers, "get" | "has">;
 
 /**
- * A call of a text model: returns a response of success or throws an `UpstreamError`. Redirects are never followed,
- * so a credential goes nowhere but to the configured address. When `signal` aborts, its own reason is thrown,
- * unchanged.
+ * Calls a text model: returns a response of success or throws an `UpstreamError`. Redirects are never followed, so a
+ * credential goes nowhere but to the configured address. When `signal` aborts, its own reason is thrown, unchanged.
  */
 export function post(request: TextRequest, classify: Classify): Promise<VendorResponse> {
   return succeed(sendText(request), request.signal, classify);
 }
 
-/** The same for any other call, by the runtime's client, which takes files and whatever is produced as it is sent. */
+/**
+ * Makes any other call with the runtime's client, which accepts files and bodies that are produced as they are sent.
+ * Otherwise the same as `post`.
+ */
 export function send(
   method: "POST" | "GET" | "PUT",
   request: VendorRequest,
@@ -72,41 +76,41 @@ async function succeed<R extends VendorResponse>(
 }
 
 function fetchOptions(method: string, { headers, body, signal }: VendorRequest): BunFetchRequestInit {
-  // The runtime would end a call that is silent for five minutes; only the deadlines in `signal` apply.
+  // The runtime would end a call that is silent for five minutes; here only the deadlines in `signal` end it.
   return { method, headers, body, signal: signalOf(signal), redirect: "manual", timeout: false };
 }
 
-/** A request whose body is a text. */
+/** A request with a text as its body. */
 export interface TextRequest extends VendorRequest {
   body: string;
 }
 
 export interface VendorRequest {
   url: string;
-  /** Prepared once for a channel; `fetch` copies them. */
+  /** Headers, prepared once for a channel; `fetch` copies them. */
   headers: Readonly<Record<string, string>>;
   body?: NonNullable<BunFetchRequestInit["body"]>;
   /** Aborted when the client disconnects or a deadline passes. A call has no other timeout. */
   signal: Cancellation;
 }
 
-/** Makes an error of a failed response; of its body at most the first 64 KiB are given. */
+/** Makes an error of a failed response; it gets at most the first 64 KiB of the body. */
 export type Classify = (
   response: Pick<VendorResponse, "status" | "headers">,
   bodyText: string,
 ) => UpstreamError;
 
-/** Of a whole text response. */
+/** Most bytes of a whole text response. */
 export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
-/** Of a response that carries images. */
+/** Most bytes of a response that contains images. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const MAX_ERROR_BYTES = 64 * 1024;
-/** After so many bytes of a body others get a turn. */
+/** Bytes of a body after which other requests run. */
 const TURN_BYTES = 1024 * 1024;
 
-/** Errors that occur before the request is sent, so the vendor cannot have carried it out. */
+/** Codes of errors that occur before the request is sent, so that the vendor cannot have carried it out. */
 const NEVER_SENT: ReadonlySet<unknown> = new Set([
   "AddressRefused",
   "ECONNREFUSED",
@@ -125,14 +129,14 @@ const NEVER_SENT: ReadonlySet<unknown> = new Set([
   "ERR_PROXY_TUNNEL",
 ]);
 
-/** The response is not valid HTTP, or is encoded wrongly. */
+/** Codes of errors of a response that is not valid HTTP, or is encoded wrongly. */
 const NOT_HTTP: ReadonlySet<unknown> = new Set([
   "InvalidHTTPResponse",
   "ZlibError",
   "BrotliDecompressionError",
 ]);
 
-/** Reads a whole text. Throws `broken` when it is longer than `maxBytes`, is empty or was cut. */
+/** Reads a whole text. Throws `broken` when it is longer than `maxBytes`, empty or cut off. */
 export async function readText(
   response: VendorResponse,
   maxBytes: number,
@@ -149,7 +153,7 @@ export async function readText(
   return text;
 }
 
-/** A compressed body can be of any size, so its length says nothing. */
+/** True when the body's length fits. A compressed body can have any size, so its length says nothing. */
 function isKnownToFit({ headers }: VendorResponse, maxBytes: number): boolean {
   const length = headers.get("content-length");
   return length !== null && Number(length) <= maxBytes && !headers.has("content-encoding");
@@ -182,7 +186,7 @@ export async function* readPieces(
       received += value.byteLength;
       if (received > maxBytes) throw brokenResponse(`gave more than ${maxBytes} bytes`);
       sinceTurn += value.byteLength;
-      // A compressed body may come faster than anything else gets a turn.
+      // A compressed body may come so fast that nothing else could run.
       if (sinceTurn > TURN_BYTES) {
         sinceTurn = 0;
         await yieldToEventLoop();
@@ -199,7 +203,7 @@ function readingError(error: unknown, signal: Cancellation): unknown {
   return signal.aborted ? signal.reason : brokenResponse("broke off its response", error);
 }
 
-/** Reads JSON; throws `broken` when it is truncated, something else, or more than can be parsed at once. */
+/** Reads JSON. Throws `broken` when it is truncated, no JSON, or more than can be parsed at once. */
 export function parseResponse(text: string): unknown {
   try {
     return parseBounded(text);
@@ -209,7 +213,10 @@ export function parseResponse(text: string): unknown {
   }
 }
 
-/** A response of success without the promised content. The vendor may have done the work, and may charge for it. */
+/**
+ * Makes the error of a response of success without the promised content. The vendor may have done the work, and may
+ * charge for it.
+ */
 export function brokenResponse(what: string, cause?: unknown): UpstreamError {
   return new UpstreamError("broken", `the vendor ${what}`, { isAmbiguous: true, cause });
 }
@@ -232,7 +239,7 @@ async function discard(response: VendorResponse, what: string): Promise<Upstream
   return new UpstreamError("broken", `the vendor ${what}`, { status: response.status });
 }
 
-/** The start of an error's body. Where a body of unknown length breaks off, what came before is returned. */
+/** Returns the start of an error's body. When a body of unknown length breaks off, returns the part before. */
 async function readErrorText(response: VendorResponse, signal: Cancellation): Promise<string> {
   const start = new GrowingBuffer();
   try {

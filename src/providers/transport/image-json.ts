@@ -23,8 +23,8 @@ const LIMITS: Partial<JsonSpoolOptions> = {
 };
 
 /**
- * Reads a JSON object whose images are base64 without ever holding the base64 or the images: they are decoded into
- * `spool` as they arrive. Throws `broken` for anything else, or the signal's reason.
+ * Reads a JSON object that contains images as base64. Memory never holds the base64 or the images: they are decoded
+ * into `spool` as they arrive. Throws `broken` for anything else, or the signal's reason.
  */
 export async function readImageJson(
   response: Response,
@@ -41,7 +41,10 @@ export async function readImageJson(
   }
 }
 
-/** The image of a base64 field, however long; undefined for an absent one. Throws `broken` for what is no base64. */
+/**
+ * Returns the image of a base64 field of any length; undefined for an absent one. Throws `broken` when it is not
+ * base64.
+ */
 export function imageOf(value: StreamedJson | undefined): Blob | undefined {
   if (value instanceof SpooledString && value.decoded) return value.blob;
   if (value === undefined || value === null || value === "") return undefined;
@@ -50,7 +53,9 @@ export function imageOf(value: StreamedJson | undefined): Blob | undefined {
   return new Blob([new Uint8Array(bytes)]);
 }
 
-/** Some compatible vendors put a whole `data:` URL where the protocol has bare base64. */
+/**
+ * Returns the base64 of a field. Some compatible vendors put a whole `data:` URL where the protocol has bare base64.
+ */
 function afterHeader(text: string): string {
   return text.slice(readDataUrlHeader(text)?.length ?? 0);
 }

@@ -10,7 +10,7 @@ import {
 } from "./http.ts";
 import type { JsonBody } from "./json-body.ts";
 
-/** Calls and returns the JSON object of the response. Throws an `UpstreamError`, or the signal's reason. */
+/** Makes a call and returns the JSON object of its response. Throws an `UpstreamError`, or the signal's reason. */
 export async function callJson(
   method: "POST" | "GET",
   call: JsonCall,
@@ -22,7 +22,7 @@ export async function callJson(
   return value;
 }
 
-/** The same with the body of the response unread. */
+/** Makes a call and leaves the body of its response unread. */
 export function sendJson(
   method: "POST" | "GET",
   { body, headers, ...request }: JsonCall,
@@ -36,7 +36,7 @@ interface JsonCall extends Omit<VendorRequest, "body"> {
   body?: JsonBody;
 }
 
-/** Headers of every JSON call besides the credential. */
+/** Headers of every JSON call, besides the credential. */
 export const JSON_HEADERS = {
   accept: "application/json",
   "accept-encoding": "identity",

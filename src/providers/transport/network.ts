@@ -2,22 +2,22 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { dialledAt } from "../../lib/safe-fetch/dial.ts";
 import { AddressRefused, type NetworkGuard } from "../../lib/network-guard.ts";
 
-// The guard belongs to everything that a channel does: its calls, polls, tokens and downloads of results. As a value of
-// the asynchronous context no adapter can forget to pass it on.
+// The guard applies to everything that a channel does: its calls, polls, tokens and downloads of results. As a value
+// of the asynchronous context, no adapter can forget to pass it on.
 const running = new AsyncLocalStorage<NetworkGuard>();
 let isProxied = false;
 
-/** From now on the runtime's client sends every call through the proxy that the environment names. */
+/** Makes the runtime's client send every call through the proxy that the environment names. */
 export function useProxies(): void {
   isProxied = true;
 }
 
-/** The guard of the channel that makes the present call; undefined where it may call any address. */
+/** Returns the guard of the channel that makes the present call; undefined when it may call any address. */
 export function presentGuard(): NetworkGuard | undefined {
   return running.getStore();
 }
 
-/** An upstream, or any part of one, whose functions dial only what the guard allows. */
+/** Wraps an upstream, or any part of one, so that its functions dial only addresses that the guard allows. */
 export function guarded<Part>(part: Part, guard: NetworkGuard): Part {
   if (Array.isArray(part)) return part.map((each: unknown) => guarded(each, guard)) as Part;
   if (typeof part !== "object" || part === null) return part;
@@ -30,13 +30,13 @@ export function guarded<Part>(part: Part, guard: NetworkGuard): Part {
   return Object.fromEntries(entries) as Part;
 }
 
-/** The runtime's `fetch`, to an address that the guard of the channel allows. Throws `AddressRefused`. */
+/** Calls the runtime's `fetch` for an address that the channel's guard allows. Throws `AddressRefused`. */
 export async function fetchGuarded(link: string, init: BunFetchRequestInit): Promise<Response> {
   const guard = running.getStore();
   if (!guard) return await fetch(link, init);
   const url = new URL(link);
   if (isProxied && init.proxy === undefined) {
-    // The proxy looks the name up; this machine may not know it.
+    // The proxy resolves the name; this machine may not know it.
     await guard.addressesOf(url.hostname).catch((error: unknown) => {
       if (error instanceof AddressRefused) throw error;
     });

@@ -4,10 +4,10 @@ import { after, sleep, untilAborted } from "../../lib/waiting.ts";
 import { brokenResponse } from "./http.ts";
 
 /**
- * Runs a job at an asynchronous vendor: submits it, polls it at the vendor's pace until it has ended, and cancels it
- * when `signal` aborts. Polls that fail are repeated with growing intervals. Throws the job's own error, or the
- * signal's reason, at once; an error after the submission is ambiguous, since the job may still be done. With a
- * `record`, the job is remembered, and one that was submitted before is only polled.
+ * Runs a job at an asynchronous vendor: submits it, polls it at the vendor's pace until it ends, and cancels it when
+ * `signal` aborts. Polls that fail are repeated with growing intervals. Throws the job's own error, or the signal's
+ * reason, at once; an error after the submission is ambiguous, since the job may still be done. With a `record`, the
+ * job is stored, and a job that was submitted before is only polled.
  */
 export async function runJob<Result>(
   job: VendorJob<Result>,
@@ -26,10 +26,10 @@ interface JobPolling {
 }
 
 export interface VendorJob<Result> {
-  /** Vendors that wait a little with their response may already report the end. */
+  /** Submits the job. Vendors that delay their response may report the end at once. */
   submit(signal: AbortSignal): Promise<SubmittedJob<Result>>;
   poll(jobId: string, signal: AbortSignal): Promise<VendorJobStatus<Result>>;
-  /** Left out where the vendor has no such call. */
+  /** Cancels the job; absent when the vendor has no such call. */
   cancel?(jobId: string, signal: AbortSignal): Promise<unknown>;
 }
 
@@ -46,18 +46,18 @@ export interface Running {
 
 export const RUNNING: Running = { state: "running" };
 
-/** The id of a job as a part of a path. Throws `broken` where the vendor gave none. */
+/** Returns the id of a job as a part of a path. Throws `broken` when the vendor gave none. */
 export function readJobId(id: unknown): string {
   if (typeof id === "string" && /^[\w-]{1,100}$/.test(id)) return id;
   throw brokenResponse("named no job id");
 }
 
-/** Consecutive failures of polls. */
+/** Most consecutive failures of polls. */
 const MAX_FAILURES = 5;
 const MAX_INTERVAL_MS = 10_000;
-/** Of a single poll, and of a cancel call. */
+/** Longest time of a single poll or cancel call. */
 const MAX_POLL_MS = 20_000;
-/** How long the response to an aborted submission is awaited, so that its job can be cancelled. */
+/** Milliseconds to wait for the response to an aborted submission, so that its job can be cancelled. */
 const SUBMIT_GRACE_MS = 15_000;
 
 /** Failures of a poll that say nothing about the job. */
@@ -84,7 +84,7 @@ async function submitOnce<Result>(
   try {
     await record?.save(submitted.jobId);
   } catch (error) {
-    // Nobody could finish it.
+    // No other process could finish the job.
     void cancel(job, submitted.jobId);
     throw error;
   }
@@ -166,17 +166,23 @@ async function poll<Result>(
   }
 }
 
-/** A vendor that does not find or show the job will not do so later. */
+/** True when a later poll may succeed. A vendor that does not find or show the job now will not do so later. */
 function isTransient({ kind, status }: UpstreamError): boolean {
   return TRANSIENT.has(kind) && status !== 403 && status !== 404;
 }
 
-/** Doubles with each failure, and respects the vendor's retry-after, up to a maximum. */
+/**
+ * Returns the wait before the next poll: it doubles with each failure and respects the vendor's retry-after, up to a
+ * maximum.
+ */
 function backOffMs(intervalMs: number, failures: number, { retryAfterSeconds = 0 }: UpstreamError): number {
   return Math.min(MAX_INTERVAL_MS, Math.max(intervalMs * 2 ** failures, retryAfterSeconds * 1000));
 }
 
-/** The request was accepted when the job was, so a poll that is rejected does not blame the caller. */
+/**
+ * Makes the error of a lost job. The vendor accepted the request with the job, so a rejected poll does not blame the
+ * caller.
+ */
 function lost(error: UpstreamError): UpstreamError {
   const { kind, message, status, retryAfterSeconds } = error;
   return new UpstreamError(kind === "rejected" ? "broken" : kind, `lost the vendor's job: ${message}`, {
@@ -188,7 +194,7 @@ function lost(error: UpstreamError): UpstreamError {
   });
 }
 
-/** The outcome does not matter; a job that cannot be cancelled ends by itself. */
+/** Cancels a job and ignores the outcome; a job that cannot be cancelled ends by itself. */
 async function cancel(job: VendorJob<unknown>, jobId: string): Promise<void> {
   await job.cancel?.(jobId, AbortSignal.timeout(MAX_POLL_MS)).catch(() => {});
 }

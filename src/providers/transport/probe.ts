@@ -2,7 +2,7 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Classify, VendorRequest } from "./http.ts";
 import { callJson } from "./json-call.ts";
 
-/** A read that the vendor serves to every valid credential, free of charge. */
+/** Makes a read that the vendor serves to every valid credential, free of charge. */
 export async function probeByReading(call: Omit<VendorRequest, "body">, classify: Classify): Promise<void> {
   await callJson("GET", call, classify);
 }
@@ -11,8 +11,8 @@ export async function probeByReading(call: Omit<VendorRequest, "body">, classify
 export const UNKNOWN_MODEL = "gateway-probe";
 
 /**
- * Makes a call whose refusal for the unknown model, or a success, is the proof. `statuses` are those of such refusals
- * where the vendor's say it and nothing else does.
+ * Makes a call that proves the credential by its success, or by a refusal of the unknown model. `statuses` are those
+ * of such refusals, for a vendor that shows them only by the status.
  */
 export async function probeByRefusal(
   call: () => Promise<unknown>,
@@ -26,7 +26,7 @@ export async function probeByRefusal(
   }
 }
 
-/** Tries the second way where the address does not have the first one. */
+/** Probes the first way, and the second one when the address does not have the first. */
 export async function probeByEither(first: () => Promise<void>, second: () => Promise<void>): Promise<void> {
   try {
     await first();
@@ -37,7 +37,10 @@ export async function probeByEither(first: () => Promise<void>, second: () => Pr
   }
 }
 
-/** A 404 in the vendor's own words is of the model; one without is of the address. */
+/**
+ * True when the model's name was refused. A 404 in the vendor's own words concerns the model; one without concerns the
+ * address.
+ */
 function isRefusalByName(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   const { kind, status, vendorMessage } = error;

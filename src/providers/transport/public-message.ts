@@ -1,15 +1,17 @@
 import { VENDOR_NAMES } from "../../domain/vendor-names.ts";
 
-/** Makes a vendor's sentence fit for callers; undefined when nothing of it is. */
+/** Makes a vendor's sentence fit for callers; undefined when no part of it is. */
 type Sanitize = (message: string) => string | undefined;
 
 const MAX_MESSAGE = 500;
 const SENTENCE_END = /(?<=[.!?])\s+/;
 
-/** Addresses, keys and their fragments, request, project and organization ids, long opaque words. */
+/**
+ * Patterns of addresses, keys and their fragments, ids of requests, projects and organizations, and long opaque words.
+ */
 const TELLTALE = [
   /:\/\/|\bwww\.|[\w-]\.(com|ai|cn|net|org|io|dev|app|cloud|co|eu|us)\b/i,
-  // Of servers of one's own.
+  // Hosts of the operator's own network.
   /\blocalhost\b|[\w-]\.(internal|local|lan|corp|svc|home|intranet)\b/i,
   /\b\d{1,3}(\.\d{1,3}){3}\b/,
   /\S@\S/,
@@ -20,8 +22,8 @@ const TELLTALE = [
 ];
 
 /**
- * Prepares the neutral wording of a channel's messages: a sentence that holds a key, an address, an id or the name
- * of a vendor is left out as a whole, so that what remains still reads.
+ * Prepares the neutral wording of a channel's messages: it leaves out each whole sentence that contains a key, an
+ * address, an id or the name of a vendor, so that the rest still reads well.
  */
 export function createSanitizer(secrets: readonly string[], hostname: string): Sanitize {
   const label = hostname.split(".").at(-2) ?? "";

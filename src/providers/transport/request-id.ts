@@ -7,7 +7,7 @@ const REQUEST_ID_HEADERS = [
   "x-tt-logid",
 ];
 
-/** The vendor's own id of a call, which its support asks for. */
+/** Returns the vendor's own id of a call, for inquiries to its support. */
 export function requestIdOf({ headers }: { headers: Pick<Headers, "get"> }): string | undefined {
   for (const name of REQUEST_ID_HEADERS) {
     const id = headers.get(name);

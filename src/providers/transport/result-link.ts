@@ -11,7 +11,10 @@ import { fetchGuarded } from "./network.ts";
  */
 export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 
-/** Links must be public https addresses, except those on the origin of the channel's base address. */
+/**
+ * Makes the fetcher of results. Links must be public https addresses, except those on the origin of the channel's base
+ * address.
+ */
 export function createFetchResult(
   baseUrl: string,
   safeFetch: Downloads = createSafeFetch({ limits: LIMITS }),
@@ -48,7 +51,7 @@ function decodeInline(link: string): Blob {
   return new Blob([new Uint8Array(bytes)]);
 }
 
-/** Fetches several at once and returns them in order, at most `MAX_RESULTS`; failures as in `fulfilledOf`. */
+/** Fetches several results at once and returns them in order, at most `MAX_RESULTS`. Fails as `fulfilledOf` does. */
 export async function fetchEach(
   links: readonly string[],
   fetchResult: FetchResult,
@@ -58,7 +61,7 @@ export async function fetchEach(
   return await fulfilledOf(links.slice(0, MAX_RESULTS).map((link) => fetchResult(link, spool, signal)));
 }
 
-/** The pictures that succeeded, in order. Throws the first error when none did. */
+/** Returns the pictures that succeeded, in order. Throws the first error when none did. */
 export async function fulfilledOf(reads: readonly Promise<Blob>[]): Promise<Blob[]> {
   const outcomes = await Promise.allSettled(reads);
   const pictures = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -67,13 +70,15 @@ export async function fulfilledOf(reads: readonly Promise<Blob>[]): Promise<Blob
   return pictures;
 }
 
-/** A picture that was paid for is worth a longer wait, and each call to the vendor has few of them. */
+/**
+ * Limits of downloads: a picture that was paid for is worth a longer wait, and each call to a vendor has few of them.
+ */
 const LIMITS = { concurrencyPerTenant: 64, totalTimeoutMs: 60_000 };
 
-/** More than any vendor makes in one call. */
+/** Most results of one call; no vendor makes so many. */
 export const MAX_RESULTS = 10;
 
-/** Of one picture; about the size of the largest one sold when it is uncompressed. */
+/** Most bytes of one picture: about the size of the largest one sold when it is uncompressed. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 async function downloadGuarded(
@@ -114,12 +119,12 @@ async function downloadFromVendor(link: string, file: SpoolFile, signal: AbortSi
   }
 }
 
-/** Whether a retry would fail in the same way. A bug is not retried either. */
+/** True when a retry would fail in the same way. A bug is not retried either. */
 function isLasting(error: unknown): boolean {
   return error instanceof SafeFetchError ? error.reason !== "failed" : !(error instanceof UpstreamError);
 }
 
-/** The link itself is a credential for the picture, so it is not logged. */
+/** Makes the error. The link itself is a credential for the picture, so it is not logged. */
 function failed(error: SafeFetchError): UpstreamError {
   return brokenResponse(`gave a link that could not be fetched (${error.reason}: ${error.detail})`, error);
 }

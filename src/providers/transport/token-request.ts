@@ -9,8 +9,8 @@ import type { GrantedToken } from "./access-tokens.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` that is never ambiguous, since the vendor has
- * not been called yet, and that contains nothing of what was sent.
+ * Requests an access token (RFC 6749, 5). Throws an `UpstreamError` that is never ambiguous, since the vendor has not
+ * been called yet, and that contains no part of the request.
  */
 export async function requestToken(url: string, request: TokenRequest): Promise<GrantedToken> {
   try {
@@ -31,13 +31,13 @@ interface TokenRequest {
   headers: Readonly<Record<string, string>>;
   body?: string;
   signal: AbortSignal;
-  /** False bypasses a proxy of the environment. */
+  /** False to bypass a proxy of the environment. */
   proxy?: false;
 }
 
 const MAX_BYTES = 64 * 1024;
 
-/** A token request concerns the credential only, so any refusal of it is the account's. */
+/** Kinds by status: a token request concerns only the credential, so the account is the cause of any refusal. */
 const ACCOUNT_STATUSES: Readonly<Record<number, UpstreamErrorKind>> = {
   400: "account",
   403: "account",
@@ -55,7 +55,7 @@ function refused({ status, headers }: Response, text: string): UpstreamError {
 
 function readGrant(parsed: unknown): GrantedToken {
   const token = isObject(parsed) ? parsed["access_token"] : undefined;
-  // Managed identities of Azure have it as text.
+  // Managed identities of Azure send the number as text.
   const lifetimeSeconds = isObject(parsed) ? saneCount(Number(parsed["expires_in"])) : null;
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token) || !lifetimeSeconds)
     throw new UpstreamError("broken", "the token server gave no token");

@@ -8,7 +8,7 @@ import { systemClock } from "../../lib/clock.ts";
 
 /**
  * Turns the failures of one vendor into `UpstreamError`s. `read` finds code, message and kind in the vendor's own
- * body; where it leaves the kind open, the status decides. The secret is in no message.
+ * body; when it leaves the kind open, the status decides. No message contains the secret.
  */
 export function createVendorErrors(redaction: Redaction, read: ReadFailure): VendorErrors {
   const { secret, otherSecrets = [], baseUrl } = redaction;
@@ -51,22 +51,22 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
 }
 
 export interface VendorErrors {
-  /** Reads a response whose status or content says that the call failed. */
+  /** Reads a response that failed by its status or content. */
   classify: Classify;
-  /** An error that the vendor reports in another way. */
+  /** Makes an error that the vendor reports in another way. */
   raise(kind: UpstreamErrorKind, reading: FailureReading, status?: number): UpstreamError;
 }
 
-/** What must not appear in a message: the credentials, and the vendor's name as its address has it. */
+/** The words that must not appear in a message: credentials, and the vendor's name as its address has it. */
 export interface Redaction {
-  /** Null for a server without one. */
+  /** Null for a server without a key. */
   secret: string | null;
   /** Values of the operator's own headers. */
   otherSecrets?: readonly string[];
   baseUrl: string;
 }
 
-/** `body` is the parsed object, the first one of a list, or empty where the body is neither. */
+/** Reads a failure. `body` is the parsed object, the first one of a list, or empty when the body is neither. */
 export type ReadFailure = (
   body: Record<string, unknown>,
   status: number,
@@ -77,12 +77,12 @@ export type ReadFailure = (
 export interface FailureReading {
   code: string;
   message: string;
-  /** The status that the body names; it takes the place of the response's where the kind is open. */
+  /** The status that the body names; it replaces the response's own when the kind is open. */
   status?: number;
   kind?: UpstreamErrorKind;
   param?: string;
   isContextExceeded?: boolean;
-  /** The vendor's retry-after in the body; the header takes precedence. */
+  /** The vendor's retry-after in the body; the header has priority. */
   retryAfterSeconds?: number;
 }
 
@@ -94,8 +94,8 @@ const UNUSUAL_IN_CODE = /[^\w./:[\] -]/g;
 const PARAM = /^[\w.[\]-]{1,64}$/;
 
 /**
- * Statuses that say nothing of the account while no code comes with them: the request may name a picture, a file or
- * a feature that is forbidden or missing. Another target may be able to serve it.
+ * Statuses that, without a code, say nothing about the account: the request may name a picture, a file or a feature
+ * that is forbidden or missing. Another target may be able to serve it.
  */
 const BY_REQUEST: ReadonlySet<number> = new Set([403, 404]);
 
@@ -114,7 +114,7 @@ const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   499: "overloaded",
 };
 
-/** The kind that a status alone stands for. Any other 4xx points to a wrong address or method. */
+/** Returns the kind of a status alone. Any other 4xx points to a wrong address or method. */
 export function kindOfStatus(
   status: number,
   overrides: Readonly<Record<number, UpstreamErrorKind>> = {},
@@ -123,7 +123,7 @@ export function kindOfStatus(
   return overrides[status] ?? KIND_BY_STATUS[status] ?? "broken";
 }
 
-/** Reads `detail` of FastAPI: one sentence, or a list of problems with their paths, of which the first counts. */
+/** Reads `detail` of FastAPI: one sentence, or a list of problems with their paths; the first one counts. */
 export function readDetail({ detail }: Record<string, unknown>): FailureReading {
   if (!Array.isArray(detail)) return { code: "", message: textOf(detail) };
   const problem: unknown = detail[0];

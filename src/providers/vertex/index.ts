@@ -67,7 +67,7 @@ export const vertex: Provider<VertexSettings> = {
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
 
-/** A count is free, and made of every model. */
+/** Makes a count, which is free and works for every model. */
 const countCall = (signal: AbortSignal): TextCall => ({
   raw: '{"contents":[{"role":"user","parts":[{"text":"ping"}]}]}',
   upstreamModel: "gemini-2.5-flash",
@@ -79,9 +79,9 @@ const countCall = (signal: AbortSignal): TextCall => ({
 /** Fields of a request that its count refuses (Vertex AI reference, `CountTokensRequest`). */
 const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_settings", "labels"];
 
-/** Of an inline picture (Vertex AI, image understanding). */
+/** Most bytes of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
-/** Their hosts have another form. */
+/** Regions whose hosts have another form. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connectionOf(settings: VertexSettings): GenerateContentConnection {
@@ -97,7 +97,7 @@ function connectionOf(settings: VertexSettings): GenerateContentConnection {
   };
 }
 
-/** Address of a publisher's models. */
+/** Returns the address of a publisher's models. */
 function modelsUrlOf(settings: VertexSettings, version: string, publisher: string): string {
   const { region } = settings;
   const project = `${baseUrlOf(settings)}/${version}/projects/${projectOf(settings)}`;
@@ -108,7 +108,7 @@ function baseUrlOf({ baseUrl, region }: VertexSettings): string {
   return withoutEndSlash(baseUrl ?? regionalAddress(region));
 }
 
-/** Host of a region (Google Gen AI SDK, `_api_client`). */
+/** Returns the host of a region (Google Gen AI SDK, `_api_client`). */
 function regionalAddress(region: string): string {
   if (region === "global") return "https://aiplatform.googleapis.com";
   if (MULTI_REGIONS.has(region)) return `https://aiplatform.${region}.rep.googleapis.com`;

@@ -14,7 +14,7 @@ import { createVendorErrors, type ReadFailure } from "../transport/vendor-errors
 
 interface VertexMessagesConnection {
   baseUrl: string;
-  /** Address in front of `/{model}:rawPredict`. */
+  /** The part of the address before `/{model}:rawPredict`. */
   modelsUrl: string;
   authenticate: Authenticate;
 }
@@ -36,7 +36,7 @@ export function createVertexMessages(connection: VertexMessagesConnection): Text
   };
 }
 
-/** Whether an upstream model is one of Anthropic's; others are Google's. */
+/** True for an upstream model of Anthropic; others are Google's. */
 export function isClaude(upstreamModel: string): boolean {
   return upstreamModel.startsWith("claude-");
 }
@@ -52,7 +52,7 @@ async function send(
 ): Promise<TextResponse> {
   const { raw, upstreamModel, isStream, headers, signal } = call;
   const classify = tellingUnknownBetas(classifier(baseUrl, credential), call);
-  // Ids with a date have an `@`, which the documented addresses keep.
+  // Ids with a date contain an `@`, which the documented addresses keep.
   const model = encodeURIComponent(upstreamModel).replaceAll("%40", "@");
   const request = {
     url: `${modelsUrl}/${model}:${isStream ? "streamRawPredict" : "rawPredict"}`,
@@ -67,7 +67,7 @@ async function send(
   return { ...(await readMessage(response, classify, signal)), requestId };
 }
 
-/** Counting has an address of its own, and the model in the body. */
+/** Counts tokens. Counting has an address of its own, with the model in the body. */
 async function countTokens(
   call: TextCall,
   { modelsUrl, baseUrl }: VertexMessagesConnection,
@@ -84,18 +84,20 @@ async function countTokens(
   return readCount(await post(request, classify), signal);
 }
 
-/** The version goes in the body; what is in trial keeps its header. */
+/** Returns the headers of beta features; the version goes in the body. */
 function betasOf(headers: TextCall["headers"]): Record<string, string> {
   const betas = headers["anthropic-beta"];
   return betas === undefined ? {} : { "anthropic-beta": betas };
 }
 
-/** Credentials may be new for every call, and failures are rare. */
+/**
+ * Makes the classifier of a failure when it is needed: credentials may be new for every call, and failures are rare.
+ */
 function classifier(baseUrl: string, { secret }: Credential): Classify {
   return (response, text) => createVendorErrors({ secret, baseUrl }, readFailure).classify(response, text);
 }
 
-/** The model's own failures are Anthropic's, all others are Google's. */
+/** Reads a failure. The model's own failures have Anthropic's form, all others Google's. */
 const readFailure: ReadFailure = (body, status) => {
   const { error } = body;
   const isOfModel = body["type"] === "error" || (isObject(error) && typeof error["type"] === "string");

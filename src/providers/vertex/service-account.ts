@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { GrantedToken } from "../transport/access-tokens.ts";
 import { requestToken } from "../transport/token-request.ts";
 
-/** Reads the JSON of a service account's key; null when it is none or its private key cannot be used. */
+/** Reads the JSON of a service account's key; null when it is another text or its private key cannot be used. */
 export function readServiceAccount(text: string): ServiceAccount | null {
   try {
     const file = keyFile.parse(JSON.parse(text));
@@ -55,12 +55,12 @@ const keyFile = z.object({
 
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
-/** Without it a clock slightly ahead would sign assertions from the future. */
+/** Seconds that assertions are dated back: a clock slightly ahead would otherwise sign assertions from the future. */
 const SKEW_SECONDS = 30;
-/** The maximum that is accepted. */
+/** The longest lifetime that is accepted. */
 const LIFETIME_SECONDS = 3600;
 
-/** A signed JSON web token in compact form (RFC 7515, RFC 7519). */
+/** Writes a signed JSON web token in compact form (RFC 7515, RFC 7519). */
 function writeAssertion({ email, key, keyId, tokenUrl }: ServiceAccount, now: number): string {
   const issuedAt = Math.floor(now / 1000) - SKEW_SECONDS;
   const header = { alg: "RS256", typ: "JWT", ...(keyId !== undefined && { kid: keyId }) };
