@@ -57,7 +57,7 @@ export interface ImageModel extends ModelFacts {
 
 export type ImageFormat = "png" | "jpeg" | "webp";
 
-/** What an image model supports, as catalogue data. Sizes are in pixels. */
+/** The capability of an image model, as catalogue data. Sizes are in pixels. */
 export interface ImageCapability {
   /** `pixels`: any width and height within `bounds`; `table`: only the sizes in `sizes`. */
   sizeMode: "pixels" | "table";

@@ -10,7 +10,7 @@ import { probeByEither, probeByReading, probeByRefusal, UNKNOWN_MODEL } from "./
 const settings = z.object({
   baseUrl: httpAddress
     .default("https://api.anthropic.com")
-    .describe("Address in front of `/v1/messages`, of Anthropic or any vendor that serves its protocol"),
+    .describe("Base address before `/v1/messages`, of Anthropic or any vendor that serves its protocol"),
   apiKey: headerValue,
   headers: extraHeaders,
 });
@@ -22,7 +22,7 @@ export const anthropic: Provider<AnthropicSettings> = {
   name: "anthropic",
   title: "Anthropic",
   documentation:
-    "An API key of console.anthropic.com; with another address any vendor of the messages protocol with its key in x-api-key.",
+    "An API key of console.anthropic.com, or with another address of any vendor of the messages protocol that reads the key from x-api-key.",
   settings,
   probe: (settings, signal) => probeMessages(connectionOf(settings), signal),
   text: (settings) => [createMessagesText(connectionOf(settings), { demandsThinking: true })],

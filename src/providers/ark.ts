@@ -24,7 +24,7 @@ const settings = z.object({
     .describe("Region of the key; names of models belong to one region too"),
   baseUrl: httpAddress
     .optional()
-    .describe("Address in front of `/images/generations`, instead of the region's own"),
+    .describe("Base address before `/images/generations`, instead of the region's own"),
   apiKey: headerValue,
   fanOut: fanOutSetting,
 });

@@ -21,7 +21,7 @@ import { RUNNING, runJob, type VendorJobStatus, type VendorJob } from "./transpo
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 const settings = z.object({
-  baseUrl: httpAddress.default("https://api.bfl.ai/v1").describe("Address in front of the models' own paths"),
+  baseUrl: httpAddress.default("https://api.bfl.ai/v1").describe("Base address before the models' own paths"),
   apiKey: headerValue,
   fanOut: fanOutSetting,
   pollIntervalMs: pollIntervalSetting,

@@ -30,14 +30,14 @@ import { ownValue } from "../lib/own-value.ts";
 
 const settings = z.object({
   region: z.enum(["cn", "global"]).default("cn").describe("Region of the key"),
-  baseUrl: httpAddress.optional().describe("Address in front of `/services/…`, instead of the region's own"),
+  baseUrl: httpAddress.optional().describe("Base address before `/services/…`, instead of the region's own"),
   apiKey: headerValue,
   headers: extraHeaders,
   fanOut: fanOutSetting,
   tasks: z
     .boolean()
     .default(false)
-    .describe("Whether image models are called as tasks, for models that the vendor serves only that way"),
+    .describe("True to call image models as tasks, for models that the vendor serves only that way"),
   pollIntervalMs: pollIntervalSetting.default(3000),
 });
 

@@ -14,7 +14,7 @@ import { createVendorErrors } from "./transport/vendor-errors.ts";
 const settings = z.object({
   baseUrl: httpAddress
     .default("https://generativelanguage.googleapis.com")
-    .describe("Address in front of `/v1beta/models/…`"),
+    .describe("Base address before `/v1beta/models/…`"),
   apiKey: headerValue,
   fanOut: fanOutSetting,
 });

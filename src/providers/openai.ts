@@ -25,7 +25,7 @@ const OPENAI_ORIGIN = "https://api.openai.com";
 const settings = z.object({
   baseUrl: httpAddress
     .default(`${OPENAI_ORIGIN}/v1`)
-    .describe("Address in front of `/chat/completions` and `/images/…`, of OpenAI or any compatible vendor"),
+    .describe("Base address before `/chat/completions` and `/images/…`, of OpenAI or any compatible vendor"),
   apiKey: optionalCredential,
   headers: extraHeaders,
   organization: headerValue.optional().describe("Organization of the account that is billed"),
@@ -34,7 +34,7 @@ const settings = z.object({
     .union([z.boolean(), z.literal("only")])
     .optional()
     .describe(
-      "Whether the address serves `/responses` too: OpenAI's own does, most compatible ones do not. `only` sends every text request there, for models that have nothing else",
+      "True when the address also serves `/responses`, as OpenAI's own does and most compatible ones do not. `only` sends every text request there, for models without another protocol",
     ),
 });
 
@@ -45,7 +45,7 @@ export const openai: Provider<OpenAiSettings> = {
   name: "openai",
   title: "OpenAI",
   documentation:
-    "An API key of platform.openai.com; with another address any vendor of its chat completions or images.",
+    "An API key of platform.openai.com, or with another address of any vendor with OpenAI's chat completions or images.",
   settings,
   probe: (settings, signal) =>
     probeOpenAi(connectionOf(settings), `${withoutEndSlash(settings.baseUrl)}/models`, signal),

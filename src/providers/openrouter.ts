@@ -26,7 +26,7 @@ import { type FailureReading } from "./transport/vendor-errors.ts";
 const settings = z.object({
   baseUrl: httpAddress
     .default(VENDORS.openrouter.baseUrl)
-    .describe("Address in front of `/chat/completions` and `/images`"),
+    .describe("Base address before `/chat/completions` and `/images`"),
   apiKey: headerValue,
   headers: extraHeaders,
   messagesBaseUrl: messagesAddress,

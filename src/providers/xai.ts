@@ -25,7 +25,7 @@ import type { FailureReading } from "./transport/vendor-errors.ts";
 const settings = z.object({
   baseUrl: httpAddress
     .default(VENDORS.xai.baseUrl)
-    .describe("Address in front of `/chat/completions` and `/images/…`"),
+    .describe("Base address before `/chat/completions` and `/images/…`"),
   apiKey: headerValue,
   headers: extraHeaders,
   responses: responsesSetting,

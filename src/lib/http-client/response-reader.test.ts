@@ -107,7 +107,7 @@ test.each([
   ["no chunk size", `${OK}transfer-encoding: chunked\r\n\r\nx\r\n`],
   ["a chunk size that ends with a lone line feed", `${OK}transfer-encoding: chunked\r\n\r\n1\nx\r\n`],
   ["a chunk size too large to count", `${OK}transfer-encoding: chunked\r\n\r\n${"f".repeat(13)}\r\n`],
-  ["a chunk of another size", `${OK}transfer-encoding: chunked\r\n\r\n1\r\nxy\r\n`],
+  ["a chunk that does not match its size", `${OK}transfer-encoding: chunked\r\n\r\n1\r\nxy\r\n`],
   ["bytes after its end", `${OK}content-length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n\r\n`],
   ["a head without an end", `${OK}a: ${"x".repeat(65_536)}`],
   ["a chunk size without an end", `${OK}transfer-encoding: chunked\r\n\r\n1;${"x".repeat(8_192)}`],

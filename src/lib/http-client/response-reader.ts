@@ -92,7 +92,7 @@ export class ResponseReader {
 
   #readHead(bytes: Buffer, at: number): number {
     const end = bytes.indexOf("\r\n\r\n", at, "latin1");
-    if ((end < 0 ? bytes.length : end) - at > MAX_HEAD_BYTES) throw invalid("too long a head");
+    if ((end < 0 ? bytes.length : end) - at > MAX_HEAD_BYTES) throw invalid("a head that is too long");
     if (end < 0) {
       // Without this check a head with bare line feeds would wait until the deadline.
       if (hasBareLineFeed(bytes, at)) throw invalid("a malformed head");
@@ -166,7 +166,7 @@ export class ResponseReader {
   #readChunkEnd(bytes: Buffer, at: number): number {
     if (bytes.length - at < 2) return -1;
     if (bytes[at] !== CARRIAGE_RETURN || bytes[at + 1] !== LINE_FEED)
-      throw invalid("a chunk of another size");
+      throw invalid("a chunk that does not match its size");
     this.#state = "chunk size";
     return at + 2;
   }
@@ -176,7 +176,7 @@ export class ResponseReader {
     const end = bytes.indexOf(LINE_FEED, at);
     if (end < 0) return needMore(bytes.length - at);
     this.#trailerBytes += end + 1 - at;
-    if (this.#trailerBytes > MAX_TRAILER_BYTES) throw invalid("too long a trailer");
+    if (this.#trailerBytes > MAX_TRAILER_BYTES) throw invalid("a trailer that is too long");
     if (end - at === 1 && bytes[at] === CARRIAGE_RETURN) this.#end();
     return end + 1;
   }
@@ -227,7 +227,7 @@ function hasBareLineFeed(bytes: Buffer, from: number): boolean {
 }
 
 function needMore(heldBytes: number): -1 {
-  if (heldBytes > MAX_LINE_BYTES) throw invalid("too long a line");
+  if (heldBytes > MAX_LINE_BYTES) throw invalid("a line that is too long");
   return -1;
 }
 

@@ -31,7 +31,7 @@ const settings = z
     apiKey: headerValue
       .optional()
       .describe(
-        "Without it tokens of Microsoft Entra are the credential: of an application, else of the machine's identity",
+        "Without it the credential is a token of Microsoft Entra: for an application, else for the machine's identity",
       ),
     headers: extraHeaders,
     tenantId: guid.optional(),
@@ -51,7 +51,7 @@ const settings = z
       .string()
       .regex(/^[a-z0-9.-]+$/, "must be a version such as 2025-04-01-preview")
       .optional()
-      .describe("Value of `api-version`; that of the surface where absent"),
+      .describe("Value of `api-version`; that of the surface by default"),
   })
   .refine(({ tenantId, clientSecret }) => (tenantId === undefined) === (clientSecret === undefined), {
     path: ["clientSecret"],

@@ -7,9 +7,7 @@ import { createBedrockText, type BedrockConnection } from "./text.ts";
 
 const settings = z
   .object({
-    baseUrl: httpAddress
-      .optional()
-      .describe("Address in front of `/model/…`; follows from the region where absent"),
+    baseUrl: httpAddress.optional().describe("Base address before `/model/…`; that of the region by default"),
     apiKey: headerValue
       .optional()
       .describe(
@@ -17,7 +15,7 @@ const settings = z
       ),
     accessKeyId: headerValue.optional(),
     secretAccessKey: headerValue.optional(),
-    sessionToken: headerValue.optional().describe("Of temporary access keys"),
+    sessionToken: headerValue.optional().describe("Session token of temporary access keys"),
     region: z
       .string()
       .regex(/^[a-z0-9-]+$/, "must be a region such as eu-central-1")

@@ -54,18 +54,14 @@ interface HostedVendor {
 
 export type WriteInputs = (base64: (blob: Blob) => string) => Record<string, unknown>;
 
-const field = z.string().regex(/^[a-z_]+(\[\])?$/, "must be a field's name, with [] behind it for a list");
+const field = z.string().regex(/^[a-z_]+(\[\])?$/, "must be a field's name, followed by [] for a list");
 
 /** The inputs of one model, from the channel's settings under the vendor's name of the model. */
 const modelInputs = z.strictObject({
-  edit: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("The vendor's name of the model for edits, where it is another"),
+  edit: z.string().min(1).optional().describe("The vendor's name of the model for edits, if it differs"),
   references: field
     .optional()
-    .describe("Field of the references; `name[]` takes a list, any other only the first"),
+    .describe("Field of the references; `name[]` gets a list, any other only the first one"),
   size: z
     .enum(["image_size", "width_height", "aspect_ratio"])
     .optional()
@@ -77,28 +73,28 @@ const modelInputs = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "Value of `aspect_ratio` for the shape of the first reference; without it the field is left out then",
+      "Value of `aspect_ratio` for the shape of the first reference; without it the field is left out in that case",
     ),
   resolution: z
     .partialRecord(z.enum(["1K", "2K", "4K"]), z.string().min(1))
     .optional()
-    .describe("Value of `resolution` for each tier; there is no such field without it"),
+    .describe("Value of `resolution` for each tier; without it the field is left out"),
   count: field.optional().describe("Field of the number of images; a call makes one image without it"),
   quality: z
     .boolean()
     .optional()
-    .describe("Whether `quality` takes the model's qualities; there is no such field without it"),
+    .describe("True to send the model's qualities as `quality`; otherwise the field is left out"),
   max_references: z
     .int()
     .min(1)
     .optional()
     .describe(
-      "Most references, where the vendor takes fewer than the model's record says and drops the others",
+      "Most references, for a vendor that accepts fewer than the model's record says and drops the others",
     ),
   formats: z
     .partialRecord(z.enum(["png", "jpeg", "webp"]), z.string().min(1))
     .optional()
-    .describe("Value of `output_format` for each format; there is no such field without it"),
+    .describe("Value of `output_format` for each format; without it the field is left out"),
 });
 
 export type ModelInputs = z.infer<typeof modelInputs>;

@@ -25,7 +25,7 @@ import type { CompatibleVendor } from "./vendors.ts";
 /** Makes the provider of a vendor that is described by data alone. */
 export function compatibleProvider(vendor: CompatibleVendor): Provider<CompatibleSettings> {
   const settings = z.object({
-    baseUrl: httpAddress.default(vendor.baseUrl).describe("Address in front of `/chat/completions`"),
+    baseUrl: httpAddress.default(vendor.baseUrl).describe("Base address before `/chat/completions`"),
     apiKey: vendor.isOwnServer ? optionalCredential.default(null) : headerValue,
     headers: extraHeaders,
     messagesBaseUrl: messagesAddress,
@@ -35,7 +35,7 @@ export function compatibleProvider(vendor: CompatibleVendor): Provider<Compatibl
     name: vendor.name,
     title: vendor.title,
     documentation: vendor.isOwnServer
-      ? "A server of your own: its address in front of /chat/completions, and a key where it wants one."
+      ? "A server of your own: its address before /chat/completions, and its key if it requires one."
       : `An API key of ${vendor.title}.`,
     settings,
     probe: (parsed, signal) => compatibleProbe(vendor, parsed, signal),
@@ -46,13 +46,15 @@ export function compatibleProvider(vendor: CompatibleVendor): Provider<Compatibl
 
 export const messagesAddress = httpAddress
   .optional()
-  .describe("Address in front of `/v1/messages`; the vendor's own where that of chat completions is too");
+  .describe(
+    "Base address before `/v1/messages`; the vendor's own by default if the address of chat completions is",
+  );
 
 export const responsesSetting = z
   .boolean()
   .default(false)
   .describe(
-    "Whether callers of the responses protocol are served by `/responses` beside it; else they get a translation",
+    "True to serve callers of the responses protocol by `/responses` at the same address; otherwise they get a translation",
   );
 
 interface CompatibleSettings extends OpenAiSettings {

@@ -35,7 +35,7 @@ const FRAMING: ReadonlySet<string> = new Set([
 export const fanOutSetting = z
   .boolean()
   .default(false)
-  .describe("Whether several images are made by as many parallel calls, where one call makes one");
+  .describe("True to make several images by as many parallel calls when a call makes one");
 
 export const pollIntervalSetting = z
   .int()

@@ -17,7 +17,7 @@ const settings = z
   .object({
     baseUrl: httpAddress
       .optional()
-      .describe("Address in front of `/{version}/projects/…`; follows from the region where absent"),
+      .describe("Base address before `/{version}/projects/…`; that of the region by default"),
     apiKey: z
       .string()
       .refine((text) => readServiceAccount(text) !== null, "must be the JSON of a service account's key")
@@ -27,7 +27,7 @@ const settings = z
       .string()
       .regex(/^[a-z0-9.:-]+$/, "must be a project's id")
       .optional()
-      .describe("The project to bill; the service account's own where absent"),
+      .describe("The project to bill; the service account's own by default"),
     region: z
       .string()
       .regex(/^[a-z0-9-]+$/, "must be a region such as europe-west4, or global, us or eu")
