@@ -9,7 +9,7 @@ const rate = (amount: bigint, source: PriceSource = "default"): Rate => ({
   effectiveFrom: 0,
 });
 
-/** What tokens cost where input costs 1 and output 4 nano-units a token, and where more is priced. */
+/** Charges tokens at 1 nano-unit for input and 4 for output, and at `perMillion` for further categories. */
 function charged(tokens: TokenCounts, perMillion: Partial<TokenPrice["perMillion"]> = {}) {
   const price: TokenPrice = {
     unit: "token",

@@ -99,7 +99,7 @@ const familyD = capability(
   ],
 );
 
-/** Catalogue data with gaps; the resolved size must be legal all the same. */
+/** Catalogue data with gaps; the resolved size must still be legal. */
 const bare: ImageCapability = {
   sizeMode: "table",
   tiers: ["2K"],

@@ -15,12 +15,12 @@ import { readImageHeader } from "./sniff.ts";
 import { SRGB_PROFILE } from "./srgb-profile.ts";
 import { transcode } from "./transcode.ts";
 
-/* Pictures as phones send them: wide colours, odd sizes, turned, with where they were taken. */
+/* Pictures as phones send them: wide colours, odd sizes, turned, with the place where they were taken. */
 const slots = createSemaphore(2);
 const read = (bytes: Uint8Array<ArrayBuffer>) =>
   readReference(new Blob([bytes]), { param: "image", name: "The image", slots });
 
-/** As a screen of sRGB shows it. */
+/** Returns the colours as a screen of sRGB shows them. */
 async function shown(image: Blob) {
   const picture = sharp(await image.bytes())
     .toColourspace("srgb")
@@ -33,7 +33,7 @@ async function shown(image: Blob) {
   return { size: [info.width, info.height], first: at(4, 4), last: at(info.width - 5, info.height - 5) };
 }
 
-/** Whether colours are the same but for what codecs lose. */
+/** Expects equal colours except for the codecs' losses. */
 function expectNear(actual: number[], wanted: number[]): void {
   expect(Math.max(...actual.map((value, index) => Math.abs(value - wanted[index]!)))).toBeLessThanOrEqual(6);
 }

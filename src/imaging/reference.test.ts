@@ -29,7 +29,7 @@ const slots = createSemaphore(2);
 const read = (bytes: Uint8Array) =>
   readReference(new Blob([new Uint8Array(bytes)]), { param: "image", name: "Image 3 of 16", slots });
 
-/** The colours at the left and the right of the middle row, to within eight of each channel. */
+/** Returns the colours at the left and the right of the middle row, to within eight of each channel. */
 async function sides(image: Blob): Promise<number[][]> {
   const rows: number[][] = [];
   await changePixels(

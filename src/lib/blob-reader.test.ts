@@ -11,7 +11,7 @@ async function spooled(): Promise<{ blob: Blob; path: string }> {
   return { blob: await file.finish("image/png"), path: file.path };
 }
 
-/** All of it in pieces of 300 bytes. */
+/** Reads the whole blob in pieces of 300 bytes. */
 async function readAll(blob: Blob): Promise<Buffer> {
   using reader = new BlobReader(blob, 300);
   const pieces: Buffer[] = [];

@@ -22,7 +22,7 @@ async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Reads and puts the spooled strings back, so that the answer compares with `JSON.parse`. */
+/** Reads a body and puts the spooled strings back, so that the result compares with `JSON.parse`. */
 async function read(
   body: string | Uint8Array,
   options: Partial<JsonSpoolOptions> = {},
@@ -293,7 +293,7 @@ function attempt(work: () => unknown): { value: unknown } | null {
   }
 }
 
-/** A stall counts only as far as this process computed meanwhile: on a busy machine it also waits for its turn. */
+/** Measures stalls by the processor time of this process: on a busy machine it also waits for its turn. */
 function watchLoop(): { longestStallMs(): number } {
   let longestMs = 0;
   let seenAt = performance.now();

@@ -21,7 +21,7 @@ async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator
   }
 }
 
-/** Reads a form; blobs and long texts become their bytes, as they are gone with the spool. */
+/** Reads a form; turns blobs and long texts into their bytes, because the spool removes its files. */
 async function read(
   body: string | Uint8Array,
   options: Partial<MultipartOptions> = {},

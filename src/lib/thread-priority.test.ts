@@ -21,7 +21,7 @@ test.if(isLinux)("a thread lowers itself and no other one", async () => {
   const after = [...priorities()];
   await thread.terminate();
 
-  // Threads that a lowered one starts are its own, for example its garbage collector.
+  // Checks new threads by inclusion: a lowered thread starts threads of its own, for example its garbage collector.
   const added = after.filter(([id]) => !before.has(id)).map(([, each]) => each);
   expect(added).toContainEqual({ name: "Worker", nice: own + 5 });
   const lowered = after.filter(([id, { nice }]) => before.has(id) && nice !== before.get(id)?.nice);
@@ -38,7 +38,7 @@ test.if(isLinux)("the helpers of the runtime are lowered, the thread of the requ
   expect(priorities().get(process.pid)).toMatchObject({ nice: own });
 });
 
-/** Names and niceness of this process's threads, by id. */
+/** Returns names and niceness of this process's threads, by id. */
 function priorities(): Map<number, { name: string; nice: number }> {
   const threads = readdirSync("/proc/self/task").map(Number);
   return new Map(

@@ -6,11 +6,11 @@ interface Read {
   status: number;
   type: string | null;
   body: string;
-  /** Null before the end. */
+  /** Null before the end of the response. */
   isReusable: boolean | null;
 }
 
-/** Reads a response that comes in pieces; `isClosed`: the connection ends then. */
+/** Reads a response that comes in pieces. With `isClosed` the connection ends afterwards. */
 function read(pieces: readonly Buffer[], isClosed = false): Read {
   const seen: Read = { status: 0, type: null, body: "", isReusable: null };
   const reader = new ResponseReader({

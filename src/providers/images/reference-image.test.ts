@@ -9,7 +9,7 @@ const RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 7_00
 const slots = createSemaphore(1);
 const never = new AbortController().signal;
 
-/** A picture that no codec makes small. */
+/** Makes a picture that no codec compresses well. */
 function noise(width: number, hasAlpha: boolean): Buffer<ArrayBuffer> {
   let seed = 1;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) & 255;

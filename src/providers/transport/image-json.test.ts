@@ -70,7 +70,7 @@ describe("a response with images in base64", () => {
     ["a list in place of an object", "[]"],
     ["far too much outside of strings", " ".repeat(5 * 1024 * 1024)],
   ])("is broken with %s", async (_, text) => {
-    // Not by `rejects`: it waits within the runtime's loop, where each turn of the event loop may take a second.
+    // `rejects` is not used: it waits within the runtime's loop, where each turn of the event loop may take a second.
     const failure = await read(text, [])
       .then(firstImage)
       .catch((error: unknown) => error);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { z } from "zod";
 import { sampleSchema } from "./schema-sample.ts";
 
-/** The judge is another implementation than the one under test. */
+/** Judges with another implementation than the one under test. */
 function judge(schema: unknown, value: unknown): boolean {
   return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(value).success;
 }
