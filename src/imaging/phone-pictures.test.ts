@@ -81,7 +81,7 @@ describe("wide colours stay as they are", () => {
   });
 });
 
-test.each(wide.slice(0, 3))("where a %s was taken stays here", async (_, bytes) => {
+test.each(wide.slice(0, 3))("the place where a %s was taken is removed", async (_, bytes) => {
   const original = bytes.toString("latin1");
   expect(original).toContain("taken-at-home");
   const { blob } = await read(bytes);

@@ -36,6 +36,6 @@ test("every JSON value is read as it is around none", () => {
   );
 });
 
-test("what is not JSON throws", () => {
+test("a text that is not JSON throws", () => {
   expect(() => parseExactly('{"a":1.0')).toThrow(SyntaxError);
 });

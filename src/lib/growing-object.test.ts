@@ -13,7 +13,7 @@ test("an object is whole once, with the piece that closes its brackets", () => {
   expect(wholeAfter('{"a":"\\', '"}', '"', "}")).toEqual([3]);
 });
 
-test("what is no object never is", () => {
+test("a text that is no object never becomes one", () => {
   expect(wholeAfter("")).toEqual([]);
   expect(wholeAfter('{"a":1', "]", "}")).toEqual([]);
   expect(wholeAfter("{}x", "{}")).toEqual([]);

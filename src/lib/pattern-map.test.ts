@@ -49,7 +49,7 @@ describe("a pattern", () => {
   });
 });
 
-test("what is derived is derived once, and stays bounded", () => {
+test("a value is derived once, and the number of derived values is bounded", () => {
   let made = 0;
   const counted = new PatternMap(new Map([["p*", { made: 0 }]]), () => ({ made: ++made }));
   expect(counted.get("p1")).toBe(counted.get("p1")!);

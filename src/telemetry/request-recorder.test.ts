@@ -21,7 +21,7 @@ function recorded(events: Partial<RequestEvent>[], settings: Partial<RecorderSet
   return recorder.take().records;
 }
 
-test("what failed, took several attempts or was slow is recorded, and nothing else", () => {
+test("only requests that failed, took several attempts or were slow are recorded", () => {
   const events: Partial<RequestEvent>[] = [
     {},
     { status: 500, code: "internal_error" },

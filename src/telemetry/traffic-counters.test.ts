@@ -37,14 +37,14 @@ function named() {
   return { organizationId, keyId, model, channel };
 }
 
-test("what calls no model is not counted", () => {
+test("a request that calls no model is not counted", () => {
   const traffic = new TrafficCounters();
   for (const route of ["health", "models", "none", "admin.overview.get", "jobs.submit"])
     traffic.listener(requestEvent({ route }));
   expect(traffic.take()).toEqual([]);
 });
 
-test("what the database did not take is added to what came since", () => {
+test("counts that the database did not take are added to later ones", () => {
   const traffic = new TrafficCounters();
   traffic.listener(requestEvent({ ...known, durationMs: 3 }));
   const taken = traffic.take();

@@ -33,7 +33,7 @@ test("a text without spaces takes no time that grows with the square of its leng
   expect(await counter.count("蘸".repeat(100_000))).toBeGreaterThan(100_000);
 });
 
-test("what is too long, or comes after the end, is not counted", async () => {
+test("a text that is too long, or comes after the end, is not counted", async () => {
   expect(await counter.count("a".repeat(MAX_COUNTED_UNITS + 1))).toBeNull();
   const closing = new TokenCounter();
   const waiting = closing.count("never counted");

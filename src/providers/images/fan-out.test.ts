@@ -22,7 +22,7 @@ test("every call's images are delivered and its usage is summed", async () => {
   expect([images.length, usage]).toEqual([3, { input: 6, output: 9, total: 15 }]);
 });
 
-test("what succeeded is delivered when other calls fail or are refused", async () => {
+test("pictures that succeeded are delivered when other calls fail or are refused", async () => {
   const generate = script(failure("refused"), reply(), failure("overloaded"), reply());
   expect((await fanOut(4, generate, never)).images).toHaveLength(2);
 });
