@@ -1,7 +1,7 @@
 import { isObject } from "../lib/json.ts";
 import type { CountableText } from "../domain/usage.ts";
 import type { TextRequest } from "./dialect.ts";
-import { tokenEighths, wholeTokens } from "./token-estimate.ts";
+import { tokenEighths, wholeTokens } from "./input-size.ts";
 
 /**
  * Collects the text that a model reads of a request, for a tokenizer: conversation and tools, without the names of the

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { SizedText, WholeText } from "./sized-text.ts";
-import { tokenEighths, wholeTokens } from "./token-estimate.ts";
+import { tokenEighths, wholeTokens } from "./input-size.ts";
 
 const TEXT = "Grüße aus dem Hafen, 世界 🌍. ".repeat(20);
 

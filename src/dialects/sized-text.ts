@@ -1,6 +1,6 @@
 import type { Feature } from "../domain/feature.ts";
 import type { CountableText, ObservedUsage, UsageReport, UseCounts } from "../domain/usage.ts";
-import { eighthsOf, tokenEighths, wholeTokens } from "./token-estimate.ts";
+import { eighthsOf, tokenEighths, wholeTokens } from "./input-size.ts";
 
 /** Bytes of a reply that are kept for a tokenizer. */
 const MAX_KEPT_BYTES = 32 * 1024;

@@ -1,5 +1,22 @@
+import { UpstreamError } from "../domain/upstream-error.ts";
+import type { UsagePolicy } from "../domain/usage.ts";
 import { chat } from "./chat/index.ts";
-import type { TextDialect } from "./dialect.ts";
+import { assistantParts, excessOfCalls } from "./conversation/bounded-calls.ts";
+import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";
+import { Delivered } from "./conversation/delivered.ts";
+import { eventsOf, type Reply } from "./conversation/reply.ts";
+import type { Conversation } from "./conversation/request.ts";
+import { TranslatedStream } from "./conversation/translated-stream.ts";
+import { untranslatable } from "./conversation/untranslatable.ts";
+import { WholeStream } from "./conversation/whole-stream.ts";
+import type {
+  TextDialect,
+  TextPayload,
+  TextStream,
+  VendorReply,
+  VendorTerms,
+  WholeReply,
+} from "./dialect.ts";
 import { messages } from "./messages/index.ts";
 import type { TextDialectName } from "./name.ts";
 import { native } from "./native/text/index.ts";
@@ -20,4 +37,103 @@ export function textDialect(name: TextDialectName): TextDialect {
   const dialect = DIALECTS.get(name);
   if (!dialect) throw new Error(`no dialect ${name}`);
   return dialect;
+}
+
+/** The way of one request to one vendor and back. */
+interface Passage {
+  /** The request's text for the vendor. */
+  raw: string;
+  readReply(reply: VendorReply): WholeReply;
+  openStream(): TextStream;
+  /** The caller's stream of a reply that the vendor gave whole although a stream was requested. */
+  replayReply(reply: VendorReply): TextStream;
+}
+
+/** Vendor and caller speak the same dialect: texts pass as they are, but for what the gateway must change. */
+export function forward(
+  dialect: TextDialect,
+  payload: TextPayload,
+  terms: VendorTerms,
+  policy: UsagePolicy,
+): Passage {
+  return new Forwarding(dialect, payload, terms, policy);
+}
+
+class Forwarding implements Passage {
+  readonly raw: string;
+  readonly #dialect: TextDialect;
+  readonly #payload: TextPayload;
+  readonly #model: string;
+  readonly #policy: UsagePolicy;
+
+  constructor(dialect: TextDialect, payload: TextPayload, terms: VendorTerms, policy: UsagePolicy) {
+    this.raw = dialect.forVendor(payload, terms);
+    this.#dialect = dialect;
+    this.#payload = payload;
+    this.#model = terms.model.id;
+    this.#policy = policy;
+  }
+
+  readReply(reply: VendorReply): WholeReply {
+    return this.#dialect.readReply(reply, this.#model, this.#policy);
+  }
+
+  openStream(): TextStream {
+    return this.#dialect.openStream(this.#payload, this.#model, this.#policy);
+  }
+
+  replayReply(reply: VendorReply): TextStream {
+    const writer = this.#dialect.replyWriter(this.#payload);
+    return new WholeStream(this.#dialect.parseReply(reply), writer, this.#policy);
+  }
+}
+
+/** The caller speaks `caller`, the vendor `vendor`: requests and replies pass through the neutral form. */
+export function translate(
+  ends: Ends,
+  payload: TextPayload,
+  terms: VendorTerms,
+  policy: UsagePolicy,
+): Passage {
+  const { caller, vendor } = ends;
+  const conversation = withTurns(caller.readConversation(payload), vendor.name);
+  const excess = excessOfCalls(assistantParts(conversation));
+  if (excess) throw untranslatable(conversation.params.turns ?? "messages", excess);
+  const custom = takesCustomTools(vendor.name, terms.traits)
+    ? null
+    : new CustomToolsAsFunctions(conversation);
+  const parse = (vendorReply: VendorReply): Reply => {
+    const reply = vendor.parseReply(vendorReply);
+    const excessOfReply = excessOfCalls(reply.parts);
+    if (excessOfReply) throw new UpstreamError("broken", excessOfReply);
+    return custom ? custom.readReply(reply) : reply;
+  };
+  return {
+    raw: vendor.writeConversation(custom?.conversation ?? conversation, terms),
+    readReply(vendorReply) {
+      const reply = parse(vendorReply);
+      const delivered = new Delivered(policy);
+      for (const event of eventsOf(reply)) delivered.add(event);
+      const usage = delivered.usage(true);
+      return { text: caller.writeReply(reply, payload, usage), usage };
+    },
+    openStream() {
+      const reader = vendor.replyReader();
+      return new TranslatedStream(custom?.wrap(reader) ?? reader, caller.replyWriter(payload), policy);
+    },
+    replayReply: (reply) => new WholeStream(parse(reply), caller.replyWriter(payload), policy),
+  };
+}
+
+/** Other protocols than chat have no request of instructions alone: there they are what the user says. */
+function withTurns(conversation: Conversation, vendor: TextDialect["name"]): Conversation {
+  const { system, turns } = conversation;
+  if (vendor === "chat" || turns.length > 0 || system.length === 0) return conversation;
+  return { ...conversation, system: [], turns: [{ role: "user", parts: system }] };
+}
+
+/** The dialects at the two ends of a request. */
+interface Ends {
+  caller: TextDialect;
+  vendor: TextDialect;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { eighthsOf, tokenEighths, wholeTokens } from "./token-estimate.ts";
+import { eighthsOf, tokenEighths, wholeTokens } from "./input-size.ts";
 
 test.each([
   ["", 0],

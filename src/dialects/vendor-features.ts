@@ -1,5 +1,5 @@
 import { isStandardTier, type Feature, type FeatureUse } from "../domain/feature.ts";
-import { knownNames } from "./field-names.ts";
+import { knownNames } from "./fields.ts";
 
 /**
  * Fields that are features wherever they have a value. Vendors of one protocol take many of them in their other ones

@@ -3,7 +3,7 @@ import type { StreamedObject } from "../lib/json-spool.ts";
 import type { ImageFormat, ImageModel } from "./model.ts";
 import type { Spool } from "../lib/spool.ts";
 import type { ImageTokens, SizeTier } from "./usage.ts";
-import type { VendorCost } from "./vendor-cost.ts";
+import type { VendorCost } from "./usage.ts";
 
 /**
  * One image request of any endpoint: generations, edits, the native protocol or a job.

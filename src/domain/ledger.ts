@@ -1,7 +1,7 @@
 import type { Nanos } from "../lib/money.ts";
 import type { PriceSource } from "./price.ts";
 import type { Usage } from "./usage.ts";
-import type { VendorCost } from "./vendor-cost.ts";
+import type { VendorCost } from "./usage.ts";
 
 /**
  * One immutable entry of the ledger, unique by (`id`, `kind`), so that posting it again changes nothing. `id` is the

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { charge } from "./charge.ts";
+import { charge } from "./price.ts";
 import { amountAt, resolvePrice, type PriceRow, type TokenPrice } from "./price.ts";
 import type { TokenCounts } from "./usage.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { charge } from "./charge.ts";
+import { charge } from "./price.ts";
 import type { ImagePrice, PriceSource, Rate, TokenPrice } from "./price.ts";
 import type { TokenCounts } from "./usage.ts";
 

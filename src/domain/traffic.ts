@@ -1,3 +1,5 @@
+import type { RequestEvent } from "./request-event.ts";
+
 /** Outcomes of requests in one span of time, counted beside the ledger. */
 export interface TrafficCount {
   /** Start of the minute, Unix milliseconds. */
@@ -55,4 +57,30 @@ function boundsOf(index: number): [from: number, to: number] {
   const end = FIRST_BOUND_MS * 2 ** index;
   if (index === 0) return [0, end];
   return index >= DURATION_BUCKETS - 1 ? [last, last] : [end / 2, end];
+}
+
+/** Routes whose requests call a model. */
+const MODEL_ROUTES: ReadonlySet<string> = new Set([
+  "chat",
+  "responses",
+  "messages",
+  "embeddings",
+  "native",
+  "native.text",
+  "images.generations",
+  "images.edits",
+  "jobs.run",
+]);
+
+/** Codes of requests that the caller gave up. */
+const GIVEN_UP: ReadonlySet<string> = new Set(["caller_gone", "cancelled"]);
+
+/** True when a request called a model or was to call one. A job counts when it has run or was refused. */
+export function isModelCall({ route, status }: Pick<RequestEvent, "route" | "status">): boolean {
+  return MODEL_ROUTES.has(route) || (route === "jobs.submit" && status >= 400);
+}
+
+/** True when a request failed or was refused, but not when the caller gave it up. */
+export function isFailed({ status, code }: Pick<RequestEvent, "status" | "code">): boolean {
+  return (status >= 400 || code !== null) && !(code !== null && GIVEN_UP.has(code));
 }

@@ -1,5 +1,5 @@
+import { type Nanos, parseNanos } from "../lib/money.ts";
 import type { Feature } from "./feature.ts";
-import type { VendorCost } from "./vendor-cost.ts";
 
 /** Categories of consumed tokens. They are disjoint: a token counts in exactly one, so a bill is a plain sum. */
 export type TokenCategory =
@@ -154,4 +154,36 @@ export function sumTokens(
   let sum = 0;
   for (const category of categories) sum += tokens[category] ?? 0;
   return sum;
+}
+
+/** A vendor's own figure for what its work cost the operator. It is recorded beside a charge and never billed. */
+export interface VendorCost {
+  amount: Nanos;
+  /** ISO 4217. */
+  currency: string;
+}
+
+/** The largest cost of a call; a larger number is capped to it. */
+const MAX_UNITS = 1_000_000;
+
+/**
+ * Reads a cost that a vendor reports in US dollars, or in parts of which `perDollar` make one. The input is hostile:
+ * anything but a number from zero on is no cost, and a very large one is capped.
+ */
+export function readVendorCost(value: unknown, perDollar = 1): VendorCost | undefined {
+  if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return undefined;
+  const units = Math.min(value / perDollar, MAX_UNITS);
+  return { amount: parseNanos(units.toFixed(9)), currency: "USD" };
+}
+
+/** Returns the sum of several calls' costs; undefined unless all are known and in one currency. */
+export function sumVendorCosts(costs: readonly (VendorCost | undefined)[]): VendorCost | undefined {
+  const [first] = costs;
+  if (!first) return undefined;
+  let amount = 0n;
+  for (const cost of costs) {
+    if (cost?.currency !== first.currency) return undefined;
+    amount += cost.amount;
+  }
+  return { amount, currency: first.currency };
 }

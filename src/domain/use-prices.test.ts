@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { charge } from "./charge.ts";
+import { charge } from "./price.ts";
 import { resolvePrice, type FeatureAmounts, type PriceRow, type PriceSource } from "./price.ts";
 import type { UseCounts } from "./usage.ts";
 

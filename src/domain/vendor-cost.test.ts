@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readVendorCost, sumVendorCosts } from "./vendor-cost.ts";
+import { readVendorCost, sumVendorCosts } from "./usage.ts";
 
 const usd = (amount: bigint) => ({ amount, currency: "USD" });
 

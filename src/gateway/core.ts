@@ -3,10 +3,10 @@ import type { SafeFetch } from "../lib/safe-fetch.ts";
 import type { TokenCounter } from "../lib/token-counter/index.ts";
 import type { LimitSettings, Limiter } from "./admission/limits.ts";
 import type { Billing } from "./metering/billing.ts";
-import type { OrphanCosts } from "./metering/orphan-costs.ts";
+import type { OrphanCosts } from "./metering/billing.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Upstreams } from "./upstreams.ts";
-import type { DetachedCalls } from "./routing/detached-calls.ts";
+import type { DetachedCalls } from "./routing/call.ts";
 import type { Failover } from "./routing/failover.ts";
 import type { Timeouts } from "../domain/channel.ts";
 

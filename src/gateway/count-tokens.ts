@@ -8,13 +8,13 @@ import type { LimitGrant } from "./admission/limit-grant.ts";
 import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { withReadableLinks } from "./inline-pictures.ts";
-import { countText } from "./metering/usage-estimator.ts";
+import { countText } from "./metering/usage-policy.ts";
 import type { TextUpstream } from "./upstreams.ts";
 import { NO_TRAITS, textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { mayFailOver } from "./routing/failover.ts";
-import { orderTargets } from "./routing/order-targets.ts";
+import { orderTargets } from "./routing/target-queue.ts";
 
 /** The tokens of a request and the state of its limits. */
 type TokenCount = { limitState: LimitGrant["limitState"] } & (

@@ -17,13 +17,13 @@ import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
-import { textCeiling } from "./metering/estimate.ts";
+import { textCeiling } from "./metering/price.ts";
 import { requirePrice } from "./metering/price.ts";
-import { UsageEstimator } from "./metering/usage-estimator.ts";
+import { UsageEstimator } from "./metering/usage-policy.ts";
 import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
-import { orderTargets } from "./routing/order-targets.ts";
+import { orderTargets } from "./routing/target-queue.ts";
 
 /** The result of a request for embeddings. */
 interface EmbeddingsOutcome {

@@ -8,7 +8,7 @@ import type { LedgerFlag } from "../domain/ledger.ts";
 import { deliveredTier } from "../domain/size.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ImageUsage } from "../domain/usage.ts";
-import type { VendorCost } from "../domain/vendor-cost.ts";
+import type { VendorCost } from "../domain/usage.ts";
 import type { Spool } from "../lib/spool.ts";
 import { admitImages, type ImageAdmission } from "./admission/admit-images.ts";
 import type { FittedImageRequest } from "./admission/fit-image-request.ts";
@@ -25,7 +25,7 @@ import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import { mayFailOver, type Committed } from "./routing/failover.ts";
-import { orderTargets } from "./routing/order-targets.ts";
+import { orderTargets } from "./routing/target-queue.ts";
 import { prepareReferences, type ReferenceSettings } from "./references.ts";
 import { noteContent, type RequestContext } from "./request-context.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import { openStream } from "../dialects/chat/stream.ts";
-import { KEEP_ALIVE_FRAME } from "../dialects/sse/vendor-words.ts";
+import { KEEP_ALIVE_FRAME } from "../dialects/sse/vendor-frames.ts";
 import { policyFor } from "../../test/support/usage-policy.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { DeadlineTimer } from "../lib/deadline-timer.ts";

@@ -1,5 +1,5 @@
 import type { TextPayload } from "../dialects/dialect.ts";
-import { forward, translate } from "../dialects/passage.ts";
+import { forward, translate } from "../dialects/text.ts";
 import { promptText } from "../dialects/prompt-text.ts";
 import { textDialect } from "../dialects/text.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
@@ -9,7 +9,7 @@ import { yieldAfter } from "../lib/waiting.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
 import { withReadableLinks } from "./inline-pictures.ts";
-import { UsageEstimator } from "./metering/usage-estimator.ts";
+import { UsageEstimator } from "./metering/usage-policy.ts";
 import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { Call } from "./routing/call.ts";
 import { openStream, openWhole, type OpenedStream } from "./text-stream.ts";

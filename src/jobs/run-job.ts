@@ -9,7 +9,7 @@ import { LimitGrant } from "../gateway/admission/limit-grant.ts";
 import { NO_LIMITS } from "../domain/limits.ts";
 import { asGatewayError } from "../gateway/failure.ts";
 import { abandon, makeImages, type ImageCore, type ImageRun } from "../gateway/images.ts";
-import { OrphanCosts } from "../gateway/metering/orphan-costs.ts";
+import { OrphanCosts } from "../gateway/metering/billing.ts";
 import { newRequestFacts, type RequestContext } from "../gateway/request-context.ts";
 import type { Spool } from "../lib/spool.ts";
 import { JobBilling, coreOf } from "./job-billing.ts";

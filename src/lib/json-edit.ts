@@ -1,4 +1,4 @@
-import { scanArray, scanObject, splice, type JsonSpan } from "./json.ts";
+import { type JsonSpan, scanArray, scanObject, splice } from "./json.ts";
 
 /**
  * Returns the new text of a member's value for its old one (undefined when it is absent). Undefined leaves it
@@ -63,4 +63,33 @@ function withoutSpan(text: string, member: JsonSpan): string {
 export function editItems(text: string, edit: (item: string) => string): string {
   const edits = scanArray(text).map((span) => ({ span, text: edit(text.slice(span.start, span.end)) }));
   return splice(text, edits);
+}
+
+/** JSON text that `writeJson` writes unchanged inside of a value. */
+export class RawJson {
+  constructor(readonly text: string) {}
+
+  /** Called by `JSON.stringify`, in the order in which it writes. */
+  toJSON(): string {
+    texts.push(this.text);
+    return MARK;
+  }
+}
+
+/** Random, and never leaves the process, so no text can contain it. */
+const MARK = crypto.randomUUID();
+const QUOTED_MARK = JSON.stringify(MARK);
+/** The raw texts of the value that is being written. Writing is synchronous, so there is one such value. */
+const texts: string[] = [];
+
+/**
+ * Writes the same text as `JSON.stringify`, but each `RawJson` in the value unchanged: big numbers, escapes and the
+ * order of members survive.
+ */
+export function writeJson(value: unknown): string {
+  texts.length = 0;
+  const written = JSON.stringify(value);
+  if (texts.length === 0) return written;
+  const [start = "", ...rest] = written.split(QUOTED_MARK);
+  return rest.reduce((text, piece, index) => text + texts[index] + piece, start);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { scanArray } from "./json.ts";
-import { RawJson, writeJson } from "./json-write.ts";
+import { RawJson, writeJson } from "./json-edit.ts";
 
 test("writes every value as JSON.stringify does", () => {
   fc.assert(

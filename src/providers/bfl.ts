@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ImageOrder } from "../domain/image.ts";
-import { readVendorCost, type VendorCost } from "../domain/vendor-cost.ts";
+import { readVendorCost, type VendorCost } from "../domain/usage.ts";
 import { isObject, textOf } from "../lib/json.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
-import { readVendorCost } from "../domain/vendor-cost.ts";
+import { readVendorCost } from "../domain/usage.ts";
 import { isObject, textOf } from "../lib/json.ts";
 import { readImageList } from "./images/image-list.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImageOrder, ImageReply, ReferenceImage } from "../domain/image.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { readVendorCost } from "../domain/vendor-cost.ts";
+import { readVendorCost } from "../domain/usage.ts";
 import { isObject } from "../lib/json.ts";
 import { readImageList, type ImageList } from "./images/image-list.ts";
 import { createImageUpstream } from "./images/image-upstream.ts";

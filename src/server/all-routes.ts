@@ -1,10 +1,10 @@
 import { FilePool } from "../lib/spool.ts";
-import { BodyLimits } from "./entrance/body-limits.ts";
+import { BodyLimits } from "./entrance/body.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { eventsRoute } from "./endpoints/admin-events.ts";
 import { adminRoutes } from "./endpoints/admin.ts";
 import { openIdRoutes } from "./endpoints/admin-openid.ts";
-import { azureRoutes } from "./endpoints/azure.ts";
+import { azureRoutes } from "./endpoints/text.ts";
 import { consoleRoutes } from "./endpoints/console.ts";
 import { embeddingRoutes } from "./endpoints/embeddings.ts";
 import { fileRoutes } from "./endpoints/files.ts";

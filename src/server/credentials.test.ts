@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseAddressList } from "../lib/cidr.ts";
-import { callerAddress, callerBase, readSecret } from "./credentials.ts";
+import { callerAddress, callerBase, readSecret } from "./http-exchange.ts";
 
 describe("the key of a request", () => {
   test.each([

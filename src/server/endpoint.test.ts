@@ -6,7 +6,7 @@ import type { LedgerEntry } from "../domain/ledger.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { plainCore } from "../../test/support/plain-core.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { UnknownKeys } from "../gateway/access/unknown-keys.ts";
+import { UnknownKeys } from "../gateway/access/authenticate.ts";
 import type { Limiter } from "../gateway/admission/limits.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { parseAddressList } from "../lib/cidr.ts";

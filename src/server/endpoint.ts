@@ -10,7 +10,7 @@ import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { networkOf } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import { readSecret } from "./credentials.ts";
+import { readSecret } from "./http-exchange.ts";
 import { addressOf, pathOf, type AuthenticatedExchange, type HttpExchange } from "./http-exchange.ts";
 import { runIdempotently, type Idempotency } from "./entrance/idempotency.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -18,7 +18,7 @@ import type { Overload } from "./entrance/overload.ts";
 import { PLAYGROUND_KEY, type PlaygroundKeys } from "./playground-keys.ts";
 import { createReport, type ReportSettings } from "./request-report.ts";
 import { errorResponse } from "./respond.ts";
-import { badHead, badTarget, notRouted, type HttpRefusal } from "./refusals.ts";
+import { badHead, badTarget, notRouted, type HttpRefusal } from "./respond.ts";
 import type { ErrorFamily, HttpRoute, RouteResult, RouteTable } from "./routes.ts";
 
 export interface EndpointSettings extends ReportSettings {

@@ -1,6 +1,6 @@
 import { AdminError } from "../admin/admin-error.ts";
 import type { AddressList } from "../lib/cidr.ts";
-import { callerBase } from "./credentials.ts";
+import { callerBase } from "./http-exchange.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 
 /** The way browsers reach the gateway. */

@@ -1,6 +1,6 @@
 import type { PictureRecord, RequestRecord } from "../admin/usage/store-port.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
-import { isFailed } from "../domain/request-outcome.ts";
+import { isFailed } from "../domain/traffic.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { causeText } from "./log.ts";
 import type { MetricFamily } from "./metrics.ts";

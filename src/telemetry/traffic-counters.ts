@@ -1,5 +1,5 @@
 import type { RequestEvent } from "../domain/request-event.ts";
-import { isModelCall } from "../domain/request-outcome.ts";
+import { isModelCall } from "../domain/traffic.ts";
 import { ATTEMPT_ROUTE, DURATION_BUCKETS, durationBucket, type TrafficCount } from "../domain/traffic.ts";
 import { NestedMap } from "../lib/nested-map.ts";
 

@@ -80,7 +80,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H5-pipelined",
     edits: [
       {
-        file: "src/server/entrance/request-turns.ts",
+        file: "src/server/index.ts",
         find: "const MAX_REQUESTS = 256;",
         replace: "const MAX_REQUESTS = 2 ** 40;",
       },
@@ -131,7 +131,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H6-slow",
     edits: [
       {
-        file: "src/server/entrance/body-limits.ts",
+        file: "src/server/entrance/body.ts",
         find: "return this.#graceMs + (byteLength",
         replace: "return 1e9 + this.#graceMs + (byteLength",
       },
@@ -181,7 +181,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H11",
     edits: [
       {
-        file: "src/server/refusals.ts",
+        file: "src/server/respond.ts",
         find: "if (host !== null && !HOST.test(host))",
         replace: "if (host === HOST.source)",
       },
@@ -247,12 +247,12 @@ export const MENDS: readonly Mend[] = [
     attack: "H16",
     edits: [
       {
-        file: "src/dialects/sse/vendor-words.ts",
+        file: "src/dialects/sse/vendor-frames.ts",
         find: "  if (provider === undefined) return isNamed ? FINGERPRINT : NONE;",
         replace: "  if (provider !== fingerprint) return NONE;",
       },
       {
-        file: "src/dialects/sse/vendor-words.ts",
+        file: "src/dialects/sse/vendor-frames.ts",
         find: "VENDOR.test(comment) ? ",
         replace: "comment === VENDOR.source ? ",
       },
@@ -262,7 +262,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H17",
     edits: [
       {
-        file: "src/gateway/access/unknown-keys.ts",
+        file: "src/gateway/access/authenticate.ts",
         find: "if (count >= this.#limit) throw",
         replace: "if (count < 0) throw",
       },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { forward, translate } from "../../src/dialects/passage.ts";
+import { forward, translate } from "../../src/dialects/text.ts";
 import type { VendorTerms } from "../../src/dialects/dialect.ts";
 import { textDialect, TEXT_DIALECTS } from "../../src/dialects/text.ts";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { translate, forward } from "../../src/dialects/passage.ts";
+import { translate, forward } from "../../src/dialects/text.ts";
 import type { VendorTerms } from "../../src/dialects/dialect.ts";
 import { textDialect, TEXT_DIALECTS } from "../../src/dialects/text.ts";
 import { GatewayError } from "../../src/domain/gateway-error.ts";

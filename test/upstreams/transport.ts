@@ -1,5 +1,5 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { writeJson } from "../../src/lib/json-write.ts";
+import { writeJson } from "../../src/lib/json-edit.ts";
 import type { SimulatedResponse } from "./http-server.ts";
 import type { Behaviour } from "./behaviour.ts";
 

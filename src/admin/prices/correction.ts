@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { charge as chargeFor } from "../../domain/charge.ts";
+import { charge as chargeFor } from "../../domain/price.ts";
 import { resolvePrice, type Price, type PriceSource } from "../../domain/price.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { AdminError } from "../admin-error.ts";

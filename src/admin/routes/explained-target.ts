@@ -1,5 +1,5 @@
 import { type Route, type Target, targetName } from "../../domain/channel.ts";
-import { orderTargets } from "../../gateway/routing/order-targets.ts";
+import { orderTargets } from "../../gateway/routing/target-queue.ts";
 import type { Ejection } from "../../gateway/routing/health.ts";
 
 /** A target of a route in a dry run. */

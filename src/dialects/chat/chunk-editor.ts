@@ -11,7 +11,7 @@ import {
   secondsNow,
   newReplyId,
 } from "./required-fields.ts";
-import { neutralFrame } from "../sse/vendor-words.ts";
+import { neutralFrame } from "../sse/vendor-frames.ts";
 
 /** The frame of a chunk for the caller. */
 interface EditedFrame {

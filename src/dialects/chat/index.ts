@@ -1,5 +1,5 @@
 import type { TextDialect } from "../dialect.ts";
-import { KEEP_ALIVE_FRAME } from "../sse/vendor-words.ts";
+import { KEEP_ALIVE_FRAME } from "../sse/vendor-frames.ts";
 import { forVendor, readReply } from "./forward.ts";
 import { ChatReplyReader, parseReply } from "./read-reply.ts";
 import { readConversation } from "./read-request.ts";

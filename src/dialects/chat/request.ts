@@ -14,8 +14,8 @@ import {
   textOrObject,
   textOrTexts,
   wrongType,
-} from "../field-checks.ts";
-import { knownNames, refuseCaseVariants } from "../field-names.ts";
+} from "../fields.ts";
+import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { InputSize } from "../input-size.ts";
 import { requireLink } from "../links.ts";
 import { readBody, requireModelName } from "../request-body.ts";

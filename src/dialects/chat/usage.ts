@@ -8,8 +8,8 @@ import {
 } from "../../domain/usage.ts";
 import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
-import { CountReader } from "../count-reader.ts";
-import { reportedCost, withoutCost } from "../reported-cost.ts";
+import { CountReader } from "../usage-reading.ts";
+import { reportedCost, withoutCost } from "../usage-reading.ts";
 
 /** The `usage` object of chat completions, as callers receive it. */
 interface ChatUsage {

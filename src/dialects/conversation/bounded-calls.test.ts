@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { CALLERS } from "../../../test/support/text-matrix.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 import type { VendorTerms } from "../dialect.ts";
-import { translate } from "../passage.ts";
+import { translate } from "../text.ts";
 import { textDialect } from "../text.ts";
 
 const TERMS: VendorTerms = {

@@ -9,7 +9,7 @@ import {
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { yieldToEventLoop } from "../../lib/waiting.ts";
-import { CountReader } from "../count-reader.ts";
+import { CountReader } from "../usage-reading.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import type { EmbeddingsPayload } from "./request.ts";
 

@@ -2,7 +2,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import { readSize } from "../../domain/size.ts";
-import { knownNames, refuseCaseVariants } from "../field-names.ts";
+import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { MASK_FIELDS, REFERENCE_FIELDS } from "./references.ts";
 
 /** The fields of an image request besides its pictures. */

@@ -5,7 +5,7 @@ import { isObject, scanArray, scanObject, type JsonSpan, splice } from "../../li
 import type { VendorReply, VendorTerms, VendorTraits, WholeReply } from "../dialect.ts";
 import { observe, WholeText } from "../sized-text.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
-import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
+import { vendorFields, withoutFields } from "../sse/vendor-frames.ts";
 import { isForeign, mayHoldForeign } from "./thinking.ts";
 import { addBlock, isNamedCall } from "./content.ts";
 import { correctedUsage, readUsage, showsBilled } from "./usage.ts";

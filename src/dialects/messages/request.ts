@@ -13,8 +13,8 @@ import {
   object,
   positive,
   wrongType,
-} from "../field-checks.ts";
-import { knownNames, refuseCaseVariants } from "../field-names.ts";
+} from "../fields.ts";
+import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { InputSize } from "../input-size.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";

@@ -1,6 +1,6 @@
 import type { FeatureUse } from "../../domain/feature.ts";
 import { isObject } from "../../lib/json.ts";
-import { knownNames, refuseCaseVariants } from "../field-names.ts";
+import { knownNames, refuseCaseVariants } from "../fields.ts";
 import type { InputSize } from "../input-size.ts";
 import { requireLink } from "../links.ts";
 

@@ -7,7 +7,7 @@ import type { TextStream } from "../dialect.ts";
 import { ForwardedStream, type FrameForwarder } from "../sse/forwarded-stream.ts";
 import { frameTemplate, type FrameTemplate } from "../sse/frame-template.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
-import { commentsOf, neutralFrame, vendorFields, withoutFields } from "../sse/vendor-words.ts";
+import { commentsOf, neutralFrame, vendorFields, withoutFields } from "../sse/vendor-frames.ts";
 import { StreamMeter } from "../stream-meter.ts";
 import { addBlock, addDelta, checkBegun } from "./content.ts";
 import {

@@ -10,7 +10,7 @@ import {
 } from "../../domain/usage.ts";
 import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
-import { CountReader } from "../count-reader.ts";
+import { CountReader } from "../usage-reading.ts";
 
 /** The `usage` object of the messages protocol, as callers receive it: with every field that its types require. */
 interface MessagesUsage {

@@ -1,6 +1,6 @@
 import { parseBounded } from "../../lib/bounded-json.ts";
 import { isObject } from "../../lib/json.ts";
-import { RawJson } from "../../lib/json-write.ts";
+import { RawJson } from "../../lib/json-edit.ts";
 import type {
   AssistantPart,
   FilePart,

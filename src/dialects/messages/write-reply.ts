@@ -2,7 +2,7 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import { parseBounded } from "../../lib/bounded-json.ts";
-import { RawJson, writeJson } from "../../lib/json-write.ts";
+import { RawJson, writeJson } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import type { Finish, Reply, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/request.ts";

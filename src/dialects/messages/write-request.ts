@@ -1,4 +1,4 @@
-import { writeJson } from "../../lib/json-write.ts";
+import { writeJson } from "../../lib/json-edit.ts";
 import type { Conversation, OutputFormat, Turn } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms } from "../dialect.ts";

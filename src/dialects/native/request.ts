@@ -11,7 +11,7 @@ import {
   type StreamedObject,
 } from "../../lib/json-spool.ts";
 import { readLongText } from "../long-text.ts";
-import { knownNames, type KnownNames, refuseCaseVariants } from "../field-names.ts";
+import { knownNames, type KnownNames, refuseCaseVariants } from "../fields.ts";
 import { findField, findObject, findObjects, findText, invalid, readFeatures } from "./fields.ts";
 import { isThought, type PicturePart, readPicture } from "./parts.ts";
 

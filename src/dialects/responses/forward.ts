@@ -6,7 +6,7 @@ import { openSignature } from "../conversation/signature.ts";
 import type { VendorReply, VendorTerms, WholeReply } from "../dialect.ts";
 import { observe, WholeText } from "../sized-text.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
-import { vendorFields, withoutFields } from "../sse/vendor-words.ts";
+import { vendorFields, withoutFields } from "../sse/vendor-frames.ts";
 import { addItem } from "./content.ts";
 import type { ResponsesPayload } from "./request.ts";
 import { correctedUsage, readUsage } from "./usage.ts";

@@ -16,8 +16,8 @@ import {
   text,
   textOrObject,
   wrongType,
-} from "../field-checks.ts";
-import { knownNames, refuseCaseVariants } from "../field-names.ts";
+} from "../fields.ts";
+import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";
 import { readReferences } from "./references.ts";

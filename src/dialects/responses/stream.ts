@@ -8,7 +8,7 @@ import type { TextStream } from "../dialect.ts";
 import { SizedText } from "../sized-text.ts";
 import { ForwardedStream, type FrameForwarder } from "../sse/forwarded-stream.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
-import { commentsOf, neutralFrame } from "../sse/vendor-words.ts";
+import { commentsOf, neutralFrame } from "../sse/vendor-frames.ts";
 import { StreamMeter } from "../stream-meter.ts";
 import { addItem } from "./content.ts";
 import { failureFrames, reportedFailure } from "./error.ts";

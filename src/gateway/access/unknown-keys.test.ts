@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { UnknownKeys } from "./unknown-keys.ts";
+import { UnknownKeys } from "./authenticate.ts";
 
 function open(limit: number | null) {
   const clock = { time: 0, now: () => 0, monotonic: () => clock.time };

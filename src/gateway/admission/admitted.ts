@@ -8,7 +8,7 @@ import type { Core } from "../core.ts";
 import type { Hold } from "../metering/budget-leases.ts";
 import { chargeEntry } from "../metering/entry.ts";
 import type { RequestContext } from "../request-context.ts";
-import type { DetachableSignal } from "../routing/detached-calls.ts";
+import type { DetachableSignal } from "../routing/call.ts";
 import type { LimitGrant } from "./limit-grant.ts";
 
 /** The terms a request is admitted on, once its model and price are known. */

@@ -1,11 +1,12 @@
+import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import type { Principal } from "../../domain/api-key.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { DependencyError } from "../dependency-error.ts";
-import type { Journal } from "./stores.ts";
-import { NO_HOLD, type BudgetLeases, type Hold } from "./budget-leases.ts";
+import { type BudgetLeases, type Hold, NO_HOLD } from "./budget-leases.ts";
 import type { BudgetRefusal } from "./exhaustion-cache.ts";
+import type { Journal } from "./stores.ts";
 
 /**
  * The one place where usage becomes money: hold before dispatch, settle what was delivered, release the rest. A settled
@@ -93,4 +94,46 @@ function failed(error: unknown): never {
 function unavailable(cause: unknown): GatewayError {
   const message = "The request cannot be accounted for just now. Retry shortly.";
   return new GatewayError("dependency_unavailable", message, { retryAfterSeconds: 2, cause });
+}
+
+const HOUR_MS = 60 * 60_000;
+const RETRY_SECONDS = 60;
+
+/**
+ * Sums the cost of abandoned vendor calls of each key in the current hour, against a cap. Each process counts for
+ * itself, to slow down clients that disconnect repeatedly; the ledger has the exact sums.
+ */
+export class OrphanCosts {
+  readonly #cap: Nanos | null;
+  readonly #clock: Clock;
+  #costs = new Map<string, Nanos>();
+  #hourEndsAt = 0;
+
+  /** A cap of null allows everything. */
+  constructor(cap: Nanos | null, clock: Clock) {
+    this.#cap = cap;
+    this.#clock = clock;
+  }
+
+  /** Throws `rate_limit_exceeded` while the key has reached the cap. */
+  require(keyId: string): void {
+    if (this.#cap === null || (this.#current().get(keyId) ?? 0n) < this.#cap) return;
+    const message = "Too many requests of this key were abandoned after their model was called. Retry later.";
+    throw new GatewayError("rate_limit_exceeded", message, { retryAfterSeconds: RETRY_SECONDS });
+  }
+
+  add(keyId: string, cost: Nanos): void {
+    if (this.#cap === null || cost === 0n) return;
+    const costs = this.#current();
+    costs.set(keyId, (costs.get(keyId) ?? 0n) + cost);
+  }
+
+  #current(): Map<string, Nanos> {
+    const now = this.#clock.monotonic();
+    if (now >= this.#hourEndsAt) {
+      this.#costs = new Map();
+      this.#hourEndsAt = now + HOUR_MS;
+    }
+    return this.#costs;
+  }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { charge } from "../../domain/charge.ts";
+import { charge } from "../../domain/price.ts";
 import { MAX_CHARGE } from "../../domain/ledger.ts";
 import type { Rate, TokenPrice } from "../../domain/price.ts";
-import { coveredOutput, textCeiling } from "./estimate.ts";
+import { coveredOutput, textCeiling } from "./price.ts";
 import { INPUT_MARGIN } from "./usage-policy.ts";
 
 const perToken = (amount: bigint): Rate => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { OrphanCosts } from "./orphan-costs.ts";
+import { OrphanCosts } from "./billing.ts";
 
 function open(cap: bigint | null) {
   const time = { now: 0 };

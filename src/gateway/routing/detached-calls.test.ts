@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_ORGANIZATION_SETTINGS, type Organization } from "../../domain/organization.ts";
-import { DetachedCalls } from "./detached-calls.ts";
+import { DetachedCalls } from "./call.ts";
 
 function organization(id: string): Organization {
   return {

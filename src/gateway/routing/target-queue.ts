@@ -1,6 +1,23 @@
-import type { Target } from "../../domain/channel.ts";
+import type { Route, Target } from "../../domain/channel.ts";
 import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import type { Health } from "./health.ts";
+
+/**
+ * Returns a route's targets in calling order: as listed, or by weight, where each position is chosen at random from the
+ * remaining targets. `random` returns numbers from 0 up to 1.
+ */
+export function orderTargets({ strategy, targets }: Route, random: () => number): readonly Target[] {
+  if (strategy === "ordered" || targets.length === 1) return targets;
+  const left = [...targets];
+  const order: Target[] = [];
+  while (left.length > 0) {
+    const total = left.reduce((sum, target) => sum + target.weight, 0);
+    let point = random() * total;
+    const index = left.findIndex((target) => (point -= target.weight) < 0);
+    order.push(...left.splice(Math.max(index, 0), 1));
+  }
+  return order;
+}
 
 /**
  * The targets that one request may still call, in order. Ejected ones are skipped. The last call of the request goes to

@@ -3,9 +3,9 @@ import type { Socket, SocketHandler } from "bun";
 import type { Cancellation } from "../cancellation.ts";
 import type { NetworkGuard } from "../network-guard.ts";
 import { HttpError } from "./http-error.ts";
-import { kept, type RequestBytes } from "./request-bytes.ts";
+import { kept, type RequestBytes } from "./http-client.ts";
 import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
-import type { ResponseHead } from "./response-head.ts";
+import type { ResponseHead } from "./response.ts";
 import { type ResponseListener, ResponseReader } from "./response-reader.ts";
 
 /** The endpoint of a connection. */

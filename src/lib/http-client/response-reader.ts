@@ -1,6 +1,6 @@
 import { GrowingBuffer } from "../growing-buffer.ts";
 import { HttpError } from "./http-error.ts";
-import { ResponseHead } from "./response-head.ts";
+import { ResponseHead } from "./response.ts";
 
 /** Receives the parts of a response, in this order. */
 export interface ResponseListener {

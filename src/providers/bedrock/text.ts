@@ -6,7 +6,7 @@ import { readMessage } from "../messages-compatible/text.ts";
 import { tellingUnknownBetas } from "../messages-compatible/unknown-betas.ts";
 import { openEvents } from "../transport/event-stream.ts";
 import { post } from "../transport/http.ts";
-import { requestIdOf } from "../transport/request-id.ts";
+import { requestIdOf } from "../transport/http.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
 import type { SignRequest } from "./authentication.ts";

@@ -10,7 +10,7 @@ import { send } from "../transport/http.ts";
 import { readImageJson } from "../transport/image-json.ts";
 import { type JsonBody, writeJsonBody } from "../transport/json-body.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
-import { requestIdOf } from "../transport/request-id.ts";
+import { requestIdOf } from "../transport/http.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
 import type { GenerateContentConnection } from "./connection.ts";
 import { readGoogleFailure } from "./errors.ts";

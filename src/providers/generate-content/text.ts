@@ -11,7 +11,7 @@ import {
   type Classify,
   type VendorResponse,
 } from "../transport/http.ts";
-import { requestIdOf } from "../transport/request-id.ts";
+import { requestIdOf } from "../transport/http.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors } from "../transport/vendor-errors.ts";
 import { withCredential, type Credential } from "../transport/credential.ts";

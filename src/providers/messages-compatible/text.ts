@@ -11,7 +11,7 @@ import {
   type Classify,
   type VendorResponse,
 } from "../transport/http.ts";
-import { requestIdOf } from "../transport/request-id.ts";
+import { requestIdOf } from "../transport/http.ts";
 import type { VendorTraits } from "../../dialects/dialect.ts";
 import type { MessagesConnection } from "./connection.ts";
 import { tellingUnknownBetas } from "./unknown-betas.ts";

@@ -3,7 +3,7 @@ import type { EmbeddingUpstream } from "../../gateway/upstreams.ts";
 import type { Cancellation } from "../../lib/cancellation.ts";
 import { isObject } from "../../lib/json.ts";
 import { brokenResponse, parseResponse, post, readPieces, type VendorResponse } from "../transport/http.ts";
-import { requestIdOf } from "../transport/request-id.ts";
+import { requestIdOf } from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 

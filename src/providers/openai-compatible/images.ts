@@ -8,7 +8,7 @@ import { createImageUpstream } from "../images/image-upstream.ts";
 import { readImageUsage } from "../images/image-usage.ts";
 import { wantedFormat, wantedQuality, wantedSize } from "../images/wanted-image.ts";
 import { brokenResponse, send, type VendorRequest } from "../transport/http.ts";
-import { requestIdOf } from "../transport/request-id.ts";
+import { requestIdOf } from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";

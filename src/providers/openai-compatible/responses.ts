@@ -11,7 +11,7 @@ import {
   post,
   readText,
 } from "../transport/http.ts";
-import { requestIdOf } from "../transport/request-id.ts";
+import { requestIdOf } from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 

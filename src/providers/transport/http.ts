@@ -1,13 +1,12 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { JsonBoundError, parseBounded } from "../../lib/bounded-json.ts";
 import type { ByteStream } from "../../lib/byte-stream.ts";
-import { signalOf, type Cancellation } from "../../lib/cancellation.ts";
+import { type Cancellation, signalOf } from "../../lib/cancellation.ts";
 import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { HttpClient } from "../../lib/http-client/http-client.ts";
 import { HttpError } from "../../lib/http-client/http-error.ts";
-import { fetchGuarded, presentGuard, useProxies } from "./network.ts";
 import { yieldAfter, yieldToEventLoop } from "../../lib/waiting.ts";
-import { requestIdOf } from "./request-id.ts";
+import { fetchGuarded, presentGuard, useProxies } from "./network.ts";
 
 const client = new HttpClient();
 let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => {
@@ -256,4 +255,22 @@ async function readErrorText(response: VendorResponse, signal: Cancellation): Pr
 
 function isHtml(response: VendorResponse): boolean {
   return response.headers.get("content-type")?.startsWith("text/html") ?? false;
+}
+
+/** Headers in which vendors return their id of a call: OpenAI and most others, Anthropic, Azure, AWS, Volcengine. */
+const REQUEST_ID_HEADERS = [
+  "x-request-id",
+  "request-id",
+  "apim-request-id",
+  "x-amzn-requestid",
+  "x-tt-logid",
+];
+
+/** Returns the vendor's own id of a call, for inquiries to its support. */
+export function requestIdOf({ headers }: { headers: Pick<Headers, "get"> }): string | undefined {
+  for (const name of REQUEST_ID_HEADERS) {
+    const id = headers.get(name);
+    if (id !== null) return /^[\w.:/+=-]{1,128}$/.test(id) ? id : undefined;
+  }
+  return undefined;
 }

@@ -3,7 +3,7 @@ import { signIn, signInSchema } from "../../admin/sign-in/sign-in.ts";
 import { z } from "zod";
 import { memberView } from "../../admin/members/operations.ts";
 import { memberSchema } from "../../admin/members/schema.ts";
-import type { BodyLimits } from "../entrance/body-limits.ts";
+import type { BodyLimits } from "../entrance/body.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 import { readCookie, requireSameOrigin, writeCookie } from "../session-cookie.ts";

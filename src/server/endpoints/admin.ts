@@ -1,7 +1,7 @@
 import { readOperation, type Cost, type Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
 import { runOnce } from "../admin-idempotency.ts";
-import type { BodyLimits } from "../entrance/body-limits.ts";
+import type { BodyLimits } from "../entrance/body.ts";
 import { suspendIdleTimeout, type HttpExchange } from "../http-exchange.ts";
 import { idempotencyKeyOf } from "../entrance/idempotency.ts";
 import { MemberSlots } from "../member-slots.ts";

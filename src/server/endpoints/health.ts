@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { readSecret } from "../credentials.ts";
+import { readSecret } from "../http-exchange.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { baseHeaders } from "../respond.ts";

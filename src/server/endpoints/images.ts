@@ -2,7 +2,7 @@ import { readEdit, readGeneration, writeReply, type ImageField } from "../../dia
 import type { ImageRequest } from "../../domain/image.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import { handleImages, type ImageCore, type ImageOutcome } from "../../gateway/images.ts";
-import type { BodyLimits } from "../entrance/body-limits.ts";
+import type { BodyLimits } from "../entrance/body.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { readImageBody } from "../entrance/image-body.ts";
 import { baseHeaders } from "../respond.ts";

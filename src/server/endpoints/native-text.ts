@@ -1,7 +1,7 @@
 import { asJsonArray, readCountRequest, readRequest } from "../../dialects/native/text/index.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Core } from "../../gateway/core.ts";
-import type { BodyLimits } from "../entrance/body-limits.ts";
+import type { BodyLimits } from "../entrance/body.ts";
 import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import type { RouteResult } from "../routes.ts";
 import { readCall } from "./native-call.ts";

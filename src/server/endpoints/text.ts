@@ -1,18 +1,18 @@
 import { readRequest as readChat } from "../../dialects/chat/index.ts";
-import { readCountRequest, readRequest as readMessages } from "../../dialects/messages/index.ts";
-import { readRequest as readResponses } from "../../dialects/responses/index.ts";
 import type { TextPayload } from "../../dialects/dialect.ts";
+import { readCountRequest, readRequest as readMessages } from "../../dialects/messages/index.ts";
 import type { TextDialectName } from "../../dialects/name.ts";
-import { GatewayError } from "../../domain/gateway-error.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
+import { readObject } from "../../dialects/request-body.ts";
+import { readRequest as readResponses } from "../../dialects/responses/index.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Core } from "../../gateway/core.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
 import { handleText } from "../../gateway/text.ts";
-import { readJsonBody } from "../entrance/body.ts";
-import type { BodyLimits } from "../entrance/body-limits.ts";
-import { contextOf, queryOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
+import { editMembers } from "../../lib/json-edit.ts";
+import { type BodyLimits, readJsonBody } from "../entrance/body.ts";
+import { type AuthenticatedExchange, contextOf, queryOf, suspendIdleTimeout } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
-import { withPathModel } from "./azure.ts";
 import type { ErrorFamily, HttpRoute, RouteResult } from "../routes.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -125,4 +125,42 @@ export function refuseProvider({ headers, url }: Request): void {
   const where = isInHeader ? "the `X-Provider` header" : "the `provider` query parameter";
   const message = `Remove ${where}: the gateway chooses the provider by itself.`;
   throw new GatewayError("provider_not_allowed", message, { param: "provider" });
+}
+
+/** Operations that Azure's clients also call under the name of a deployment (openai-node, `AzureOpenAI`). */
+const OPERATIONS: ReadonlySet<string> = new Set([
+  "chat/completions",
+  "images/generations",
+  "images/edits",
+  "embeddings",
+]);
+
+/**
+ * Returns the same endpoints at the addresses of Azure OpenAI, for its clients: under `/openai/v1/` and `/openai/`, and
+ * under the name of a deployment, which is the model. They send the key in `api-key`.
+ */
+export function azureRoutes(routes: readonly HttpRoute[]): HttpRoute[] {
+  return routes.flatMap((route) => {
+    if (route.auth !== "key" || !route.path.startsWith("/v1/")) return [];
+    const operation: string = route.path.slice("/v1/".length);
+    const keyHeaders = (headers: Headers) => [...(route.keyHeaders?.(headers) ?? []), "api-key"];
+    // Also without a version: Azure's client sends forms there that name the model.
+    const renamed: HttpRoute[] = ["/openai/v1/", "/openai/"].map((prefix) =>
+      Object.assign({ ...route }, { path: prefix + operation, keyHeaders }),
+    );
+    if (!OPERATIONS.has(operation)) return renamed;
+    const handle = (exchange: AuthenticatedExchange) =>
+      route.handle(Object.assign(exchange, { model: exchange.parameter }));
+    return [...renamed, { ...route, path: `/openai/deployments/{model}/${operation}`, keyHeaders, handle }];
+  });
+}
+
+/**
+ * Replaces the model of a JSON body by the one that the path names, if any, and returns the bytes. Throws a
+ * `GatewayError` for a body that is not an object, as the reader of the protocol does.
+ */
+export function withPathModel(bytes: Uint8Array, { model }: { model?: string }): Uint8Array {
+  if (model === undefined) return bytes;
+  const { raw } = readObject(bytes);
+  return Buffer.from(editMembers(raw, { model: () => JSON.stringify(model) }));
 }

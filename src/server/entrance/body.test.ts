@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "nod
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { plainCore } from "../../../test/support/plain-core.ts";
 import { readJsonBody, requireJson } from "./body.ts";
-import { BodyLimits } from "./body-limits.ts";
+import { BodyLimits } from "./body.ts";
 
 const MIB = 1024 * 1024;
 const { principal } = plainCore({ model: { id: "m" } as Parameters<typeof plainCore>[0]["model"] });

@@ -7,8 +7,8 @@ import {
   createZstdDecompress,
 } from "node:zlib";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { declaredLength } from "./body-length.ts";
-import type { BodyLimits } from "./body-limits.ts";
+import { declaredLength } from "./body.ts";
+import type { BodyLimits } from "./body.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { ownValue } from "../../lib/own-value.ts";
 

@@ -11,8 +11,8 @@ import {
 import { MultipartError, readMultipart, type MultipartPart } from "../../lib/multipart.ts";
 import type { Spool } from "../../lib/spool.ts";
 import { requireJson } from "./body.ts";
-import { requireLength, tooLarge } from "./body-length.ts";
-import type { BodyLimits } from "./body-limits.ts";
+import { requireLength, tooLarge } from "./body.ts";
+import type { BodyLimits } from "./body.ts";
 import { decodedBody } from "./decoded-body.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 

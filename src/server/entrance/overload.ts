@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
-import { declaredLength } from "./body-length.ts";
+import { declaredLength } from "./body.ts";
 
 /** 0 serves everything, 1 refuses new large bodies, 2 serves only probes. */
 type OverloadStep = 0 | 1 | 2;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ApiKey } from "../../domain/api-key.ts";
-import { keyCache } from "./key-cache.ts";
+import { keyCache } from "./snapshot-source.ts";
 
 function aKey(id: string, budgets: string[] = []): ApiKey {
   return {

@@ -67,7 +67,7 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   },
   {
     name: "two equal lengths are a number",
-    file: "src/server/entrance/body-length.ts",
+    file: "src/server/entrance/body.ts",
     find: "return /^\\d+$/.test(length) ? Number(length) : Number.NaN;",
     replace: "return Number.parseInt(length, 10);",
     tests: ["test/spec/http-strictness.test.ts"],

@@ -200,7 +200,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "what the calls of a request have to parse has no bound",
-    file: "src/dialects/passage.ts",
+    file: "src/dialects/text.ts",
     find: "  if (excess) throw untranslatable",
     replace: "  if (excess === '') throw untranslatable",
     tests: ["src/dialects/conversation/bounded-calls.test.ts"],
@@ -228,7 +228,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "events without data are passed on, which clients cannot parse",
-    file: "src/dialects/sse/vendor-words.ts",
+    file: "src/dialects/sse/vendor-frames.ts",
     find: `return EVENT_LINE.test(frame.toString("latin1")) ? NOTHING : neutralFrame(frame);`,
     replace: "return neutralFrame(frame);",
     tests: ["src/dialects/chat/stream.test.ts"],

@@ -3,7 +3,7 @@ import type { Fault } from "../fault.ts";
 const GRANT = "src/gateway/admission/limit-grant.ts";
 const WINDOW = "src/gateway/admission/sliding-window.ts";
 const MEMORY = "src/gateway/admission/memory-limiter.ts";
-const TABLE = "src/gateway/admission/window-table.ts";
+const TABLE = "src/gateway/admission/sliding-window.ts";
 const COORDINATOR = "src/storage/counters/limit-coordinator.ts";
 const WORKER = "src/storage/counters/worker-limiter.ts";
 const REDIS = "src/storage/counters/redis-limiter.ts";
@@ -329,21 +329,21 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   },
   {
     name: "small chunks come after the larger one behind them",
-    file: "src/server/entrance/body-limits.ts",
+    file: "src/server/entrance/body.ts",
     find: "      if (joined) yield joined;\n      yield piece;\n",
     replace: "      yield piece;\n      if (joined) yield joined;\n",
     tests: ["src/server/entrance/body.test.ts"],
   },
   {
     name: "a compressed body has no bound before it is decoded",
-    file: "src/server/entrance/body-limits.ts",
+    file: "src/server/entrance/body.ts",
     find: "if (received > maxBytes) throw tooLarge(maxBytes);",
     replace: "void [maxBytes, tooLarge];",
     tests: ["src/server/entrance/body.test.ts"],
   },
   {
     name: "a connection begins any number of requests at once",
-    file: "src/server/entrance/request-turns.ts",
+    file: "src/server/index.ts",
     find: "const MAX_REQUESTS = 256;",
     replace: "const MAX_REQUESTS = 2 ** 40;",
     tests: ["test/spec/http-strictness.test.ts"],

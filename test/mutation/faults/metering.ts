@@ -3,7 +3,7 @@ import type { Fault } from "../fault.ts";
 const BILLING = "src/gateway/metering/billing.ts";
 const ENTRY = "src/gateway/metering/entry.ts";
 const POLICY = "src/gateway/metering/usage-policy.ts";
-const ESTIMATE = "src/gateway/metering/estimate.ts";
+const ESTIMATE = "src/gateway/metering/price.ts";
 const LEASES = "src/gateway/metering/budget-leases.ts";
 const LEASE = "src/gateway/metering/budget-lease.ts";
 const LEASE_TABLE = "src/gateway/metering/lease-table.ts";
@@ -420,14 +420,14 @@ export const METERING_FAULTS: readonly Fault[] = [
   },
   {
     name: "counts that are parts pass their whole",
-    file: "src/dialects/count-reader.ts",
+    file: "src/dialects/usage-reading.ts",
     find: "return Math.min(count, max);",
     replace: "return count;",
     tests: hostileUsage,
   },
   {
     name: "a total that is not the sum has no flag",
-    file: "src/dialects/count-reader.ts",
+    file: "src/dialects/usage-reading.ts",
     find: "if (total !== null && !sums.includes(total)) this.isAnomalous = true;",
     replace: "void sums;",
     tests: hostileUsage,
@@ -457,14 +457,14 @@ export const METERING_FAULTS: readonly Fault[] = [
   },
   {
     name: "a vendor's cost is unbounded",
-    file: "src/domain/vendor-cost.ts",
+    file: "src/domain/usage.ts",
     find: "Math.min(value / perDollar, MAX_UNITS)",
     replace: "Math.min(value / perDollar, 999 * MAX_UNITS)",
     tests: ["src/domain/vendor-cost.test.ts"],
   },
   {
     name: "a sum of vendor costs leaves out what is unknown",
-    file: "src/domain/vendor-cost.ts",
+    file: "src/domain/usage.ts",
     find: "if (cost?.currency !== first.currency) return undefined;",
     replace: "if (cost?.currency !== first.currency) continue;",
     tests: ["src/domain/vendor-cost.test.ts"],

@@ -1,7 +1,7 @@
 import type { Fault } from "../fault.ts";
 
 const PRICE = "src/domain/price.ts";
-const CHARGE = "src/domain/charge.ts";
+const CHARGE = "src/domain/price.ts";
 const QUOTE = "src/domain/image-quote.ts";
 const SIZE = "src/domain/size.ts";
 const INDEX = "src/admin/prices/price-index.ts";

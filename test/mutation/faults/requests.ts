@@ -194,7 +194,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "a client pays for a call that this process ended",
-    file: "src/gateway/routing/detached-calls.ts",
+    file: "src/gateway/routing/call.ts",
     find: " && !this.#isClosed;",
     replace: ";",
     tests: chat,
@@ -314,7 +314,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "orphan costs of earlier hours count in the running one",
-    file: "src/gateway/metering/orphan-costs.ts",
+    file: "src/gateway/metering/billing.ts",
     find: "if (now >= this.#hourEndsAt) {",
     replace: "if (now >= this.#hourEndsAt && this.#hourEndsAt === 0) {",
     tests: ["src/gateway/metering/orphan-costs.test.ts"],

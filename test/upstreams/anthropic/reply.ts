@@ -1,5 +1,5 @@
 import { isObject } from "../../../src/lib/json.ts";
-import { RawJson } from "../../../src/lib/json-write.ts";
+import { RawJson } from "../../../src/lib/json-edit.ts";
 import type { Behaviour } from "../behaviour.ts";
 import type { Body } from "./rules.ts";
 import { signatureOf } from "./signatures.ts";

@@ -12,8 +12,8 @@ import {
   positive,
   text,
   wrongType,
-} from "../../field-checks.ts";
-import { knownNames, type KnownNames, refuseCaseVariants } from "../../field-names.ts";
+} from "../../fields.ts";
+import { knownNames, type KnownNames, refuseCaseVariants } from "../../fields.ts";
 import { InputSize } from "../../input-size.ts";
 import { requireLink } from "../../links.ts";
 import { readBody } from "../../request-body.ts";

@@ -7,7 +7,7 @@ import {
   type UsageReport,
 } from "../../../domain/usage.ts";
 import { isObject } from "../../../lib/json.ts";
-import { CountReader } from "../../count-reader.ts";
+import { CountReader } from "../../usage-reading.ts";
 import { editMembers } from "../../../lib/json-edit.ts";
 
 /** `usageMetadata`, as callers receive it (Gemini API reference, `UsageMetadata`). */

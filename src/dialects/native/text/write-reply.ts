@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../../domain/gateway-error.ts";
 import type { TokenUsage } from "../../../domain/usage.ts";
-import { writeJson } from "../../../lib/json-write.ts";
+import { writeJson } from "../../../lib/json-edit.ts";
 import type { Finish, FinishReason, Reply, ReplyEvent, ReplyWriter } from "../../conversation/reply.ts";
 import type { AssistantPart, ToolCall } from "../../conversation/request.ts";
 import { writeError } from "../error.ts";

@@ -1,4 +1,4 @@
-import { writeJson } from "../../../lib/json-write.ts";
+import { writeJson } from "../../../lib/json-edit.ts";
 import { budgetOf, type Effort, effortOf, type Reasoning } from "../../conversation/reasoning.ts";
 import type { Conversation, Tool, ToolChoice } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";

@@ -1,4 +1,5 @@
 import { GatewayError } from "../domain/gateway-error.ts";
+import { foldCase } from "../lib/casing.ts";
 import { isObject } from "../lib/json.ts";
 
 /** A rule for the value of a documented field. */
@@ -51,4 +52,27 @@ export function checkEach(name: string, items: unknown, wrong: Wrong): void {
 
 export function wrongType(name: string, must: string): GatewayError {
   return new GatewayError("invalid_parameter", `\`${name}\` must be ${must}.`, { param: name });
+}
+
+/** Names that the gateway reads, by their form without case. */
+export type KnownNames = ReadonlyMap<string, string>;
+
+const PLAIN = /^[a-z0-9_]*$/;
+
+export function knownNames(names: Iterable<string>): KnownNames {
+  return new Map(Array.from(names, (name) => [foldCase(name), name]));
+}
+
+/**
+ * Refuses a name that differs only in case from one that the gateway reads: a vendor whose reader ignores case would
+ * obey a value that the gateway has not checked. `path` is that of the object, empty at the top.
+ */
+export function refuseCaseVariants(object: object, known: KnownNames, path = ""): void {
+  for (const name in object) {
+    if (known.get(name) === name || (PLAIN.test(name) && !known.has(name))) continue;
+    const meant = known.get(foldCase(name));
+    if (meant === undefined || meant === name) continue;
+    const message = `\`${name}\` differs only in case from \`${meant}\`. Use that name, once, or leave it out.`;
+    throw new GatewayError("invalid_parameter", message, { param: path === "" ? name : `${path}.${name}` });
+  }
 }
