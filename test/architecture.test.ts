@@ -110,15 +110,15 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   // A format each.
   "imaging/headers/bmp.ts",
   "imaging/headers/tiff.ts",
-  "imaging/structure/gif.ts",
-  "imaging/structure/png.ts",
-  "imaging/structure/webp.ts",
+  "imaging/srgb-profile.ts",
   "jobs/retention.ts",
+  "lib/spool/sweep.ts",
   // Routes of one endpoint each.
   "server/endpoints/native-text.ts",
   "server/endpoints/stored-responses.ts",
   "sandbox/index.ts",
   "storage/database/wal-file.ts",
+  "storage/journal/segment-refcounts.ts",
   "storage/live-processes.ts",
 ]);
 /** Tables and generated types may be long. */

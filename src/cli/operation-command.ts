@@ -149,7 +149,7 @@ function withDetails(option: Option, { read, choices, ...details }: FieldDetails
   // The schema's default may not be a word of the option.
   const isWorded = read !== undefined || located.name in FIELD_READERS;
   if (choices) option.choices(choices);
-  else if (parser) option.argParser(parser);
+  else if (parser && !option.isBoolean()) option.argParser(parser);
   if (details.isRequired ?? (isNeeded && details.default === undefined)) option.makeOptionMandatory();
   if (details.default !== undefined) option.default(details.default);
   else if (schema instanceof z.ZodDefault && typeof schema.def.defaultValue === "string" && !isWorded)

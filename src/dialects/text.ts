@@ -1,11 +1,12 @@
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { UsagePolicy } from "../domain/usage.ts";
+import { JSON_BOUNDS, moreThan } from "../lib/bounded-json.ts";
+import { exceededBound } from "../lib/json.ts";
 import { chat } from "./chat/index.ts";
-import { assistantParts, excessOfCalls } from "./conversation/bounded-calls.ts";
 import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";
-import { Delivered } from "./conversation/delivered.ts";
+import { Delivered } from "./conversation/translated-stream.ts";
 import { eventsOf, type Reply } from "./conversation/reply.ts";
-import type { Conversation } from "./conversation/request.ts";
+import type { AssistantPart, Conversation } from "./conversation/request.ts";
 import { TranslatedStream } from "./conversation/translated-stream.ts";
 import { untranslatable } from "./conversation/untranslatable.ts";
 import { WholeStream } from "./conversation/whole-stream.ts";
@@ -136,4 +137,32 @@ function withTurns(conversation: Conversation, vendor: TextDialect["name"]): Con
 interface Ends {
   caller: TextDialect;
   vendor: TextDialect;
+}
+
+/** Levels are bounded for each call, where it is parsed. */
+const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
+/** Fewer than so many names have, of which each has four characters. */
+const FEW_CHARACTERS = 4 * BOUNDS.names;
+
+/**
+ * Why the calls of a request or of a reply cannot be translated: together their arguments have more values, names or
+ * escapes than may be parsed at once. Null where they can. Arguments are JSON inside of texts, so the bounds of the request
+ * or reply do not see them.
+ */
+export function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
+  const texts: string[] = [];
+  let characters = 0;
+  for (const part of parts) {
+    if (part.type !== "tool_call") continue;
+    texts.push(part.arguments);
+    characters += part.arguments.length;
+  }
+  if (characters <= FEW_CHARACTERS) return null;
+  const exceeded = exceededBound(texts.join(","), BOUNDS);
+  return exceeded && `The arguments of its calls have ${moreThan(exceeded)}.`;
+}
+
+/** What the assistant has said in all turns. */
+export function* assistantParts({ turns }: Conversation): Generator<AssistantPart> {
+  for (const turn of turns) if (turn.role === "assistant") yield* turn.parts;
 }

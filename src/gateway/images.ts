@@ -11,7 +11,7 @@ import type { ImageUsage } from "../domain/usage.ts";
 import type { VendorCost } from "../domain/usage.ts";
 import type { Spool } from "../lib/spool.ts";
 import { admitImages, type ImageAdmission } from "./admission/admit-images.ts";
-import type { FittedImageRequest } from "./admission/fit-image-request.ts";
+import type { FittedImageRequest } from "./admission/admit-images.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { fallbackOf, routeOf } from "./admission/model-access.ts";
 import {

@@ -1,10 +1,6 @@
 import { ByteCursor } from "./byte-cursor.ts";
-import type { ImageHeader } from "./header-reader.ts";
-import { walkGif } from "./structure/gif.ts";
+import { type ImageHeader, textAt, UnreadableImageError } from "./header-reader.ts";
 import { walkHeif } from "./structure/heif.ts";
-import { walkJpeg } from "./structure/jpeg.ts";
-import { walkPng } from "./structure/png.ts";
-import { walkWebp } from "./structure/webp.ts";
 
 /**
  * Walks a picture's structure to its end without decoding pixels, in time proportional to its bytes. Throws an
@@ -23,3 +19,128 @@ const WALKS: Readonly<Partial<Record<ImageHeader["format"], (cursor: ByteCursor)
   heic: walkHeif,
   avif: walkHeif,
 };
+
+/**
+ * PNG: every chunk up to `IEND` with its checksum, which proves the compressed pixels as well. Bytes after the end are
+ * ignored. Source: PNG specification, third edition, section 5.3.
+ */
+export async function walkPng(cursor: ByteCursor): Promise<void> {
+  cursor.advance(SIGNATURE_BYTES);
+  for (;;) {
+    const head = await cursor.take(8);
+    if (!head) throw cutOff();
+    const length = head.getUint32(0);
+    const type = textAt(head, 4, 4);
+    let checksum = Bun.hash.crc32(new Uint8Array(head.buffer, head.byteOffset + 4, 4));
+    for await (const piece of cursor.pieces(length)) checksum = Bun.hash.crc32(piece, checksum);
+    const stored = await cursor.take(4);
+    if (!stored) throw cutOff();
+    // Decoders skip an ancillary chunk that is damaged; its type starts with a small letter.
+    if (stored.getUint32(0) !== checksum && /^[A-Z]/.test(type))
+      throw new UnreadableImageError("is damaged: a checksum is wrong");
+    if (type === "IEND") return;
+  }
+}
+
+const SIGNATURE_BYTES = 8;
+
+function cutOff(): UnreadableImageError {
+  return new UnreadableImageError("is cut off");
+}
+
+/** GIF: every block up to the end of the first picture's data. Source: GIF89a specification, sections 15 to 27. */
+export async function walkGif(cursor: ByteCursor): Promise<void> {
+  const screen = await cursor.take(13);
+  let isWhole = screen !== null && cursor.advance(colourTableBytes(screen.getUint8(10)));
+  while (isWhole) {
+    const kind = await cursor.byte();
+    if (kind === PICTURE) {
+      const picture = await cursor.take(9);
+      isWhole = picture !== null && cursor.advance(colourTableBytes(picture.getUint8(8)) + 1);
+      if (isWhole && (await skipData(cursor))) return;
+      break;
+    }
+    isWhole = kind === EXTENSION && cursor.advance(1) && (await skipData(cursor));
+  }
+  throw new UnreadableImageError("is cut off");
+}
+
+const EXTENSION = 0x21;
+const PICTURE = 0x2c;
+
+/** Moves behind the next sub-blocks and the empty one that ends them. Returns false when they are cut off. */
+async function skipData(cursor: ByteCursor): Promise<boolean> {
+  for (;;) {
+    const length = await cursor.byte();
+    if (length === null || !cursor.advance(length)) return false;
+    if (length === 0) return true;
+  }
+}
+
+/** Returns the bytes of the colour table that a packed field declares. */
+function colourTableBytes(packed: number): number {
+  return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
+}
+
+/**
+ * WebP: the chunks fill exactly the length that the file's head names, and one of them is the picture. Source: WebP
+ * container specification.
+ */
+export async function walkWebp(cursor: ByteCursor): Promise<void> {
+  const riff = await cursor.take(12);
+  const end = riff ? riff.getUint32(4, true) + 8 : Number.POSITIVE_INFINITY;
+  let hasPicture = false;
+  while (cursor.offset < end) {
+    const head = await cursor.take(8);
+    if (!head) throw new UnreadableImageError("is cut off");
+    const length = head.getUint32(4, true);
+    const type = textAt(head, 0, 4);
+    const isLast = cursor.offset + length === end;
+    // Writers often leave out the padding of the last chunk.
+    if (!cursor.advance(isLast ? length : length + (length % 2)) || cursor.offset > end)
+      throw new UnreadableImageError("is cut off");
+    if (PICTURES.has(type)) hasPicture = true;
+  }
+  if (!hasPicture) throw new UnreadableImageError("is damaged: it has no picture");
+}
+
+const PICTURES: ReadonlySet<string> = new Set(["VP8 ", "VP8L", "ANMF"]);
+
+/**
+ * JPEG: every segment and scan up to the end marker, which a cut file lacks. Within a scan, a zero follows each byte
+ * of 255 that is no marker. Bytes after the end are ignored. Source: ITU-T T.81 annex B.
+ */
+export async function walkJpeg(cursor: ByteCursor): Promise<void> {
+  cursor.advance(2);
+  let hasScan = false;
+  for (;;) {
+    const code = await nextMarker(cursor);
+    if (code === null) throw new UnreadableImageError("is cut off");
+    if (code === END_OF_IMAGE) break;
+    if (isStandalone(code)) continue;
+    const length = (await cursor.take(2))?.getUint16(0) ?? 0;
+    if (length < 2 || !cursor.advance(length - 2)) throw new UnreadableImageError("is cut off");
+    if (code === START_OF_SCAN) hasScan = true;
+  }
+  if (!hasScan) throw new UnreadableImageError("is damaged: it has no picture");
+}
+
+const START_OF_SCAN = 0xda;
+const END_OF_IMAGE = 0xd9;
+const ESCAPED = 0;
+const FILL = 0xff;
+
+/** Returns the code of the next marker, in a scan or between segments; null at the end of the file. */
+async function nextMarker(cursor: ByteCursor): Promise<number | null> {
+  while (await cursor.seek(0xff, ESCAPED)) {
+    let code = await cursor.byte();
+    while (code === FILL) code = await cursor.byte();
+    if (code !== ESCAPED) return code;
+  }
+  return null;
+}
+
+/** True for markers without a length: TEM, the restart markers and a repeated start. */
+function isStandalone(code: number): boolean {
+  return code === 0x01 || (code >= 0xd0 && code <= 0xd8);
+}

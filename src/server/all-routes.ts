@@ -1,6 +1,6 @@
 import { FilePool } from "../lib/spool.ts";
 import { BodyLimits } from "./entrance/body.ts";
-import { Lifecycle } from "./lifecycle.ts";
+import { Lifecycle } from "./endpoint.ts";
 import { eventsRoute } from "./endpoints/admin-events.ts";
 import { adminRoutes } from "./endpoints/admin.ts";
 import { openIdRoutes } from "./endpoints/admin-openid.ts";

@@ -14,7 +14,7 @@ import { systemClock } from "../lib/clock.ts";
 import type { Idempotency } from "./entrance/idempotency.ts";
 import { createHandler } from "./endpoint.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
-import { Lifecycle, type Phase } from "./lifecycle.ts";
+import { Lifecycle, type Phase } from "./endpoint.ts";
 import { RouteTable, type HttpRoute, type RouteResult } from "./routes.ts";
 
 const KEY = "gk_known";

@@ -10,15 +10,18 @@ import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { networkOf } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import { readSecret } from "./http-exchange.ts";
-import { addressOf, pathOf, type AuthenticatedExchange, type HttpExchange } from "./http-exchange.ts";
-import { runIdempotently, type Idempotency } from "./entrance/idempotency.ts";
-import type { Lifecycle } from "./lifecycle.ts";
+import { type Idempotency, runIdempotently } from "./entrance/idempotency.ts";
 import type { Overload } from "./entrance/overload.ts";
+import {
+  addressOf,
+  type AuthenticatedExchange,
+  type HttpExchange,
+  pathOf,
+  readSecret,
+} from "./http-exchange.ts";
 import { PLAYGROUND_KEY, type PlaygroundKeys } from "./playground-keys.ts";
 import { createReport, type ReportSettings } from "./request-report.ts";
-import { errorResponse } from "./respond.ts";
-import { badHead, badTarget, notRouted, type HttpRefusal } from "./respond.ts";
+import { badHead, badTarget, errorResponse, type HttpRefusal, notRouted } from "./respond.ts";
 import type { ErrorFamily, HttpRoute, RouteResult, RouteTable } from "./routes.ts";
 
 export interface EndpointSettings extends ReportSettings {
@@ -174,4 +177,34 @@ function renderFailure(
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
   const extra: Record<string, string> = failure.closesConnection ? { connection: "close" } : {};
   return errorResponse(failure, family, requestId, extra);
+}
+
+/**
+ * The requests that the server accepts: all of them (`serving`, and `leaving`, in which only the readiness probe
+ * fails), only those on open connections (`draining`), or none (`stopping`).
+ */
+export type Phase = "serving" | "leaving" | "draining" | "stopping";
+
+/** Holds the phase of the server and the time since the last request. */
+export class Lifecycle {
+  #phase: Phase = "serving";
+  #quietSince = performance.now();
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  set phase(phase: Phase) {
+    this.#phase = phase;
+    this.#quietSince = performance.now();
+  }
+
+  /** Notes the arrival of a request. */
+  notice(): void {
+    this.#quietSince = performance.now();
+  }
+
+  quietMs(): number {
+    return performance.now() - this.#quietSince;
+  }
 }

@@ -13,7 +13,7 @@ import {
   stopping,
 } from "./endpoint.ts";
 import { stopListening } from "./entrance/listening-socket.ts";
-import { Lifecycle } from "./lifecycle.ts";
+import { Lifecycle } from "./endpoint.ts";
 import type { ServerOptions } from "./options.ts";
 import { playgroundKeys } from "./playground-keys.ts";
 import { type HttpRoute, RouteTable } from "./routes.ts";

@@ -55,12 +55,12 @@ export const MENDS: readonly Mend[] = [
     attack: "H4",
     edits: [
       {
-        file: "src/server/entrance/decoded-body.ts",
+        file: "src/server/entrance/body.ts",
         find: "[constants.ZSTD_d_windowLogMax]: 23",
         replace: "[constants.ZSTD_d_windowLogMax]: 27",
       },
       {
-        file: "src/server/entrance/decoded-body.ts",
+        file: "src/server/entrance/body.ts",
         find: "windowBytes: 8 * MIB",
         replace: "windowBytes: 0",
       },

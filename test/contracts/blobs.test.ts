@@ -10,7 +10,7 @@ import { openBlobs, type Blobs } from "../../src/storage/blobs/index.ts";
 import { openDiskStore } from "../../src/storage/blobs/disk.ts";
 import { openPendingStore } from "../../src/storage/blobs/pending.ts";
 import { openS3Store } from "../../src/storage/blobs/s3.ts";
-import { isBlobName, newBlobName } from "../../src/storage/blobs/name.ts";
+import { isBlobName, newBlobName } from "../../src/storage/blobs/links.ts";
 import { until } from "../support/gateway.ts";
 import { startS3, type S3Simulator } from "../upstreams/s3.ts";
 

@@ -52,7 +52,7 @@ test("above the second threshold only probes are served, with each error format"
   for (const path of ["/v1/models", "/files/x.png", "/console", "/v1/pricing/lookup"])
     expect([path, (await gateway.call(path)).status]).toEqual([path, 503]);
   expect(
-    gateway.logs().some(({ message }) => String(message).startsWith("overload: nothing but probes")),
+    gateway.logs().some(({ message }) => String(message).startsWith("overload: only probes are served")),
   ).toBe(true);
 }, 30_000);
 

@@ -1,10 +1,10 @@
 import type { Target } from "../../src/domain/channel.ts";
 import type { Attempt } from "../../src/domain/ledger.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../src/domain/upstream-error.ts";
-import { ConcurrencyLimiter } from "../../src/gateway/routing/concurrency-limiter.ts";
+import { ConcurrencyLimiter } from "../../src/gateway/routing/call-bounds.ts";
 import type { Failover } from "../../src/gateway/routing/failover.ts";
 import { Health } from "../../src/gateway/routing/health.ts";
-import { RetryBudget } from "../../src/gateway/routing/retry-budget.ts";
+import { RetryBudget } from "../../src/gateway/routing/call-bounds.ts";
 import { DeadlineTimer } from "../../src/lib/deadline-timer.ts";
 
 export const clock = { now: () => Date.now(), monotonic: () => performance.now() };

@@ -4,7 +4,7 @@ import { formatNanos } from "../../lib/money.ts";
 import { isoTime } from "../output.ts";
 import type { AdminStore } from "../admin-store.ts";
 import { rowOf } from "../requests/requests.ts";
-import { startOfSpan } from "../../domain/span.ts";
+import { startOfSpan } from "../../domain/traffic.ts";
 import type { UsageSum } from "./store-port.ts";
 import { totalOf } from "./totals.ts";
 import type { BudgetRecord } from "../budgets/schema.ts";

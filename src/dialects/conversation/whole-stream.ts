@@ -1,7 +1,7 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { TokenUsage, UsagePolicy } from "../../domain/usage.ts";
 import type { TextStream } from "../dialect.ts";
-import { Delivered } from "./delivered.ts";
+import { Delivered } from "./translated-stream.ts";
 import { eventsOf, type Reply, type ReplyWriter } from "./reply.ts";
 
 /** A reply that came whole, as the stream that its caller requested. One `push` stands for the whole stream. */

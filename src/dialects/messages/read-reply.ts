@@ -9,7 +9,7 @@ import { checkBegun } from "./content.ts";
 import { reportedFailure } from "./error.ts";
 import { parseMessage } from "./forward.ts";
 import { memberText, rawInputs, readAssistantParts } from "./read-blocks.ts";
-import { readFinish } from "./reply-parts.ts";
+import { readFinish } from "./content.ts";
 import { openCallSignature, openThinking } from "./thinking.ts";
 import { readCallId } from "./tools.ts";
 import { mergeUsage, readUsage, useOf } from "./usage.ts";

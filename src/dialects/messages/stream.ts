@@ -20,7 +20,7 @@ import {
 } from "./usage.ts";
 import { reportedFailure, writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
-import { NOT_STOPPED } from "./reply-parts.ts";
+import { NOT_STOPPED } from "./content.ts";
 
 /** Members that hold streamed text. */
 const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;

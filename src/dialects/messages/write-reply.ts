@@ -8,7 +8,7 @@ import type { Finish, Reply, ReplyEvent, ReplyWriter } from "../conversation/rep
 import type { AssistantPart } from "../conversation/request.ts";
 import { writeError } from "./error.ts";
 import { eventText } from "./event-frame.ts";
-import { CALL_EXTRAS, messageId, NO_EXTRAS, NOT_STOPPED, writeFinish } from "./reply-parts.ts";
+import { CALL_EXTRAS, messageId, NO_EXTRAS, NOT_STOPPED, writeFinish } from "./content.ts";
 import type { MessagesPayload } from "./request.ts";
 import { sealThinking } from "./thinking.ts";
 import { writeCallId } from "./tools.ts";

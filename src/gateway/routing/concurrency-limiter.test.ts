@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { fail, process, request, target } from "../../../test/support/failover-process.ts";
 import { ClientDisconnected } from "./call.ts";
-import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
+import { ConcurrencyLimiter } from "./call-bounds.ts";
 import { callTargets } from "./failover.ts";
 
 describe("concurrent calls on one channel", () => {

@@ -4,7 +4,7 @@ import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-err
 import { ClientDisconnected } from "./call.ts";
 import { callTargets } from "./failover.ts";
 import { Health } from "./health.ts";
-import { RetryBudget } from "./retry-budget.ts";
+import { RetryBudget } from "./call-bounds.ts";
 import { clock, fail, process, request, target } from "../../../test/support/failover-process.ts";
 
 /** Health that forgets every failure at once. */

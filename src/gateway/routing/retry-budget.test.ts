@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RetryBudget } from "./retry-budget.ts";
+import { RetryBudget } from "./call-bounds.ts";
 
 const time = { now: 0 };
 const clock = { now: () => 0, monotonic: () => time.now };

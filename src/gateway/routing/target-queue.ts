@@ -1,5 +1,5 @@
 import type { Route, Target } from "../../domain/channel.ts";
-import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";
+import type { ConcurrencyLimiter } from "./call-bounds.ts";
 import type { Health } from "./health.ts";
 
 /**

@@ -5,7 +5,7 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { openPicture } from "../../imaging/codec.ts";
 import { readImageHeader } from "../../imaging/sniff.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
-import { createCanvas, type Canvas } from "./canvas.ts";
+import { createCanvas, type Canvas } from "./landscape.ts";
 
 /**
  * The process's slots for decoding and encoding, which bound its memory, and the signal that ends the wait for one.

@@ -3,7 +3,7 @@ import type { ImageOrder, ReferenceImage } from "../../domain/image.ts";
 import type { Family } from "../../domain/family.ts";
 import type { ImageFormat, ImageModel } from "../../domain/model.ts";
 import { testSpool } from "../../../test/support/spool.ts";
-import { createCanvas, fillRectangle } from "./canvas.ts";
+import { createCanvas, fillRectangle } from "./landscape.ts";
 import { createSandboxImageUpstream, detailOf } from "./generate.ts";
 import { paintPicture, prepareOrder } from "./picture.ts";
 import { decodeReference } from "./codec.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCanvas } from "./canvas.ts";
+import { createCanvas } from "./landscape.ts";
 import { drawLettering, glyphOf, layOut } from "./lettering.ts";
 
 const INK = 0xffffffff;

@@ -1,4 +1,4 @@
-import { fillRectangle, type Canvas, type Color, type Rectangle } from "./canvas.ts";
+import { fillRectangle, type Canvas, type Color, type Rectangle } from "./landscape.ts";
 
 /** A letter and the space around it, in dots. */
 const CELL_WIDTH = 6;

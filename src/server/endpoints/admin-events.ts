@@ -3,7 +3,7 @@ import { LiveEvents, type LiveEvent } from "../../admin/overview/live-events.ts"
 import { endOf } from "../../admin/sign-in/sessions.ts";
 import type { SignedIn } from "../../admin/sign-in/signed-in.ts";
 import { suspendIdleTimeout } from "../http-exchange.ts";
-import type { Lifecycle } from "../lifecycle.ts";
+import type { Lifecycle } from "../endpoint.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 import type { Administration } from "../signed-in.ts";

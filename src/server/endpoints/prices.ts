@@ -13,7 +13,7 @@ import {
 } from "../../domain/price.ts";
 import { resolveSize, priceTier, readSize } from "../../domain/size.ts";
 import type { TokenCategory } from "../../domain/usage.ts";
-import { fitToModel } from "../../gateway/admission/fit-image-request.ts";
+import { fitToModel } from "../../gateway/admission/admit-images.ts";
 import { mayCall, MODEL_SCOPES, requireModel } from "../../gateway/admission/model-access.ts";
 import { findPrice, noPrice, requirePrice } from "../../gateway/metering/price.ts";
 import { requireScope } from "../../gateway/access/authenticate.ts";

@@ -13,7 +13,7 @@ import type { Spool } from "../../lib/spool.ts";
 import { requireJson } from "./body.ts";
 import { requireLength, tooLarge } from "./body.ts";
 import type { BodyLimits } from "./body.ts";
-import { decodedBody } from "./decoded-body.ts";
+import { decodedBody } from "./body.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 
 /** Bound of the encoded and of the decoded body. */

@@ -1,7 +1,7 @@
 import { holdsHandles, writeJson, type StreamedObject } from "../../lib/json-spool.ts";
 import { createSpool, type FilePool, type Spool } from "../../lib/spool.ts";
 import { declaredLength } from "./body.ts";
-import { isPlain } from "./decoded-body.ts";
+import { isPlain } from "./body.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import type { SpoolQuota } from "./spool-quota.ts";
 

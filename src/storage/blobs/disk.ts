@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import { createSpool, spoolPathOf } from "../../lib/spool.ts";
 import { createPrivateFolder } from "../private-files.ts";
-import { isBlobName, mimeTypeOf } from "./name.ts";
+import { isBlobName, mimeTypeOf } from "./links.ts";
 import type { NamedStore } from "./named-store.ts";
 
 /**

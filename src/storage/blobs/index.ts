@@ -7,7 +7,7 @@ import { withDeadline } from "../../lib/waiting.ts";
 import { openDiskStore } from "./disk.ts";
 import type { StorageReport } from "../report.ts";
 import { createLinks } from "./links.ts";
-import { newBlobName } from "./name.ts";
+import { newBlobName } from "./links.ts";
 import type { NamedStore } from "./named-store.ts";
 import { openPendingStore } from "./pending.ts";
 import { openS3Store } from "./s3.ts";

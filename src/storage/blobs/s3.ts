@@ -2,7 +2,7 @@ import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { StoredPicture } from "../../gateway/delivery/stored-blobs.ts";
 import type { S3Address } from "../../lib/s3-address.ts";
 import { withDeadline } from "../../lib/waiting.ts";
-import { isBlobName, mimeTypeOf } from "./name.ts";
+import { isBlobName, mimeTypeOf } from "./links.ts";
 import type { NamedStore } from "./named-store.ts";
 
 /**

@@ -1,20 +1,31 @@
-import type { LedgerEntry } from "../../domain/ledger.ts";
-import type { Nanos } from "../../lib/money.ts";
-import { writeEntryRow } from "./ledger-row.ts";
 import { countsInPeriod } from "../../domain/budget-period.ts";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+import { systemClock } from "../../lib/clock.ts";
+import type { Nanos } from "../../lib/money.ts";
 import {
   chargeLease,
   lockBudgets,
+  type LockedBudget,
   lockLeases,
   saveBudgets,
   saveLeases,
-  type LockedBudget,
 } from "../budgets/locked-budgets.ts";
 import { addSums, groupsOf, insertStatement } from "../database/insert-statement.ts";
 import { nextSequence } from "../database/ledger-sequence.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import {
+  integer,
+  json,
+  money,
+  named,
+  nullable,
+  optional,
+  type Row,
+  table,
+  text,
+  time,
+} from "../database/table.ts";
 import { usageSums } from "./usage-sums.ts";
-import { systemClock } from "../../lib/clock.ts";
 
 /**
  * Inserts entries and books them on their budgets and on the leases of `lease`; budgets must learn of exactly the
@@ -95,4 +106,46 @@ function countsIn({ period, periodStart, now }: LockedBudget, at: number): boole
 
 function nameOf(entry: { id: string; kind: string }): string {
   return `${entry.id} ${entry.kind}`;
+}
+
+/** An entry but for its vendor cost, which takes two columns. */
+const entries = table<Omit<LedgerEntry, "vendorCost">>("ledger", {
+  id: text(),
+  kind: text(),
+  requestId: text(),
+  organizationId: text(),
+  keyId: text(),
+  source: optional(text()),
+  model: text(),
+  channel: nullable(text()),
+  upstreamModel: nullable(text()),
+  at: time(),
+  admittedAt: optional(time()),
+  usage: named("consumed", nullable(json())),
+  amount: money(),
+  currency: text(),
+  priceSource: text(),
+  orphanCost: money(),
+  budgets: json(),
+  attempts: json(),
+  flags: json(),
+  corrects: optional(text()),
+  sequence: optional(integer()),
+});
+
+export function readEntryRow(row: Row): LedgerEntry {
+  const entry: LedgerEntry = entries.read(row);
+  const { vendor_cost: amount = null, vendor_cost_currency: currency = null } = row;
+  if (amount !== null)
+    entry.vendorCost = { amount: BigInt(amount), currency: String(currency ?? entry.currency) };
+  return entry;
+}
+
+/** `sequence` is that of the transaction: see `nextSequence`. */
+export function writeEntryRow(entry: LedgerEntry, sequence: bigint | null): Row {
+  const row = entries.write(entry);
+  row["vendor_cost"] = entry.vendorCost?.amount ?? null;
+  row["vendor_cost_currency"] = entry.vendorCost?.currency ?? null;
+  row["sequence"] = sequence;
+  return row;
 }

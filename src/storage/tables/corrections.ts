@@ -1,7 +1,7 @@
 import type { ChargeHistory, LedgerAdminStore } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
-import { readEntryRow, writeEntryRow } from "./ledger-row.ts";
+import { readEntryRow, writeEntryRow } from "./booking.ts";
 import type { Integer } from "../database/columns.ts";
 import { lockBudgets, saveBudgets } from "../budgets/locked-budgets.ts";
 import { forUpdate, padded } from "../database/expressions.ts";

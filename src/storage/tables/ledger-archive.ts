@@ -19,7 +19,7 @@ import {
   type ArchiveManifest,
 } from "./archive-file.ts";
 import { makeChange } from "./change.ts";
-import { readEntryRow } from "./ledger-row.ts";
+import { readEntryRow } from "./booking.ts";
 import { ARCHIVED } from "./verification.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { LedgerFilter, LedgerPage, LedgerPosition, PostedPage } from "../..
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/columns.ts";
-import { readEntryRow, writeEntryRow } from "./ledger-row.ts";
+import { readEntryRow, writeEntryRow } from "./booking.ts";
 import { ofOrganizations } from "./list-page.ts";
 import type { Addition, Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";

@@ -10,7 +10,7 @@ import { padded } from "../database/expressions.ts";
 import { toBit, type Integer } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bit, integer, json, nullable, table, text, time, type Column, type Row } from "../database/table.ts";
-import { readEntryRow } from "./ledger-row.ts";
+import { readEntryRow } from "./booking.ts";
 
 /** Measured in fractions of milliseconds, kept in whole ones. */
 const duration: Column<number> = { read: Number, write: Math.round };

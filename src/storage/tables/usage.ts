@@ -7,12 +7,12 @@ import type {
   UsageStore,
   UsageSum,
 } from "../../admin/usage/store-port.ts";
-import { nextSpan, startOfSpan } from "../../domain/span.ts";
+import { nextSpan, startOfSpan } from "../../domain/traffic.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { addSums } from "../database/insert-statement.ts";
 import { firstOf } from "../database/columns.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { DURATION_COLUMNS, TRAFFIC_LEVELS, trafficSums } from "./traffic.ts";
+import { DURATION_COLUMNS, TRAFFIC_LEVELS, trafficSums } from "./usage-sums.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /** Sums of the ledger and of traffic. */

@@ -193,7 +193,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "arguments of calls have no bound",
-    file: "src/dialects/conversation/delivered.ts",
+    file: "src/dialects/conversation/translated-stream.ts",
     find: "if (this.#argumentCharacters > MAX_ARGUMENT_CHARACTERS)",
     replace: "if (this.#argumentCharacters > 1e12 + MAX_ARGUMENT_CHARACTERS)",
     tests: ["src/dialects/sse/vendor-frames.test.ts"],
@@ -207,14 +207,14 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "the text of a translated reply has no bound",
-    file: "src/dialects/conversation/delivered.ts",
+    file: "src/dialects/conversation/translated-stream.ts",
     find: "if (this.#characters > MAX_CHARACTERS)",
     replace: "if (this.#characters > 1e12 + MAX_CHARACTERS)",
     tests: ["src/dialects/sse/vendor-frames.test.ts"],
   },
   {
     name: "the items of a translated reply have no bound",
-    file: "src/dialects/conversation/delivered.ts",
+    file: "src/dialects/conversation/translated-stream.ts",
     find: "if (++this.#items > MAX_ITEMS)",
     replace: "if (++this.#items > 1e12 + MAX_ITEMS)",
     tests: ["src/dialects/sse/vendor-frames.test.ts"],

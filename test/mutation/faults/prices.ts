@@ -6,7 +6,7 @@ const QUOTE = "src/domain/image-quote.ts";
 const SIZE = "src/domain/size.ts";
 const INDEX = "src/admin/prices/price-index.ts";
 const LOOKUP = "src/gateway/metering/price.ts";
-const FIT = "src/gateway/admission/fit-image-request.ts";
+const FIT = "src/gateway/admission/admit-images.ts";
 
 const index = ["src/admin/prices/price-index.test.ts"];
 const quote = ["src/domain/image-quote.test.ts"];

@@ -321,7 +321,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   },
   {
     name: "a background is dropped without a word",
-    file: "src/gateway/admission/fit-image-request.ts",
+    file: "src/gateway/admission/admit-images.ts",
     find: `wanted !== undefined && wanted !== "auto" ?`,
     replace: `wanted === "auto" ?`,
     tests: ["test/spec/images-generations.test.ts"],

@@ -2,10 +2,10 @@ import type { Fault } from "../fault.ts";
 
 const FAILOVER = "src/gateway/routing/failover.ts";
 const HEALTH = "src/gateway/routing/health.ts";
-const BUDGET = "src/gateway/routing/retry-budget.ts";
+const BUDGET = "src/gateway/routing/call-bounds.ts";
 const QUEUE = "src/gateway/routing/target-queue.ts";
 const SEMAPHORE = "src/lib/semaphore.ts";
-const CONCURRENCY = "src/gateway/routing/concurrency-limiter.ts";
+const CONCURRENCY = "src/gateway/routing/call-bounds.ts";
 
 const failover = ["src/gateway/routing/failover.test.ts", "src/gateway/routing/concurrency-limiter.test.ts"];
 const health = ["src/gateway/routing/health.test.ts"];
