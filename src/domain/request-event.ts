@@ -1,5 +1,5 @@
 import type { Nanos } from "../lib/money.ts";
-import type { StoredImage } from "./delivered-image.ts";
+import type { StoredImage } from "./image.ts";
 import type { Attempt } from "./ledger.ts";
 import type { RequestContent } from "./request-content.ts";
 import type { Usage } from "./usage.ts";

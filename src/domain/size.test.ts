@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ImageCapability } from "./model.ts";
-import { isLegalSize } from "./pixel-grid.ts";
+import { isLegalSize } from "./size.ts";
 import { deliveredTier, resolveSize, priceTier, ratioValue, readSize } from "./size.ts";
 import type { SizeTier } from "./usage.ts";
 

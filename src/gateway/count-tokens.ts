@@ -7,7 +7,7 @@ import { requireFeatures, requireModel, routeOf } from "./admission/model-access
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
-import { withReadableLinks } from "./inline-pictures.ts";
+import { withReadableLinks } from "./text-upstreams.ts";
 import { countText } from "./metering/usage-policy.ts";
 import type { TextUpstream } from "./upstreams.ts";
 import { NO_TRAITS, textUpstreams } from "./text-upstreams.ts";

@@ -1,4 +1,4 @@
-import { storedImages, type ImageDelivery } from "../domain/delivered-image.ts";
+import { storedImages, type ImageDelivery } from "../domain/image.ts";
 import type { Target } from "../domain/channel.ts";
 import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";

@@ -1,4 +1,4 @@
-import type { StoredImage } from "../domain/delivered-image.ts";
+import type { StoredImage } from "../domain/image.ts";
 import type { Model } from "../domain/model.ts";
 import { RequestContent } from "../domain/request-content.ts";
 import type { Principal } from "../domain/api-key.ts";

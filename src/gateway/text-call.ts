@@ -8,7 +8,7 @@ import type { TokenUsage } from "../domain/usage.ts";
 import { yieldAfter } from "../lib/waiting.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
-import { withReadableLinks } from "./inline-pictures.ts";
+import { withReadableLinks } from "./text-upstreams.ts";
 import { UsageEstimator } from "./metering/usage-policy.ts";
 import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { Call } from "./routing/call.ts";

@@ -3,7 +3,7 @@ import type { TextDialectName } from "../dialects/name.ts";
 import type { Channel } from "../domain/channel.ts";
 import type { ImageOrder, ImageReply } from "../domain/image.ts";
 import type { ByteStream } from "../lib/byte-stream.ts";
-import type { Cancellation } from "../lib/cancellation.ts";
+import type { Cancellation } from "../lib/waiting.ts";
 
 /** The vendors' adapters by channel. */
 export interface Upstreams {

@@ -1,4 +1,4 @@
-import { BlobReader } from "../lib/blob-reader.ts";
+import { BlobReader } from "../lib/sliced-stream.ts";
 import { yieldToEventLoop } from "../lib/waiting.ts";
 
 /** Walks the bytes of a blob once, from its start to its end, one window at a time. Dispose it to free the window. */

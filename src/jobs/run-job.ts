@@ -18,7 +18,7 @@ import { newRequestFacts, type RequestContext } from "../gateway/request-context
 import type { Nanos } from "../lib/money.ts";
 import type { Spool } from "../lib/spool.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
-import { capacityWaitMs, retryWhileUnavailable, waitForCapacity } from "./retries.ts";
+import { capacityWaitMs, retryWhileUnavailable, waitForCapacity } from "./run-control.ts";
 import type { RunControl } from "./run-control.ts";
 import { readJobRequest, readStoredRequest } from "./stored-request.ts";
 

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { expect, test } from "bun:test";
 import { testSpool } from "../../test/support/spool.ts";
-import { BlobReader } from "./blob-reader.ts";
+import { BlobReader } from "./sliced-stream.ts";
 
 const bytes = Buffer.from(Array.from({ length: 1_000 }, (_, index) => index & 255));
 

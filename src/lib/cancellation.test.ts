@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LightCancellation, signalOf } from "./cancellation.ts";
+import { LightCancellation, signalOf } from "./waiting.ts";
 
 test("a light cancellation calls each listener once, at the first abort", () => {
   const cancellation = new LightCancellation();

@@ -9,7 +9,7 @@ import { ConcurrencyLimiter } from "../gateway/routing/call-bounds.ts";
 import { DetachedCalls } from "../gateway/routing/call.ts";
 import { Health } from "../gateway/routing/health.ts";
 import { RetryBudget } from "../gateway/routing/call-bounds.ts";
-import { eventOfRun, type JobObserver } from "../jobs/observer.ts";
+import { eventOfRun, type JobObserver } from "../jobs/worker.ts";
 import { sweepJobs } from "../jobs/retention.ts";
 import type { JobCore } from "../jobs/submit.ts";
 import { startWebhooks, type WebhookOptions } from "../jobs/webhooks.ts";

@@ -22,7 +22,7 @@ import type { HttpExchange } from "./http-exchange.ts";
 import type { ServerOptions } from "./options.ts";
 import type { HttpRoute } from "./routes.ts";
 import { baseOf } from "./session-cookie.ts";
-import { SpoolQuota } from "./entrance/spool-quota.ts";
+import { SpoolQuota } from "./entrance/resource-quota.ts";
 
 /** Returns every route of the gateway. */
 export function allRoutes(

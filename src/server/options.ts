@@ -13,7 +13,7 @@ import type { ConnectionLimit } from "./entrance/connection-limit.ts";
 import type { ConsoleFiles } from "./endpoints/console.ts";
 import type { Overload } from "./entrance/overload.ts";
 import type { UndeclaredProxy } from "./undeclared-proxy.ts";
-import type { SpoolQuotaOptions } from "./entrance/spool-quota.ts";
+import type { SpoolQuotaOptions } from "./entrance/resource-quota.ts";
 
 export interface ServerOptions {
   core: Core;

@@ -99,9 +99,13 @@ export const MENDS: readonly Mend[] = [
   {
     attack: "H6-disk",
     edits: [
-      { file: "src/server/entrance/spool-quota.ts", find: "    this.#useSpace(byteLength);\n", replace: "" },
       {
-        file: "src/server/entrance/spool-quota.ts",
+        file: "src/server/entrance/resource-quota.ts",
+        find: "    this.#useSpace(byteLength);\n",
+        replace: "",
+      },
+      {
+        file: "src/server/entrance/resource-quota.ts",
         find: "this.#share.add(byteLength);",
         replace: "this.#share.addAnyway(byteLength);",
       },

@@ -3,7 +3,7 @@ import { getCharge } from "../../src/admin/ledger/ledger.ts";
 import type { ChargeHistory } from "../../src/admin/ledger/store-port.ts";
 import type { AdminContext } from "../../src/admin/context.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
-import type { Integer } from "../../src/storage/database/columns.ts";
+import type { Integer } from "../../src/storage/database/expressions.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { correctPrice, refund } from "../support/admin-calls.ts";

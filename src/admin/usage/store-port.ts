@@ -1,5 +1,5 @@
 import type { Attempt, LedgerEntry } from "../../domain/ledger.ts";
-import type { StoredImage } from "../../domain/delivered-image.ts";
+import type { StoredImage } from "../../domain/image.ts";
 import type { Span } from "../../domain/traffic.ts";
 import type { TrafficCount } from "../../domain/traffic.ts";
 import type { TokenCategory } from "../../domain/usage.ts";

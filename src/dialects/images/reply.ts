@@ -1,4 +1,4 @@
-import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
+import type { DeliveredImage, ImageDelivery } from "../../domain/image.ts";
 import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
 import type { StreamedObject } from "../../lib/json-spool.ts";
 

@@ -18,7 +18,7 @@ import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { InputSize } from "../input-size.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";
-import { readReferences } from "./sources.ts";
+import { readReferences } from "./content.ts";
 
 export interface MessagesRequest extends TextRequest {
   spans: { model: JsonSpan | undefined };

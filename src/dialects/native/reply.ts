@@ -1,4 +1,4 @@
-import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
+import type { DeliveredImage, ImageDelivery } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import { decodeBase64 } from "../../lib/base64.ts";
 import {

@@ -67,3 +67,160 @@ const MAX_RETRY_SECONDS = 60;
 export function retrySeconds(waitMs: number): number {
   return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
 }
+
+/** Number of slots that divide a window. */
+const SLOTS = 30;
+/** Live slots, the one that leaves the window and the one that begins. */
+const CAPACITY = SLOTS + 2;
+
+/**
+ * Sums the amounts of the last `windowMs`. An amount counts for the whole window and at most a thirtieth of it longer
+ * (two seconds of a minute), never shorter. So a sum that never exceeds a limit here exceeds it in no span of that
+ * length, wherever the span begins.
+ */
+export class SlidingWindow {
+  /**
+   * Three rings by slot: the amount added, the part of it that may still be given back, and the time of the last
+   * addition.
+   */
+  readonly #amounts = new Float64Array(CAPACITY);
+  readonly #open = new Float64Array(CAPACITY);
+  readonly #lastAt = new Float64Array(CAPACITY);
+  #head = 0;
+  #size = 0;
+  #total = 0;
+  /** Start of the newest slot. */
+  #newestBeganAt = 0;
+  readonly #windowMs: number;
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  /** Returns the sum at `now`. Times are monotonic milliseconds and never go back from call to call. */
+  used(now: number): number {
+    while (this.#size > 0 && this.#at(this.#lastAt, 0) + this.#windowMs <= now) {
+      this.#total -= this.#at(this.#amounts, 0);
+      this.#head = (this.#head + 1) % CAPACITY;
+      this.#size--;
+    }
+    return this.#total;
+  }
+
+  /** Adds an amount, of which `open` may still be given back. */
+  add(now: number, amount: number, open = 0): void {
+    this.used(now);
+    const isFull = this.#size === CAPACITY;
+    if (this.#size === 0 || (now - this.#newestBeganAt >= this.#windowMs / SLOTS && !isFull)) {
+      this.#size++;
+      this.#newestBeganAt = now;
+      this.#amounts[this.#slot(this.#size - 1)] = 0;
+      this.#open[this.#slot(this.#size - 1)] = 0;
+    }
+    const newest = this.#slot(this.#size - 1);
+    this.#amounts[newest] = (this.#amounts[newest] ?? 0) + amount;
+    this.#open[newest] = (this.#open[newest] ?? 0) + open;
+    this.#lastAt[newest] = now;
+    this.#total += amount;
+  }
+
+  /**
+   * Subtracts `by` from the amounts added at `addedAt`, as far as they still count. `closed` is the part that can no
+   * longer be given back.
+   */
+  reduce(now: number, addedAt: number, by: number, closed = 0): void {
+    if (addedAt + this.#windowMs <= now) return;
+    this.used(now);
+    for (let index = 0; index < this.#size; index++) {
+      if (this.#at(this.#lastAt, index) < addedAt) continue;
+      const reduced = Math.min(by, this.#at(this.#amounts, index));
+      this.#amounts[this.#slot(index)] = this.#at(this.#amounts, index) - reduced;
+      this.#open[this.#slot(index)] = Math.max(0, this.#at(this.#open, index) - closed);
+      this.#total -= reduced;
+      return;
+    }
+  }
+
+  /** Returns the amounts that still count, oldest first, as pairs of age in milliseconds and amount. */
+  uses(now: number): [ageMs: number, amount: number][] {
+    this.used(now);
+    return Array.from({ length: this.#size }, (_, index) => [
+      now - this.#at(this.#lastAt, index),
+      this.#at(this.#amounts, index),
+    ]);
+  }
+
+  /**
+   * Returns the milliseconds until `amount` more stays within `limit`; 0 when it does now. Assumes that open amounts
+   * are given back at once: their time is unknown, and waiting for the whole window could be a minute too long.
+   */
+  waitMs(now: number, limit: number, amount: number): number {
+    let excess = this.used(now) + amount - limit;
+    if (excess <= 0) return 0;
+    for (let index = 0; index < this.#size; index++) excess -= this.#at(this.#open, index);
+    if (excess <= 0) return 1;
+    for (let index = 0; index < this.#size; index++) {
+      excess -= this.#at(this.#amounts, index) - this.#at(this.#open, index);
+      if (excess <= 0) return this.#at(this.#lastAt, index) + this.#windowMs - now;
+    }
+    return this.#windowMs;
+  }
+
+  /** Returns the milliseconds until the sum is 0 if nothing is added. */
+  resetMs(now: number): number {
+    return this.used(now) === 0 ? 0 : this.#at(this.#lastAt, this.#size - 1) + this.#windowMs - now;
+  }
+
+  #at(ring: Float64Array, index: number): number {
+    return ring[this.#slot(index)] ?? 0;
+  }
+
+  #slot(index: number): number {
+    return (this.#head + index) % CAPACITY;
+  }
+}
+
+/** Windows by owner in two generations: a window that was not used for its whole length is dropped without a search. */
+export class WindowTable {
+  #young = new Map<string, SlidingWindow>();
+  #old = new Map<string, SlidingWindow>();
+  #turnsAt = -Infinity;
+  readonly #windowMs: number;
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  all(): [owner: string, SlidingWindow][] {
+    return [...this.#old, ...this.#young];
+  }
+
+  find(owner: string, now: number): SlidingWindow | undefined {
+    if (now >= this.#turnsAt) this.#turn(now);
+    const young = this.#young.get(owner);
+    if (young) return young;
+    const old = this.#old.get(owner);
+    if (!old) return undefined;
+    this.#old.delete(owner);
+    this.#young.set(owner, old);
+    return old;
+  }
+
+  open(owner: string, now: number): SlidingWindow {
+    const found = this.find(owner, now);
+    if (found) return found;
+    const window = new SlidingWindow(this.#windowMs);
+    this.#young.set(owner, window);
+    return window;
+  }
+
+  #turn(now: number): void {
+    this.#old = now < this.#turnsAt + this.#windowMs ? this.#young : new Map();
+    this.#young = new Map();
+    this.#turnsAt = now + this.#windowMs;
+  }
+}

@@ -11,7 +11,7 @@ import {
   type LimitWindow,
   type LimitRequest,
 } from "./limits.ts";
-import { WindowTable } from "./sliding-window.ts";
+import { WindowTable } from "./limits.ts";
 
 export const MINUTE_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { SlidingWindow } from "./sliding-window.ts";
+import { SlidingWindow } from "./limits.ts";
 
 const WINDOW_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { linkDrafts, type LinkDraft } from "../../dialects/native/index.ts";
-import type { DeliveredImage, ImageDelivery } from "../../domain/delivered-image.ts";
+import type { DeliveredImage, ImageDelivery } from "../../domain/image.ts";
 import type { ImageReply, ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { OrganizationSettings } from "../../domain/organization.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { Socket, SocketHandler } from "bun";
-import type { Cancellation } from "../cancellation.ts";
+import type { Cancellation } from "../waiting.ts";
 import type { NetworkGuard } from "../network-guard.ts";
 import { HttpError } from "./http-error.ts";
 import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";

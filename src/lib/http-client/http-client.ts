@@ -1,5 +1,5 @@
 import { writeRequest } from "./connection.ts";
-import type { Cancellation } from "../cancellation.ts";
+import type { Cancellation } from "../waiting.ts";
 import type { NetworkGuard } from "../network-guard.ts";
 import { Connection, type ServerOrigin } from "./connection.ts";
 import { HttpError } from "./http-error.ts";

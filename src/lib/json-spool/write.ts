@@ -1,4 +1,4 @@
-import { BlobReader } from "../blob-reader.ts";
+import { BlobReader } from "../sliced-stream.ts";
 import { detachBuffer } from "../detach-buffer.ts";
 import { yieldToEventLoop } from "../waiting.ts";
 import { SpooledString } from "./long-string.ts";

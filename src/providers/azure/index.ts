@@ -1,4 +1,4 @@
-import type { Cancellation } from "../../lib/cancellation.ts";
+import type { Cancellation } from "../../lib/waiting.ts";
 import { z } from "zod";
 import type { VendorTraits } from "../../dialects/dialect.ts";
 import type { TextDialectName } from "../../dialects/name.ts";

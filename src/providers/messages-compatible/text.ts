@@ -1,4 +1,4 @@
-import type { Cancellation } from "../../lib/cancellation.ts";
+import type { Cancellation } from "../../lib/waiting.ts";
 import type { TextCall, TextResponse, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
 import { openEvents } from "../transport/event-stream.ts";

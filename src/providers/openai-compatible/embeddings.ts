@@ -1,6 +1,6 @@
 import { MAX_VECTOR_BYTES, tooManyNumbers } from "../../dialects/embeddings/index.ts";
 import type { EmbeddingUpstream } from "../../gateway/upstreams.ts";
-import type { Cancellation } from "../../lib/cancellation.ts";
+import type { Cancellation } from "../../lib/waiting.ts";
 import { isObject } from "../../lib/json.ts";
 import { brokenResponse, parseResponse, post, readPieces, type VendorResponse } from "../transport/http.ts";
 import { requestIdOf } from "../transport/http.ts";

@@ -1,4 +1,4 @@
-import { BlobReader } from "../../lib/blob-reader.ts";
+import { BlobReader } from "../../lib/sliced-stream.ts";
 import { yieldToEventLoop } from "../../lib/waiting.ts";
 
 /** A field of a form: text, or a file with its name and type. */

@@ -1,4 +1,4 @@
-import type { Cancellation } from "../../lib/cancellation.ts";
+import type { Cancellation } from "../../lib/waiting.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { untilAborted } from "../../lib/waiting.ts";
 

@@ -1,4 +1,4 @@
-import type { Cancellation } from "../../lib/cancellation.ts";
+import type { Cancellation } from "../../lib/waiting.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 

@@ -1,4 +1,4 @@
-import { signalOf, type Cancellation } from "../../lib/cancellation.ts";
+import { signalOf, type Cancellation } from "../../lib/waiting.ts";
 import { sleep } from "../../lib/waiting.ts";
 
 const FRAMES_PER_CHUNK = 16;

@@ -3,7 +3,7 @@ import { createSpool, type FilePool, type Spool } from "../../lib/spool.ts";
 import { declaredLength } from "./body.ts";
 import { isPlain } from "./body.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
-import type { SpoolQuota } from "./spool-quota.ts";
+import type { SpoolQuota } from "./resource-quota.ts";
 
 interface SpooledResponse {
   body: StreamedObject;

@@ -1,4 +1,4 @@
-import type { Integer } from "../database/columns.ts";
+import type { Integer } from "../database/expressions.ts";
 import { MIGRATIONS } from "../database/migrate.ts";
 import type { Database } from "../database/sql.ts";
 import type { LedgerVerification } from "../../admin/ledger/verification-schema.ts";

@@ -1,7 +1,7 @@
 import { libpqAddress } from "../../lib/postgres-address.ts";
 import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
 import { openDatabase } from "../database/open.ts";
-import type { Integer } from "../database/columns.ts";
+import type { Integer } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { verifyLedger } from "../tables/verification.ts";
 

@@ -3,7 +3,7 @@ import { forUpdate, jsonRows, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { money, table, text, time, type Columns, type Row } from "../database/table.ts";
 import { runningPeriod, type Period } from "../../domain/budget-period.ts";
-import { firstOf } from "../database/columns.ts";
+import { firstOf } from "../database/expressions.ts";
 
 /**
  * Budget rows locked for the rest of a transaction, in the order of their ids, so that transactions which take,

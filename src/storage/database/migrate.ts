@@ -1,5 +1,5 @@
 import tables from "../migrations/0001_tables.sql" with { type: "text" };
-import type { Integer } from "./columns.ts";
+import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
 

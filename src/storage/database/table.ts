@@ -1,4 +1,4 @@
-import { toBit, toColumn } from "./columns.ts";
+import { toBit, toColumn } from "./expressions.ts";
 
 /** A value as a column holds it. */
 type Stored = string | number | bigint | null;

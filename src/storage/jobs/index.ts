@@ -1,5 +1,5 @@
 import type { JobStore } from "../../jobs/ports.ts";
-import { toColumn, type Integer } from "../database/columns.ts";
+import { toColumn, type Integer } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { sleep } from "../../lib/waiting.ts";

@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { toColumn } from "../database/columns.ts";
+import { toColumn } from "../database/expressions.ts";
 import type { StorageReport } from "../report.ts";
 import type { LedgerStore } from "../tables/ledger.ts";
 import { isRefusal } from "../database/unavailable.ts";

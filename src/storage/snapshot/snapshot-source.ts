@@ -1,7 +1,7 @@
 import type { ChangeKind } from "../../admin/audit/store-port.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
 import type { ApiKey } from "../../domain/api-key.ts";
-import { firstOf } from "../database/columns.ts";
+import { firstOf } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { keys } from "../tables/keys.ts";

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import type { LedgerArchive } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { toColumn } from "../database/columns.ts";
+import { toColumn } from "../database/expressions.ts";
 import { readEntry } from "../written-entry.ts";
 
 /** Counts and sums of a file of entries. */

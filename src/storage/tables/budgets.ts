@@ -4,7 +4,7 @@ import { BUDGET, inRunningPeriod } from "../budgets/locked-budgets.ts";
 import { storeTime } from "../database/expressions.ts";
 import { makeChange } from "./change.ts";
 import { ofOrganizations, pageOf } from "./list-page.ts";
-import { firstOf } from "../database/columns.ts";
+import { firstOf } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { BudgetRecord } from "../../admin/budgets/schema.ts";
 import { integer, named, nullable, table, text, time, type Row } from "../database/table.ts";

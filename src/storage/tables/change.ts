@@ -1,5 +1,5 @@
 import type { AuditStore } from "../../admin/audit/store-port.ts";
-import type { Integer } from "../database/columns.ts";
+import type { Integer } from "../database/expressions.ts";
 import { audit, hashOf, verifyAudit } from "./audit-chain.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Actor } from "../../admin/actor.ts";

@@ -1,5 +1,5 @@
 import type { ConfigurationStore, StoredEntry } from "../../admin/configuration/store-port.ts";
-import { toColumn } from "../database/columns.ts";
+import { toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bigInteger, json, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "./change.ts";

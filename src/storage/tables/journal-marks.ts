@@ -1,5 +1,5 @@
 import { storeTime } from "../database/expressions.ts";
-import { firstOf, type Integer } from "../database/columns.ts";
+import { firstOf, type Integer } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /**

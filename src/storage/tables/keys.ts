@@ -1,6 +1,6 @@
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageOf, partOf } from "./list-page.ts";
-import { definedFields, firstOf, type Integer } from "../database/columns.ts";
+import { definedFields, firstOf, type Integer } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Actor } from "../../admin/actor.ts";
 import type { KeyFilter, KeyStore } from "../../admin/keys/store-port.ts";

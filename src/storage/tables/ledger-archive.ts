@@ -5,7 +5,7 @@ import type { LedgerAdminStore, LedgerArchive, LedgerPosition } from "../../admi
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { padded } from "../database/expressions.ts";
-import type { Integer } from "../database/columns.ts";
+import type { Integer } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import {

@@ -1,7 +1,7 @@
 import type { LedgerFilter, LedgerPage, LedgerPosition, PostedPage } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
-import { firstOf, type Integer } from "../database/columns.ts";
+import { firstOf, type Integer } from "../database/expressions.ts";
 import { readEntryRow, writeEntryRow } from "./booking.ts";
 import { ofOrganizations } from "./list-page.ts";
 import type { Addition, Database, Sql } from "../database/sql.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { LinkSecretStore } from "../../admin/admin-store.ts";
 import { systemClock, type Clock } from "../../lib/clock.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import type { Integer } from "../database/columns.ts";
+import type { Integer } from "../database/expressions.ts";
 import { makeChange } from "./change.ts";
 
 const SECRET_BYTES = 32;

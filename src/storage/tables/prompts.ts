@@ -1,6 +1,6 @@
 import type { PromptStore } from "../../admin/prompts/store-port.ts";
 import type { PromptRecord } from "../../admin/prompts/schema.ts";
-import { firstOf } from "../database/columns.ts";
+import { firstOf } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import { nullable, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "./change.ts";

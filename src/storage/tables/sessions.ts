@@ -2,7 +2,7 @@ import type { SessionRecord, SessionStore, SignInAttemptStore } from "../../admi
 import type { Database } from "../database/sql.ts";
 import { named, table, text, time, type Row } from "../database/table.ts";
 import { findMember } from "./members.ts";
-import type { Integer } from "../database/columns.ts";
+import type { Integer } from "../database/expressions.ts";
 
 const sessions = table<SessionRecord>("sessions", {
   id: text(),

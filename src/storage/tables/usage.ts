@@ -10,7 +10,7 @@ import type {
 import { nextSpan, startOfSpan } from "../../domain/traffic.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { addSums } from "../database/insert-statement.ts";
-import { firstOf } from "../database/columns.ts";
+import { firstOf } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { DURATION_COLUMNS, TRAFFIC_LEVELS, trafficSums } from "./usage-sums.ts";
 import { systemClock } from "../../lib/clock.ts";

@@ -1,5 +1,5 @@
 import type { Nanos } from "../../lib/money.ts";
-import type { Integer } from "../database/columns.ts";
+import type { Integer } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { compareJournals, listQuarantined, readRefused } from "./journal-verification.ts";
 import type { LedgerDifference, LedgerVerification } from "../../admin/ledger/verification-schema.ts";

@@ -225,7 +225,7 @@ export const JOB_FAULTS: readonly Fault[] = [
   },
   {
     name: "fields of image requests go to a vendor of the native protocol",
-    file: "src/server/endpoints/job-body.ts",
+    file: "src/server/endpoints/jobs.ts",
     find: "filter(([name]) => !isImageField(name))",
     replace: "filter(([name]) => !isKnownField(name))",
     tests: ["test/spec/jobs.test.ts"],

@@ -1,9 +1,9 @@
 import type { Fault } from "../fault.ts";
 
 const GRANT = "src/gateway/admission/limit-grant.ts";
-const WINDOW = "src/gateway/admission/sliding-window.ts";
+const WINDOW = "src/gateway/admission/limits.ts";
 const MEMORY = "src/gateway/admission/memory-limiter.ts";
-const TABLE = "src/gateway/admission/sliding-window.ts";
+const TABLE = "src/gateway/admission/limits.ts";
 const COORDINATOR = "src/storage/counters/limit-coordinator.ts";
 const WORKER = "src/storage/counters/worker-limiter.ts";
 const REDIS = "src/storage/counters/redis-limiter.ts";

@@ -89,7 +89,7 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   },
   {
     name: "a server with links in its own network is not known to get one",
-    file: `${FOLDER}/sources.ts`,
+    file: `${FOLDER}/content.ts`,
     find: "linkParam ??= `${path}.url`;",
     replace: "linkParam = null;",
     tests: request,
