@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SizedText, WholeText } from "./sized-text.ts";
+import { SizedText, WholeText } from "./stream-meter.ts";
 import { tokenEighths, wholeTokens } from "./input-size.ts";
 
 const TEXT = "Grüße aus dem Hafen, 世界 🌍. ".repeat(20);

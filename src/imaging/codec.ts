@@ -1,6 +1,6 @@
-import { detachBuffer } from "../lib/detach-buffer.ts";
+import { detachBuffer } from "../lib/growing-buffer.ts";
 import { FairSemaphore } from "../lib/semaphore.ts";
-import { ByteCursor } from "./byte-cursor.ts";
+import { ByteCursor } from "./header-reader.ts";
 import { decodeForeign, type ForeignFormat } from "./foreign.ts";
 import { type ImageHeader, type Orientation, textAt } from "./header-reader.ts";
 

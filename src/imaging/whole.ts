@@ -1,4 +1,4 @@
-import { ByteCursor } from "./byte-cursor.ts";
+import { ByteCursor } from "./header-reader.ts";
 import { type ImageHeader, textAt, UnreadableImageError } from "./header-reader.ts";
 import { walkHeif } from "./structure/heif.ts";
 

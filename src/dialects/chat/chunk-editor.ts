@@ -1,7 +1,7 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { editMembers, removeMember, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject, scanArray, splice } from "../../lib/json.ts";
-import { CallNumbers, readCall } from "./tools.ts";
+import { CallNumbers, readCall } from "./content.ts";
 import {
   editsOfArguments,
   editsOfCall,

@@ -3,7 +3,7 @@ import { editMembers, removeMember } from "../../lib/json-edit.ts";
 import { isObject, scanArray, scanObject, type JsonSpan, splice } from "../../lib/json.ts";
 import type { VendorReply, VendorTerms, VendorTraits, WholeReply } from "../dialect.ts";
 import { tellsCost, withoutCost } from "../usage-reading.ts";
-import { observe, type SizedText, WholeText } from "../sized-text.ts";
+import { observe, type SizedText, WholeText } from "../stream-meter.ts";
 import { vendorFields, withoutFields } from "../sse/vendor-frames.ts";
 import { addContent } from "./content.ts";
 import { parseCompletion, refuseFailure } from "./event.ts";

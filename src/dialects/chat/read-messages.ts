@@ -11,7 +11,7 @@ import type {
 } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import { readReasoning } from "./reasoning.ts";
-import { readCall } from "./tools.ts";
+import { readCall } from "./content.ts";
 
 type Message = Readonly<Record<string, unknown>>;
 

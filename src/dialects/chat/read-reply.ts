@@ -12,7 +12,7 @@ import { parseVendorObject } from "../sse/vendor-frames.ts";
 import { contentText } from "./content.ts";
 import { errorOf, firstChoice, inStreamError, usageOf, readFinish, parseCompletion } from "./event.ts";
 import { readReasoning } from "./reasoning.ts";
-import { CallNumbers, newCallId, readCall } from "./tools.ts";
+import { CallNumbers, newCallId, readCall } from "./content.ts";
 import { readUsage } from "./usage.ts";
 
 /** Reads a vendor's chunks. The reply is complete with a `finish_reason` or `[DONE]`, whichever the vendor sends. */

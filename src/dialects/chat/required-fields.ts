@@ -4,7 +4,7 @@ import type { ToolCall } from "../conversation/request.ts";
 import { contentText } from "./content.ts";
 import { readFinish, writeFinish } from "./event.ts";
 import { readReasoning } from "./reasoning.ts";
-import { newCallId, readCall } from "./tools.ts";
+import { newCallId, readCall } from "./content.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /*

@@ -12,7 +12,7 @@ import type {
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTraits } from "../dialect.ts";
 import { type ReasoningDetail, writeDetails } from "./reasoning.ts";
-import { writeCall } from "./tools.ts";
+import { writeCall } from "./content.ts";
 
 type Message = Readonly<Record<string, unknown>>;
 

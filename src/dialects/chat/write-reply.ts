@@ -7,7 +7,7 @@ import { writeFinish } from "./event.ts";
 import { writeDetails } from "./reasoning.ts";
 import type { ChatPayload } from "./request.ts";
 import { newReplyId } from "./required-fields.ts";
-import { writeCall } from "./tools.ts";
+import { writeCall } from "./content.ts";
 import { writeUsage } from "./usage.ts";
 import { systemClock } from "../../lib/clock.ts";
 

@@ -7,7 +7,7 @@ import type { CacheControl } from "../conversation/request.ts";
 import { knownNames, refuseCaseVariants } from "../fields.ts";
 import type { InputSize } from "../input-size.ts";
 import { requireLink } from "../links.ts";
-import type { SizedText } from "../sized-text.ts";
+import type { SizedText } from "../stream-meter.ts";
 import { useOf } from "./usage.ts";
 
 /**

@@ -3,7 +3,7 @@ import { isCorrected, type UsagePolicy } from "../../domain/usage.ts";
 import { editMembers, removeMember } from "../../lib/json-edit.ts";
 import { isObject, scanArray, scanObject, type JsonSpan, splice } from "../../lib/json.ts";
 import type { VendorReply, VendorTerms, VendorTraits, WholeReply } from "../dialect.ts";
-import { observe, WholeText } from "../sized-text.ts";
+import { observe, WholeText } from "../stream-meter.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
 import { vendorFields, withoutFields } from "../sse/vendor-frames.ts";
 import { isForeign, mayHoldForeign } from "./thinking.ts";

@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/json.ts";
-import type { SizedText } from "../sized-text.ts";
+import type { SizedText } from "../stream-meter.ts";
 
 /** Tokens that vendors count for one generated image (Gemini API, token counting). */
 const IMAGE_TOKENS = 1_290;

@@ -4,7 +4,7 @@ import { editMembers } from "../../lib/json-edit.ts";
 import { isObject, scanArray, splice } from "../../lib/json.ts";
 import { openSignature } from "../conversation/signature.ts";
 import type { VendorReply, VendorTerms, WholeReply } from "../dialect.ts";
-import { observe, WholeText } from "../sized-text.ts";
+import { observe, WholeText } from "../stream-meter.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
 import { vendorFields, withoutFields } from "../sse/vendor-frames.ts";
 import { addItem } from "./content.ts";

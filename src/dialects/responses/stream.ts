@@ -5,7 +5,7 @@ import { isObject, textOf } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
 import type { TextStream } from "../dialect.ts";
-import { SizedText } from "../sized-text.ts";
+import { SizedText } from "../stream-meter.ts";
 import { ForwardedStream, type FrameForwarder } from "../sse/forwarded-stream.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
 import { commentsOf, neutralFrame } from "../sse/vendor-frames.ts";

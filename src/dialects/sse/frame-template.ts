@@ -1,5 +1,5 @@
 import type { JsonSpan } from "../../lib/json.ts";
-import type { SizedText } from "../sized-text.ts";
+import type { SizedText } from "../stream-meter.ts";
 
 /**
  * A frame that has been parsed once, with slots for its text and its padding. A later frame that differs only inside

@@ -1,4 +1,4 @@
-import type { ByteCursor } from "../byte-cursor.ts";
+import type { ByteCursor } from "../header-reader.ts";
 import { textAt, UnreadableImageError } from "../header-reader.ts";
 
 /**

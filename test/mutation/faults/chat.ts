@@ -53,7 +53,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "calls that share an index are one",
-    file: "src/dialects/chat/tools.ts",
+    file: "src/dialects/chat/content.ts",
     find: 'known !== "" && id !== known',
     replace: "false",
     tests: [...READER, ...STREAM],

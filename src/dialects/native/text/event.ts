@@ -1,7 +1,7 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../../domain/upstream-error.ts";
 import { isObject } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
-import type { SizedText } from "../../sized-text.ts";
+import type { SizedText } from "../../stream-meter.ts";
 import { parseVendorObject } from "../../sse/vendor-frames.ts";
 
 /**

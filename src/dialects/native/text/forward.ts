@@ -3,7 +3,7 @@ import { isCorrected, type UsagePolicy } from "../../../domain/usage.ts";
 import { editItems, editMembers, type MemberEdit, removeMember } from "../../../lib/json-edit.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { VendorReply, VendorTerms, WholeReply } from "../../dialect.ts";
-import { observe, WholeText } from "../../sized-text.ts";
+import { observe, WholeText } from "../../stream-meter.ts";
 import { addCandidate, blockReasonOf, candidatesOf, parseEvent, requireEvent } from "./event.ts";
 import type { NativePayload } from "./request.ts";
 import { correctedUsage, readUsage, showsBilled } from "./usage.ts";
