@@ -105,6 +105,21 @@ export function contract(make: (windowMs?: number) => Subject | Promise<Subject>
     expect(await isAdmitted(limiter, [request("tokens", "org", 1_000, 1)])).toBe(false);
   });
 
+  test("an image that is given back can be taken at once, in every count it was counted in", async () => {
+    const { limiter } = await make();
+    const images = (amount: number): LimitRequest[] => [
+      request("images", "org", 3, amount),
+      { ...request("images", "key", 3, amount), scope: "key" },
+    ];
+    const slot = request("concurrent_images", "org", 5);
+    await admitted(limiter, images(2));
+    const first = await admitted(limiter, [...images(1), slot]);
+    expect(await isAdmitted(limiter, images(1))).toBe(false);
+    await first.correct("images", -1);
+    await admitted(limiter, images(1));
+    expect(await isAdmitted(limiter, images(1))).toBe(false);
+  });
+
   test("the wait of a refusal counts nothing that running requests may give back", async () => {
     const { limiter } = await make(60_000);
     const wait = async (amount: number) => {

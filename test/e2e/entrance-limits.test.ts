@@ -57,13 +57,40 @@ test("an upload occupies a slot from its headers on, and a client that disconnec
   await until("the slot to come back", async () => ((await image(key)).status === 200 ? true : undefined));
 });
 
-test("all images of a request are counted, and the first stays counted when it is refused", async () => {
-  const key = await createKey("images_per_minute=5");
+test("all images of a request are counted, and a request that their limit refuses counts none", async () => {
+  const key = await createKey("images_per_minute=7");
   const four = await image(key, { n: 4 });
-  expect(four.headers.get("x-ratelimit-remaining-requests")).toBe("1");
-  const refused = await image(key, { n: 2 });
-  expect(refused.status).toBe(429);
-  expect((await readError(refused)).code).toBe("rate_limit_exceeded");
+  expect(four.headers.get("x-ratelimit-remaining-requests")).toBe("3");
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    const refused = await image(key, { n: 4 });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("x-ratelimit-remaining-requests")).toBe("3");
+    expect((await readError(refused)).code).toBe("rate_limit_exceeded");
+  }
+  expect((await image(key)).headers.get("x-ratelimit-remaining-requests")).toBe("2");
+  expect((await image(key, { n: 2 })).status).toBe(200);
+});
+
+test("a request for more images than the whole limit counts none", async () => {
+  const key = await createKey("images_per_minute=3");
+  const refused = await image(key, { n: 4 });
+  expect([refused.status, (await readError(refused)).code]).toEqual([400, "invalid_parameter"]);
+  expect((await image(key, { n: 3 })).status).toBe(200);
+});
+
+test("a request that a key's limit of images refuses leaves the organization's limit to the other keys", async () => {
+  await gateway.cli("orgs", "create", "--id", "pictures", "--name", "Pictures");
+  await gateway.cli("orgs", "set", "pictures", "--limit", "images_per_minute=7");
+  const small = await createKeyOf("pictures", "images_per_minute=4");
+  const other = await createKeyOf("pictures");
+  expect((await image(small, { n: 3 })).status).toBe(200);
+  for (let attempt = 0; attempt < 3; attempt += 1) expect((await image(small, { n: 3 })).status).toBe(429);
+  expect((await image(other, { n: 4 })).status).toBe(200);
+});
+
+test("a malformed image request keeps one image counted", async () => {
+  const key = await createKey("images_per_minute=2");
+  expect((await image(key, { prompt: 5 })).status).toBe(400);
   expect((await image(key)).headers.get("x-ratelimit-remaining-requests")).toBe("0");
 });
 
@@ -73,9 +100,13 @@ test("a key without images sends no upload", async () => {
   expect(await refusalOf("/v1/images/edits", headers)).toStartWith("HTTP/1.1 429");
 });
 
-async function createKey(...limits: string[]): Promise<string> {
+function createKey(...limits: string[]): Promise<string> {
+  return createKeyOf("default", ...limits);
+}
+
+async function createKeyOf(organization: string, ...limits: string[]): Promise<string> {
   const flags = limits.flatMap((limit) => ["--limit", limit]);
-  const printed = await gateway.cli("keys", "create", "--name", "trial", ...flags);
+  const printed = await gateway.cli("keys", "create", "--name", "trial", "--org", organization, ...flags);
   const key = /gk_\w+/.exec(printed)?.[0] ?? "";
   await until("the key to be known", async () => {
     const headers = { authorization: `Bearer ${key}` };

@@ -15,8 +15,8 @@ import type {
 export type LimitedPipeline = "text" | "image";
 
 /**
- * The counts of one request in the limits. They remain when the request is refused or fails later; only its tokens are
- * corrected and its slot is released.
+ * The counts of one request in the limits. They remain when the request is refused or fails later, but for three: its
+ * tokens are corrected, its slot is released, and its first image does not count when the limit of images refuses more.
  */
 export class LimitGrant {
   #requestsWindow: LimitWindow | null = null;
@@ -63,7 +63,10 @@ export class LimitGrant {
     return undefined;
   }
 
-  /** Counts the images of an image request beyond the first. Throws as `countTokens` does. */
+  /**
+   * Counts the images of an image request beyond the first. Throws as `countTokens` does; the request then counts no
+   * image.
+   */
   countImages(count: number): Promise<void> | undefined {
     const requests = this.#requests("images", count, "n");
     if (count === 1) return undefined;
@@ -75,8 +78,7 @@ export class LimitGrant {
   correctTokens(actual: number): void {
     const by = actual - this.#countedTokens;
     this.#countedTokens = actual;
-    for (const reservation of this.#reservations)
-      this.#correcting = reservation.correct("tokens", by) ?? this.#correcting;
+    this.#correct("tokens", by);
   }
 
   /** Resolves once every process counts with the correction; undefined when there is nothing to wait for. */
@@ -110,8 +112,23 @@ export class LimitGrant {
     }
     const ofKey = limitOf(key.limits[name], this.#settings.key[name]);
     if (ofKey !== null) requests.push({ quantity, scope: "key", owner: key.id, limit: ofKey, amount });
-    for (const request of requests) if (amount > request.limit) throw neverAdmitted(request, param);
-    return requests;
+    const exceeded = requests.find(({ limit }) => amount > limit);
+    if (!exceeded) return requests;
+    if (quantity === "images") this.#giveBackFirstImage();
+    throw neverAdmitted(exceeded, param);
+  }
+
+  /** Otherwise refused requests for several images use up a limit that has room for smaller ones. */
+  #giveBackFirstImage(): void {
+    if (this.#reservations.length === 0) return;
+    this.#correct("images", -1);
+    const window = this.#requestsWindow;
+    if (window) this.#requestsWindow = { ...window, remaining: window.remaining + 1 };
+  }
+
+  #correct(quantity: LimitQuantity, by: number): void {
+    for (const reservation of this.#reservations)
+      this.#correcting = reservation.correct(quantity, by) ?? this.#correcting;
   }
 
   #take(requests: readonly LimitRequest[]): Promise<void> | undefined {
@@ -132,6 +149,7 @@ export class LimitGrant {
       return;
     }
     const { failed, retryAfterSeconds } = verdict;
+    if (failed.quantity === "images") this.#giveBackFirstImage();
     const { limitState } = this;
     const wait = `Retry in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? "second" : "seconds"}.`;
     throw new GatewayError("rate_limit_exceeded", `${nameOf(failed)} is reached. ${wait}`, {

@@ -119,6 +119,19 @@ test("an image call releases its slot once, and each image counts", () => {
   expect(() => countImages(limiter, DEFAULTS, who, 1)).toThrow(GatewayError);
 });
 
+test.each([
+  ["of the key", {}, { imagesPerMinute: 3 }],
+  ["of the organization", { imagesPerMinute: 3 }, {}],
+] as const)("a request that the limit of images %s refuses counts no image", (_, organization, key) => {
+  const limiter = memory();
+  const who = principal(organization, key);
+  countImages(limiter, DEFAULTS, who, 2);
+  const refusal = refused(() => countImages(limiter, DEFAULTS, who, 2));
+  expect(refusal).toMatchObject({ status: 429, limitState: { requests: { limit: 3, remaining: 1 } } });
+  expect(refused(() => countImages(limiter, DEFAULTS, who, 4))).toMatchObject({ status: 400 });
+  expect(countImages(limiter, DEFAULTS, who, 1).limitState?.requests?.remaining).toBe(0);
+});
+
 test("each dialect has its own header names and its own form of the reset", () => {
   const limitState: LimitState = { requests: { limit: 600, remaining: 599, resetSeconds: 12 }, tokens: null };
   expect(rateHeaders(limitState, "chat")).toEqual({

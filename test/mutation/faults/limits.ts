@@ -57,8 +57,22 @@ export const LIMIT_FAULTS: readonly Fault[] = [
   {
     name: "a request larger than its limit is counted",
     file: GRANT,
-    find: "for (const request of requests) if (amount > request.limit) throw neverAdmitted(request, param);",
-    replace: "void neverAdmitted;",
+    find: "    throw neverAdmitted(exceeded, param);",
+    replace: "    void neverAdmitted;\n    return requests;",
+    tests: limits,
+  },
+  {
+    name: "image requests that their limit refuses use it up",
+    file: GRANT,
+    find: `    if (failed.quantity === "images") this.#giveBackFirstImage();\n`,
+    replace: "",
+    tests: limits,
+  },
+  {
+    name: "an image request larger than its limit uses it up",
+    file: GRANT,
+    find: `    if (quantity === "images") this.#giveBackFirstImage();\n`,
+    replace: "",
     tests: limits,
   },
   {
