@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { Secret, TOTP } from "otpauth";
 import { administrator, signIn, type Administrator } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { startOpenIdProvider, type OpenIdProvider } from "../upstreams/openid-provider.ts";
@@ -112,6 +113,46 @@ test("a member of old is found by a verified address, and by no other", async ()
   expect((await found.browser.as().act("GET", "/session")).id).toBe(member.id);
   // The address was given to somebody else at the provider.
   expect((await signInAs({ ...grace, sub: "3", email_verified: true })).end).toBe(REFUSED);
+});
+
+test("a member who is found by an address keeps no password, session, token or code that was there before", async () => {
+  await owner.act("POST", "/organizations", { id: "acme", name: "Acme" });
+  const password = "chosen by somebody else";
+  const created = { role: "owner", organizations: ["acme"], password };
+  await owner.act("POST", "/members", { ...created, name: "tenant" });
+  const tenant = await signIn(gateway, { name: "tenant", password });
+  const email = "hedy@elsewhere.example";
+  const { member } = await tenant.act("POST", "/members", { ...created, name: "hedy", email });
+  const planted = await signIn(gateway, { name: "hedy", password });
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  const token = { name: "kept", role: "owner", organizations: ["acme"], expiresAt };
+  const { secret } = await planted.act("POST", "/tokens", token);
+  const totp = await planted.act("POST", "/session/totp", {});
+  const code = new TOTP({ secret: Secret.fromBase32(totp.secret) }).generate();
+  await planted.act("POST", "/session/totp/confirm", { code });
+
+  const hedy = await signInAs({ sub: "7", email, email_verified: true });
+  expect((await hedy.browser.as().act("GET", "/session")).id).toBe(member.id);
+  const linked = { hasIdentity: true, hasPassword: false, isTotpOn: false, mustChangePassword: false };
+  expect(await owner.act("GET", `/members/${member.id}`)).toMatchObject(linked);
+  const tokenHolder = administrator(gateway, { authorization: `Bearer ${secret}` });
+  const outsiders = [planted.send("GET", "/keys"), tokenHolder.send("GET", "/keys")];
+  const again = administrator(gateway, {}).send("POST", "/session", { name: "hedy", password });
+  const replies = await Promise.all([...outsiders, again]);
+  expect(replies.map(({ status }) => status)).toEqual([401, 401, 401]);
+
+  // A password that somebody else sets later would stay unnoticed.
+  const reset = `/members/${member.id}/reset-password`;
+  expect((await tenant.send("POST", reset, {})).status).toBe(403);
+  expect((await owner.send("POST", reset, {})).status).toBe(200);
+});
+
+test("the next sign-in at the provider leaves a password that was set since", async () => {
+  const user = { sub: "8", email: "emmy@acme.example", email_verified: true };
+  const { id } = await (await signInAs(user)).browser.as().act("GET", "/session");
+  await owner.act("POST", `/members/${id}/reset-password`, {});
+  await signInAs(user);
+  expect((await owner.act("GET", `/members/${id}`)).hasPassword).toBe(true);
 });
 
 test.each([

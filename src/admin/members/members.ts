@@ -6,7 +6,7 @@ import type { MemberChange, MemberRecord, OwnerCount } from "./store-port.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { generatePassword, hashPassword } from "../sign-in/passwords.ts";
 import type { Access } from "../roles.ts";
-import { accessOf, covers, requireWithin } from "../sign-in/signed-in.ts";
+import { accessOf, covers, decidesForAll, requireWithin } from "../sign-in/signed-in.ts";
 import { memberChangeSchema, memberCreationSchema } from "./schema.ts";
 
 /**
@@ -90,7 +90,8 @@ export async function removeMember(context: AdminContext, id: string): Promise<v
 
 /**
  * Gives a member a generated password, which is returned only now and has to be changed. Sessions and admin tokens end:
- * whoever had the earlier password may have made them. TOTP stays.
+ * whoever had the earlier password may have made them. TOTP stays. Throws 403 for a member who signs in at the identity
+ * provider unless the caller decides for all organizations: that member would not notice another's password.
  */
 export async function resetPassword(
   context: AdminContext,
@@ -101,6 +102,12 @@ export async function resetPassword(
   const passwordHash = await hashPassword(password);
   const change: MemberChange = (before) => {
     requireManageable(context, before);
+    if (before.identity !== null && !decidesForAll(context))
+      throw new AdminError(
+        403,
+        null,
+        "this member signs in at the identity provider; only an owner of all organizations can give a password",
+      );
     return { passwordHash, mustChangePassword: true };
   };
   const note = { by: context.by, action: "reset password", endsTokens: true } as const;

@@ -36,11 +36,15 @@ export interface IdentityClaims {
   groups: readonly string[];
 }
 
+/** The creator of the member may have chosen an address of somebody else, and knows what was set before. */
+const NO_OTHER_WAY_IN = { passwordHash: null, mustChangePassword: false, totp: null } as const;
+
 type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
  * Opens a session of the member with this identity, else of the one with this verified address, else of a new one where
- * its domain is allowed. Throws 403 for everybody else, and for disabled members. Every outcome is audited.
+ * its domain is allowed. The first sign-in by address ends all other ways in. Throws 403 for everybody else, and for
+ * disabled members. Every outcome is audited.
  */
 export async function signInByIdentity(
   context: Stored,
@@ -59,12 +63,17 @@ export async function signInByIdentity(
         throw refused("the e-mail address belongs to another account of the identity provider");
       const role = settings.roles === null ? before.role : roleOf(claims, settings);
       const isLastOwner = isOwner(before) && otherOwners === 0;
-      return { identity: claims.identity, role: isLastOwner ? before.role : role };
+      return {
+        identity: claims.identity,
+        role: isLastOwner ? before.role : role,
+        ...(before.identity === null && NO_OTHER_WAY_IN),
+      };
     };
     const member = await members.update(id, change, {
       by: { actor: name, source },
       action: "sign in",
       detail: { way: "identity provider" },
+      ...(known?.identity === null && { endsTokens: true }),
     });
     if (!member) throw refused("the member was removed just now");
     return { token: await openSession(context, member, origin) };

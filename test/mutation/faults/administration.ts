@@ -94,6 +94,27 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
     tests: ["test/e2e/admin-openid.test.ts"],
   },
   {
+    name: "a password that somebody else set stays when its member signs in at the provider",
+    file: "src/admin/sign-in/identity-provider.ts",
+    find: "        ...(before.identity === null && NO_OTHER_WAY_IN),\n",
+    replace: "",
+    tests: ["test/e2e/admin-openid.test.ts"],
+  },
+  {
+    name: "admin tokens that somebody else made stay when their member signs in at the provider",
+    file: "src/admin/sign-in/identity-provider.ts",
+    find: "      ...(known?.identity === null && { endsTokens: true }),\n",
+    replace: "",
+    tests: ["test/e2e/admin-openid.test.ts"],
+  },
+  {
+    name: "an owner of one organization gives a member of the provider a password",
+    file: "src/admin/members/members.ts",
+    find: "if (before.identity !== null && !decidesForAll(context))",
+    replace: "if (before.identity !== null && context.signedIn === null)",
+    tests: ["test/e2e/admin-openid.test.ts"],
+  },
+  {
     name: "names may have direction characters",
     file: "src/lib/plain-name.ts",
     find: "[\\p{Cc}\\p{Cf}\\p{Zl}",
