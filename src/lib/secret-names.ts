@@ -3,7 +3,28 @@ export function isSecretName(name: string): boolean {
   return /(^|_)(api_?key|key|secret|password|token|credentials?)$/.test(name);
 }
 
-/** True when a header of this name has a secret as its value. */
+/** True when a header's name says that its value is a secret, which the configuration file must not hold in clear. */
 export function isSecretHeader(name: string): boolean {
   return /authorization|cookie|key$|token$|secret$|password$/i.test(name);
+}
+
+/** Headers of vendors and of HTTP whose values name a version, a feature, an application or an account. */
+const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-language",
+  "anthropic-beta",
+  "anthropic-version",
+  "http-referer",
+  "openai-beta",
+  "openai-organization",
+  "openai-project",
+  "user-agent",
+  "x-goog-user-project",
+  "x-openrouter-title",
+  "x-title",
+]);
+
+/** True unless a header is known to hold no secret: a proxy may read one from a header of any name. */
+export function isMaskedHeader(name: string): boolean {
+  return !PUBLIC_HEADERS.has(name.toLowerCase());
 }

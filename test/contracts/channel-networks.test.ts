@@ -165,7 +165,7 @@ test("the mask keeps a secret in every field that may have one, and is never one
     (await context.store.configuration.list()).find((entry) => entry.id === id)!.value;
   const secrets = {
     credential: "sk-a-credential",
-    headers: { "x-api-key": "a-key", "x-team": "plain" },
+    headers: { "x-api-key": "a-key", "x-title": "plain" },
     settings: { clientSecret: "a-secret" },
   };
   const given = { id: "masked", provider: "azure", baseUrl: "https://8.8.8.8", ...secrets };
@@ -176,7 +176,7 @@ test("the mask keeps a secret in every field that may have one, and is never one
   ];
   const bare = { id: "bare", provider: "ollama", baseUrl: "https://8.8.8.8" };
   await createChannel(context, bare);
-  for (const [change, field] of [...fields, [{ headers: { "x-team": MASK } }, "headers.x-team"] as const]) {
+  for (const [change, field] of [...fields, [{ headers: { "x-title": MASK } }, "headers.x-title"] as const]) {
     const message = expect.stringContaining("is masked, and not known here");
     const refused: [number, string, string] = [400, field, message];
     expect(await refusal(updateChannel(context, "bare", change))).toEqual(refused);
@@ -199,7 +199,7 @@ test("the mask keeps a secret in every field that may have one, and is never one
   const before = await entryOf("masked");
   await importConfiguration(context, { yaml });
   expect(await entryOf("masked")).toEqual(before);
-  const unknown = yaml.replace("x-team: plain", `x-team: "${MASK}"`);
+  const unknown = yaml.replace("x-title: plain", `x-title: "${MASK}"`);
   expect(unknown).not.toBe(yaml);
   expect((await refusal(importConfiguration(context, { yaml: unknown })))[0]).toBe(400);
 });

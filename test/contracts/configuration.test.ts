@@ -110,7 +110,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       const { context, directory } = administration;
       await createChannel(context, {
         ...OPENAI,
-        headers: { "x-api-key": "header-secret-123", "x-team": "blue" },
+        headers: { "x-api-key": "header-secret-123", "x-title": "blue" },
       });
       const application = { tenantId: "tenant", clientId: "client", clientSecret: "client-secret-456" };
       await createChannel(context, {
@@ -144,7 +144,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       }
       expect((await getChannel(context, "openai")).headers).toEqual({
         "x-api-key": "********",
-        "x-team": "blue",
+        "x-title": "blue",
       });
       expect(statSync(join(directory, "data/master.key")).mode & 0o777).toBe(0o600);
     });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { newMasterKey } from "../../src/lib/seal.ts";
 import { newSecret } from "../../src/lib/secret.ts";
-import { signIn } from "../support/administration.ts";
+import { isInDatabase, signIn } from "../support/administration.ts";
 import { untilServing } from "../support/fleet.ts";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
@@ -10,6 +10,7 @@ import { freePort } from "../support/free-port.ts";
 
 /* Channels and models that are changed over HTTP while a gateway serves. */
 
+const MASK = "********";
 const NEXT_KEY = "sk-simulated-next-0123456789";
 
 test("a channel serves in every worker within a second, changes its credential under load, and goes", async () => {
@@ -47,6 +48,50 @@ test("a channel serves in every worker within a second, changes its credential u
   await untilAll(gateway, "gpt-5.4", 400);
   expect(await chat(gateway, "house")).toBe(200);
 }, 40_000);
+
+test("a header of a channel is stored sealed, shown masked and bound to its address, whatever its name", async () => {
+  await using vendor = await startOpenAi();
+  const yaml = `
+channels:
+  declared: { provider: vllm, base_url: "${vendor.url}/v1", credential: none, headers: { x-auth: secret-of-the-file } }
+`;
+  await using gateway = await startTestGateway({ yaml });
+  const owner = await signIn(gateway);
+  const password = "twelve or more characters";
+  await owner.act("POST", "/members", { name: "viewer", role: "viewer", organizations: "*", password });
+  const viewer = await signIn(gateway, { name: "viewer", password });
+  const headers = {
+    "helicone-auth": "Bearer secret-one",
+    "x-session": "secret-two",
+    "cf-access-client-id": "secret-three",
+    "x-title": "Acme",
+  };
+  const baseUrl = `${vendor.url}/v1`;
+  const channel = { id: "own", provider: "openai", baseUrl, credential: SIMULATED_KEY, headers };
+  await owner.act("POST", "/channels", channel);
+  const masked = {
+    "helicone-auth": MASK,
+    "x-session": MASK,
+    "cf-access-client-id": MASK,
+    "x-title": "Acme",
+  };
+  expect((await viewer.act("GET", "/channels/own")).headers).toEqual(masked);
+  expect((await viewer.act("GET", "/channels/declared")).headers).toEqual({ "x-auth": MASK });
+
+  const { yaml: exported } = await owner.act("GET", "/configuration");
+  const changed = exported.replace(`x-session: "${MASK}"`, "x-session: secret-four");
+  expect(changed).not.toBe(exported);
+  const { changes } = await owner.act("POST", "/configuration", { yaml: changed, isDryRun: true });
+  await owner.act("POST", "/configuration", { yaml: changed });
+  const shown = [exported, changes, await owner.act("GET", "/audit"), await viewer.act("GET", "/channels")];
+  expect(JSON.stringify(shown)).not.toContain("secret-");
+  expect(await isInDatabase(gateway, "secret-")).toBe(false);
+
+  const elsewhere = { baseUrl: "http://127.0.0.1:9/v1", credential: SIMULATED_KEY };
+  const refused = await owner.send("PATCH", "/channels/own", elsewhere);
+  expect([refused.status, refused.body.error.field]).toEqual([400, "headers.helicone-auth"]);
+  await owner.act("PATCH", "/channels/own", { ...elsewhere, headers: { ...headers, "x-title": undefined } });
+});
 
 test("a start with another master key says which channel cannot be opened, and serves the others", async () => {
   await using vendor = await startOpenAi();

@@ -1,7 +1,7 @@
 import { camelCase, snakeCase } from "../../lib/casing.ts";
 import type { Channel } from "../../domain/channel.ts";
 import { AddressRefused, NetworkGuard } from "../../lib/network-guard.ts";
-import { isSecretHeader, isSecretName } from "../../lib/secret-names.ts";
+import { isMaskedHeader, isSecretName } from "../../lib/secret-names.ts";
 import type { z } from "zod";
 import { AdminError } from "../admin-error.ts";
 import { MASK, type channelChangeSchema } from "./schema.ts";
@@ -39,7 +39,7 @@ export async function changeEntry(
   else if (credential !== undefined) changed["credential"] = await seal("credential", credential);
   if (headers)
     changed["headers"] = await mergeSecrets("headers", partsOf(before["headers"]), headers, (name, value) =>
-      isSecretHeader(name) && typeof value === "string" ? seal(`headers.${name}`, value) : value,
+      isMaskedHeader(name) && typeof value === "string" ? seal(`headers.${name}`, value) : value,
     );
   if (settings) {
     const inFile = Object.fromEntries(

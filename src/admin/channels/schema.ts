@@ -76,7 +76,7 @@ export const channelSchema = z.object({
   credentialEnd: z.string().nullable().describe("Last four characters of the credential"),
   region: z.string().nullable(),
   settings: z.record(z.string(), z.unknown()).describe("Secrets masked"),
-  headers: z.record(z.string(), z.string()).describe("Secrets masked"),
+  headers: z.record(z.string(), z.string()).describe("Masked, unless a header is known to hold no secret"),
   maxConcurrent: z.int().nullable(),
   deadlines: z.object({ firstByteMs: z.int(), idleMs: z.int(), totalMs: z.int() }).partial().nullable(),
   isOwnServer: z.boolean(),

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { camelCase } from "../../lib/casing.ts";
-import { isSecretHeader, isSecretName } from "../../lib/secret-names.ts";
+import { isMaskedHeader, isSecretName } from "../../lib/secret-names.ts";
 import type { ConfigurationState, ConfiguredChannel, StoredEntry } from "../configuration/store-port.ts";
 import type { Ejection } from "../../gateway/routing/health.ts";
 import { isoTime } from "../output.ts";
@@ -33,7 +33,7 @@ export function viewChannel(configured: ConfiguredChannel, surroundings: Surroun
     credentialEnd: typeof apiKey === "string" && /^\S{12,1000}$/.test(apiKey) ? apiKey.slice(-4) : null,
     region: textOrNull(region),
     settings: masked(partsOf(declared["settings"]), isSecretName, camelCase),
-    headers: textsOf(masked(partsOf(declared["headers"]), isSecretHeader, (name) => name)),
+    headers: textsOf(masked(partsOf(declared["headers"]), isMaskedHeader, (name) => name)),
     maxConcurrent: typeof declared["max_concurrent"] === "number" ? declared["max_concurrent"] : null,
     deadlines: deadlinesOf(declared["deadlines"]),
     isOwnServer: declared["own_server"] === true,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { yieldToEventLoop } from "../../lib/waiting.ts";
-import { isSecretHeader, isSecretName } from "../../lib/secret-names.ts";
+import { isMaskedHeader, isSecretName } from "../../lib/secret-names.ts";
 import { AdminError } from "../admin-error.ts";
 import { partsOf } from "../channels/entry.ts";
 import { MASK } from "../channels/schema.ts";
@@ -127,7 +127,7 @@ function masked(change: DocumentChange): DocumentChange {
     after: {
       ...after,
       ...(isNew && { credential: NEW }),
-      ...(headers !== undefined && { headers: hide(isSecretHeader)(headers) }),
+      ...(headers !== undefined && { headers: hide(isMaskedHeader)(headers) }),
       ...(settings !== undefined && { settings: hide(isSecretName)(settings) }),
     },
   };

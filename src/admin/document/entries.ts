@@ -1,4 +1,4 @@
-import { isSecretHeader, isSecretName } from "../../lib/secret-names.ts";
+import { isMaskedHeader, isSecretName } from "../../lib/secret-names.ts";
 import { AdminError } from "../admin-error.ts";
 import {
   isSealed,
@@ -117,7 +117,7 @@ async function withSecrets(
   return {
     ...value,
     ...(hasSecret && { credential: await seal("credential", credential, before?.value["credential"]) }),
-    ...(value["headers"] !== undefined && { headers: await sealAll("headers", isSecretHeader) }),
+    ...(value["headers"] !== undefined && { headers: await sealAll("headers", isMaskedHeader) }),
     ...(value["settings"] !== undefined && { settings: await sealAll("settings", isSecretName) }),
   };
 }
