@@ -27,6 +27,25 @@ test.skipIf("missing" in postgres)(
   60_000,
 );
 
+test("a new budget stops every process within two seconds and counts no request from before", async () => {
+  await using fleet = await openFleet({ machines: 3 });
+  const load = startLoad(fleet);
+  await until("every process to serve without a budget", () =>
+    load.served.every((times) => times.length >= 20) ? true : undefined,
+  );
+  const { id } = JSON.parse(
+    await fleet.gateways[0]!.cli("budgets", "create", "--amount", "0.000000001", "--json"),
+  );
+  const createdAt = performance.now();
+  await until("the time to obey", () => (performance.now() - createdAt > 2 * OBEYED_MS ? true : undefined));
+  const lastMs = load.served.map((times) => Math.round((times.at(-1) ?? 0) - createdAt));
+  await load.stop();
+  console.log(`last served request after a new budget: ${lastMs.join(", ")} ms`);
+  expect(lastMs.filter((milliseconds) => milliseconds > OBEYED_MS)).toEqual([]);
+  const budgets = JSON.parse(await fleet.gateways[0]!.cli("budgets", "list", "--json"));
+  expect(budgets).toMatchObject([{ id, spent: "0.00", held: "0.00" }]);
+}, 60_000);
+
 async function lowerAndRaise(options: FleetOptions): Promise<void> {
   await using fleet = await openFleet(options);
   const created = await fleet.gateways[0]!.cli("budgets", "create", "--amount", "100", "--json");
