@@ -34,7 +34,16 @@ const named = acts.flatMap(([name, { input }]) => {
 });
 
 test.each(named)("%s takes no name that hides or turns characters", (_name, field) => {
-  for (const hidden of ["\u200b\u200b", "\u202egk_evil", "a\nb", "a\ud800"])
+  for (const hidden of [
+    "\u200b\u200b",
+    "\u202egk_evil",
+    "a\nb",
+    "a\ud800",
+    "\u2800",
+    "\uffa0",
+    "a\u3164b",
+    "e\u0301".padEnd(9, "\u0301"),
+  ])
     expect(field.safeParse(hidden).success).toBe(false);
 });
 

@@ -87,6 +87,22 @@ test("an organization is created, found, changed and called with its own setting
   expect(await refusal("GET", "/organizations?serch=x")).toEqual([400, "invalid_input", "serch"]);
 });
 
+test("no two names look alike for what cannot be seen", async () => {
+  const refused = [400, "invalid_input", "name"];
+  for (const name of [
+    "\uffa0",
+    "\u17b4",
+    "Ac\u034fme",
+    "Ac\u3164me",
+    "\u2800Acme",
+    "Acme\ufe0f",
+    `A${"\u0301".repeat(40)}cme`,
+  ])
+    expect([name, await refusal("POST", "/organizations", { name })]).toEqual([name, refused]);
+  const { id } = await admin.act("POST", "/organizations", { name: "Acme ❤️ 👩‍🚀" });
+  expect((await admin.act("GET", `/organizations/${id}`)).name).toBe("Acme ❤️ 👩‍🚀");
+});
+
 test("keys come in pages that lose nothing while others are made, with their last use and budgets", async () => {
   await admin.act("POST", "/organizations", { id: "many", name: "Many" });
   const make = (name: string) => admin.act("POST", "/keys", { organizationId: "many", name });

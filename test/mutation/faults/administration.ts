@@ -124,8 +124,15 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   {
     name: "names may have direction characters",
     file: "src/lib/plain-name.ts",
-    find: "[\\p{Cc}\\p{Cf}\\p{Zl}",
-    replace: "[\\p{Cc}\\p{Zl}",
+    find: "[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Default_Ignorable_Code_Point}",
+    replace: "[\\p{Cc}\\p{Zl}\\p{Zp}\\p{Cs}",
+    tests: ["src/lib/plain-name.test.ts"],
+  },
+  {
+    name: "names may have characters that cannot be seen",
+    file: "src/lib/plain-name.ts",
+    find: "\\p{Default_Ignorable_Code_Point}",
+    replace: "",
     tests: ["src/lib/plain-name.test.ts"],
   },
   {
