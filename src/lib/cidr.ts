@@ -35,13 +35,16 @@ export function plainAddress(address: string): string {
   return mapped?.[1] ?? address;
 }
 
-/** Returns the network that one client controls: an IPv4 address itself, the first 64 bits of an IPv6 address. */
-export function networkOf(address: string): string {
+/**
+ * Returns the network that one client controls: an IPv4 address itself, the first 64 bits of an IPv6 address. With 48
+ * bits it is the largest that a site usually has.
+ */
+export function networkOf(address: string, bits: 48 | 64 = 64): string {
   const plain = plainAddress(address);
   if (!plain.includes(":")) return plain;
   const [left = "", right = ""] = plain.split("::");
   const before = left.split(":").filter(Boolean);
   const after = right.split(":").filter(Boolean);
   const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
-  return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
+  return `${[...before, ...zeros, ...after].slice(0, bits / 16).join(":")}::/${bits}`;
 }

@@ -74,6 +74,19 @@ test("an address takes thirty guesses, where a network of IPv6 is one address", 
   expect((await guess("name-99", "2001:db8:1:3::1")).status).toBe(401);
 });
 
+test("a site of IPv6 takes a hundred guesses, from however many of its networks they come", async () => {
+  const guesses = Array.from({ length: 104 }, (_, index) =>
+    guess(`site-${index}`, `2001:db8:48:${index.toString(16)}::1`),
+  );
+  expect(await statuses(guesses)).toEqual({ 401: 100, 429: 4 });
+  expect((await guess("site-104", "2001:db8:49::1")).status).toBe(401);
+  const { credentials } = await newMember("other-site");
+  for (let network = 0; network < 3; network += 1) {
+    const reply = await send(gateway.url, "POST", "/session", credentials, from(`2001:db8:50:${network}::1`));
+    expect(reply.status).toBe(200);
+  }
+}, 30_000);
+
 test("a browser that has signed in before is not locked by guesses of strangers", async () => {
   const { credentials } = await newMember("locked");
   const first = await send(gateway.url, "POST", "/session", credentials, from("198.51.100.70"));

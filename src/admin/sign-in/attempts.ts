@@ -6,6 +6,8 @@ import type { AdminContext } from "../context.ts";
 const WINDOW_MS = 15 * 60_000;
 const MAX_OF_ACCOUNT = 10;
 const MAX_OF_ADDRESS = 30;
+/** Of 48 bits of IPv6, which have 65,536 addresses of 64 bits. */
+const MAX_OF_SITE = 100;
 
 /** A sign-in that has been counted. */
 interface Attempt {
@@ -25,18 +27,15 @@ interface Trying {
 
 /**
  * Counts a sign-in, before anything is checked, so that many at once are all counted. Throws 429 when the account, real
- * or not, or the address has had its share in a quarter of an hour. Strangers cannot use up the share of what is known.
+ * or not, or its network has had its share in a quarter of an hour. Strangers cannot use up the share of what is known.
  */
 export async function countAttempt(
   { store, clock }: Pick<AdminContext, "store" | "clock">,
   trying: Trying,
 ): Promise<Attempt> {
   const attempts = store.signInAttempts;
-  const { address, account } = subjectsOf(trying);
-  const bounds = [
-    ...(address === null ? [] : ([[address, MAX_OF_ADDRESS]] as const)),
-    [account, MAX_OF_ACCOUNT],
-  ] as const;
+  const { origins, account } = subjectsOf(trying);
+  const bounds = [...origins, [account, MAX_OF_ACCOUNT]] as const;
   for (const [subject, max] of bounds) {
     const now = clock.now();
     const { count, endsAt } = await attempts.count(subject, now, WINDOW_MS);
@@ -46,21 +45,29 @@ export async function countAttempt(
       retryAfterSeconds,
     });
   }
-  const forgiveAddress = async () => void (address !== null && (await attempts.forgive(address)));
+  const forgiveOrigins = async () => {
+    for (const [subject] of origins) await attempts.forgive(subject);
+  };
   return {
     async forgive() {
-      await forgiveAddress();
+      await forgiveOrigins();
       await attempts.forgive(account);
     },
     async succeed() {
-      await forgiveAddress();
+      await forgiveOrigins();
       await attempts.reset(account);
     },
   };
 }
 
-function subjectsOf({ name, address, known }: Trying): { address: string | null; account: string } {
-  if (known !== null) return { address: null, account: `known ${hashSecret(known)}` };
+type Bound = readonly [subject: string, max: number];
+
+function subjectsOf({ name, address, known }: Trying): { origins: Bound[]; account: string } {
+  if (known !== null) return { origins: [], account: `known ${hashSecret(known)}` };
+  const network = networkOf(address);
+  const site = networkOf(address, 48);
+  const origins: Bound[] = [[`address ${network}`, MAX_OF_ADDRESS]];
+  if (site !== network) origins.push([`address ${site}`, MAX_OF_SITE]);
   // Hashed: people type passwords for names.
-  return { address: `address ${networkOf(address)}`, account: `account ${hashSecret(name.toLowerCase())}` };
+  return { origins, account: `account ${hashSecret(name.toLowerCase())}` };
 }

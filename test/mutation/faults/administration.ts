@@ -40,8 +40,8 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   {
     name: "strangers use up the tries of a browser that is known",
     file: "src/admin/sign-in/attempts.ts",
-    find: "  if (known !== null) return { address: null,",
-    replace: "  if (known === name) return { address: null,",
+    find: "  if (known !== null) return { origins: [],",
+    replace: "  if (known === name) return { origins: [],",
     tests: ["src/admin/sign-in/sessions.test.ts"],
   },
   {
