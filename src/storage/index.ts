@@ -8,7 +8,7 @@ import { damageReport, startSqliteUpkeep } from "./database/sqlite-upkeep.ts";
 import { countQuarantined } from "./journal/journal-folder.ts";
 import type { FileJournal } from "./journal/journal.ts";
 import { keptSegments } from "./journal/kept-segments.ts";
-import { openThreadWriter } from "./journal/ledger-writer.ts";
+import { openThreadWriter, type ThreadWriter } from "./journal/ledger-writer.ts";
 import { openOwnJournal } from "./journal/own-journal.ts";
 import { REFUSED_FILE } from "./journal/posting.ts";
 import { createRecovery, type Recovery } from "./journal/recovery.ts";
@@ -91,7 +91,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const onDamage = damage.failed;
   const stores = await openStores(options.database, { ...options, onDamage });
   createPrivateFolder(root, { isOwn: true });
-  const { writer, posting, recovery } = await openRecovery({ ...options, onDamage }, stores);
+  const { writer, posting, recovery } = await openRecovery({ ...options, damage }, stores);
   await recovery.run();
   const linkSecrets = await openLinkSecrets(stores.database);
   const snapshot = await openSnapshot(stores.database, {
@@ -156,12 +156,20 @@ async function openRecovery(
     journals: root,
     processId,
     onProblem,
-    onDamage,
-  }: StorageOptions & { onDamage(reason: string): void },
+    damage,
+  }: StorageOptions & { damage: ReturnType<typeof damageReport> },
   stores: Stores,
 ) {
   const refusedPath = join(root, REFUSED_FILE);
-  const writer = openThreadWriter({ location: database, refusedPath, onProblem, onDamage });
+  const thread = openThreadWriter({ location: database, refusedPath, onProblem, onDamage: damage.failed });
+  const writer: ThreadWriter = {
+    ...thread,
+    async post(...batch) {
+      // The thread may start later than this process, and would open a file that has replaced the database.
+      stores.database.verifyFiles();
+      return await thread.post(...batch);
+    },
+  };
   const marks = journalMarks(stores.database);
   const kept = keptSegments(root, await marks.ledgerId());
   const posting = { writer, marks, kept, persist: () => stores.database.persist(), onProblem };
@@ -169,6 +177,10 @@ async function openRecovery(
     ...posting,
     leases: stores.leases,
     onEnded: (ended) => stores.jobs.releaseAll(ended),
+    verifyDatabase() {
+      stores.database.verifyFiles();
+      damage.verify();
+    },
     root,
     processId,
   });

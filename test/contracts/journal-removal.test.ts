@@ -95,6 +95,7 @@ test("a journal that was taken over is removed once its charges are on the datab
     ...posting,
     leases: stores.leases,
     onEnded: async () => {},
+    verifyDatabase: () => {},
     root,
     processId: "proc_b",
   });
@@ -121,6 +122,7 @@ async function openLeft(name: string, charge: string) {
       writer,
       leases: stores.leases,
       onEnded: async () => {},
+      verifyDatabase: () => {},
       root,
       processId: "proc_b",
     });

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { closeSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, renameSync, unlinkSync, utimesSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { signIn } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
@@ -46,6 +46,39 @@ test.each(damages)(
   30_000,
 );
 
+test("a database that is replaced by a copy under load loses no charge, however old its posted segments are", async () => {
+  await using gateway = await startTestGateway();
+  const copy = pathOf(gateway, ".copy");
+  using database = new Database(pathOf(gateway));
+  database.run("VACUUM INTO ?", [copy]);
+  database.close();
+  const load = startLoad(gateway);
+  await load.more(40);
+  await load.pause();
+  await gateway.stop();
+  await gateway.restart();
+  load.resume();
+  await load.more(40);
+  renameSync(copy, pathOf(gateway));
+  ageSegments(gateway);
+  await until("the damage to be noticed", () => unreadiness(gateway, /gateway\.sqlite was/), NOTICED_MS);
+  await load.more(40);
+  await Bun.sleep(SWEEP_MS);
+  const metrics = await (await gateway.call("/metrics")).text();
+  expect(Number(/^gateway_ledger_backlog (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(40);
+  const answered = await load.end();
+  expect(await gateway.stop()).toBe(0);
+  await gateway.restart();
+  await gateway.stop();
+  const charged = (await gateway.ledger())
+    .map((row) => row.request_id)
+    .filter((id) => id.startsWith("load_"));
+  expect(charged.toSorted()).toEqual([...answered].toSorted());
+}, 60_000);
+
+/** Longer than the pause between two removals of old segments. */
+const SWEEP_MS = 11_000;
+
 test("a command that meets damage names the file and how a backup is put in its place", async () => {
   await using gateway = await startTestGateway();
   await gateway.stop();
@@ -55,6 +88,56 @@ test("a command that meets damage names the file and how a backup is put in its 
   expect(output).toContain("npm start -- restore FILE --force");
   expect(output).not.toContain("DATABASE_URL");
 });
+
+/** A client that sends requests, and knows which were answered. */
+function startLoad(gateway: TestGateway) {
+  const answered = new Set<string>();
+  let sent = 0;
+  let client: Promise<void>;
+  let over = new AbortController();
+  const resume = () => {
+    over = new AbortController();
+    const { signal } = over;
+    client = (async () => {
+      while (!signal.aborted) {
+        const id = `load_${(sent += 1)}`;
+        const headers = { "x-request-id": id };
+        const response = await gateway.call("/v1/chat/completions", { body: CHAT, headers });
+        expect(response.status).toBe(200);
+        await response.text();
+        answered.add(id);
+      }
+    })();
+  };
+  const pause = async () => {
+    over.abort();
+    await client;
+  };
+  resume();
+  return {
+    resume,
+    pause,
+    async more(count: number) {
+      const enough = answered.size + count;
+      await until(`${count} more answers`, () => (answered.size >= enough ? true : undefined), 20_000);
+    },
+    async end() {
+      await pause();
+      return answered;
+    },
+  };
+}
+
+/** Makes the segments that were posted older than they are kept for. */
+function ageSegments({ dataDirectory }: TestGateway): void {
+  const folder = join(dataDirectory, "journal/posted");
+  const old = Date.now() / 1000 - 61 * 60;
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".log"),
+  );
+  expect(names).not.toEqual([]);
+  for (const name of names) utimesSync(join(folder, name), old, old);
+}
 
 /** What the probe says once it names the reason: a statement may have failed before the check has found it. */
 async function unreadiness({ url }: TestGateway, reason: RegExp): Promise<unknown> {

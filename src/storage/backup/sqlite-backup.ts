@@ -2,6 +2,7 @@ import { Database as Connection } from "bun:sqlite";
 import { existsSync, renameSync } from "node:fs";
 import { migrate } from "../database/migrate.ts";
 import { openDatabase } from "../database/open.ts";
+import { replacedName } from "../database/opened-files.ts";
 import { isLocked } from "../database/unavailable.ts";
 import { createPrivateFile } from "../private-files.ts";
 import { verifyLedger } from "../tables/verification.ts";
@@ -61,7 +62,7 @@ export function isSqliteInUse(location: string): boolean {
 
 /** Puts a verified copy in place of a database, which is kept under another name. Returns that, null without one. */
 export function replaceSqlite(copy: string, location: string, at: Date): string | null {
-  const kept = `${location}.replaced-${at.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+  const kept = replacedName(location, at);
   const existing = SUFFIXES.filter((suffix) => existsSync(location + suffix));
   for (const suffix of existing) renameSync(location + suffix, kept + suffix);
   renameSync(copy, location);

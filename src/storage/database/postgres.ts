@@ -1,3 +1,4 @@
+import type { SQL } from "bun";
 import { connectionPool } from "./connection-pool.ts";
 import { addSums, groupsOf, insertStatement } from "./insert-statement.ts";
 import { nextSequence } from "./ledger-sequence.ts";
@@ -46,6 +47,7 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
       ),
     // Every commit has waited for the server's disk.
     persist: () => Promise.resolve(),
+    verifyFiles: () => {},
     notify(channel) {
       // Every listener also polls, so a lost notification only costs time.
       const send = (sql: Sql) => sql`SELECT pg_notify(${channel}, '')`;
@@ -53,16 +55,20 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
     },
     async listen(channel, onNotify) {
       if (await calls((signal) => pool.use(signal, async ({ isPooled }) => isPooled))) return null;
-      const sql = connector.listener();
-      const subscription = await sql.listen(channel, onNotify);
-      return {
-        async stop() {
-          await subscription.unlisten().catch(() => {});
-          await sql.close({ timeout: 0 }).catch(() => {});
-        },
-      };
+      return await listenOn(connector.listener(), channel, onNotify);
     },
     close: () => pool.close(),
+  };
+}
+
+/** Listens on a connection of its own. */
+async function listenOn(sql: SQL, channel: string, onNotify: () => void) {
+  const subscription = await sql.listen(channel, onNotify);
+  return {
+    async stop() {
+      await subscription.unlisten().catch(() => {});
+      await sql.close({ timeout: 0 }).catch(() => {});
+    },
   };
 }
 

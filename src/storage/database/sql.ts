@@ -21,6 +21,11 @@ export interface Database {
   insertRows(table: string, rows: readonly object[], addition?: Addition): Promise<number>;
   /** Returns once everything committed so far survives a loss of power. */
   persist(): Promise<void>;
+  /**
+   * Throws a `DependencyError` while a SQLite file is not the one that was opened: what is written now would be lost.
+   * Writes and `persist` throw the same.
+   */
+  verifyFiles(): void;
   /** Calls back in every process that listens, soon and at most; only PostgreSQL carries it. */
   notify(channel: string): void;
   /** Calls back at each `notify` of another process; null where the database cannot tell. */

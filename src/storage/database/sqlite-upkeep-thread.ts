@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
-import { statSync } from "node:fs";
-import { basename } from "node:path";
 import { lowerThisThread } from "../../lib/thread-priority.ts";
+import { openedFiles } from "./opened-files.ts";
 import { damageOf } from "./unavailable.ts";
 
 const EVERY_MS = 1000;
@@ -9,7 +8,7 @@ const EVERY_MS = 1000;
 lowerThisThread();
 const location = process.argv[2] ?? "";
 const database = new Database(location, { readwrite: true });
-const opened = [location, `${location}-wal`].map((path) => ({ path, inode: inodeOf(path) }));
+const files = openedFiles(location);
 setInterval(() => postMessage(check() ?? checkpoint()), EVERY_MS);
 
 /** Why a checkpoint failed, as far as that tells of damage. Nothing is lost by one that fails. */
@@ -24,8 +23,11 @@ function checkpoint(): string | null {
 
 /** Why the database is damaged: a file is not the one that was opened, or cannot be read. Null when it is not. */
 function check(): string | null {
-  for (const { path, inode } of opened)
-    if (inodeOf(path) !== inode) return `${basename(path)} was removed or replaced`;
+  const replaced = files.replaced();
+  if (replaced !== null) {
+    files.separateWal();
+    return replaced;
+  }
   try {
     // An open connection would read the beginning of the file from memory.
     using fresh = new Database(location, { readwrite: true });
@@ -34,8 +36,4 @@ function check(): string | null {
     return damageOf(error);
   }
   return null;
-}
-
-function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
 }

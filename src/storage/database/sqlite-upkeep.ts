@@ -1,3 +1,4 @@
+import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { StorageReport } from "../report.ts";
 import type { BackgroundWork } from "../../lib/waiting.ts";
 
@@ -35,6 +36,8 @@ interface DamageReport {
   checked(reason: string | null): void;
   /** Why the database is damaged, null when it is not known to be. */
   current(): string | null;
+  /** Throws a `DependencyError` while damage is known. */
+  verify(): void;
 }
 
 /** A disk in trouble may recover; a page with wrong content stays so, wherever the check looks. */
@@ -67,5 +70,9 @@ export function damageReport(report: StorageReport): DamageReport {
       logChange();
     },
     current,
+    verify() {
+      const reason = current();
+      if (reason !== null) throw new DependencyError(`the database is damaged: ${reason}`);
+    },
   };
 }

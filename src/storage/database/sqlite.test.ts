@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "./open.ts";
@@ -13,6 +13,35 @@ test("a damaged file is named, with what to do", async () => {
       `the database ${path} cannot be opened (SQLITE_NOTADB): it is damaged; stop the gateway and put a backup in its place by npm start -- restore FILE --force`,
     );
   } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a file that was replaced takes no write until it is back, and its rows can be read", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-sqlite-"));
+  const path = join(folder, "gateway.sqlite");
+  const database = await openDatabase(path);
+  try {
+    await database.begin((sql) => sql`CREATE TABLE numbers (value INTEGER PRIMARY KEY)`);
+    const writes = [
+      (value: number) => database.begin((sql) => sql`INSERT INTO numbers (value) VALUES (${value})`),
+      (value: number) => database.insertRows("numbers", [{ value: value + 10 }]),
+      () => database.persist(),
+    ];
+    copyFileSync(path, join(folder, "copy"));
+    renameSync(path, join(folder, "opened"));
+    renameSync(join(folder, "copy"), path);
+    for (const write of writes)
+      await expect(Promise.resolve(write(1))).rejects.toThrow(
+        "the database was lost: gateway.sqlite was removed or replaced",
+      );
+    expect(await database.read((sql) => sql<unknown[]>`SELECT value FROM numbers`)).toEqual([]);
+    renameSync(join(folder, "opened"), path);
+    for (const write of writes) await write(2);
+    const rows = await database.read((sql) => sql<{ value: unknown }[]>`SELECT value FROM numbers`);
+    expect(rows.map(({ value }) => Number(value))).toEqual([2, 12]);
+  } finally {
+    await database.close();
     rmSync(folder, { recursive: true });
   }
 });

@@ -5,6 +5,7 @@ import { sleep } from "../../lib/waiting.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { additionStatement, insertStatement } from "./insert-statement.ts";
 import { SEQUENCE_STATEMENTS, sequenceOf } from "./ledger-sequence.ts";
+import { openedFiles } from "./opened-files.ts";
 import { boundCalls, failureOf, REPORT_TIMEOUT_MS, type Addition, type Database, type Sums } from "./sql.ts";
 import { openSqliteClient } from "./sqlite-client.ts";
 import { damageOf, isDamaged, isLocked } from "./unavailable.ts";
@@ -28,7 +29,8 @@ export async function openSqlite(
   });
   const { writer, reader, inserter } = await opened.catch((error: unknown) => fail(error, location));
   const log = new WalFile(location);
-  const inTurn = turns();
+  const { verifyFiles, verified } = fileGuard(location);
+  const inTurn = turns(verified);
   return {
     kind: "sqlite",
     async read(query) {
@@ -62,7 +64,8 @@ export async function openSqlite(
         }
         return count;
       }),
-    persist: () => calls(() => log.sync()),
+    persist: () => calls(() => verified(() => log.sync())),
+    verifyFiles,
     notify: () => {},
     listen: async () => null,
     close: async () => {
@@ -93,6 +96,24 @@ async function openConnections(location: string, signal: AbortSignal) {
     for (const setting of SETTINGS) await sql.unsafe(setting);
   }
   return { writer, reader, inserter: openRowInserter(location, SETTINGS) };
+}
+
+/** Keeps rows from files that nobody will read again: see `Database.verifyFiles`. */
+function fileGuard(location: string) {
+  const files = openedFiles(location);
+  const verifyFiles = () => {
+    const replaced = files.replaced();
+    if (replaced !== null)
+      throw new DependencyError(`the database was lost: ${replaced}`, { advice: RESTORE });
+  };
+  /** A file that is replaced during a write may lack it. */
+  const verified: Around = async (work) => {
+    verifyFiles();
+    const result = await work();
+    verifyFiles();
+    return result;
+  };
+  return { verifyFiles, verified };
 }
 
 /** The error that a call throws for one of SQLite; reports damage. */
@@ -128,11 +149,13 @@ const ADVICE = [
 /** A commit does not wait for the disk: a thread makes WAL checkpoints, unless it falls far behind. */
 const SETTINGS = ["PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 16000"];
 
-/** Runs one piece of work after the other. */
-function turns(): <T>(work: () => Promise<T>) => Promise<T> {
+type Around = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Runs one piece of work after the other, each with what is around it. */
+function turns(around: Around): Around {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
-    const run = last.then(work);
+    const run = last.then(() => around(work));
     last = run.catch(() => {});
     return run;
   };

@@ -33,6 +33,8 @@ interface RecoveryOptions {
   kept: KeptSegments;
   /** Returns once all that was posted survives a loss of power. */
   persist(): Promise<void>;
+  /** Throws a `DependencyError` when what the database has posted may be lost, so that its segments must stay. */
+  verifyDatabase(): void;
   onProblem: StorageReport;
   leases: LeaseStore;
   /** Called for each process whose journal is posted: it runs nothing any more. */
@@ -137,6 +139,7 @@ async function restoreKept(options: RecoveryOptions): Promise<number> {
     restored += added;
     onProblem(`${added} charges of ${processId} that the database had lost are posted again`, null, "info");
   }
+  options.verifyDatabase();
   const emptied = kept.sweep(({ processId, batch }) => (posted.get(processId) ?? 0) >= batch);
   await marks.remove(emptied.filter((processId) => !existsSync(join(root, processId))));
   return restored;

@@ -10,6 +10,27 @@ const locks = ["test/e2e/sqlite-locks.test.ts"];
 /** That the database stays whole, is known to be, and can be had back. */
 export const DATABASE_FAULTS: readonly Fault[] = [
   {
+    name: "posted segments are removed while the database that has their charges is lost",
+    file: "src/storage/journal/recovery.ts",
+    find: "  options.verifyDatabase();\n",
+    replace: "",
+    tests: damage,
+  },
+  {
+    name: "a SQLite file that was replaced takes writes",
+    file: "src/storage/database/sqlite.ts",
+    find: "    verifyFiles();\n    const result = await work();\n    verifyFiles();\n",
+    replace: "    const result = await work();\n",
+    tests: ["src/storage/database/sqlite.test.ts"],
+  },
+  {
+    name: "the WAL of a lost database is read with the file that replaced it",
+    file: THREAD,
+    find: "    files.separateWal();\n",
+    replace: "",
+    tests: damage,
+  },
+  {
     name: "a database that exists is opened beside SQLite, which drops its locks",
     file: "src/storage/private-files.ts",
     find: `openSync(path, "ax", FILE_MODE)`,
@@ -62,9 +83,9 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   },
   {
     name: "a lost WAL goes unnoticed",
-    file: THREAD,
-    find: "if (inodeOf(path) !== inode)",
-    replace: "if (inodeOf(path) !== inode && path === location)",
+    file: "src/storage/database/opened-files.ts",
+    find: "[database, wal].find(",
+    replace: "[database].find(",
     tests: damage,
   },
   {
