@@ -88,6 +88,11 @@ export function gauges({
       value: storage.quarantined,
     },
     {
+      name: "gateway_journal_writable",
+      help: "0 while the disk refuses charges.",
+      value: () => Number(storage.journal.isWritable()),
+    },
+    {
       name: "gateway_live_processes",
       help: "Gateway processes alive on the database, of all machines.",
       value: storage.processes,

@@ -148,6 +148,7 @@ async function openWorld(
     const billing = new Billing(leaseStore, {
       append: ({ entry }) => void journal.push(entry),
       isWritable: () => true,
+      refusal: () => null,
     });
     const process: Process = { lease, leaseStore, billing, journal, open: [], isCutOff: false };
     return process;

@@ -240,6 +240,7 @@ onEachDatabase("The journal", (databases) => {
         ...journal,
         position: () => journal.position(),
         isWritable: () => !isFull,
+        refusal: () => null,
         append: (record) => journal.append(record),
       }),
     });

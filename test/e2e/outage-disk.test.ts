@@ -12,7 +12,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { until } from "../support/gateway.ts";
+import { until, type TestGateway } from "../support/gateway.ts";
 import { CHAT, IMAGE, openGatewayFixture } from "../support/vendor.ts";
 
 let directory: string;
@@ -49,8 +49,24 @@ test.skipIf(!canMount)(
           body: { model: CHAT, messages: [{ role: "user", content: "hi" }] },
         });
       expect((await chat()).status).toBe(503);
+      expect(await writableOf(gateway)).toBe("0");
+      const refused = await until("the line of the refused request", () =>
+        gateway.logs().find(({ status }) => status === 503),
+      );
+      expect(refused["cause"]).toMatch(/journal\/proc_\w+ cannot be written: ENOSPC/);
       rmSync(join(journal, "filler"));
-      await until("space on the disk", async () => ((await chat()).status === 200 ? true : undefined));
+      await until("the journal to be written", async () =>
+        (await writableOf(gateway)) === "1" ? true : undefined,
+      );
+      expect((await chat()).status).toBe(200);
+      const events = gateway.logs().filter(({ message }) => /^the journal .*written/.test(String(message)));
+      expect(events).toEqual([
+        expect.objectContaining({ level: "warn", cause: expect.stringContaining("ENOSPC") }),
+        expect.objectContaining({
+          level: "info",
+          message: expect.stringMatching(/^the journal can be written again after /),
+        }),
+      ]);
       expect(await gateway.stop()).toBe(0);
     } finally {
       Bun.spawnSync(["umount", journal]);
@@ -84,6 +100,12 @@ test("only the owner can read database, journals and pictures, with any umask", 
     process.umask(before);
   }
 }, 30_000);
+
+/** The gauge of whether the disk takes charges. */
+async function writableOf(gateway: TestGateway): Promise<string | undefined> {
+  const metrics = await (await gateway.call("/metrics")).text();
+  return /^gateway_journal_writable (\d)$/m.exec(metrics)?.[1];
+}
 
 function probeMount(): boolean {
   const folder = mkdtempSync(join(tmpdir(), "gateway-mount-"));

@@ -89,6 +89,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
         journal.records.push(record);
       },
       isWritable: () => true,
+      refusal: () => null,
     }),
     orphanCosts: new OrphanCosts(options.orphanCostCap ?? null, systemClock),
     failover: {

@@ -23,6 +23,7 @@ function open(amounts: Record<string, bigint> = { org: 10n, key: 10n }) {
     isWritable() {
       return !this.isBroken;
     },
+    refusal: () => null,
   };
   return { store, journal, billing: new Billing(budgetLeases, journal) };
 }

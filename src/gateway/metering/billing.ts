@@ -27,7 +27,7 @@ export class Billing {
    * could be recorded.
    */
   hold(principal: Principal, ceiling: () => Nanos, floor: () => Nanos = ceiling): Hold | Promise<Hold> {
-    if (!this.#journal.isWritable()) throw unavailable("the journal cannot be written");
+    if (!this.#journal.isWritable()) throw unavailable(this.#journal.refusal());
     const budgets = budgetsOf(principal);
     if (budgets.length === 0) return NO_HOLD;
     const hold = this.#leases.hold(budgets, ceiling(), floor());

@@ -10,6 +10,8 @@ export interface Journal {
   append(record: JournalRecord): void;
   /** False while the disk refuses records; becomes true again by itself. */
   isWritable(): boolean;
+  /** Returns why the last record was refused, with the folder; null while the disk takes records. */
+  refusal(): string | null;
 }
 
 /** A `checkpoint` counts as the charge unless one with the same id follows. */

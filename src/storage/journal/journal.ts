@@ -2,7 +2,8 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, writeSync } f
 import { promisify } from "node:util";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Journal, JournalRecord } from "../../gateway/metering/stores.ts";
-import type { StorageReport } from "../report.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { type OutageReport, type StorageReport, outageReport } from "../report.ts";
 import { RecordLines } from "./record-line.ts";
 import { segmentPath } from "./segments.ts";
 import { after } from "../../lib/waiting.ts";
@@ -58,6 +59,7 @@ class SegmentedJournal implements FileJournal {
   /** Bytes of complete records; anything beyond is the torn end of a failed write. */
   #offset = 0;
   #failure: { error: unknown; at: number } | null = null;
+  readonly #outage: OutageReport;
   #cancelSync: (() => void) | null = null;
   /** File operations in the background, one after the other: no file is closed while it is being synced. */
   #background: Promise<void> = Promise.resolve();
@@ -65,6 +67,8 @@ class SegmentedJournal implements FileJournal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
+    const lost = `the journal in ${options.folder} cannot be written: charges are kept in memory, new requests are refused`;
+    this.#outage = outageReport({ lost, available: "the journal can be written again" }, options.onProblem);
     this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
     this.#file = openSync(segmentPath(options.folder, this.#segment), "ax", 0o600);
     this.#syncFolder();
@@ -82,6 +86,7 @@ class SegmentedJournal implements FileJournal {
       start = this.#offset;
       this.#write(line);
       this.#offset += line.length;
+      this.#outage.available();
     } catch (error) {
       if (record.type === "charge" && this.#options.onRefused?.(record.entry)) return;
       throw error;
@@ -97,16 +102,24 @@ class SegmentedJournal implements FileJournal {
   isWritable(): boolean {
     if (this.#closing) return false;
     if (!this.#failure) return true;
-    if (performance.now() - this.#failure.at < RETRY_PAUSE_MS) return false;
+    if (systemClock.monotonic() - this.#failure.at < RETRY_PAUSE_MS) return false;
     try {
       this.#repair();
       this.#write(PROBE);
       ftruncateSync(this.#file, this.#offset);
+      this.#outage.available();
       return true;
     } catch (error) {
-      this.#failure = { error, at: performance.now() };
+      this.#fail(error);
       return false;
     }
+  }
+
+  refusal(): string | null {
+    if (!this.#failure) return null;
+    const { error } = this.#failure;
+    const reason = error instanceof Error ? error.message : String(error);
+    return `the journal in ${this.#options.folder} cannot be written: ${reason}`;
   }
 
   rotate(): void {
@@ -142,9 +155,14 @@ class SegmentedJournal implements FileJournal {
       for (let written = 0; written < bytes.length;)
         written += writeSync(this.#file, bytes, written, bytes.length - written);
     } catch (error) {
-      this.#failure = { error, at: performance.now() };
+      this.#fail(error);
       throw error;
     }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = { error, at: systemClock.monotonic() };
+    this.#outage.lost(error);
   }
 
   /** Cuts off what a failed write has left, so that the next record begins on a line of its own. */
@@ -172,8 +190,8 @@ class SegmentedJournal implements FileJournal {
 
   #inBackground(work: () => Promise<void>): void {
     this.#background = this.#background.then(work).catch((error: unknown) => {
-      this.#failure = { error, at: performance.now() };
       this.#options.onProblem("the journal could not be synced to disk", error);
+      this.#fail(error);
     });
   }
 }

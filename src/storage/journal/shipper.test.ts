@@ -52,6 +52,7 @@ function open(name: string, { isFull }: { isFull: boolean }) {
       ...journal,
       position: () => journal.position(),
       isWritable: () => !isFull,
+      refusal: () => null,
       append: (record) => journal.append(record),
     }),
   });

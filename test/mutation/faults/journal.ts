@@ -380,15 +380,15 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "what probed a full disk stays, and later cuts records off",
     file: JOURNAL,
-    find: "      ftruncateSync(this.#file, this.#offset);\n      return true;",
-    replace: "      return true;",
+    find: "      ftruncateSync(this.#file, this.#offset);\n      this.#outage.available();",
+    replace: "      this.#outage.available();",
     tests: journal,
   },
   {
     name: "a disk that cannot be synced admits requests",
     file: JOURNAL,
-    find: "      this.#failure = { error, at: performance.now() };\n      this.#options.onProblem(",
-    replace: "      this.#options.onProblem(",
+    find: 'could not be synced to disk", error);\n      this.#fail(error);',
+    replace: 'could not be synced to disk", error);',
     tests: journal,
   },
   {

@@ -82,7 +82,7 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a journal that cannot be written admits requests",
     file: BILLING,
-    find: `if (!this.#journal.isWritable()) throw unavailable("the journal cannot be written");`,
+    find: `if (!this.#journal.isWritable()) throw unavailable(this.#journal.refusal());`,
     replace: "",
     tests: billing,
   },
