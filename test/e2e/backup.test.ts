@@ -65,6 +65,8 @@ describe.each(["sqlite", "postgres"] as const)("a backup of %s", (kind) => {
         env: { ...placed, GATEWAY_BOOTSTRAP_KEY: source.key },
       });
       const rows = await restored.ledger();
+      const [, entries, waiting] = /: (\d+) ledger entries, (\d+) charges in journals\.$/m.exec(output)!;
+      expect({ rows: rows.length, entries }).toEqual({ rows: Number(entries) + Number(waiting), entries });
       const charges = Map.groupBy(rows, ({ request_id }) => request_id);
       expect(answered.filter((id) => charges.get(id)?.length !== 1)).toEqual([]);
       expect([...charges.values()].filter(({ length }) => length > 1)).toEqual([]);
@@ -178,7 +180,7 @@ test.skipIf(isSkipped.postgres)("a backup of PostgreSQL names the program that i
   const location = await postgres!.createDatabase();
   await (await openStores(location)).database.close();
   const server = { location, environment: { PATH: "/nowhere" } };
-  const dump = dumpPostgres(server, join(folder, "database.dump"), join(folder, "journal"));
+  const dump = dumpPostgres(server, join(folder, "database.dump"), () => join(folder, "journal"));
   await expect(dump).rejects.toThrow("pg_dump is not on PATH: install the client programs of PostgreSQL");
 });
 

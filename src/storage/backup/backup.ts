@@ -71,17 +71,17 @@ async function gather(
   onProgress("Copying the database.");
   const kind = isSqlite ? "sqlite" : "postgres";
   const copy = join(folder, DATABASE[kind]);
-  let facts: DatabaseFacts;
-  if (isSqlite) {
-    copySqlite(database, copy);
+  const copyJournals = () => {
     // Of a process that has started meanwhile the database knows leases, which only its journal gives back.
     addJournals(journals, copied);
     onProgress("Verifying the copy.");
-    facts = await verifySqlite(copy, copied);
-  } else {
-    facts = await dumpPostgres(database, copy, copied);
-    addJournals(journals, copied);
-  }
+    return copied;
+  };
+  let facts: DatabaseFacts;
+  if (isSqlite) {
+    copySqlite(database, copy);
+    facts = await verifySqlite(copy, copyJournals());
+  } else facts = await dumpPostgres(database, copy, copyJournals);
   onProgress("Listing pictures.");
   const listed = await listPictures(pictures(), join(folder, PICTURES));
   const { entries, verification, migrations } = facts;

@@ -3,20 +3,22 @@ import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
 import { openDatabase } from "../database/open.ts";
 import type { Integer } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
+import { compareJournals } from "../tables/journal-verification.ts";
 import { verifyLedger } from "../tables/verification.ts";
 
 /**
  * Dumps one state of a database that may be in use, by `pg_dump`, and reads the dump back. Throws an `Error` when it lacks
- * an entry of the ledger, or when a program is missing or fails.
+ * an entry of the ledger, or when a program is missing or fails. `copyJournals` is called after the dump; it returns the
+ * folder of the journals that belong to it.
  */
 export async function dumpPostgres(
   server: DumpedServer,
   target: string,
-  journals: string,
+  copyJournals: () => string,
 ): Promise<DatabaseFacts> {
   return await withDatabase(server.location, async (database) => {
     const migrations = await requireCurrent(database);
-    const entries = await database.readConsistently(async (sql) => {
+    const { entries, journals, waiting } = await database.readConsistently(async (sql) => {
       const [row] = await sql<{ snapshot: string }[]>`SELECT pg_export_snapshot() AS snapshot`;
       const snapshot = `--snapshot=${row?.snapshot}`;
       await run(server, [
@@ -27,13 +29,16 @@ export async function dumpPostgres(
         `--file=${target}`,
         "--dbname",
       ]);
-      return await countEntries(sql);
+      const journals = copyJournals();
+      // The running gateway has posted more than the dump has.
+      const { waiting } = await compareJournals("postgres", sql, journals);
+      return { entries: await countEntries(sql), journals, waiting };
     });
     await verifyDump(target, server, entries);
     return {
       migrations,
       entries,
-      verification: await verifyLedger(database, journals),
+      verification: { ...(await verifyLedger(database, journals)), waiting },
     };
   });
 }
