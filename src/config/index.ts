@@ -9,7 +9,7 @@ export {
   type Environment,
 } from "./environment.ts";
 export { loadSettings, type LoadedSettings, type LoadOptions } from "./load.ts";
-export { ensureMasterKey, openingKeys, type MasterKeys } from "./master-key.ts";
+export { currentKey, ensureMasterKey, openingKeys, type MasterKeys } from "./master-key.ts";
 export { isReloadable, mergeReloaded, type Reload } from "./reload.ts";
 export { associatedData } from "./stored-entries.ts";
 export { readYaml, writeYaml } from "./yaml.ts";

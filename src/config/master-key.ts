@@ -42,9 +42,10 @@ export async function readMasterKeys(
 }
 
 /** Returns the master key. If there is none yet, generates one into a file that only its owner can read. */
-export async function ensureMasterKey({ current, path }: MasterKeys): Promise<MasterKey> {
-  const known = current ?? readKeyFile(path);
+export async function ensureMasterKey(keys: MasterKeys): Promise<MasterKey> {
+  const known = currentKey(keys);
   if (known) return known;
+  const { path } = keys;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
   const file = await open(draft, "wx", 0o600);
@@ -70,8 +71,13 @@ export async function ensureMasterKey({ current, path }: MasterKeys): Promise<Ma
 /**
  * Returns the keys that may decrypt, the current one first; includes a key that another process has generated since.
  */
-export function openingKeys({ current, previous, path }: MasterKeys): MasterKey[] {
-  return [current ?? readKeyFile(path), previous].filter((key) => key !== null);
+export function openingKeys(keys: MasterKeys): MasterKey[] {
+  return [currentKey(keys), keys.previous].filter((key) => key !== null);
+}
+
+/** Returns the key in force, also one that another process has generated since; null while there is none. */
+export function currentKey({ current, path }: MasterKeys): MasterKey | null {
+  return current ?? readKeyFile(path);
 }
 
 /** Returns null when the file does not exist or contains no key. */

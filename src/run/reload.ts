@@ -3,7 +3,6 @@ import type { Configuration, ConfigurationState, StoredEntry } from "../admin/co
 import {
   associatedData,
   ConfigurationError,
-  ensureMasterKey,
   fileVersion,
   isReloadable,
   type LoadedSettings,
@@ -18,6 +17,7 @@ import {
 import { seal, unseal } from "../lib/seal.ts";
 import type { BackgroundWork } from "../lib/waiting.ts";
 import { describeProviders, probeChannel } from "../providers/registry.ts";
+import { sealingKey } from "./sealing-key.ts";
 
 interface ReloadOptions {
   /** The settings at the start of the process. */
@@ -85,30 +85,30 @@ function listed(paths: readonly string[]): string {
 export type LoadConfiguration = (stored: readonly StoredEntry[]) => Promise<LoadedSettings>;
 
 /**
- * Gives administration access to the configuration. `apply` makes changes effective in this process; it does nothing
- * for commands, whose changes running gateways notice by themselves.
+ * Gives administration access to the configuration. `apply` makes changes effective in this process; a command has none,
+ * because running gateways notice its changes by themselves.
  */
 export function openConfiguration(
   load: LoadConfiguration,
-  apply: () => Promise<void> = async () => {},
+  apply: (() => Promise<void>) | null = null,
 ): Configuration {
   const read = lastRead(load);
   const keys = async (): Promise<MasterKeys> => (await read(null)).masterKeys;
   const open: Configuration["unseal"] = async (name, { sealed }) =>
     unseal(openingKeys(await keys()), sealed, associatedData(name, name.field));
+  const sealAnew: Configuration["seal"] = async (store, name, text) => {
+    const key = await sealingKey(await keys(), { store, isCommand: apply === null });
+    return { sealed: seal(key, text, associatedData(name, name.field)) };
+  };
   let providers: ReturnType<typeof describeProviders> | null = null;
   return {
-    apply,
+    apply: async () => await apply?.(),
     read: async (stored) => toState(await read(stored)),
-    async seal(name, text) {
-      const key = await ensureMasterKey(await keys());
-      return { sealed: seal(key, text, associatedData(name, name.field)) };
-    },
+    seal: sealAnew,
     unseal: open,
-    async reseal(name, secret) {
+    async reseal(store, name, secret) {
       const text = await open(name, secret);
-      if (text === null) return null;
-      return { sealed: seal(await ensureMasterKey(await keys()), text, associatedData(name, name.field)) };
+      return text === null ? null : await sealAnew(store, name, text);
     },
     readYaml,
     writeYaml,

@@ -24,7 +24,7 @@ export async function runOnce(
   const claim = { keyId: signedIn?.member.id ?? "", key, id: newId("claim"), organizationId: null };
   const fingerprint = await fingerprintOf([exchange.path, input, { access: signedIn?.access }]);
   const claimed = await outcomes.claim(claim, fingerprint);
-  const { configuration } = context;
+  const { configuration, store } = context;
   const name = { kind: "outcome", id: `${claim.keyId}/${key}`, field: "body" } as const;
   if (claimed.kind === "stored") {
     const sealed = new TextDecoder().decode(claimed.outcome.body ?? undefined);
@@ -43,8 +43,10 @@ export async function runOnce(
     () => {},
   );
   try {
+    // A master key that is missing is found before the operation, whose result could not be stored.
+    await configuration.seal(store, name, "");
     const result = await act();
-    const { sealed } = await configuration.seal(name, JSON.stringify(result));
+    const { sealed } = await configuration.seal(store, name, JSON.stringify(result));
     const body = new TextEncoder().encode(sealed);
     await outcomes.complete(claim, { status: 200, headers: {}, body, blob: null, bytes: body.length });
     return result;

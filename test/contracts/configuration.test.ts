@@ -38,7 +38,7 @@ const TOTP_SECRET = "JBSWY3DPEHPK3PXP";
 
 async function memberWithTotp({ store, by, configuration }: OperationContext) {
   const id = "user_ada";
-  const secret = await configuration.seal(secretName({ id }), TOTP_SECRET);
+  const secret = await configuration.seal(store, secretName({ id }), TOTP_SECRET);
   const member = {
     id,
     name: "ada",

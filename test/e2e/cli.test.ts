@@ -189,6 +189,49 @@ test("a stored credential is changed in place, and check shows what the database
   });
 });
 
+test("a command without the gateway's master key, or with another, seals nothing", async () => {
+  await using folder = await folderWithCatalogue();
+  const run = (args: string, env: Record<string, string | undefined>) =>
+    runCommand(args.split(" "), {
+      ...MACHINE,
+      cwd: folder.path,
+      env: {
+        GATEWAY_DATA_DIR: "data",
+        OPENAI: "sk-the-first-of-two-keys",
+        NEXT: "sk-the-second-of-two-next",
+        ...env,
+      },
+    });
+  const GATEWAY_MASTER_KEY = newMasterKey();
+  const own = { GATEWAY_MASTER_KEY };
+  expect((await run("channels add openai --credential env:OPENAI", own)).code).toBe(0);
+  const other = { GATEWAY_MASTER_KEY: newMasterKey() };
+  for (const env of [{}, other, { GATEWAY_MASTER_KEY_PREVIOUS: GATEWAY_MASTER_KEY }])
+    for (const command of ["set openai", "add gemini"])
+      expect(await run(`channels ${command} --credential env:NEXT`, env)).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          /the stored secrets are sealed with master key [0-9a-f]{8}, and .+: set GATEWAY_MASTER_KEY as the gateway has it/,
+        ),
+      });
+  expect(existsSync(`${folder.path}/data/master.key`)).toBe(false);
+  const { data } = JSON.parse(`{"data": ${(await run("channels list --json", own)).stdout}}`);
+  expect(data).toContainEqual(expect.objectContaining({ id: "openai", credentialEnd: "keys", problems: [] }));
+  await writeFile(
+    `${folder.path}/other.yaml`,
+    "channels: {openai: {provider: openai, credential: sk-of-a-document}, gemini: {provider: gemini, credential: sk-b}}",
+  );
+  expect(await run(`config import ${folder.path}/other.yaml`, {})).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("set GATEWAY_MASTER_KEY"),
+  });
+  expect((await run(`config import ${folder.path}/other.yaml`, own)).code).toBe(0);
+  // While the key is being changed, the one before shows that the new one is right.
+  const both = { ...other, GATEWAY_MASTER_KEY_PREVIOUS: GATEWAY_MASTER_KEY };
+  expect((await run("channels set openai --credential env:NEXT", both)).code).toBe(0);
+});
+
 test("check and the start warn about a misspelt variable", async () => {
   await using cli = await shell({ env: { OPENAI_APIKEY: "sk" } });
   const warning = "warning: OPENAI_APIKEY is not read; did you mean OPENAI_API_KEY?\n";

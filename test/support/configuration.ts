@@ -12,7 +12,7 @@ import { folder } from "./config-fixture.ts";
 export interface ConfiguredAdministration extends AsyncDisposable {
   context: OperationContext;
   directory: string;
-  /** As a command with other variables or another file would work with the same database. */
+  /** As a gateway with other variables or another file would work with the same database. */
   as(change: { env?: Record<string, string>; yaml?: string }): Promise<OperationContext>;
 }
 
@@ -30,7 +30,7 @@ export async function openAdministration(databaseUrl?: string): Promise<Configur
       by: { actor: "test" },
       clock: systemClock,
       catalogue: settings,
-      configuration: openConfiguration(load),
+      configuration: openConfiguration(load, async () => {}),
     };
   };
   return {

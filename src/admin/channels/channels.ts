@@ -45,7 +45,7 @@ export async function createChannel(
   requireProvider(context, provider);
   const id = wanted ?? freeId(configured, provider);
   requireFree(configured, id);
-  const value = withReach(context, {}, await changeEntry(context.configuration, id, { provider }, fields));
+  const value = withReach(context, {}, await changeEntry(context, id, { provider }, fields));
   await checkChannel(context, configured, id, value);
   const entry = { kind: "channel", id, value, createdAt: context.clock.now() } as const;
   if (!(await context.store.configuration.create(entry, context.by))) throw taken(id);
@@ -65,7 +65,7 @@ export async function updateChannel(
   const configured = await readConfigured(context);
   const entry = requireStored(configured, id);
   requireVersion(entry, version);
-  const changed = await changeEntry(context.configuration, id, entry.value, change);
+  const changed = await changeEntry(context, id, entry.value, change);
   requireSecretsForAddress(entry.value, changed);
   const value = withReach(context, entry.value, changed);
   await checkChannel(context, configured, id, value);

@@ -6,7 +6,8 @@ import type { z } from "zod";
 import { AdminError } from "../admin-error.ts";
 import { MASK, type channelChangeSchema } from "./schema.ts";
 import { accessOf, type Caller } from "../sign-in/signed-in.ts";
-import type { Configuration, EntryValue, SealedSecret } from "../configuration/store-port.ts";
+import type { OperationContext } from "../context.ts";
+import type { EntryValue, SealedSecret } from "../configuration/store-port.ts";
 
 type ChannelChange = Omit<z.output<typeof channelChangeSchema>, "version">;
 type Parts = Readonly<Record<string, unknown>>;
@@ -16,13 +17,13 @@ type Parts = Readonly<Record<string, unknown>>;
  * change does not name stays; null takes it away.
  */
 export async function changeEntry(
-  configuration: Pick<Configuration, "seal">,
+  { configuration, store }: Pick<OperationContext, "configuration" | "store">,
   id: string,
   before: EntryValue,
   { credential, headers, settings, ...plain }: ChannelChange,
 ): Promise<EntryValue> {
   const seal = (field: string, text: string): Promise<SealedSecret> =>
-    configuration.seal({ kind: "channel", id, field }, text);
+    configuration.seal(store, { kind: "channel", id, field }, text);
   const { baseUrl, isOwnServer, maxConcurrent, deadlines, region } = plain;
   const changed: Record<string, unknown> = {
     ...before,

@@ -55,7 +55,7 @@ async function candidate(
   if (named !== undefined && provider === undefined && Object.keys(change).length === 0)
     return requireChannel(configured, named);
   const { id, before, isStored } = base(context, configured, named, provider);
-  const changed = await changeEntry(context.configuration, id, before, change);
+  const changed = await changeEntry(context, id, before, change);
   requireSecretsForAddress(before, changed);
   return await checkChannel(context, configured, id, withReach(context, isStored ? before : {}, changed));
 }

@@ -18,7 +18,11 @@ export async function resealSecrets({ store, configuration, by }: OperationConte
   for (const entry of await store.configuration.list()) {
     const sealed = new Map<string, SealedSecret>();
     for (const [field, text] of secretsOf(entry.value)) {
-      const anew = await configuration.reseal({ kind: entry.kind, id: entry.id, field }, { sealed: text });
+      const anew = await configuration.reseal(
+        store,
+        { kind: entry.kind, id: entry.id, field },
+        { sealed: text },
+      );
       if (anew) sealed.set(text, anew);
       else result.failed.push({ kind: entry.kind, id: entry.id, field });
     }
@@ -42,7 +46,7 @@ async function resealTotp(
   for (const member of await store.members.list()) {
     const old = member.totp?.secret;
     if (!old) continue;
-    const secret = await configuration.reseal(secretName(member), old);
+    const secret = await configuration.reseal(store, secretName(member), old);
     if (!secret) {
       result.failed.push({ kind: "member", id: member.name, field: "totp" });
       continue;

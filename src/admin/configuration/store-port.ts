@@ -148,12 +148,15 @@ export interface ProviderDescription {
 export interface Configuration {
   /** Returns the configuration with these stored entries. Throws when the file itself is not valid. */
   read(stored: readonly StoredEntry[]): Promise<ConfigurationState>;
-  /** Encrypts a secret for one field of one record; makes the master key where there is none yet. */
-  seal(name: SecretName, text: string): Promise<SealedSecret>;
+  /**
+   * Encrypts a secret for one field of one record; makes the master key where the store has nothing encrypted yet.
+   * Throws an `AdminError` where it was encrypted with a key that is not here.
+   */
+  seal(store: SecretStore, name: SecretName, text: string): Promise<SealedSecret>;
   /** The secret that `seal` has encrypted; null when no key opens it. */
   unseal(name: SecretName, secret: SealedSecret): Promise<string | null>;
   /** Encrypts with today's master key what an earlier one has sealed; null when no key opens it. */
-  reseal(name: SecretName, secret: SealedSecret): Promise<SealedSecret | null>;
+  reseal(store: SecretStore, name: SecretName, secret: SealedSecret): Promise<SealedSecret | null>;
   /** Makes stored changes effective in this process; others notice them within half a second. */
   apply(): Promise<void>;
   /** A YAML text as a value; what is wrong with it by line and column. */
@@ -165,6 +168,12 @@ export interface Configuration {
   providers(): readonly ProviderDescription[];
   /** Calls the vendor with the channel's address and credential. Throws an `UpstreamError`. */
   probe(channel: Channel, signal: AbortSignal): Promise<void>;
+}
+
+/** The records that hold sealed secrets: those of the transaction in which a secret is changed. */
+export interface SecretStore {
+  configuration: Pick<ConfigurationStore, "list">;
+  members: { list(): Promise<readonly { totp: { secret: SealedSecret } | null }[]> };
 }
 
 /** Identity of a secret: a sealed secret opens under no other. */

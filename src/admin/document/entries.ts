@@ -87,7 +87,7 @@ function requireOwn(state: ConfigurationState, kind: ConfigurationKind, id: stri
 
 /** The stored form of a document's entry: what is masked stays as it was, and other secrets are sealed. */
 async function withSecrets(
-  { configuration }: OperationContext,
+  { configuration, store }: OperationContext,
   { kind, id, value }: Pick<StoredEntry, "kind" | "id" | "value">,
   before: StoredEntry | undefined,
 ): Promise<EntryValue> {
@@ -100,7 +100,7 @@ async function withSecrets(
         `${path}.${field}`,
         `${path}.${field} must be the secret itself, or ${MASK} to keep it`,
       );
-    if (text !== MASK) return await configuration.seal({ kind, id, field }, text);
+    if (text !== MASK) return await configuration.seal(store, { kind, id, field }, text);
     requireKnown(known, field, `${path}.${field}`);
     return known;
   };

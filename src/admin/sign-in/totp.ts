@@ -24,7 +24,7 @@ export const codeInputSchema = z.strictObject({ code: codeSchema });
 export async function beginTotp(context: OperationContext): Promise<{ secret: string; uri: string }> {
   const { member } = requireSession(context);
   const secret = new Secret({ size: 20 }).base32;
-  const sealed = await context.configuration.seal(secretName(member), secret);
+  const sealed = await context.configuration.seal(context.store, secretName(member), secret);
   await context.store.members.update(
     member.id,
     ({ totp }) => {
