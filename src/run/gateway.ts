@@ -30,6 +30,8 @@ export interface Gateway {
   onConfigurationChanged(listener: () => Promise<void>): void;
   /** Applies the reloadable parts of new settings: models, channels, routes, prices, limits and timeouts. */
   reconfigure(settings: Settings): void;
+  /** Records for the metrics whether the newest configuration runs. */
+  recordReload(isOk: boolean): void;
   /** Writes a line of the gateway's log. */
   log: SystemLog;
   /** Exits at once. The next start settles what is unsettled. */
@@ -69,6 +71,9 @@ export async function startGateway(
       health.forgetChannels(changedChannels(live.current, next));
       storage.snapshot.reconfigure(next);
       live.current = next;
+    },
+    recordReload(isOk) {
+      live.isNewest = isOk;
     },
     async stop() {
       onProblem("the gateway is stopping: it drains", null, "info");

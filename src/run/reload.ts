@@ -27,6 +27,8 @@ interface ReloadOptions {
   /** Applies new settings to the running process. When it throws, the running ones remain. */
   apply(settings: Settings): void;
   log(message: string, cause: unknown, level?: "info" | "warn"): void;
+  /** Takes the outcome of each reload. */
+  onOutcome(isOk: boolean): void;
 }
 
 interface Reloading extends BackgroundWork {
@@ -37,23 +39,28 @@ interface Reloading extends BackgroundWork {
 const REFUSED = "the configuration was not reloaded, the running one stays";
 
 /** Reloads the configuration on SIGHUP and when the file changes, one reload at a time. */
-export function reloadOnChange({ loaded, load, apply, log }: ReloadOptions): Reloading {
+export function reloadOnChange({ loaded, load, apply, log, onOutcome }: ReloadOptions): Reloading {
   let running = loaded;
+  const refuse = (error: unknown): void => {
+    onOutcome(false);
+    log(REFUSED, error);
+  };
   const reloadOnce = async (): Promise<void> => {
     try {
       const reload = mergeReloaded(running, await load());
       apply(reload.loaded.settings);
       running = reload.loaded;
+      onOutcome(true);
       report(reload, log);
     } catch (error) {
-      log(REFUSED, error);
+      refuse(error);
     }
   };
   let last = Promise.resolve();
   const reload = (): Promise<void> => (last = last.then(reloadOnce));
   const onSignal = (): void => void reload();
   process.on("SIGHUP", onSignal);
-  const watch = watchFile(loaded.file.path, loaded.file.version, reload, (error) => log(REFUSED, error));
+  const watch = watchFile(loaded.file.path, loaded.file.version, reload, refuse);
   return {
     reload,
     async stop() {
@@ -150,6 +157,8 @@ function toState({ settings, configured, rows }: LoadedSettings): ConfigurationS
 /** The running settings, which a reload replaces. `limits` and `timeouts` always return the current values. */
 export class LiveSettings {
   current: Settings;
+  /** False while the newest configuration was refused and an earlier one runs. */
+  isNewest = true;
   readonly limits: Settings["limits"];
   readonly timeouts: Settings["timeouts"];
 

@@ -114,6 +114,7 @@ async function startReloading(
     load: async () => load(await gateway.storedEntries()),
     apply: (next) => gateway.reconfigure(next),
     log,
+    onOutcome: (isOk) => gateway.recordReload(isOk),
   });
   gateway.onConfigurationChanged(reloading.reload);
   // The entries may have changed between reading them at the start and adding the listener.

@@ -45,6 +45,11 @@ export function gauges({
       value: () => live.current.restarts,
     },
     {
+      name: "gateway_configuration_reload_ok",
+      help: "0 while the newest configuration was refused and the one before runs.",
+      value: () => Number(live.isNewest),
+    },
+    {
       name: "gateway_overload_step",
       help: "0 serves everything, 1 no new large bodies, 2 only probes.",
       value: () => overload.step,

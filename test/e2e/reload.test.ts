@@ -99,12 +99,25 @@ ${rest}`,
     expect(await price.json()).toMatchObject({ prices: { input: "3.00" } });
   });
 
+  /** Waits until the metric of every process has the value. */
+  async function reloadIsOk(value: 0 | 1): Promise<void> {
+    await until(`gateway_configuration_reload_ok ${value}`, async () => {
+      const text = await (await gateway.call("/metrics")).text();
+      const values = [...text.matchAll(/^gateway_configuration_reload_ok\S* (\d)$/gm)].map(
+        ([, found]) => found,
+      );
+      return (values.length === workers && values.every((each) => each === String(value))) || undefined;
+    });
+  }
+
   test("an invalid file is reported and the running configuration stays", async () => {
+    await reloadIsOk(1);
     const before = gateway.logs().length;
     await write(["first", "third"], `${UNLIMITED}\nnonsense: 1`);
     const line = await logged(/^the configuration was not reloaded/, before);
     expect(line).toContain("nonsense");
     expect(await Promise.all(["first", "second", "third"].map(chat))).toEqual([200, 200, 400]);
+    await reloadIsOk(0);
   });
 
   test("changes that need a restart are reported, the others take effect", async () => {
@@ -117,6 +130,7 @@ ${rest}`,
     expect(line).toContain("server.drain_seconds");
     expect(line).toContain("routing.max_attempts");
     expect(await Promise.all(["fourth", "second"].map(chat))).toEqual([200, 400]);
+    await reloadIsOk(1);
   });
 
   test("SIGHUP reloads secret files, and a corrected channel serves at once", async () => {
