@@ -29,13 +29,12 @@ import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
 import { openStorage, type Storage } from "../storage/index.ts";
 import { JobMetrics } from "../telemetry/job-metrics.ts";
 import { requestLog, systemLog, type SystemLog } from "../telemetry/log.ts";
+import { openLogOutput } from "../telemetry/log-output.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { gatherMetrics } from "../telemetry/process-metrics.ts";
 import { PromptRecorder } from "../telemetry/prompt-recorder.ts";
 import { RequestRecorder } from "../telemetry/request-recorder.ts";
 import { TrafficCounters } from "../telemetry/traffic-counters.ts";
-
-const write = (lines: string): void => void process.stdout.write(lines);
 
 interface ProcessParts {
   supervisor: SupervisorLink | null;
@@ -44,8 +43,9 @@ interface ProcessParts {
 
 /** Opens all parts of a process but its server: storage, core, jobs and observers. */
 export async function openParts(settings: Settings, { supervisor, load }: ProcessParts) {
-  const log = requestLog(write, settings.logLevel);
-  const onProblem = systemLog(write, settings.logLevel);
+  const logOutput = openLogOutput();
+  const log = requestLog(logOutput.write, settings.logLevel);
+  const onProblem = systemLog(logOutput.write, settings.logLevel);
   const processId = newId("proc");
   const live = new LiveSettings(settings);
   const storage = await openStorageOf(settings, processId, onProblem);
@@ -60,7 +60,17 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const overload = openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
   const undeclaredProxy = new UndeclaredProxy(settings.server.trustedProxies, onProblem);
-  const observed = { live, storage, blobs, health, counters, overload, connections, undeclaredProxy };
+  const observed = {
+    live,
+    storage,
+    blobs,
+    health,
+    counters,
+    overload,
+    connections,
+    undeclaredProxy,
+    logOutput,
+  };
   const { jobMetrics, metrics, listeners, recording, degradations } = observe(basis, log, observed);
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
   const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners });

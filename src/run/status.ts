@@ -7,6 +7,7 @@ import type { ConnectionLimit, Overload, UndeclaredProxy } from "../server/index
 import type { Blobs } from "../storage/blobs/index.ts";
 import type { LimitCounters } from "../storage/counters/index.ts";
 import type { Storage } from "../storage/index.ts";
+import type { LogOutput } from "../telemetry/log-output.ts";
 import type { Gauge } from "../telemetry/metrics.ts";
 
 /** The parts whose state metrics and the console show. */
@@ -19,6 +20,7 @@ export interface StatusSources {
   overload: Overload;
   connections: ConnectionLimit;
   undeclaredProxy: UndeclaredProxy;
+  logOutput: LogOutput;
 }
 
 /** Returns metrics that are read from the parts of a running gateway at each scrape. */
@@ -30,6 +32,7 @@ export function gauges({
   counters,
   overload,
   connections,
+  logOutput,
 }: StatusSources): Gauge[] {
   return [
     {
@@ -69,6 +72,12 @@ export function gauges({
       type: "counter",
       help: "Connections without a request that were closed to stay within limits.",
       value: () => connections.closed,
+    },
+    {
+      name: "gateway_log_lines_lost_total",
+      type: "counter",
+      help: "Lines of the log that the standard output did not take.",
+      value: logOutput.lost,
     },
     {
       name: "gateway_ledger_backlog",

@@ -5,6 +5,7 @@ import { every, sleep } from "../lib/waiting.ts";
 import { LimitCoordinator } from "../storage/counters/limit-coordinator.ts";
 import type { SupervisorLimits, SupervisorLink, WorkerLimits } from "../storage/counters/limit-messages.ts";
 import { systemLog } from "../telemetry/log.ts";
+import { openLogOutput } from "../telemetry/log-output.ts";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
@@ -29,7 +30,7 @@ class Supervisor {
   readonly #workers = new Map<number, Worker>();
   readonly #stopping = new AbortController();
   readonly #limits: LimitCoordinator;
-  readonly #onProblem = systemLog((lines) => void process.stdout.write(lines));
+  readonly #onProblem = systemLog(openLogOutput().write);
   #failedStarts = 0;
   #failure: Error | null = null;
 

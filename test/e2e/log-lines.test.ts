@@ -69,3 +69,21 @@ test("start and stop are logged, probes are not", async () => {
   );
   expect(gateway.logs().filter(({ route }) => route === "health")).toEqual([]);
 });
+
+test("a reader of the log that ends costs counted lines, and neither requests nor the exit code", async () => {
+  await using own = await openGatewayFixture();
+  const { gateway } = own;
+  await gateway.endLogReader();
+  const body = { model: CHAT, messages: [{ role: "user", content: "hi" }] };
+  const lost = await until("two lost lines", async () => {
+    const { status } = await gateway.call("/v1/chat/completions", { body });
+    expect(status).toBe(200);
+    const metrics = await (await gateway.call("/metrics")).text();
+    const count = Number(/^gateway_log_lines_lost_total (\d+)$/m.exec(metrics)?.[1]);
+    return count >= 2 ? count : undefined;
+  });
+  expect(lost).toBeLessThan(1000);
+  const errors = gateway.errors();
+  expect(await gateway.stop()).toBe(0);
+  expect(errors).not.toContain("EPIPE");
+});

@@ -17,6 +17,10 @@ export interface TestGateway extends AsyncDisposable {
   readonly pid: number;
   /** The lines written to standard output, parsed. */
   logs(): LogLine[];
+  /** The text written to standard error. */
+  errors(): string;
+  /** Closes the reader of standard output. */
+  endLogReader(): Promise<void>;
   /**
    * Calls a path with the gateway's key, unless `init` has an `authorization` of its own. Throws where a small response of
    * images, jobs, models, prices or usage is not as the gateway's own document says.
@@ -141,6 +145,8 @@ export async function startTestGateway({
       return running.child.pid;
     },
     logs: () => [...earlierLogs, ...running.logs()],
+    errors: () => running.errors(),
+    endLogReader: () => running.endLogReader(),
     async call(path, { headers = {}, body, ...init } = {}) {
       const isObject =
         body !== null && typeof body === "object" && Object.getPrototypeOf(body) === Object.prototype;
@@ -234,6 +240,8 @@ interface Running {
   child: Subprocess<"ignore", "pipe", "pipe">;
   url: string;
   logs(): LogLine[];
+  errors(): string;
+  endLogReader(): Promise<void>;
 }
 
 async function launch(
@@ -243,8 +251,8 @@ async function launch(
   detached: boolean,
 ): Promise<Running> {
   const child = Bun.spawn({ cmd, cwd, env, detached, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const output = collect(child.stdout);
-  const errors = collect(child.stderr);
+  const { text: output, end: endLogReader } = collect(child.stdout);
+  const { text: errors } = collect(child.stderr);
   const url = await until(
     "the gateway to listen",
     () => {
@@ -260,12 +268,12 @@ async function launch(
       .split("\n")
       .filter((line) => line.startsWith("{") && line.endsWith("}"))
       .map((line): LogLine => JSON.parse(line));
-  return { child, url, logs };
+  return { child, url, logs, errors, endLogReader };
 }
 
 async function launchWorker(cmd: string[], cwd: string, env: Record<string, string>): Promise<TestWorker> {
   const child = Bun.spawn({ cmd, cwd, env, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-  const errors = collect(child.stderr);
+  const { text: errors } = collect(child.stderr);
   await until(
     "the worker to start",
     () => {
@@ -287,13 +295,15 @@ async function launchWorker(cmd: string[], cwd: string, env: Record<string, stri
   };
 }
 
-function collect(stream: ReadableStream<Uint8Array>): () => string {
+function collect(stream: ReadableStream<Uint8Array>): { text(): string; end(): Promise<void> } {
   const pieces: string[] = [];
+  const reader = stream.getReader();
   void (async () => {
     const decoder = new TextDecoder();
-    for await (const piece of stream) pieces.push(decoder.decode(piece, { stream: true }));
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      pieces.push(decoder.decode(next.value, { stream: true }));
   })();
-  return () => pieces.join("");
+  return { text: () => pieces.join(""), end: () => reader.cancel() };
 }
 
 async function readLedger(dataDirectory: string, env: Record<string, string>): Promise<LedgerRow[]> {
