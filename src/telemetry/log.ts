@@ -152,8 +152,10 @@ export function causeText(cause: unknown, minimum: LogLevel): string {
 function describeCause(cause: unknown, isDebug: boolean): string {
   if (!(cause instanceof Error)) return String(cause);
   // The driver's message names the failure: a refused connection, a missing bucket, a wrong signature.
-  if (cause instanceof DependencyError && cause.cause !== undefined)
-    return `${cause.name}: ${cause.message}: ${describeCause(cause.cause, isDebug)}`;
+  if (cause instanceof DependencyError && cause.cause !== undefined) {
+    const advice = cause.advice === null ? "" : `; ${cause.advice}`;
+    return `${cause.name}: ${cause.message}: ${describeCause(cause.cause, isDebug)}${advice}`;
+  }
   if (!(cause instanceof UpstreamError)) return `${cause.name}: ${cause.message}`;
   const words = isDebug && cause.vendorMessage ? `: ${cause.vendorMessage}` : "";
   return `${cause.name}: ${cause.kind}: ${cause.message}${words}`;

@@ -7,6 +7,7 @@ import { MIGRATIONS } from "../../src/storage/database/migrate.ts";
 import { migrate, openDatabase } from "../../src/storage/index.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
 import { makeSelfSigned, type SelfSigned } from "../support/certificate.ts";
+import { MACHINE, runCommand } from "../support/command-line.ts";
 import { freePort } from "../support/free-port.ts";
 import { startTestGateway, until } from "../support/gateway.ts";
 import { findPgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
@@ -64,6 +65,29 @@ describe.skipIf("missing" in found)("the address of PostgreSQL", () => {
     expect(await outcomeOf(at(host, `${query || "?"}&sslrootcert=${tls.path}`))).toBe(outcome as Outcome);
   });
 
+  const output = temporaryFolder();
+  test.each([
+    [
+      "localhost",
+      "?sslmode=verify-full",
+      "self signed",
+      /NODE_EXTRA_CA_CERTS, or by sslrootcert .* sslmode=no-verify/,
+    ],
+    [
+      "localhost",
+      "?sslmode=verify-ca&sslrootcert=/none/ca.pem",
+      "caFile",
+      /sslrootcert names \/none\/ca\.pem/,
+    ],
+    ["127.0.0.1", "?sslmode=verify-full&sslrootcert=", "altnames", /sslmode=verify-ca/],
+  ])("a command that cannot connect to %s%s says what to set", async (host, query, cause, advice) => {
+    const DATABASE_URL = at(host, query.endsWith("=") ? query + tls.path : query);
+    const env = { DATABASE_URL, GATEWAY_DATA_DIR: output };
+    const { code, stderr } = await runCommand(["keys", "list"], { ...MACHINE, env, cwd: output });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(advice)]);
+    expect(stderr).toContain(cause);
+  });
+
   test("the gateway serves over TLS with a certificate authority of its own, after a server that is away", async () => {
     const hosts = `localhost.:${freePort()},localhost.:${postgres.port}`;
     await using _gateway = await startTestGateway({
@@ -81,7 +105,6 @@ describe.skipIf("missing" in found)("the address of PostgreSQL", () => {
     expect(new Set(sessions.map(({ ssl }) => ssl))).toEqual(new Set([true]));
   }, 30_000);
 
-  const output = temporaryFolder();
   test.each(["require", "verify-full", "verify-ca"])(
     "is dumped over TLS from the second of two hosts under sslmode=%s",
     async (mode) => {

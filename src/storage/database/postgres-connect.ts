@@ -1,6 +1,7 @@
 import { SQL } from "bun";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import { readPostgresAddress, type Encryption, type PostgresServer } from "../../lib/postgres-address.ts";
+import { tlsAdvice } from "./tls-advice.ts";
 
 /** An open connection to a server that writes, where the address names several. */
 export interface PostgresConnection {
@@ -67,19 +68,22 @@ class Connector implements PostgresConnector {
 
   async connect(signal: AbortSignal): Promise<PostgresConnection> {
     let failure: unknown;
+    let advice: string | null = null;
     for (const _ of this.#servers) {
       signal.throwIfAborted();
       const index = this.#next;
+      const server = this.#servers[index] as PostgresServer;
       try {
-        return await this.#connectTo(this.#servers[index] as PostgresServer, signal);
+        return await this.#connectTo(server, signal);
       } catch (error) {
         failure = error;
+        advice = tlsAdvice(error, server.url);
         this.#next = (index + 1) % this.#servers.length;
       }
     }
     throw failure instanceof DependencyError
       ? failure
-      : new DependencyError("the database is unavailable", { cause: failure });
+      : new DependencyError("the database is unavailable", { cause: failure, advice });
   }
 
   listener(): SQL {
