@@ -57,7 +57,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const basis = { live, storage, safeFetch, processId, onProblem };
   const opened = await openCore(basis, { supervisor, codecSlots });
   const { core, health, counters } = opened;
-  const overload = openOverload(settings, onProblem);
+  const overload = await openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
   const undeclaredProxy = new UndeclaredProxy(settings.server.trustedProxies, onProblem);
   const observed = {
@@ -123,9 +123,12 @@ function observe(basis: ProcessBasis, log: RequestObserver, observed: StatusSour
   return { jobMetrics, metrics, listeners, recording, degradations };
 }
 
-function openOverload({ overload, workers, dataDirectory }: Settings, onProblem: SystemLog): Overload {
+async function openOverload(settings: Settings, onProblem: SystemLog): Promise<Overload> {
+  const { overload, workers, dataDirectory } = settings;
   const onChange = (message: string, level: "info" | "warn"): void => onProblem(message, null, level);
-  return new Overload({ settings: overload, workers, dataDirectory, onChange });
+  const opened = new Overload({ settings: overload, workers, dataDirectory, onChange });
+  await opened.readDisk();
+  return opened;
 }
 
 function connectionLimitOf({ server }: Settings, onProblem: SystemLog): ConnectionLimit {

@@ -154,6 +154,12 @@ test.skipIf("missing" in postgres)(
           undefined,
       );
       expect(await chat(stranger)).toBe(503);
+      const line = await until("the line of the refused request", () =>
+        stranger.logs().find(({ status }) => status === 503),
+      );
+      expect(line["cause"]).toBe(
+        "every channel that serves gpt-5.4 is unusable here; `channels list` says why",
+      );
     } finally {
       await server.stop();
     }

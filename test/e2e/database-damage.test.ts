@@ -79,6 +79,26 @@ test("a database that is replaced by a copy under load loses no charge, however 
 /** Longer than the pause between two removals of old segments. */
 const SWEEP_MS = 11_000;
 
+test("a table that is gone for a time has one line in the log, and its return another", async () => {
+  await using gateway = await startTestGateway();
+  const rename = (from: string, to: string): void => {
+    using database = new Database(pathOf(gateway));
+    database.run(`ALTER TABLE ${from} RENAME TO ${to}`);
+  };
+  const lines = () => gateway.logs().filter(({ message }) => String(message).startsWith("the snapshot "));
+  rename("revision", "hidden");
+  await until("the loss in the log", () => lines().length > 0 || undefined);
+  // Four polls more.
+  await Bun.sleep(2_000);
+  expect(lines()).toHaveLength(1);
+  rename("hidden", "revision");
+  await until("the return in the log", () => lines().length > 1 || undefined);
+  expect(lines().map(({ level, message }) => [level, message])).toEqual([
+    ["warn", "the snapshot could not be refreshed"],
+    ["info", expect.stringMatching(/^the snapshot is refreshed again after \d+\.\d s$/)],
+  ]);
+}, 30_000);
+
 test("a command that meets damage names the file and how a backup is put in its place", async () => {
   await using gateway = await startTestGateway();
   await gateway.stop();

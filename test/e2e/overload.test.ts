@@ -99,3 +99,9 @@ async function* sendPieces(text: string): AsyncGenerator<Uint8Array<ArrayBuffer>
   yield bytes.subarray(0, 10);
   yield bytes.subarray(10);
 }
+
+test("the first scrape has the free space of the disk", async () => {
+  await using gateway = await startTestGateway();
+  const metrics = await (await gateway.call("/metrics")).text();
+  expect(metrics).toMatch(/^gateway_free_disk_bytes \d+$/m);
+});

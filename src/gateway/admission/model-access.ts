@@ -85,7 +85,10 @@ export function routeOf(directory: Directory, { organization }: Principal, model
   if (route && route.targets.length > 0) return route;
   if (route && organization.routes.get(model) === undefined) {
     const message = "This model cannot be served here at the moment. Try again later.";
-    throw new GatewayError("dependency_unavailable", message, { retryAfterSeconds: UNUSABLE_RETRY_SECONDS });
+    throw new GatewayError("dependency_unavailable", message, {
+      retryAfterSeconds: UNUSABLE_RETRY_SECONDS,
+      cause: `every channel that serves ${model} is unusable here; \`channels list\` says why`,
+    });
   }
   const message = "No channel serves this model at the moment.";
   throw new GatewayError("model_not_available_for_routing", message, { param: "model" });

@@ -63,7 +63,6 @@ export class Overload {
   readonly #lags = Array.from({ length: LAG_SAMPLES }, () => 0);
   #sampledAt = performance.now();
   #calmSamples = 0;
-  #freeDiskBytes = Infinity;
   #isReadingDisk = false;
 
   constructor(options: OverloadOptions) {
@@ -74,6 +73,20 @@ export class Overload {
       largeBodies: largeBodies ?? memory * SHARES.largeBodies,
       requests: requests ?? memory * SHARES.requests,
     };
+  }
+
+  /**
+   * Reads the free space of the disk, first before anything is served. Later samples do not wait for it, because a disk
+   * that hangs must not hide the other signals.
+   */
+  async readDisk(): Promise<void> {
+    this.#isReadingDisk = true;
+    try {
+      const { bavail, bsize } = await statfs(this.#options.dataDirectory);
+      this.sample.freeDiskBytes = bavail * bsize;
+    } finally {
+      this.#isReadingDisk = false;
+    }
   }
 
   start(onProblem: (error: unknown) => void): BackgroundWork {
@@ -110,21 +123,10 @@ export class Overload {
     this.#lags.push(Math.max(0, now - this.#sampledAt - SAMPLE_MS));
     this.#sampledAt = now;
     const memoryBytes = process.memoryUsage.rss();
-    this.update({ memoryBytes, freeDiskBytes: this.#freeDiskBytes, lagMs: Math.min(...this.#lags) });
+    this.update({ ...this.sample, memoryBytes, lagMs: Math.min(...this.#lags) });
     // Memory of ended requests is returned by a garbage collection, which an idle process would not start.
     if (this.step > 0 && memoryBytes > this.#memoryBytes.largeBodies * (1 - MARGIN)) Bun.gc(false);
-    if (!this.#isReadingDisk) this.#readDisk().catch(onProblem);
-  }
-
-  /** Later samples do not wait for it, because a disk that hangs must not hide the other signals. */
-  async #readDisk(): Promise<void> {
-    this.#isReadingDisk = true;
-    try {
-      const { bavail, bsize } = await statfs(this.#options.dataDirectory);
-      this.#freeDiskBytes = bavail * bsize;
-    } finally {
-      this.#isReadingDisk = false;
-    }
+    if (!this.#isReadingDisk) this.readDisk().catch(onProblem);
   }
 
   #isLarge(request: Request): boolean {

@@ -53,6 +53,10 @@ const DATABASE = {
   lost: "the database is away: known keys are served, charges wait in the journal",
   available: "the database is available again",
 };
+const REFRESH = {
+  lost: "the snapshot could not be refreshed",
+  available: "the snapshot is refreshed again",
+};
 const ALL_KINDS = new Set<ChangeKind>(["organization", "price", "budget", "link secret", "channel", "model"]);
 const NO_BUDGETS: readonly string[] = [];
 
@@ -83,6 +87,8 @@ class PolledSnapshot implements LiveSnapshot {
   #polling: Promise<void> | null = null;
   #timer: BackgroundWork | null = null;
   readonly #outage: OutageReport;
+  /** Of polls that fail although the database responds, as when a table is gone. */
+  readonly #refusal: OutageReport;
   #budgetListener: (budgets: readonly string[]) => void = () => {};
   #configurationListener: () => Promise<void> = async () => {};
 
@@ -95,6 +101,7 @@ class PolledSnapshot implements LiveSnapshot {
     this.#make = keyFactory((message) => options.onProblem(message, null));
     this.#directory = this.#build();
     this.#outage = outageReport(DATABASE, options.onProblem);
+    this.#refusal = outageReport(REFRESH, options.onProblem);
   }
 
   async load(): Promise<void> {
@@ -107,11 +114,9 @@ class PolledSnapshot implements LiveSnapshot {
       async () => {
         await (this.#polling ?? this.#startPoll());
         this.#outage.available();
+        this.#refusal.available();
       },
-      (error) => {
-        if (error instanceof DependencyError) this.#outage.lost(error);
-        else this.#options.onProblem("the snapshot could not be refreshed", error);
-      },
+      (error) => (error instanceof DependencyError ? this.#outage : this.#refusal).lost(error),
     );
   }
 
