@@ -123,6 +123,29 @@ test("a start with another master key says which channel cannot be opened, and s
   expect(await admin.act("POST", "/channels/test", { id: "openai" })).toMatchObject({ ok: true });
 }, 30_000);
 
+test("without the master key of its secrets a gateway seals nothing, and creates nothing whose result it cannot keep", async () => {
+  await using first = await startTestGateway({ env: { SANDBOX: "", GATEWAY_MASTER_KEY: newMasterKey() } });
+  const channel = { provider: "openai", credential: SIMULATED_KEY };
+  await (await signIn(first)).act("POST", "/channels", channel);
+  await first.stop();
+  await using second = await startTestGateway({
+    env: { SANDBOX: "", GATEWAY_DATA_DIR: first.dataDirectory },
+  });
+  const admin = await signIn(second);
+  const refused = await admin.send("PATCH", "/channels/openai", { credential: SIMULATED_KEY });
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+    409,
+    expect.stringMatching(
+      /sealed with master key [0-9a-f]{8}, and there is none here: set GATEWAY_MASTER_KEY/,
+    ),
+  ]);
+  const key = { organizationId: "default", name: "once" };
+  const created = await admin.send("POST", "/keys", key, { "idempotency-key": "once" });
+  expect(created.status).toBe(409);
+  const { data } = await admin.act("GET", "/keys?organizationId=default");
+  expect(JSON.stringify(data)).not.toContain("once");
+}, 30_000);
+
 const postgres = findPostgres();
 if ("missing" in postgres) console.warn(`SKIPPED: a channel on two machines (${postgres.missing})`);
 
