@@ -172,7 +172,7 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
   },
   {
     name: "a command makes a master key beside secrets that another has sealed",
-    file: "src/run/sealing-key.ts",
+    file: "src/run/reload.ts",
     find: "if (stored.size === 0 || (current && isKnown))",
     replace: "if (true)",
     tests: ["test/e2e/cli.test.ts"],
