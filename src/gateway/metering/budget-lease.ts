@@ -1,24 +1,5 @@
 import type { Nanos } from "../../lib/money.ts";
 
-/*
- * States of a lease.
- *
- *             grant                    budgetChanged
- *   empty -----------> usable ---------------------------> unconfirmed
- *                      |    ^                                   |
- *                      |    |               grant               |
- *                      |    +-----------------------------------+
- *   14 minutes without |    |
- *   grant or renewal,  |    | renewed, and the store has it
- *   or suspend         v    |
- *                     run out ---------------------------> forgotten by its table
- *                               renewed, and the store
- *                               has closed it or written it off
- *
- * Only a usable lease gives holds without a call to the store. In every state the result of a call may be lost
- * (`callLost`), and a lease may be forgotten when its budget was removed. The next renewal reads what the store has.
- */
-
 /**
  * The part of a budget that this process has acquired from the store. `available` is the acquired amount without what
  * running requests have promised and ended ones have spent.
@@ -34,7 +15,7 @@ import type { Nanos } from "../../lib/money.ts";
  *
  * Requests take from a usable and from an unclear lease, but no more is acquired for an unclear one before its renewal. A
  * lease is forgotten when the store has none (it was closed or written off) or its budget was removed. `BudgetLeases`
- * changes it by holds, settlements and takes, `LeaseTable` by all else; `ExhaustionCache` only remembers refusals.
+ * calls it for holds, settlements and takes, and `LeaseTable` for renewals and returns.
  */
 export class BudgetLease {
   readonly budget: string;
