@@ -29,6 +29,23 @@ test("the table of errors is the code's", () => {
   expect(rows).toEqual(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
 });
 
+test("every file and folder of the code that ARCHITECTURE.md names is there", async () => {
+  const tracked = Array.from(new Bun.Glob("{src,test,docs,catalogue,bench}/**/*").scanSync(ROOT));
+  const tails = new Set(
+    tracked.flatMap((path) => {
+      const parts = path.replace(/\.tsx?$/, "").split("/");
+      return parts.flatMap((_, start) =>
+        parts.slice(start).map((_, length) => parts.slice(start, start + length + 1).join("/")),
+      );
+    }),
+  );
+  const named = [...architecture.matchAll(/`([a-z][\w.-]*\/[\w./-]+)`/g)].map(([, name = ""]) =>
+    name.replace(/\/$/, "").replace(/\.tsx?$/, ""),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((name) => !tails.has(name))).toEqual([]);
+});
+
 test("the table of floors is the architecture test's", async () => {
   const body = /const FLOORS[^{]*\{([^}]*)\}/.exec(await read("test/architecture.test.ts"))?.[1] ?? "";
   const enforced = [...body.matchAll(/"?([\w.]+)"?: (\d)/g)].map(([, folder, floor]) => `${floor} ${folder}`);
