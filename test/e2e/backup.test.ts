@@ -112,6 +112,9 @@ describe("a restore", () => {
     await using other = await startTestGateway({ env: environmentOf(data) });
     // What is in a journal and in no ledger: the database goes back to the backup below.
     await chat(other, "after");
+    await until("the charge in the ledger", async () =>
+      (await metric(other, "gateway_ledger_backlog")) === 0 ? true : undefined,
+    );
     await other.kill();
     const env = { ...environmentOf(data), GATEWAY_BOOTSTRAP_KEY: other.key };
     expect((await command(env, "restore", path)).stderr).toContain("exist: with --force");
@@ -123,6 +126,10 @@ describe("a restore", () => {
       "after",
       "before",
     ]);
+    expect(await metric(other, "gateway_restored_charges_total")).toBe(1);
+    expect(other.logs().map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^1 charges of proc_\w+ that the database had lost are posted again$/),
+    );
   }, 30_000);
 
   test("verifies a backup before it replaces anything", async () => {
@@ -188,6 +195,11 @@ test.skipIf(isSkipped.postgres)("a backup of PostgreSQL names the program that i
 function withTwoHosts(env: Record<string, string>): Record<string, string> {
   const address = env["DATABASE_URL"];
   return address === undefined ? env : { ...env, DATABASE_URL: address.replace("@", "@127.0.0.1:1,") };
+}
+
+async function metric(gateway: TestGateway, name: string): Promise<number> {
+  const metrics = await (await gateway.call("/metrics")).text();
+  return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(metrics)?.[1]);
 }
 
 async function chat(gateway: TestGateway, requestId: string): Promise<void> {

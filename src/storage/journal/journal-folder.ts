@@ -1,5 +1,16 @@
 import { Database, SQLiteError } from "bun:sqlite";
-import { existsSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { isSegmentName } from "./segments.ts";
@@ -80,8 +91,9 @@ export function hasOwner(root: string): boolean {
 /** Of a process; a copy that somebody keeps beside it (`proc_….bak`) has another form. */
 const PROCESS_ID = /^proc_[0-9a-z_]+$/;
 const LOCK = "lock";
-/** The lock, and what SQLite may have put beside it. */
-const LOCK_FILE = /^lock(?:-journal|-wal|-shm)?$/;
+const LAST_BATCH = "last-batch";
+/** The lock with what SQLite may have put beside it, and the note of the last batch. */
+const OWN_FILE = /^(?:lock(?:-journal|-wal|-shm)?|last-batch)$/;
 
 function lockedFolder(path: string, processId: string, lock: Database): JournalFolder {
   const quarantine = (name: string) => {
@@ -97,7 +109,7 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
     release: () => lock.close(),
     remove() {
       const names = readdirSync(path);
-      const others = names.filter((name) => !isSegmentName(name) && !LOCK_FILE.test(name));
+      const others = names.filter((name) => !isSegmentName(name) && !OWN_FILE.test(name));
       for (const name of others) quarantine(name);
       const own = names.filter((name) => !others.includes(name));
       // The lock goes last: until then nobody else takes the folder over.
@@ -107,6 +119,27 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
       return others;
     },
   };
+}
+
+/** Notes in a journal's folder the last batch that was posted, so that a start knows what a database has lost. */
+export function notePosted(folder: string, batch: number): void {
+  try {
+    // Never truncated: the end of the process at any moment leaves a number.
+    const file = openSync(join(folder, LAST_BATCH), constants.O_WRONLY | constants.O_CREAT, 0o600);
+    try {
+      writeSync(file, String(batch).padStart(16, "0"));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // On a full disk an older number stays, by which fewer charges count as lost.
+  }
+}
+
+/** Returns the last batch that was noted; 0 without one. */
+export function lastPosted(folder: string): number {
+  const path = join(folder, LAST_BATCH);
+  return existsSync(path) ? Number(readFileSync(path, "latin1")) || 0 : 0;
 }
 
 /** Another process that just tries the lock may have made the file again; it removes the folder then. */

@@ -6,7 +6,7 @@ import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import type { LeaseStore } from "../budgets/leases.ts";
 import type { StorageReport } from "../report.ts";
 import type { JournalMarks } from "../tables/journal-marks.ts";
-import { adoptFolders, type JournalFolder } from "./journal-folder.ts";
+import { adoptFolders, lastPosted, type JournalFolder } from "./journal-folder.ts";
 import type { KeptSegment, KeptSegments } from "./kept-segments.ts";
 import { WENT_BACK } from "./lost-charges.ts";
 import { postAll, type LedgerWriter } from "./posting.ts";
@@ -64,8 +64,9 @@ export function createRecovery(options: RecoveryOptions): Recovery {
       try {
         for (const folder of folders) {
           try {
-            const count = await recoverFolder(options, folder);
+            const { count, lost } = await recoverFolder(options, folder);
             recovered += count;
+            restored += lost;
             onProblem(
               `took over the journal of ${folder.processId}: ${count} charges, of which those that were not in the ledger are posted`,
               null,
@@ -84,7 +85,8 @@ export function createRecovery(options: RecoveryOptions): Recovery {
   };
 }
 
-async function recoverFolder(options: RecoveryOptions, folder: JournalFolder): Promise<number> {
+/** Returns how many charges its journal had, and how many of them the database had lost. */
+async function recoverFolder(options: RecoveryOptions, folder: JournalFolder) {
   const { onProblem, kept, marks } = options;
   const { processId, path } = folder;
   const damaged = new Set<number>();
@@ -93,10 +95,13 @@ async function recoverFolder(options: RecoveryOptions, folder: JournalFolder): P
     onProblem(`the journal of ${processId} is damaged in segment ${segment} at byte ${offset}`, cause);
   };
   const aside = kept.list(processId);
-  const last = lastBatchOf(aside);
+  const last = Math.max(lastBatchOf(aside), lastPosted(path));
   const posted = (await marks.read([processId])).get(processId) ?? 0;
-  const lost = posted < last ? aside : [];
-  const { count } = await finish(options, processId, replay([...lost, ...segmentFiles(path)], onDamaged));
+  const wentBack = posted < last;
+  const segments = [...(wentBack ? aside : []), ...segmentFiles(path)];
+  if (wentBack) onProblem(WENT_BACK, null);
+  const { count, added } = await finish(options, processId, replay(segments, onDamaged));
+  if (wentBack) reportLost(options, processId, added);
   const batch = Math.max(posted, last) + 1;
   await marks.set(processId, batch);
   await options.persist();
@@ -104,7 +109,11 @@ async function recoverFolder(options: RecoveryOptions, folder: JournalFolder): P
   kept.keep(path, processId, listSegments(path), batch);
   for (const name of folder.remove())
     onProblem(`moved ${name}, which is no part of the journal of ${processId}, to the quarantine`, null);
-  return count;
+  return { count, lost: wentBack ? added : 0 };
+}
+
+function reportLost({ onProblem }: RecoveryOptions, processId: string, count: number): void {
+  onProblem(`${count} charges of ${processId} that the database had lost are posted again`, null, "info");
 }
 
 /** Posts what a process that has ended left, and frees what it held. */
@@ -137,7 +146,7 @@ async function restoreKept(options: RecoveryOptions): Promise<number> {
     await marks.set(processId, last);
     posted.set(processId, last);
     restored += added;
-    onProblem(`${added} charges of ${processId} that the database had lost are posted again`, null, "info");
+    reportLost(options, processId, added);
   }
   options.verifyDatabase();
   const emptied = kept.sweep(({ processId, batch }) => (posted.get(processId) ?? 0) >= batch);

@@ -3,6 +3,7 @@ import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import { every, sleep, withDeadline, type BackgroundWork } from "../../lib/waiting.ts";
 import { Batch, RecordLines } from "./record-line.ts";
+import { notePosted } from "./journal-folder.ts";
 import type { FileJournal } from "./journal.ts";
 import { lostCharges, type LostCharges, type LostChargesOptions } from "./lost-charges.ts";
 import { segmentRefcounts } from "./segment-refcounts.ts";
@@ -206,6 +207,7 @@ class JournalShipper implements Shipper {
   async #post({ bytes }: RecordLines): Promise<void> {
     await this.#options.writer.post(this.#options.processId, bytes, this.#lastBatch + 1);
     this.#lastBatch += 1;
+    notePosted(this.#options.folder, this.#lastBatch);
   }
 
   /** The batch that takes the next charge, which is of this segment. */

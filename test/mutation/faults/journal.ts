@@ -120,9 +120,9 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
   {
     name: "a folder that is no journal is removed",
     file: FOLDER,
-    find: "const others = names.filter((name) => !isSegmentName(name) && !LOCK_FILE.test(name));",
+    find: "const others = names.filter((name) => !isSegmentName(name) && !OWN_FILE.test(name));",
     replace:
-      "const others = names.filter((name) => !isSegmentName(name) && !LOCK_FILE.test(name) && name === null);",
+      "const others = names.filter((name) => !isSegmentName(name) && !OWN_FILE.test(name) && name === null);",
     tests: [...journal, ...folders],
   },
   {
@@ -420,10 +420,17 @@ export const JOURNAL_FAULTS: readonly Fault[] = [
     tests: removal,
   },
   {
+    name: "charges that an older backup lacks are not counted as restored",
+    file: RECOVERY,
+    find: "lost: wentBack ? added : 0",
+    replace: "lost: 0",
+    tests: removal,
+  },
+  {
     name: "a process that ended after the database went back loses what it had posted",
     file: RECOVERY,
-    find: "posted < last ? aside : []",
-    replace: "posted < last ? aside.slice(aside.length) : []",
+    find: "wentBack ? aside : []",
+    replace: "wentBack ? aside.slice(aside.length) : []",
     tests: removal,
   },
   {
