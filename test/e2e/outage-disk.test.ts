@@ -75,6 +75,40 @@ test.skipIf(!canMount)(
   30_000,
 );
 
+test.skipIf(!canMount)(
+  "a picture is refused before its vendor is called while the disk has no inode",
+  async () => {
+    const data = join(directory, "inodes");
+    const blobs = join(data, "blobs");
+    mkdirSync(blobs, { recursive: true });
+    const mount = ["mount", "-t", "tmpfs", "-o", "size=8m,nr_inodes=40", "tmpfs", blobs];
+    expect(Bun.spawnSync(mount).success).toBe(true);
+    try {
+      await using fixture = await openGatewayFixture({ env: { GATEWAY_DATA_DIR: data } });
+      const { gateway, vendor } = fixture;
+      const draw = async () => {
+        const body = { model: IMAGE, prompt: "A pier" };
+        return (await gateway.call("/v1/images/generations", { body })).status;
+      };
+      const files = Array.from({ length: 60 }, (_, index) => join(blobs, `filler${index}`));
+      try {
+        for (const file of files) writeFileSync(file, "");
+      } catch {
+        // There is no inode left.
+      }
+      expect(await draw()).toBe(503);
+      expect(vendor.hits).toHaveLength(0);
+      for (const file of files) rmSync(file, { force: true });
+      await until("inodes", async () => ((await draw()) === 200 ? true : undefined));
+      const events = gateway.logs().filter(({ message }) => String(message).startsWith("the disk takes"));
+      expect(events.map(({ level }) => level)).toEqual(["warn", "info"]);
+    } finally {
+      Bun.spawnSync(["umount", "--lazy", blobs]);
+    }
+  },
+  30_000,
+);
+
 test("only the owner can read database, journals and pictures, with any umask", async () => {
   const data = join(directory, "private");
   for (const folder of ["journal", "blobs", "blobs/temporary"]) {

@@ -1,9 +1,12 @@
-import { existsSync } from "node:fs";
+import { existsSync, unlinkSync } from "node:fs";
 import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DependencyError } from "../../gateway/dependency-error.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { newId } from "../../lib/ids.ts";
 import { createSpool, spoolPathOf } from "../../lib/spool.ts";
-import { createPrivateFolder } from "../private-files.ts";
+import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
+import { outageReport, type StorageReport } from "../report.ts";
 import { isBlobName, mimeTypeOf } from "./links.ts";
 import type { NamedStore } from "./named-store.ts";
 
@@ -83,6 +86,35 @@ async function copy(image: Blob, path: string, temporaryDirectory: string): Prom
   }
   await file.finish();
   await rename(file.path, path);
+}
+
+const CHECK_MS = 1000;
+const DISK = {
+  lost: "the disk takes no new files: requests for links to pictures are refused",
+  available: "the disk takes new files again",
+};
+
+/**
+ * Returns a check that tells whether a folder takes another file, so that no vendor is paid for a picture that could
+ * not be stored: a disk may have space and no inode. Tries it at most once a second.
+ */
+export function diskCheck(folder: string, clock: Clock, report: StorageReport): () => boolean {
+  const outage = outageReport(DISK, report);
+  let checkedAt = -Infinity;
+  return () => {
+    if (clock.monotonic() - checkedAt < CHECK_MS) return !outage.isLost;
+    checkedAt = clock.monotonic();
+    const path = join(folder, `.${newId("file")}`);
+    try {
+      createPrivateFolder(folder, { isOwn: true });
+      createPrivateFile(path);
+      unlinkSync(path);
+      outage.available();
+    } catch (error) {
+      outage.lost(error);
+    }
+    return !outage.isLost;
+  };
 }
 
 /** A file that is gone meanwhile counts as new, so that nobody removes it again. */

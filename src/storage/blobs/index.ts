@@ -4,8 +4,8 @@ import { systemClock, type Clock } from "../../lib/clock.ts";
 import type { S3Address } from "../../lib/s3-address.ts";
 import { sweepSpool } from "../../lib/spool.ts";
 import { withDeadline } from "../../lib/waiting.ts";
-import { openDiskStore } from "./disk.ts";
 import type { StorageReport } from "../report.ts";
+import { diskCheck, openDiskStore } from "./disk.ts";
 import { createLinks } from "./links.ts";
 import { newBlobName } from "./links.ts";
 import type { NamedStore } from "./named-store.ts";
@@ -26,6 +26,11 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
     hoursInUse: () => (pending ? new Set([null, ...(settings.linkHoursInUse?.() ?? [])]) : []),
     clock,
   });
+  const hasDisk = diskCheck(
+    join(settings.directory, "blobs", "temporary"),
+    clock,
+    settings.onProblem ?? (() => {}),
+  );
   const closing = new AbortController();
   let running: Promise<SweepReport> | null = null;
 
@@ -38,7 +43,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
       },
       get: (name) => store.get(name),
       remove: (name) => store.remove(name),
-      isAvailable: () => pending?.isAvailable() ?? true,
+      isAvailable: () => pending?.isAvailable() ?? hasDisk(),
     },
     links,
     isRemoteUp: () => pending?.isRemoteUp() ?? true,
