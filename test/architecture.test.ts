@@ -68,7 +68,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "chance", what: /\bMath\.random\b/, where: /^lib\/random\.ts$/ },
   {
     name: "timers",
-    what: /\bset(?:Timeout|Interval)\(|\bBun\.sleep\(/,
+    what: /\bset(?:Timeout|Interval)\(|\bBun\.sleep\(|from "node:timers/,
     where:
       /^lib\/(?:waiting|deadline-timer|token-counter\/index|spool\/file-pool)\.ts$|^console\/|^storage\/database\/sqlite-upkeep-thread\.ts$/,
   },

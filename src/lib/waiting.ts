@@ -50,6 +50,11 @@ export function after(milliseconds: number, work: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Resolves in the next turn of the event loop, after the I/O that is pending. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Background work, from the call that starts it until it is stopped. */
 export interface BackgroundWork {
   /** Prevents further runs and resolves when the current one has ended. May be called again. */

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { RunningGateway } from "../admin/context.ts";
 import { isRecipient } from "../admin/alerts/recipients.ts";
 import { openMailer } from "../alerts/mail.ts";
@@ -6,7 +5,7 @@ import type { SendMail } from "../alerts/ports.ts";
 import { startAlerts } from "../alerts/watch.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { systemClock } from "../lib/clock.ts";
-import { type BackgroundWork, every } from "../lib/waiting.ts";
+import { type BackgroundWork, every, nextTurn } from "../lib/waiting.ts";
 import type { SystemLog } from "../telemetry/log.ts";
 import type { PromptRecorder } from "../telemetry/prompt-recorder.ts";
 import type { RequestRecorder } from "../telemetry/request-recorder.ts";
@@ -78,7 +77,7 @@ async function writeTraffic({ store, traffic }: RecordingParts): Promise<void> {
       traffic.giveBack(counts.slice(start));
       throw error;
     }
-    await setImmediate();
+    await nextTurn();
   }
 }
 
@@ -88,7 +87,7 @@ async function writeRecords({ store, recorder, prompts }: RecordingParts): Promi
   for (let start = 0; start < records.length; start += BATCH) {
     const batch = records.slice(start, start + BATCH);
     await store.requests.add(batch).catch(() => recorder.lose(batch.length));
-    await setImmediate();
+    await nextTurn();
   }
   for (let start = 0; start < pictures.length; start += BATCH)
     await store.pictures.add(pictures.slice(start, start + BATCH)).catch(ignore);
@@ -96,7 +95,7 @@ async function writeRecords({ store, recorder, prompts }: RecordingParts): Promi
     const batch = prompts.take(PROMPT_BATCH);
     if (batch.length === 0) return;
     await store.prompts.add(batch).catch(ignore);
-    await setImmediate();
+    await nextTurn();
   }
 }
 
@@ -104,9 +103,9 @@ async function sweep({ store, live }: RecordingParts): Promise<void> {
   const { requests, blobs } = live.current;
   const now = systemClock.now();
   while ((await store.requests.sweep(now - requests.retentionDays * DAY_MS, requests.maxRows)) > 0)
-    await setImmediate();
-  while ((await store.prompts.sweep(now)) > 0) await setImmediate();
-  while ((await store.pictures.sweep(now - blobs.retentionDays * DAY_MS)) > 0) await setImmediate();
+    await nextTurn();
+  while ((await store.prompts.sweep(now)) > 0) await nextTurn();
+  while ((await store.pictures.sweep(now - blobs.retentionDays * DAY_MS)) > 0) await nextTurn();
   await store.usage.sweepTraffic();
 }
 

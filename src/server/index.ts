@@ -1,9 +1,8 @@
 import type { Server } from "bun";
-import { setImmediate } from "node:timers/promises";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import { UnknownKeys } from "../gateway/access/authenticate.ts";
 import { FilePool } from "../lib/spool.ts";
-import { sleep } from "../lib/waiting.ts";
+import { sleep, nextTurn } from "../lib/waiting.ts";
 import { allRoutes, operatorRoutes } from "./all-routes.ts";
 import {
   createHandler,
@@ -86,7 +85,7 @@ export function startServer(options: ServerOptions): RunningServer {
       lifecycle.phase = "stopping";
       onCut(stopping());
       // The requests have ended by then: closing a connection makes its client look as if it had disconnected.
-      await setImmediate();
+      await nextTurn();
       void limiting.stop();
       void server.stop(true);
       void metricsServer?.stop(true);
@@ -202,8 +201,4 @@ export class RequestTurns {
     if (this.#begun === MAX_REQUESTS / 2) setImmediate(() => (this.#begun = 0));
     return this.#begun > MAX_REQUESTS ? nextTurn() : undefined;
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../../lib/waiting.ts";
 import type { BudgetStore } from "../../gateway/metering/stores.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { jsonRows, storeTime } from "../database/expressions.ts";
@@ -70,7 +70,7 @@ export function leaseStore(database: Database): LeaseStore {
             rows.map(({ budget }) => budget),
           ),
         );
-        await setImmediate();
+        await nextTurn();
       }
     },
     processesInDoubt: () => processesInDoubt(database),
@@ -174,7 +174,7 @@ async function contended(database: Database, processId: string): Promise<Readonl
 /** Groups of what one transaction changes; requests get their turn between two of them. */
 async function* pagesOf<T>(items: readonly T[]): AsyncGenerator<T[]> {
   for (let start = 0; start < items.length; start += LEASES_A_TRANSACTION) {
-    if (start > 0) await setImmediate();
+    if (start > 0) await nextTurn();
     yield items.slice(start, start + LEASES_A_TRANSACTION);
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../../lib/waiting.ts";
 import { isRefusal } from "./unavailable.ts";
 
 /** Work that costs the same for many items as for one: a transaction that takes the items of several callers. */
@@ -26,7 +26,7 @@ async function gathered(waiting: readonly unknown[]): Promise<void> {
   let before = 0;
   for (let turn = 0; turn < MAX_TURNS && waiting.length > before && waiting.length < MAX_ITEMS; turn += 1) {
     before = waiting.length;
-    await setImmediate();
+    await nextTurn();
   }
 }
 

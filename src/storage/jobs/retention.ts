@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../../lib/waiting.ts";
 import { lockBudgets } from "../budgets/locked-budgets.ts";
 import { padded, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -24,7 +24,7 @@ export async function endOverdue(
     const ended = await endPending(kind, sql, job, { status: "failed", error: OVERDUE });
     files.push(...(ended?.files ?? []));
     // SQLite works on this thread: requests get their turn between two jobs.
-    await setImmediate();
+    await nextTurn();
   }
   return { count: rows.length, files };
 }
