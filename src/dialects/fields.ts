@@ -2,33 +2,95 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { foldCase } from "../lib/casing.ts";
 import { isObject } from "../lib/json.ts";
 
+/** Plain JSON Schema 2020-12, as the interface's document publishes it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 /** A rule for the value of a documented field. */
 export interface Check {
   holds(value: unknown): boolean;
   /** In words, for the message: "a number". */
   must: string;
+  /** The same rule for readers of the interface's document. */
+  schema: JsonSchema;
 }
 
-export const number: Check = { holds: (value) => typeof value === "number", must: "a number" };
+export const number: Check = {
+  holds: (value) => typeof value === "number",
+  must: "a number",
+  schema: { type: "number" },
+};
+export const integer: Check = {
+  holds: Number.isInteger,
+  must: "a whole number",
+  schema: { type: "integer" },
+};
 export const positive: Check = {
   holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
   must: "a whole number of at least 1",
+  schema: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
 };
-export const boolean: Check = { holds: (value) => typeof value === "boolean", must: "true or false" };
-export const text: Check = { holds: (value) => typeof value === "string", must: "a string" };
-export const list: Check = { holds: Array.isArray, must: "an array" };
-export const object: Check = { holds: isObject, must: "an object" };
-export const textOrObject: Check = {
-  holds: (value) => text.holds(value) || isObject(value),
-  must: "a string or an object",
+export const boolean: Check = {
+  holds: (value) => typeof value === "boolean",
+  must: "true or false",
+  schema: { type: "boolean" },
 };
-export const textOrTexts: Check = {
-  holds: (value) => text.holds(value) || (Array.isArray(value) && value.every(text.holds)),
-  must: "a string or an array of strings",
+export const text: Check = {
+  holds: (value) => typeof value === "string",
+  must: "a string",
+  schema: { type: "string" },
 };
+export const list: Check = { holds: Array.isArray, must: "an array", schema: { type: "array" } };
+export const object: Check = { holds: isObject, must: "an object", schema: { type: "object" } };
+export const texts: Check = {
+  holds: (value) => Array.isArray(value) && value.every(text.holds),
+  must: "an array of strings",
+  schema: { type: "array", items: text.schema },
+};
+export const textOrObject = either(text, object);
+export const textOrList = either(text, list);
+export const textOrTexts = either(text, texts);
 
-/** Documented fields and their types. Ranges and enumerations differ between vendors, which refuse them. */
-export type FieldChecks = readonly (readonly [name: string, check: Check])[];
+function either(one: Check, other: Check): Check {
+  return {
+    holds: (value) => one.holds(value) || other.holds(value),
+    must: `${one.must} or ${other.must}`,
+    schema: { anyOf: [one.schema, other.schema] },
+  };
+}
+
+/** The same check with a closer schema, of members that are checked apart. */
+export function shaped(check: Check, schema: JsonSchema): Check {
+  return { ...check, schema: { ...check.schema, ...schema } };
+}
+
+/** An object with a `type`, as parts, blocks and tools are. */
+export const TYPED: JsonSchema = { type: "object", properties: { type: text.schema }, required: ["type"] };
+
+/**
+ * Documented fields, their types and a description where the name does not say it. Ranges and enumerations differ
+ * between vendors, which refuse them.
+ */
+export type FieldChecks = readonly (readonly [name: string, check: Check, description?: string])[];
+
+export const STREAM_DESCRIPTION = "Server-sent events in place of one object";
+
+/** Makes the published schema of an object from its checked fields and `others`; it may have further fields. */
+export function requestSchema(
+  fields: FieldChecks,
+  others: JsonSchema,
+  required: readonly string[] = Object.keys(others),
+): JsonSchema {
+  const checked = fields.map(([name, { schema }, description]) => [
+    name,
+    { ...(description && { description }), ...(required.includes(name) ? schema : nullable(schema)) },
+  ]);
+  return { type: "object", properties: { ...others, ...Object.fromEntries(checked) }, required };
+}
+
+/** The schema of an optional field: null counts as absent. */
+export function nullable(schema: JsonSchema): JsonSchema {
+  return { anyOf: [schema, { type: "null" }] };
+}
 
 /** Throws a `GatewayError` that names the first field of a wrong type; null counts as absent. */
 export function checkTypes(body: Record<string, unknown>, fields: FieldChecks): void {

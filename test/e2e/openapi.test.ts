@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import Ajv from "ajv/dist/2020.js";
 import { PUBLIC_ENDPOINTS } from "../../src/server/openapi/public-endpoints.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { checkResponse, DOCUMENT, ROUTES } from "../support/openapi.ts";
@@ -26,7 +27,12 @@ test("the document is valid OpenAPI 3.1 and names every route", async () => {
 test("every example of the document is a request that its own schema accepts", () => {
   const described = Object.values(PUBLIC_ENDPOINTS).filter(({ body, example }) => body && example);
   expect(described.length).toBeGreaterThan(8);
-  for (const { body, example } of described) expect(body?.safeParse(example).error).toBeUndefined();
+  const ajv = new Ajv({ strict: false });
+  for (const { body, example } of described) {
+    const accepts = ajv.compile(body!);
+    accepts(example);
+    expect(accepts.errors).toBeNull();
+  }
 });
 
 test("the document and its page are served, and the page loads nothing from elsewhere", async () => {

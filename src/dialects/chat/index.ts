@@ -9,7 +9,7 @@ import { ChatReplyWriter, writeReply } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
 
 export { writeError } from "./error.ts";
-export { readRequest, type ChatPayload, type ChatRequest } from "./request.ts";
+export { chatSchema, readRequest, type ChatPayload, type ChatRequest } from "./request.ts";
 
 /** Chat completions, read and written at either end. */
 export const chat: TextDialect<ChatRequest> = {

@@ -6,13 +6,19 @@ import {
   checkEach,
   checkTypes,
   type FieldChecks,
+  type JsonSchema,
   list,
+  nullable,
   number,
   object,
   positive,
+  requestSchema,
+  shaped,
+  STREAM_DESCRIPTION,
   text,
   textOrObject,
   textOrTexts,
+  TYPED,
   wrongType,
 } from "../fields.ts";
 import { knownNames, refuseCaseVariants } from "../fields.ts";
@@ -108,7 +114,7 @@ function readFeatures(body: Record<string, unknown>): FeatureUse[] {
 }
 
 const FIELDS: FieldChecks = [
-  ["stream", boolean],
+  ["stream", boolean, STREAM_DESCRIPTION],
   ["stream_options", object],
   ["max_tokens", positive],
   ["max_completion_tokens", positive],
@@ -117,11 +123,30 @@ const FIELDS: FieldChecks = [
   ["temperature", number],
   ["top_p", number],
   ["stop", textOrTexts],
-  ["tools", list],
+  ["tools", shaped(list, { items: TYPED })],
   ["tool_choice", textOrObject],
   ["response_format", object],
   ["reasoning_effort", text],
 ];
+
+const PART: JsonSchema = {
+  ...TYPED,
+  description: "`text`, or `image_url` with a `data:` URL or a public https link",
+};
+const MESSAGE: JsonSchema = {
+  type: "object",
+  properties: {
+    role: text.schema,
+    content: nullable({ anyOf: [text.schema, { type: "array", items: PART }] }),
+  },
+  required: ["role"],
+};
+
+/** The published schema of a request. */
+export const chatSchema = requestSchema(FIELDS, {
+  model: text.schema,
+  messages: { type: "array", items: MESSAGE, minItems: 1 },
+});
 
 const BODY_NAMES = knownNames([
   "model",

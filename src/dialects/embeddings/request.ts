@@ -2,7 +2,16 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { FeatureUse } from "../../domain/feature.ts";
 import type { CountableText } from "../../domain/usage.ts";
 import { splice, type JsonSpan } from "../../lib/json.ts";
-import { checkTypes, positive, text, wrongType, type Check } from "../fields.ts";
+import {
+  type Check,
+  checkTypes,
+  type FieldChecks,
+  integer,
+  positive,
+  requestSchema,
+  text,
+  wrongType,
+} from "../fields.ts";
 import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { InputSize } from "../input-size.ts";
 import { MAX_PROMPT_UNITS } from "../prompt-text.ts";
@@ -29,19 +38,37 @@ const MAX_INPUTS = 2_048;
 const encoding: Check = {
   holds: (value) => value === "float" || value === "base64",
   must: '"float" or "base64"',
+  schema: { type: "string", enum: ["float", "base64"] },
 };
-const NAMES = knownNames(["model", "input", "dimensions", "encoding_format", "user", ...FEATURE_FIELDS]);
+const FIELDS: FieldChecks = [
+  ["dimensions", positive],
+  ["encoding_format", encoding],
+  ["user", text],
+];
+const TEXT = { type: "string", minLength: 1 };
+const TOKENS = { type: "array", items: integer.schema, minItems: 1 };
+
+/** The published schema of a request. */
+export const embeddingsSchema = requestSchema(FIELDS, {
+  model: { type: "string", description: "A model of the type `embedding`" },
+  input: {
+    anyOf: [
+      TEXT,
+      { type: "array", items: TEXT, minItems: 1, maxItems: MAX_INPUTS },
+      TOKENS,
+      { type: "array", items: TOKENS, minItems: 1, maxItems: MAX_INPUTS },
+    ],
+  },
+});
+
+const NAMES = knownNames(["model", "input", ...FIELDS.map(([name]) => name), ...FEATURE_FIELDS]);
 
 /** Reads and checks the bytes of a request (OpenAI API reference, "Create embeddings"). Throws a `GatewayError`. */
 export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
   const { raw, body, spans } = readBody(bytes, ["model"]);
   const model = requireModelName(body);
   refuseCaseVariants(body, NAMES);
-  checkTypes(body, [
-    ["dimensions", positive],
-    ["encoding_format", encoding],
-    ["user", text],
-  ]);
+  checkTypes(body, FIELDS);
   const { dimensions, encoding_format: format } = body;
   const input = readInput(body["input"]);
   return {

@@ -10,7 +10,13 @@ import { writeConversation } from "./write-request.ts";
 
 export { writeError } from "./error.ts";
 export { kindOfType } from "./error.ts";
-export { readCountRequest, readRequest, type MessagesPayload } from "./request.ts";
+export {
+  countSchema,
+  messagesSchema,
+  readCountRequest,
+  readRequest,
+  type MessagesPayload,
+} from "./request.ts";
 
 /** The messages protocol, read and written at either end. */
 export const messages: TextDialect<MessagesRequest> = {

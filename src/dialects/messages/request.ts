@@ -8,10 +8,18 @@ import {
   checkEach,
   checkTypes,
   type FieldChecks,
+  type JsonSchema,
   list,
   number,
   object,
   positive,
+  requestSchema,
+  shaped,
+  STREAM_DESCRIPTION,
+  text,
+  textOrList,
+  texts,
+  TYPED,
   wrongType,
 } from "../fields.ts";
 import { knownNames, refuseCaseVariants } from "../fields.ts";
@@ -104,28 +112,42 @@ function readFeatures(body: Record<string, unknown>): FeatureUse[] {
   return uses;
 }
 
-const texts: Check = {
-  holds: (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
-  must: "an array of strings",
-};
 const textOrBlocks: Check = {
-  holds: (value) => typeof value === "string" || Array.isArray(value),
+  holds: textOrList.holds,
   must: "a string or an array of text blocks",
+  schema: { anyOf: [text.schema, { type: "array", items: TYPED }] },
 };
 
 const FIELDS: FieldChecks = [
   ["max_tokens", positive],
   ["system", textOrBlocks],
-  ["stream", boolean],
+  ["stream", boolean, STREAM_DESCRIPTION],
   ["temperature", number],
   ["top_p", number],
   ["top_k", number],
   ["stop_sequences", texts],
-  ["tools", list],
-  ["tool_choice", object],
-  ["thinking", object],
+  ["tools", shaped(list, { items: object.schema })],
+  ["tool_choice", shaped(object, TYPED)],
+  ["thinking", shaped(object, TYPED)],
   ["metadata", object],
 ];
+
+const TURN: JsonSchema = {
+  type: "object",
+  properties: { role: text.schema, content: textOrBlocks.schema },
+  required: ["role", "content"],
+};
+const PROMPT = { model: text.schema, messages: { type: "array", items: TURN, minItems: 1 } };
+const COUNTED: ReadonlySet<string> = new Set(["system", "tools", "tool_choice", "thinking"]);
+
+/** The published schema of a request. */
+export const messagesSchema = requestSchema(FIELDS, PROMPT, ["model", "messages", "max_tokens"]);
+
+/** The same for a count, with only the fields that add tokens. */
+export const countSchema = requestSchema(
+  FIELDS.filter(([name]) => COUNTED.has(name)),
+  PROMPT,
+);
 
 const BODY_NAMES = knownNames([
   "model",

@@ -9,7 +9,7 @@ import { ResponsesWriter, writeReply } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
 
 export { writeError } from "./error.ts";
-export { readRequest, type ResponsesPayload, type ResponsesRequest } from "./request.ts";
+export { readRequest, responsesSchema, type ResponsesPayload, type ResponsesRequest } from "./request.ts";
 
 /** The responses protocol without its store, read and written at either end. */
 export const responses: TextDialect<ResponsesRequest> = {

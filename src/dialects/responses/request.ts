@@ -5,7 +5,6 @@ import { ownValue } from "../../lib/own-value.ts";
 import type { TextPayload, TextRequest } from "../dialect.ts";
 import {
   boolean,
-  type Check,
   checkEach,
   checkTypes,
   type FieldChecks,
@@ -13,8 +12,13 @@ import {
   number,
   object,
   positive,
+  requestSchema,
+  shaped,
+  STREAM_DESCRIPTION,
   text,
+  textOrList,
   textOrObject,
+  TYPED,
   wrongType,
 } from "../fields.ts";
 import { knownNames, refuseCaseVariants } from "../fields.ts";
@@ -92,25 +96,20 @@ function isContainer(environment: unknown): boolean {
   return isObject(environment) && environment["type"] !== "local";
 }
 
-const textOrList: Check = {
-  holds: (value) => text.holds(value) || list.holds(value),
-  must: "a string or an array",
-};
-
 /** The documented fields (OpenAI responses reference). */
 const FIELDS: FieldChecks = [
-  ["input", textOrList],
+  ["input", shaped(textOrList, { anyOf: [text.schema, { type: "array", items: object.schema }] })],
   ["instructions", text],
-  ["stream", boolean],
+  ["stream", boolean, STREAM_DESCRIPTION],
   ["stream_options", object],
-  ["store", boolean],
-  ["background", boolean],
+  ["store", boolean, "Accepted; nothing is stored here"],
+  ["background", shaped(boolean, { const: false })],
   ["max_output_tokens", positive],
   ["max_tool_calls", positive],
   ["temperature", number],
   ["top_p", number],
   ["top_logprobs", number],
-  ["tools", list],
+  ["tools", shaped(list, { items: TYPED })],
   ["tool_choice", textOrObject],
   ["parallel_tool_calls", boolean],
   ["text", object],
@@ -122,6 +121,9 @@ const FIELDS: FieldChecks = [
   ["safety_identifier", text],
   ["prompt_cache_key", text],
 ];
+
+/** The published schema of a request. */
+export const responsesSchema = requestSchema(FIELDS, { model: text.schema }, ["model", "input"]);
 
 /** Fields that refer to what an earlier request left at the vendor. */
 const STORED: Readonly<Record<string, string>> = {

@@ -141,8 +141,8 @@ function endpointItem(route: HttpRoute, described: EndpointDescription): PathIte
       requestBody: {
         required: true,
         content: {
-          "application/json": { schema: jsonSchema(body, "input"), ...(example && { example }) },
-          ...(form && { "multipart/form-data": { schema: jsonSchema(form, "input") } }),
+          "application/json": { schema: body, ...(example && { example }) },
+          ...(form && { "multipart/form-data": { schema: form } }),
         },
       },
     }),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { EXPORTS } from "../../admin/exports/exports.ts";
+import { jsonSchema } from "./schema.ts";
 import type { EndpointDescription } from "./public-endpoints.ts";
 import { memberSchema } from "../../admin/members/schema.ts";
 
@@ -10,11 +11,14 @@ export const MEMBER_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   "admin.session.create": {
     tag: TAG,
     summary: "Sign in; the session is a cookie",
-    body: z.object({
-      name: z.string(),
-      password: z.string(),
-      code: z.string().optional().describe("Of a second factor, where one is on"),
-    }),
+    body: jsonSchema(
+      z.object({
+        name: z.string(),
+        password: z.string(),
+        code: z.string().optional().describe("Of a second factor, where one is on"),
+      }),
+      "input",
+    ),
     responses: { "application/json": memberSchema },
   },
   "admin.sign-in": {

@@ -1,6 +1,12 @@
 import { z, type ZodType } from "zod";
+import { chatSchema } from "../../dialects/chat/index.ts";
+import { embeddingsSchema } from "../../dialects/embeddings/index.ts";
+import { countSchema, messagesSchema } from "../../dialects/messages/index.ts";
+import { nativeSchema } from "../../dialects/native/text/index.ts";
+import { responsesSchema } from "../../dialects/responses/index.ts";
 import * as images from "./image-shapes.ts";
 import * as models from "./model-shapes.ts";
+import { jsonSchema } from "./schema.ts";
 import * as text from "./text-shapes.ts";
 
 /** The description of a route that is not an operation of administration. */
@@ -9,9 +15,10 @@ export interface EndpointDescription {
   summary: string;
   description?: string;
   query?: z.ZodObject;
-  body?: ZodType;
+  /** JSON Schema. */
+  body?: object;
   /** The same fields as `multipart/form-data`. */
-  form?: ZodType;
+  form?: object;
   /** An example of a body. */
   example?: object;
   /** Schemas by content type; null where the content has none. */
@@ -44,7 +51,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     tag: TEXT,
     summary: "Chat",
     description: "The chat protocol of OpenAI. Fields besides these are forwarded to the vendor.",
-    body: text.chatRequest,
+    body: chatSchema,
     example: { model: "sandbox-chat", messages: MESSAGES },
     responses: { ...json(text.chatResponse), ...STREAM },
   },
@@ -52,7 +59,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     tag: TEXT,
     summary: "Messages",
     description: "The messages protocol of Anthropic. Fields besides these are forwarded to the vendor.",
-    body: text.messagesRequest,
+    body: messagesSchema,
     example: { model: "sandbox-chat", max_tokens: 100, messages: MESSAGES },
     responses: { ...json(text.messagesResponse), ...STREAM },
   },
@@ -60,7 +67,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     tag: TEXT,
     summary: "Count the tokens of a messages request",
     description: "Free; counts as a request.",
-    body: text.countRequest,
+    body: countSchema,
     example: { model: "sandbox-chat", messages: MESSAGES },
     responses: json(text.countResponse),
   },
@@ -68,7 +75,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     tag: TEXT,
     summary: "Responses",
     description: "The responses protocol of OpenAI, without a store of its own.",
-    body: text.responsesRequest,
+    body: responsesSchema,
     example: { model: "sandbox-chat", input: "Say hello" },
     responses: { ...json(text.responsesResponse), ...STREAM },
   },
@@ -82,14 +89,14 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   embeddings: {
     tag: TEXT,
     summary: "Embeddings",
-    body: text.embeddingsRequest,
+    body: embeddingsSchema,
     example: { model: "text-embedding-3-small", input: "A lighthouse at dawn" },
     responses: json(text.embeddingsResponse),
   },
   "images.generations": {
     tag: IMAGES,
     summary: "Make pictures",
-    body: images.imageRequest,
+    body: jsonSchema(images.imageRequest, "input"),
     example: PICTURE,
     responses: json(images.imageResponse),
   },
@@ -97,8 +104,8 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     tag: IMAGES,
     summary: "Edit pictures",
     description: "As JSON with links or base64, or as a form with files.",
-    body: images.editRequest,
-    form: images.editForm,
+    body: jsonSchema(images.editRequest, "input"),
+    form: jsonSchema(images.editForm, "input"),
     example: { ...PICTURE, prompt: "The same at night", image: "https://example.com/lighthouse.png" },
     responses: json(images.imageResponse),
   },
@@ -111,8 +118,8 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   "jobs.submit": {
     tag: JOBS,
     summary: "Make or edit pictures in the background",
-    body: images.jobRequest,
-    form: images.editForm,
+    body: jsonSchema(images.jobRequest, "input"),
+    form: jsonSchema(images.editForm, "input"),
     example: PICTURE,
     responses: json(images.job),
   },
@@ -127,7 +134,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   "jobs.cancel_all": {
     tag: JOBS,
     summary: "Cancel several jobs",
-    body: images.cancelRequest,
+    body: jsonSchema(images.cancelRequest, "input"),
     example: { job_ids: ["job_…"] },
     responses: json(images.cancelResponse),
   },
@@ -160,7 +167,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     tag: NATIVE,
     summary: "Generate text or pictures",
     description: "The generate protocol of Gemini. Fields besides these are forwarded to the vendor.",
-    body: text.nativeRequest,
+    body: nativeSchema,
     example: { contents: CONTENTS },
     responses: json(text.nativeResponse),
     calls: {
@@ -172,7 +179,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
       },
       "{model}:countTokens": {
         summary: "Count the tokens of a request",
-        body: z.looseObject({}),
+        body: { type: "object" },
         responses: json(text.nativeCountResponse),
       },
     },

@@ -9,7 +9,7 @@ import { NativeWriter, writeReply } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
 
 export { asJsonArray } from "./json-array.ts";
-export { readCountRequest, readRequest } from "./request.ts";
+export { nativeSchema, readCountRequest, readRequest } from "./request.ts";
 
 /** Text in the native generate protocol, read and written at either end. */
 export const native: TextDialect<NativeRequest> = {

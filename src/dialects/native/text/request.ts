@@ -5,12 +5,17 @@ import { isObject } from "../../../lib/json.ts";
 import type { TextPayload, TextRequest } from "../../dialect.ts";
 import {
   boolean,
-  type Check,
   type FieldChecks,
+  integer,
+  type JsonSchema,
+  nullable,
   number,
   object,
   positive,
+  requestSchema,
+  shaped,
   text,
+  texts,
   wrongType,
 } from "../../fields.ts";
 import { knownNames, type KnownNames, refuseCaseVariants } from "../../fields.ts";
@@ -92,11 +97,11 @@ export function numberIn(object: StreamedObject, name: string): number | null {
   return typeof value === "number" ? value : null;
 }
 
-const texts: Check = {
-  holds: (value) => Array.isArray(value) && value.every(text.holds),
-  must: "an array of strings",
-};
-const integer: Check = { holds: Number.isInteger, must: "a whole number" };
+const THINKING_FIELDS: FieldChecks = [
+  ["includeThoughts", boolean],
+  ["thinkingBudget", integer],
+  ["thinkingLevel", text],
+];
 
 const CONFIG_FIELDS: FieldChecks = [
   ["candidateCount", positive],
@@ -110,15 +115,42 @@ const CONFIG_FIELDS: FieldChecks = [
   ["stopSequences", texts],
   ["responseMimeType", text],
   ["responseSchema", object],
-  ["responseModalities", texts],
-  ["thinkingConfig", object],
+  ["responseModalities", texts, "Contains `IMAGE` for pictures"],
+  ["thinkingConfig", shaped(object, requestSchema(THINKING_FIELDS, {}))],
 ];
 
-const THINKING_FIELDS: FieldChecks = [
-  ["includeThoughts", boolean],
-  ["thinkingBudget", integer],
-  ["thinkingLevel", text],
+const PART = requestSchema(
+  [],
+  {
+    text: text.schema,
+    inlineData: requestSchema([], { mimeType: text.schema, data: text.schema }, ["data"]),
+    fileData: requestSchema([], { fileUri: text.schema }),
+  },
+  [],
+);
+const TURN = requestSchema([], { role: text.schema, parts: oneOrMore(PART) }, []);
+const IMAGE_FIELDS: FieldChecks = [
+  ["aspectRatio", text],
+  ["imageSize", text],
 ];
+
+/** The published schema of a request, for text or for pictures. */
+export const nativeSchema = requestSchema(
+  [],
+  {
+    contents: oneOrMore(TURN, { minItems: 1 }),
+    systemInstruction: nullable(object.schema),
+    generationConfig: nullable(
+      requestSchema(CONFIG_FIELDS, { imageConfig: nullable(requestSchema(IMAGE_FIELDS, {})) }, []),
+    ),
+    tools: nullable(oneOrMore(object.schema)),
+  },
+  ["contents"],
+);
+
+function oneOrMore(items: JsonSchema, bounds: JsonSchema = {}): JsonSchema {
+  return { anyOf: [items, { type: "array", items, ...bounds }] };
+}
 
 const BODY_NAMES = bothSpellings([
   "contents",

@@ -1,0 +1,120 @@
+import { expect, test } from "bun:test";
+import Ajv from "ajv/dist/2020.js";
+import { chatSchema, readRequest as readChat } from "./chat/index.ts";
+import { embeddingsSchema, readRequest as readEmbeddings } from "./embeddings/index.ts";
+import type { JsonSchema } from "./fields.ts";
+import {
+  countSchema,
+  messagesSchema,
+  readCountRequest,
+  readRequest as readMessages,
+} from "./messages/index.ts";
+import { nativeSchema, readRequest as readNative } from "./native/text/index.ts";
+import { readRequest as readResponses, responsesSchema } from "./responses/index.ts";
+
+type Body = Record<string, unknown>;
+
+interface Interface {
+  schema: JsonSchema;
+  read(bytes: Uint8Array): unknown;
+  /** A request that is accepted. */
+  valid: Body;
+  /** Puts a field into it; at its top when absent. */
+  put?(field: Body): Body;
+}
+
+const headers = new Headers();
+const messages = [{ role: "user", content: "hi" }];
+const contents = [{ parts: [{ text: "hi" }] }];
+const call = { model: "m", isStream: false };
+
+function memberOf(schema: JsonSchema, name: string): JsonSchema {
+  const property = (schema["properties"] as Record<string, JsonSchema>)[name]!;
+  return (property["anyOf"] as JsonSchema[])[0]!;
+}
+
+const config = memberOf(nativeSchema, "generationConfig");
+const readGenerate = (bytes: Uint8Array) => readNative(bytes, call);
+
+const INTERFACES: Readonly<Record<string, Interface>> = {
+  chat: { schema: chatSchema, read: readChat, valid: { model: "m", messages } },
+  messages: {
+    schema: messagesSchema,
+    read: (bytes) => readMessages(bytes, headers),
+    valid: { model: "m", messages, max_tokens: 9 },
+  },
+  "messages to count": {
+    schema: countSchema,
+    read: (bytes) => readCountRequest(bytes, headers),
+    valid: { model: "m", messages },
+  },
+  responses: { schema: responsesSchema, read: readResponses, valid: { model: "m", input: "hi" } },
+  embeddings: { schema: embeddingsSchema, read: readEmbeddings, valid: { model: "m", input: "hi" } },
+  native: { schema: nativeSchema, read: readGenerate, valid: { contents } },
+  "native configuration": {
+    schema: config,
+    read: readGenerate,
+    valid: {},
+    put: (generationConfig) => ({ contents, generationConfig }),
+  },
+  "native thinking": {
+    schema: memberOf(config, "thinkingConfig"),
+    read: readGenerate,
+    valid: {},
+    put: (thinkingConfig) => ({ contents, generationConfig: { thinkingConfig } }),
+  },
+};
+
+/** One value of each type that a field may have, and of each that it may not have. */
+const VALUES = [
+  null,
+  true,
+  false,
+  -1,
+  0,
+  1,
+  1.5,
+  1e300,
+  "x",
+  "float",
+  ["x"],
+  [1],
+  [[1]],
+  [true],
+  [{ type: "x" }],
+  [{ role: "user" }, "x"],
+  { type: "x" },
+];
+
+/** The reader of text requests leaves these fields to that of pictures. */
+const READ_ELSEWHERE = new Set(["imageConfig"]);
+
+for (const [name, { schema, read, valid, put = (body: Body) => body }] of Object.entries(INTERFACES))
+  test(`${name}: a field's published schema accepts what the check accepts`, () => {
+    const isDescribed = new Ajv({ strict: false }).compile(schema);
+    expect(isDescribed(valid)).toBe(true);
+    const fields = Object.keys(schema["properties"] as object).filter((field) => !READ_ELSEWHERE.has(field));
+    const different: string[] = [];
+    for (const field of fields) {
+      const given = field in valid ? [valid[field]] : [];
+      const values = [...VALUES, ...given];
+      const accepted = values.filter((value) => {
+        const body = { ...valid, [field]: value };
+        const isAccepted = accepts(read, put(body));
+        if (isAccepted !== isDescribed(body))
+          different.push(`${field} ${JSON.stringify(value)}: ${isAccepted}`);
+        return isAccepted;
+      });
+      expect([field, accepted.length > 0, accepted.length < values.length]).toEqual([field, true, true]);
+    }
+    expect(different).toEqual([]);
+  });
+
+function accepts(read: Interface["read"], body: Body): boolean {
+  try {
+    read(Buffer.from(JSON.stringify(body)));
+    return true;
+  } catch {
+    return false;
+  }
+}
