@@ -25,9 +25,8 @@ export const integer: Check = {
   schema: { type: "integer" },
 };
 export const positive: Check = {
-  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+  ...whole(1, Number.MAX_SAFE_INTEGER),
   must: "a whole number of at least 1",
-  schema: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
 };
 export const boolean: Check = {
   holds: (value) => typeof value === "boolean",
@@ -49,6 +48,22 @@ export const texts: Check = {
 export const textOrObject = either(text, object);
 export const textOrList = either(text, list);
 export const textOrTexts = either(text, texts);
+
+export function whole(minimum: number, maximum: number): Check {
+  return {
+    holds: (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum,
+    must: `a whole number from ${minimum} to ${maximum}`,
+    schema: { type: "integer", minimum, maximum },
+  };
+}
+
+export function oneOf(words: readonly string[], must: string): Check {
+  return {
+    holds: (value) => words.some((word) => word === value),
+    must,
+    schema: { type: "string", enum: words },
+  };
+}
 
 function either(one: Check, other: Check): Check {
   return {

@@ -3,10 +3,10 @@ import type { FeatureUse } from "../../domain/feature.ts";
 import type { CountableText } from "../../domain/usage.ts";
 import { splice, type JsonSpan } from "../../lib/json.ts";
 import {
-  type Check,
   checkTypes,
   type FieldChecks,
   integer,
+  oneOf,
   positive,
   requestSchema,
   text,
@@ -35,14 +35,9 @@ export interface EmbeddingsPayload {
 }
 
 const MAX_INPUTS = 2_048;
-const encoding: Check = {
-  holds: (value) => value === "float" || value === "base64",
-  must: '"float" or "base64"',
-  schema: { type: "string", enum: ["float", "base64"] },
-};
 const FIELDS: FieldChecks = [
   ["dimensions", positive],
-  ["encoding_format", encoding],
+  ["encoding_format", oneOf(["float", "base64"], '"float" or "base64"')],
   ["user", text],
 ];
 const TEXT = { type: "string", minLength: 1 };

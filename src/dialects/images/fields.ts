@@ -2,7 +2,19 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import { readSize } from "../../domain/size.ts";
-import { knownNames, refuseCaseVariants } from "../fields.ts";
+import {
+  checkTypes,
+  type FieldChecks,
+  type JsonSchema,
+  knownNames,
+  nullable,
+  oneOf,
+  refuseCaseVariants,
+  requestSchema,
+  text,
+  whole,
+  wrongType,
+} from "../fields.ts";
 import { MASK_FIELDS, REFERENCE_FIELDS } from "./references.ts";
 
 /** The fields of an image request besides its pictures. */
@@ -15,18 +27,78 @@ const SILENTLY_IGNORED: ReadonlySet<string> = new Set([
   "user",
   "style",
 ]);
+const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
+const DELIVERIES = ["url", "b64_json"] as const;
+
+const FIELDS: FieldChecks = [
+  ["size", text, "`1536x1024`, or a size class `1K`, `2K`, `4K`"],
+  ["aspectRatio", text, "`16:9`, with a size class; also `aspect_ratio`"],
+  ["quality", text, "Of family A: `auto`, or one that the model has"],
+  ["background", text, "Of family A: `auto`, `opaque`, `transparent`"],
+  ["n", whole(1, 4)],
+  ["output_format", oneOf(FORMATS, wordsOf(FORMATS))],
+  ["output_compression", whole(0, 100), "For jpeg and webp"],
+  ["response_format", oneOf(DELIVERIES, wordsOf(DELIVERIES))],
+];
+
+function wordsOf(words: readonly string[]): string {
+  return words.map((word) => `\`${word}\``).join(", ");
+}
+
+const LINK: JsonSchema = {
+  anyOf: [text.schema, { type: "object", properties: { image_url: {} }, required: ["image_url"] }],
+  description: "A public https link, a `data:` URL, plain base64, or an object with such an `image_url`",
+};
+const REQUIRED = { model: text.schema, prompt: text.schema };
+const REQUIRED_NAMES = Object.keys(REQUIRED);
+
+/** The published schema of a request for new pictures. */
+export const generationSchema = requestSchema(FIELDS, REQUIRED);
+
+const EDIT: JsonSchema = {
+  ...REQUIRED,
+  image: {
+    ...nullable({ anyOf: [LINK, { type: "array", items: LINK }] }),
+    description: "References, image 1 first; also `images`, `input_images`, `image_urls`",
+  },
+  mask: {
+    ...nullable(text.schema),
+    description: "A PNG of the size of image 1, transparent where the model may paint",
+  },
+};
+
+/** The same for an edit. */
+export const editSchema = requestSchema(FIELDS, EDIT, REQUIRED_NAMES);
+
+/** The same for a request that runs in the background. */
+export const jobSchema = requestSchema(
+  [...FIELDS, ["webhook_url", text, "A public https address that is told of the job's end"]],
+  EDIT,
+  REQUIRED_NAMES,
+);
+
+/** Form fields that are numbers, which a form writes as text. */
+export const NUMBERS: ReadonlySet<string> = new Set(["n", "output_compression"]);
+
+const FILE = { type: "string", contentMediaType: "application/octet-stream" };
+
+/** The same for an edit as a form. */
+export const editFormSchema = requestSchema(
+  FIELDS.filter(([name]) => !NUMBERS.has(name)),
+  {
+    ...REQUIRED,
+    ...Object.fromEntries(Array.from(NUMBERS, (name) => [name, text.schema])),
+    image: { anyOf: [FILE, { type: "array", items: FILE }] },
+    mask: FILE,
+  },
+  REQUIRED_NAMES,
+);
+
 const READ: ReadonlySet<string> = new Set([
   "model",
   "prompt",
-  "size",
-  "aspectRatio",
   "aspect_ratio",
-  "quality",
-  "n",
-  "output_format",
-  "output_compression",
-  "response_format",
-  "background",
+  ...FIELDS.map(([name]) => name),
 ]);
 
 /** Returns true for a field that image endpoints read. */
@@ -38,9 +110,6 @@ export function isReadField(name: string): boolean {
 export function isSilentlyIgnored(name: string): boolean {
   return SILENTLY_IGNORED.has(name);
 }
-
-const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
-const DELIVERIES = ["url", "b64_json"] as const;
 
 const KNOWN_NAMES = knownNames([...READ, ...REFERENCE_FIELDS, ...MASK_FIELDS]);
 
@@ -54,24 +123,25 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
     throw new GatewayError("model_required", "Set `model` to the id of an image model.", { param: "model" });
   refuseCaseVariants(body, KNOWN_NAMES);
   const prompt = body["prompt"];
-  if (prompt instanceof Blob) throw invalid("prompt", "must be text, not a file");
+  if (prompt instanceof Blob) throw wrongType("prompt", "text, not a file");
   if (typeof prompt !== "string" || prompt.trim() === "") {
     throw new GatewayError("prompt_required", "Set `prompt` to what the picture should show.", {
       param: "prompt",
     });
   }
-  const size = optionalText(body, "size");
-  const ratio = optionalText(body, "aspectRatio") || optionalText(body, "aspect_ratio");
+  checkTypes(body, FIELDS);
+  const ratio = textOf(body, "aspectRatio") || optionalText(body, "aspect_ratio");
+  const { n, output_compression: compression } = body;
   return {
     model,
     prompt,
-    size: readSize(size, ratio),
-    quality: optionalText(body, "quality"),
-    background: optionalText(body, "background"),
-    count: optionalInteger(body, "n", 1, 4) ?? 1,
-    format: optionalWord(body, "output_format", FORMATS),
-    compression: optionalInteger(body, "output_compression", 0, 100),
-    delivery: optionalWord(body, "response_format", DELIVERIES),
+    size: readSize(textOf(body, "size"), ratio),
+    quality: textOf(body, "quality"),
+    background: textOf(body, "background"),
+    count: typeof n === "number" ? n : 1,
+    format: FORMATS.find((format) => format === body["output_format"]),
+    compression: typeof compression === "number" ? compression : undefined,
+    delivery: DELIVERIES.find((delivery) => delivery === body["response_format"]),
     ignored: Object.keys(body).filter(
       (name) => !READ.has(name) && !SILENTLY_IGNORED.has(name) && body[name] !== null,
     ),
@@ -79,35 +149,11 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
 }
 
 function optionalText(body: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const value = body[name] ?? undefined;
-  if (value === undefined || typeof value === "string") return value;
-  throw invalid(name, "must be a string");
+  checkTypes(body, [[name, text]]);
+  return textOf(body, name);
 }
 
-function optionalInteger(
-  body: Readonly<Record<string, unknown>>,
-  name: string,
-  min: number,
-  max: number,
-): number | undefined {
-  const value = body[name] ?? undefined;
-  if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw invalid(name, `must be a whole number from ${min} to ${max}`);
-}
-
-function optionalWord<Word extends string>(
-  body: Readonly<Record<string, unknown>>,
-  name: string,
-  words: readonly Word[],
-): Word | undefined {
-  const value = body[name] ?? undefined;
-  if (value === undefined) return undefined;
-  const word = words.find((known) => known === value);
-  if (word !== undefined) return word;
-  throw invalid(name, `must be ${words.map((known) => `\`${known}\``).join(", ")}`);
-}
-
-function invalid(name: string, must: string): GatewayError {
-  return new GatewayError("invalid_parameter", `\`${name}\` ${must}.`, { param: name });
+function textOf(body: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = body[name];
+  return typeof value === "string" ? value : undefined;
 }

@@ -2,14 +2,11 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceSource } from "../../domain/image.ts";
 import { SpooledString } from "../../lib/json-spool.ts";
 import { readLongText } from "../long-text.ts";
-import { isReadField, isSilentlyIgnored, readFields } from "./fields.ts";
+import { isReadField, isSilentlyIgnored, NUMBERS, readFields } from "./fields.ts";
 import { isMaskField, isReferenceField, readReferences } from "./references.ts";
 
 /** An unparsed field: a JSON value with long strings on disk, or a form's text or uploaded file (a `Blob`). */
 export type ImageField = readonly [name: string, value: unknown];
-
-/** Form fields that are numbers. */
-const NUMBERS: ReadonlySet<string> = new Set(["n", "output_compression"]);
 
 /** Returns true for a field of pictures, so that long text in it is decoded while it arrives. */
 export function isPictureField(name: string | number | undefined): boolean {

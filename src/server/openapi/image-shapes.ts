@@ -1,45 +1,7 @@
 import { z } from "zod";
 import { JOB_STATUSES } from "../../domain/job.ts";
 
-/* The published schemas of images and jobs. An unknown field is ignored and named in `x-gateway-ignored-params`. */
-
-const referenceSchema = z
-  .union([z.string(), z.looseObject({ image_url: z.unknown() })])
-  .describe("A public https link, a `data:` URL, plain base64, or an object with such an `image_url`");
-
-const referencesSchema = z.union([referenceSchema, z.array(referenceSchema)]).nullish();
-
-const fields = {
-  model: z.string(),
-  prompt: z.string(),
-  size: z.string().nullish().describe("`1536x1024`, or a size class `1K`, `2K`, `4K`"),
-  aspectRatio: z.string().nullish().describe("`16:9`, with a size class; also `aspect_ratio`"),
-  quality: z.string().nullish().describe("Of family A: `auto`, or one that the model has"),
-  background: z.string().nullish().describe("Of family A: `auto`, `opaque`, `transparent`"),
-  n: z.int().min(1).max(4).nullish(),
-  output_format: z.enum(["png", "jpeg", "webp"]).nullish(),
-  output_compression: z.int().min(0).max(100).nullish().describe("For jpeg and webp"),
-  response_format: z.enum(["url", "b64_json"]).nullish(),
-};
-
-export const imageRequest = z.looseObject(fields);
-
-export const editRequest = z.looseObject({
-  ...fields,
-  image: referencesSchema.describe("References, image 1 first; also `images`, `input_images`, `image_urls`"),
-  mask: z.string().nullish().describe("A PNG of the size of image 1, transparent where the model may paint"),
-});
-
-const fileSchema = z.string().meta({ contentMediaType: "application/octet-stream" });
-
-/** The same fields as a form, in which numbers are text. */
-export const editForm = z.looseObject({
-  ...fields,
-  n: z.string().optional(),
-  output_compression: z.string().optional(),
-  image: z.union([fileSchema, z.array(fileSchema)]).optional(),
-  mask: fileSchema.optional(),
-});
+/* The published schemas of pictures and jobs, but for the requests of pictures, which their dialect publishes. */
 
 const detailsSchema = z.object({ text_tokens: z.int(), image_tokens: z.int() });
 
@@ -80,10 +42,6 @@ export const job = z.object({
   outputs_count: z.int(),
   outputs: z.array(z.object({ url: z.string(), mime_type: z.string() })),
   execution_error: z.object({ type: z.string(), message: z.string() }).nullable(),
-});
-
-export const jobRequest = editRequest.extend({
-  webhook_url: z.string().nullish().describe("A public https address that is told of the job's end"),
 });
 
 export const jobList = z.object({

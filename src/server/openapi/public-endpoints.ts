@@ -1,6 +1,7 @@
 import { z, type ZodType } from "zod";
 import { chatSchema } from "../../dialects/chat/index.ts";
 import { embeddingsSchema } from "../../dialects/embeddings/index.ts";
+import { editFormSchema, editSchema, generationSchema, jobSchema } from "../../dialects/images/index.ts";
 import { countSchema, messagesSchema } from "../../dialects/messages/index.ts";
 import { nativeSchema } from "../../dialects/native/text/index.ts";
 import { responsesSchema } from "../../dialects/responses/index.ts";
@@ -96,7 +97,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   "images.generations": {
     tag: IMAGES,
     summary: "Make pictures",
-    body: jsonSchema(images.imageRequest, "input"),
+    body: generationSchema,
     example: PICTURE,
     responses: json(images.imageResponse),
   },
@@ -104,8 +105,8 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     tag: IMAGES,
     summary: "Edit pictures",
     description: "As JSON with links or base64, or as a form with files.",
-    body: jsonSchema(images.editRequest, "input"),
-    form: jsonSchema(images.editForm, "input"),
+    body: editSchema,
+    form: editFormSchema,
     example: { ...PICTURE, prompt: "The same at night", image: "https://example.com/lighthouse.png" },
     responses: json(images.imageResponse),
   },
@@ -118,8 +119,8 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
   "jobs.submit": {
     tag: JOBS,
     summary: "Make or edit pictures in the background",
-    body: jsonSchema(images.jobRequest, "input"),
-    form: jsonSchema(images.editForm, "input"),
+    body: jobSchema,
+    form: editFormSchema,
     example: PICTURE,
     responses: json(images.job),
   },
