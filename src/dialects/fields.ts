@@ -14,63 +14,44 @@ export interface Check {
   schema: JsonSchema;
 }
 
-export const number: Check = {
-  holds: (value) => typeof value === "number",
-  must: "a number",
-  schema: { type: "number" },
-};
-export const integer: Check = {
-  holds: Number.isInteger,
-  must: "a whole number",
-  schema: { type: "integer" },
-};
-export const positive: Check = {
-  ...whole(1, Number.MAX_SAFE_INTEGER),
-  must: "a whole number of at least 1",
-};
-export const boolean: Check = {
-  holds: (value) => typeof value === "boolean",
-  must: "true or false",
-  schema: { type: "boolean" },
-};
-export const text: Check = {
-  holds: (value) => typeof value === "string",
-  must: "a string",
-  schema: { type: "string" },
-};
-export const list: Check = { holds: Array.isArray, must: "an array", schema: { type: "array" } };
-export const object: Check = { holds: isObject, must: "an object", schema: { type: "object" } };
-export const texts: Check = {
-  holds: (value) => Array.isArray(value) && value.every(text.holds),
-  must: "an array of strings",
-  schema: { type: "array", items: text.schema },
-};
+export const number = rule("a number", { type: "number" }, (value) => typeof value === "number");
+export const integer = rule("a whole number", { type: "integer" }, Number.isInteger);
+export const positive = { ...whole(1, Number.MAX_SAFE_INTEGER), must: "a whole number of at least 1" };
+export const boolean = rule("true or false", { type: "boolean" }, (value) => typeof value === "boolean");
+export const text = rule("a string", { type: "string" }, (value) => typeof value === "string");
+export const list = rule("an array", { type: "array" }, Array.isArray);
+export const object = rule("an object", { type: "object" }, isObject);
+export const texts = rule(
+  "an array of strings",
+  { type: "array", items: text.schema },
+  (value) => Array.isArray(value) && value.every(text.holds),
+);
 export const textOrObject = either(text, object);
 export const textOrList = either(text, list);
 export const textOrTexts = either(text, texts);
 
+function rule(must: string, schema: JsonSchema, holds: Check["holds"]): Check {
+  return { holds, must, schema };
+}
+
 export function whole(minimum: number, maximum: number): Check {
-  return {
-    holds: (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum,
-    must: `a whole number from ${minimum} to ${maximum}`,
-    schema: { type: "integer", minimum, maximum },
-  };
+  const must = `a whole number from ${minimum} to ${maximum}`;
+  const isInside = (value: unknown) => Number(value) >= minimum && Number(value) <= maximum;
+  return rule(
+    must,
+    { type: "integer", minimum, maximum },
+    (value) => integer.holds(value) && isInside(value),
+  );
 }
 
 export function oneOf(words: readonly string[], must: string): Check {
-  return {
-    holds: (value) => words.some((word) => word === value),
-    must,
-    schema: { type: "string", enum: words },
-  };
+  return rule(must, { type: "string", enum: words }, (value) => words.some((word) => word === value));
 }
 
 function either(one: Check, other: Check): Check {
-  return {
-    holds: (value) => one.holds(value) || other.holds(value),
-    must: `${one.must} or ${other.must}`,
-    schema: { anyOf: [one.schema, other.schema] },
-  };
+  const must = `${one.must} or ${other.must}`;
+  const schema = { anyOf: [one.schema, other.schema] };
+  return rule(must, schema, (value) => one.holds(value) || other.holds(value));
 }
 
 /** The same check with a closer schema, of members that are checked apart. */

@@ -133,14 +133,8 @@ const PART: JsonSchema = {
   ...TYPED,
   description: "`text`, or `image_url` with a `data:` URL or a public https link",
 };
-const MESSAGE: JsonSchema = {
-  type: "object",
-  properties: {
-    role: text.schema,
-    content: nullable({ anyOf: [text.schema, { type: "array", items: PART }] }),
-  },
-  required: ["role"],
-};
+const CONTENT = nullable({ anyOf: [text.schema, { type: "array", items: PART }] });
+const MESSAGE = requestSchema([], { role: text.schema, content: CONTENT }, ["role"]);
 
 /** The published schema of a request. */
 export const chatSchema = requestSchema(FIELDS, {

@@ -8,7 +8,6 @@ import {
   checkEach,
   checkTypes,
   type FieldChecks,
-  type JsonSchema,
   list,
   number,
   object,
@@ -132,11 +131,7 @@ const FIELDS: FieldChecks = [
   ["metadata", object],
 ];
 
-const TURN: JsonSchema = {
-  type: "object",
-  properties: { role: text.schema, content: textOrBlocks.schema },
-  required: ["role", "content"],
-};
+const TURN = requestSchema([], { role: text.schema, content: textOrBlocks.schema });
 const PROMPT = { model: text.schema, messages: { type: "array", items: TURN, minItems: 1 } };
 const COUNTED: ReadonlySet<string> = new Set(["system", "tools", "tool_choice", "thinking"]);
 
