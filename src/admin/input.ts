@@ -107,5 +107,5 @@ export const currencySchema = z
   .string()
   .refine((code) => CURRENCIES.has(code), { error: "must be an ISO 4217 code such as USD" });
 
-/** Why a correction is made; kept in the audit. */
+/** The reason for a correction; kept in the audit. */
 export const reasonSchema = z.string().trim().min(1).max(500);

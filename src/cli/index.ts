@@ -39,7 +39,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   }
 }
 
-/** A mistyped option is told of with the one that was meant, before a required one that is then missing. */
+/** Reports a mistyped option, with a suggestion, before the required option that is missing because of it. */
 function requireOptionsLast(program: Command): Command {
   const required = new Set<Option>();
   const relax = (command: Command): void => {

@@ -54,7 +54,7 @@ async function send(
   const body = (await response.json().catch(() => null)) as {
     error?: { message?: string; field?: string | null };
   } | null;
-  // Whatever is no answer of an operation says nothing that helps: another server, or an address with a path.
+  // Only an operation's own error has a useful message; another server, or an address with a path, sends none.
   if (body?.error?.field !== undefined && body.error.message) throw new Error(body.error.message);
   throw new Error(
     `${base}/admin/v1${path} responded with status ${response.status}: name the gateway by its address without a path, such as ${new URL(base).origin}`,

@@ -7,14 +7,12 @@ import { readUsage as readMessages } from "./messages/usage.ts";
 import { readUsage as readNative } from "./native/text/usage.ts";
 import { readUsage as readResponses } from "./responses/usage.ts";
 
-/* What every reader of a vendor's usage makes of reports that are hostile, partial or contradict themselves. */
+/* Tests every reader of a vendor's usage with reports that are hostile, partial or contradict themselves. */
 
-/** Where a protocol has a number: names from the top to it. */
+/** The place of a number in a protocol: the names of members from the top down to it. */
 type Path = readonly string[];
 
-/**
- * A protocol's usage: its sums and the parts that count inside of them, each part with the room that is left for it.
- */
+/** A protocol's usage: its sums, and the parts that are counted inside of a sum. */
 interface Reader {
   read(value: unknown): UsageReport | null;
   input: readonly Path[];

@@ -49,7 +49,7 @@ export class InputSize {
     this.#addEighths(8 * DEFAULT_IMAGE_TOKENS);
   }
 
-  /** As a `TextRequest` has them. */
+  /** Returns the fields of a `TextRequest` that state its size. */
   get tokens(): Pick<TextRequest, "inputCeiling" | "estimatedInput" | "mediaTokens"> {
     return {
       inputCeiling: Math.max(this.#ceiling, 1),

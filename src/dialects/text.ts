@@ -141,13 +141,13 @@ interface Ends {
 
 /** Levels are bounded for each call, where it is parsed. */
 const BOUNDS = { ...JSON_BOUNDS, depth: Infinity };
-/** Fewer than so many names have, of which each has four characters. */
+/** Arguments of at most this many characters are within the bounds: a name takes at least four characters. */
 const FEW_CHARACTERS = 4 * BOUNDS.names;
 
 /**
- * Why the calls of a request or of a reply cannot be translated: together their arguments have more values, names or
- * escapes than may be parsed at once. Null where they can. Arguments are JSON inside of texts, so the bounds of the request
- * or reply do not see them.
+ * Returns the reason why the calls of a request or of a reply cannot be translated, null when they can: together their
+ * arguments have more values, names or escapes than may be parsed at once. Arguments are JSON inside of texts, so the
+ * bounds of the request or reply do not see them.
  */
 export function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
   const texts: string[] = [];
@@ -162,7 +162,7 @@ export function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
   return exceeded && `The arguments of its calls have ${moreThan(exceeded)}.`;
 }
 
-/** What the assistant has said in all turns. */
+/** Yields the assistant's parts of all turns. */
 export function* assistantParts({ turns }: Conversation): Generator<AssistantPart> {
   for (const turn of turns) if (turn.role === "assistant") yield* turn.parts;
 }

@@ -39,7 +39,7 @@ export interface JobOutput {
   format: ImageFormat;
 }
 
-/** Why a job failed: an error code, `interrupted` or `timeout`, and a message for the caller. */
+/** The reason why a job failed: an error code, `interrupted` or `timeout`, and a message for the caller. */
 export interface JobError {
   type: string;
   message: string;

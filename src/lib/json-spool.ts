@@ -26,9 +26,9 @@ const DEFAULTS: JsonSpoolOptions = {
 // 800 MiB of base64, which this one decodes at the speed of the native decoder in constant memory.
 
 /**
- * Reads a JSON body of any size in constant memory and detaches its chunks: strings over 64 KiB become
- * `SpooledString`s on disk, decoded where `decode` returns true. Accepts what `JSON.parse` accepts within the limits,
- * without repeated top-level keys; throws a `JsonSpoolError` otherwise.
+ * Reads a JSON body of any size in constant memory: strings over 64 KiB become `SpooledString`s on disk, decoded where
+ * `decode` returns true. The chunks of the body are detached, so the caller cannot read them afterwards. Accepts what
+ * `JSON.parse` accepts within the limits, without repeated top-level keys; throws a `JsonSpoolError` otherwise.
  */
 export async function readSpooledJson(
   body: AsyncIterable<Uint8Array>,

@@ -53,7 +53,7 @@ export interface Storage extends Stores {
   refused(): number;
   /** Files of journals that were not understood and lie in the quarantine. */
   quarantined(): number;
-  /** Why the database is damaged, null when it is not known to be. */
+  /** Describes the damage of the database; null when none is known. */
   damage(): string | null;
   /** Gateway processes that are alive on this database, on all machines. */
   processes(): number;

@@ -82,8 +82,8 @@ export async function updateChannel(
 }
 
 /**
- * Removes a channel of the database. Throws 409 where routes name it, with which; `force` removes it all the same:
- * the routes then go on without it.
+ * Removes a channel of the database. Throws 409, with the names of the routes, while routes name it. `force`
+ * removes it nevertheless, and those routes continue without it.
  */
 export async function removeChannel(context: OperationContext, id: string, force = false): Promise<void> {
   const configured = await readConfigured(context);

@@ -30,8 +30,8 @@ export function storedEntry(
 }
 
 /**
- * What the configuration would be with an entry added or replaced. Throws an `AdminError` 400 that names the field as
- * the input has it, by `fieldOf`, when the entry would not be in force.
+ * Returns the configuration as it would be with an entry added or replaced. Throws an `AdminError` 400 that names the
+ * field as the input has it, by `fieldOf`, when the entry would not be in force.
  */
 export async function readWith(
   { configuration, clock }: OperationContext,

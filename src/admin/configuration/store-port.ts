@@ -94,7 +94,7 @@ export interface ConfigurationState {
   channels: ReadonlyMap<string, ConfiguredChannel>;
   /** Also those that are not served. */
   models: ReadonlyMap<string, ConfiguredModel>;
-  /** Why stored entries, or parts of them, are not in force. */
+  /** The reasons why stored entries, or parts of them, are not in force. */
   problems: readonly EntryProblem[];
   shippedChannels: readonly ShippedChannel[];
   settings: readonly ShownSetting[];

@@ -14,8 +14,8 @@ export type DocumentChange = z.output<typeof changeSchema>;
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * What turns the present objects into the wanted ones. A field that a wanted object leaves out stays as it is, unless
- * `isWhole`. Objects that are not wanted are removed, unless `isKept`.
+ * Returns the changes that turn the present objects into the wanted ones. A field that a wanted object leaves out stays
+ * as it is, unless `isWhole`. Objects that are not wanted are removed, unless `isKept`.
  */
 export function compare(
   kind: DocumentChange["kind"],

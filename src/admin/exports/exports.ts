@@ -77,7 +77,7 @@ async function readPage(context: OperationContext, name: ExportName, filter: obj
 
 type Columns = readonly (readonly [heading: string, cell: (item: never) => Cell])[];
 
-/** Those of the ledger, else the fields of the list's items. */
+/** Returns the columns of the ledger, or for other exports the fields of the list's items. */
 function columnsOf(name: ExportName): Columns {
   if (name === "ledger")
     return LEDGER_COLUMNS satisfies readonly (readonly [string, (item: EntryView) => Cell])[];

@@ -96,7 +96,7 @@ export async function updateKey(
 
 /**
  * Gives a key another secret, which is in the result and nowhere else. The earlier one is accepted for `overlapMs`
- * more; so are those before it, where their time is not over sooner. Throws 404 for an unknown key.
+ * more, and older ones as long at most: their own time may be over sooner. Throws 404 for an unknown key.
  */
 export async function rotateKey(
   context: AdminContext,

@@ -17,7 +17,7 @@ export interface KeyStore {
   findByHash(hash: string): Promise<KeyRecord | null>;
   /** Returns true for the former secret of a rotated or deleted key, also while it is still accepted. */
   isRetired(hash: string): Promise<boolean>;
-  /** Oldest first, of one organization when named; at most so many where a number is given. */
+  /** Oldest first, of one organization when named; no more than `most` when given. */
   list(organizationId?: string, most?: number): Promise<KeyRecord[]>;
   /** Oldest first; `search` is a part of the id, the name or the beginning of the secret. */
   page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;

@@ -99,7 +99,7 @@ export async function changeOrganization(
   return after ?? (await getOrganization(context, id));
 }
 
-/** Enables models; `"*"` enables all, later ones too. */
+/** Enables models; `"*"` enables all, and those that are added later. */
 export async function enableModels(
   context: AdminContext,
   id: string,
@@ -113,7 +113,7 @@ export async function enableModels(
   });
 }
 
-/** Disables models. An organization that had all keeps all others, later ones too. */
+/** Disables models. An organization with all models enabled keeps the others, and gets models that are added later. */
 export async function disableModels(
   context: AdminContext,
   id: string,

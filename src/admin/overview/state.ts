@@ -8,10 +8,10 @@ import { trafficView } from "../usage/totals.ts";
 
 type Overview = z.input<typeof overviewSchema>;
 
-/** What is said of a channel is about its calls in the last quarter of an hour. */
+/** The state of a channel is that of its calls in the last quarter of an hour. */
 const RECENT_MS = 15 * 60_000;
 
-/** How the configured channels are now, those in trouble first. */
+/** Returns the present state of each configured channel, those in trouble first. */
 export async function channelStates(
   { store, clock, catalogue, running }: AdminContext,
   organizations: readonly string[] | undefined,
@@ -68,13 +68,13 @@ export async function degradedParts({ store, running }: AdminContext): Promise<O
   return parts;
 }
 
-/** Whoever belongs to some organizations is not told of the money of all. */
+/** A member of some organizations does not see the money of all. */
 function nothingWhereRefused(error: unknown): never[] {
   if (error instanceof AdminError && error.status === 403) return [];
   throw error;
 }
 
-/** Which of the first steps were taken. A key counts from the second on: the first start makes one. */
+/** Returns which of the first steps were taken. A key counts from the second on: the first start makes one. */
 export async function firstSteps({ store, catalogue }: AdminContext): Promise<Overview["checklist"]> {
   const [picture, keys, budgets] = await Promise.all([
     store.usage.hasPictures(),

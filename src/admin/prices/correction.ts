@@ -37,9 +37,10 @@ type PriceCorrection = z.output<typeof correctionSchema>;
 /**
  * Rates past charges of a model again and writes a correction for each that differs: a refund of what was too much, an
  * adjustment of what was too little. The result is the corrected price, but never less than was refunded for other
- * reasons. With `organizationId` all charges of that organization are meant, else those of every
- * organization that were rated by a default price. Repeating it changes nothing; a further price may correct the same
- * charges again. Requests count by the time of their admission; charges that reach the ledger later need another run. A dry run writes nothing.
+ * reasons. With `organizationId` it covers all charges of that organization, else the charges of every organization
+ * that were rated by a default price. Repeating it changes nothing; a further price may correct the same charges again.
+ * Requests count by the time of their admission; charges that reach the ledger later need another run. A dry run writes
+ * nothing.
  */
 export async function correctPrice(
   context: AdminContext,

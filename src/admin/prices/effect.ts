@@ -44,12 +44,12 @@ export async function priceEffect(
   return effect;
 }
 
-/** Why a row that leaves a model without any price is refused. */
+/** Returns the message of the refusal of a row that leaves a model without any price. */
 export function stillUnpriced({ model }: PriceRecord, { unpriced }: PriceEffect): string {
   return `with this row alone "${model}" still has no price for ${list(unpriced)}, and calls are refused; name prices of input and output, or force it`;
 }
 
-/** Why a row is not ended. */
+/** Returns the message of the refusal to end a row. */
 export function loses({ model }: PriceRecord, { lost }: PriceEffect): string {
   const cells = [...new Set(lost.flatMap((each) => each.cells))];
   return `"${model}" would have no price of ${list(cells)} for ${list(lost.map((each) => each.organization))}, and calls would be refused; set another price first, or force it`;

@@ -12,7 +12,7 @@ export interface ExplainedTarget {
   weight: number;
   /** Part of the requests that call it first, from 0 to 1, ejections taken into account. */
   share: number;
-  /** Why it is skipped, and for how long. */
+  /** The reason why it is skipped, and for how long. */
   ejection: Ejection | null;
 }
 

@@ -6,7 +6,7 @@ import type { AdminContext } from "../context.ts";
 const WINDOW_MS = 15 * 60_000;
 const MAX_OF_ACCOUNT = 10;
 const MAX_OF_ADDRESS = 30;
-/** Of 48 bits of IPv6, which have 65,536 addresses of 64 bits. */
+/** Limit of an IPv6 site (48 bits), which contains 65,536 networks of 64 bits. */
 const MAX_OF_SITE = 100;
 
 /** A sign-in that has been counted. */

@@ -25,7 +25,7 @@ export interface Origin {
   agent: string;
 }
 
-/** Whoever runs an operation; absent at the command line, which has the database anyway. */
+/** The caller of an operation. `signedIn` is absent at the command line, which has the database anyway. */
 export interface Caller {
   signedIn?: SignedIn;
 }

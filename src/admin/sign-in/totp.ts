@@ -118,7 +118,7 @@ export function secretName({ id }: Pick<MemberRecord, "id">): SecretName {
   return { kind: "member", id, field: "totp" };
 }
 
-/** The second factor once a code has been accepted and is used up; null for a wrong one. */
+/** Returns the second factor after a code was accepted, which cannot be used again; null for a wrong code. */
 export function acceptCode(
   totp: TotpRecord,
   opened: OpenedTotp | null,

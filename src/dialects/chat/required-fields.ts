@@ -108,7 +108,7 @@ function editsOfMessage(message: Record<string, unknown>, calls: readonly unknow
   return edits;
 }
 
-/** The edits of a call, or of the first piece of one, which has been read as `part`. */
+/** Returns the edits of a call or of its first piece; `id` and `kind` are those that were read from it. */
 export function editsOfCall(
   call: Readonly<Record<string, unknown>>,
   { id, kind }: Pick<ToolCall, "id" | "kind">,

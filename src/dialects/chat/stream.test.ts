@@ -296,7 +296,7 @@ function renamed(frame: string): string {
   return frame.replace(/("model"\s*:\s*)"[^"]*"/, `$1"${PUBLIC}"`);
 }
 
-/** A frame without the usage that is its last member, or the last of the vendor's own object. */
+/** Returns a frame without `usage`, which is the last member of the frame or of the vendor's own object. */
 function withoutUsage(frame: string): string {
   return frame.replace(/,?\s*"usage"\s*:\s*\{[^{}]*\}/, "");
 }
@@ -308,7 +308,7 @@ function relay(chunks: readonly Buffer<ArrayBuffer>[], model = PUBLIC) {
   return { text: Buffer.concat(output).toString(), usage: stream.usage() };
 }
 
-/** What the caller should receive: every event under the public name, usage and the end mark once, at the end. */
+/** Returns the expected events: each under the public name, with usage and the end mark once, at the end. */
 function expected(events: readonly string[], model: string): unknown[] {
   const values = events
     .filter((data) => data !== "[DONE]")

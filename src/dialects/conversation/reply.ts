@@ -4,7 +4,7 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import type { AssistantPart, ReasoningPart, ToolCall } from "./request.ts";
 import type { Signature } from "./signature.ts";
 
-/** Why a reply ended. `refused`: by the model's or the vendor's safety policy. */
+/** The reason for the end of a reply. `refused`: by the model's or the vendor's safety policy. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "refused";
 
 export interface Finish {

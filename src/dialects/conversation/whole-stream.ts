@@ -4,7 +4,7 @@ import type { TextStream } from "../dialect.ts";
 import { Delivered } from "./translated-stream.ts";
 import { eventsOf, type Reply, type ReplyWriter } from "./reply.ts";
 
-/** A reply that came whole, as the stream that its caller requested. One `push` stands for the whole stream. */
+/** A reply that came whole, as the stream that its caller requested. One `push` returns all of its events. */
 export class WholeStream implements TextStream {
   readonly #reply: Reply;
   readonly #writer: ReplyWriter;

@@ -13,10 +13,10 @@ import { CountReader } from "../usage-reading.ts";
 import type { VendorReply, WholeReply } from "../dialect.ts";
 import type { EmbeddingsPayload } from "./request.ts";
 
-/** Of a reply: vectors of 1,536 numbers for 2,048 texts have 46 MB, or 63 MB where every digit of them is written. */
+/** Limit of a reply: 2,048 vectors of 1,536 numbers have 46 MB, or 63 MB where every digit of them is written. */
 export const MAX_VECTOR_BYTES = 64 * 1024 * 1024;
 
-/** Of a reply that has more. No other vendor's would be shorter. */
+/** Returns the error for a larger reply: `rejected`, because another vendor's reply would be as large. */
 export function tooManyNumbers(): UpstreamError {
   return new UpstreamError("rejected", `the vectors have more than ${MAX_VECTOR_BYTES} bytes`, {
     isAmbiguous: true,

@@ -75,7 +75,7 @@ export function limitMarks(blocks: Iterable<Record<string, unknown>>): void {
   }
 }
 
-/** Why a reply ended, by the protocol's words (Anthropic API, "Handling stop reasons"). */
+/** The reasons for the end of a reply, by the protocol's words (Anthropic API, "Handling stop reasons"). */
 const REASONS: Readonly<Record<string, Finish["reason"]>> = {
   end_turn: "stop",
   stop_sequence: "stop",

@@ -162,7 +162,7 @@ function checkNames(body: Record<string, unknown>): void {
 
 /**
  * Throws a `GatewayError` that names the first documented field that is missing or of a wrong type; other fields are
- * not checked. A request that only counts tokens has no maximum of them.
+ * not checked. `max_tokens` is not required where the request only counts tokens.
  */
 function checkFields(body: Record<string, unknown>, { isCount }: { isCount: boolean }): void {
   const maxTokens = body["max_tokens"] ?? null;

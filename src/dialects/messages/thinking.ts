@@ -24,8 +24,8 @@ export function readThinking(body: Readonly<Record<string, unknown>>): Reasoning
 }
 
 /**
- * Writes the requested reasoning. Nothing is written for a model that cannot be told, or where the maximum of output is
- * too small for the least budget.
+ * Writes the requested reasoning. Writes nothing for a model without reasoning settings, or where the maximum of output
+ * is too small for the least budget.
  */
 export function writeThinking(
   reasoning: Reasoning | null,

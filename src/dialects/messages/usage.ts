@@ -258,7 +258,7 @@ function always(count: number): MemberEdit {
   return () => String(count);
 }
 
-/** Zero is told only where the vendor tells a number. */
+/** Writes zero only where the vendor wrote a number. */
 function ifPresentOr(count: number): MemberEdit {
   return (old) => (old === undefined && count === 0 ? undefined : String(count));
 }

@@ -6,7 +6,7 @@ import { responses } from "./index.ts";
 import { readReply } from "./forward.ts";
 import { openStream } from "./stream.ts";
 
-/* Whatever a vendor sends, its reader gives events or an error of the vendor, and never another error. */
+/* For any bytes of a vendor, its reader gives events or an error of the vendor, and never another error. */
 const HOSTILE = { toString: 1, valueOf: null };
 const value = fc.oneof(
   fc.jsonValue(),

@@ -17,7 +17,7 @@ export interface FrameTemplate {
 /** Frames that were passed on. */
 interface Repetition {
   output: Uint8Array;
-  /** Bytes of the chunk that they were. */
+  /** Number of bytes of the chunk that these frames took. */
   readBytes: number;
 }
 

@@ -153,7 +153,7 @@ export class DetachedCalls {
     return attempts.at(-1)?.outcome === "caller_gone" && !this.#isClosed;
   }
 
-  /** Detaches no more calls: from now on a call is aborted when its client disconnects. */
+  /** Stops detaching calls: from now on a call is aborted when its client disconnects. */
   refuse(): void {
     this.#isClosed = true;
   }

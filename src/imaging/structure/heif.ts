@@ -2,8 +2,8 @@ import type { ByteCursor } from "../header-reader.ts";
 import { textAt, UnreadableImageError } from "../header-reader.ts";
 
 /**
- * HEIC and AVIF: every item's data is in the file, as its table of locations says. Without this check decoders fill
- * missing tiles. Source: ISO/IEC 14496-12, sections 4.2 and 8.11.3.
+ * Checks that a HEIC or AVIF file contains the data of every item in its table of locations. Without this check
+ * decoders fill missing tiles. Source: ISO/IEC 14496-12, sections 4.2 and 8.11.3.
  */
 export async function walkHeif(cursor: ByteCursor): Promise<void> {
   const meta = await findMeta(cursor);

@@ -67,7 +67,7 @@ export async function unpackFolder(path: string, folder: string): Promise<void> 
   }
 }
 
-/** Whether a name of an archive stays in the folder that it is unpacked into. */
+/** True when a name of an archive stays in the folder that it is unpacked into. */
 function isBelow(name: string): boolean {
   return name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }

@@ -72,7 +72,7 @@ async function gather(
   const kind = isSqlite ? "sqlite" : "postgres";
   const copy = join(folder, DATABASE[kind]);
   const copyJournals = () => {
-    // Of a process that has started meanwhile the database knows leases, which only its journal gives back.
+    // The database has leases of a process that has started meanwhile, and only that process's journal gives them back.
     addJournals(journals, copied);
     onProgress("Verifying the copy.");
     return copied;

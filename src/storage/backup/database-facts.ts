@@ -3,7 +3,7 @@ import { MIGRATIONS } from "../database/migrate.ts";
 import type { Database } from "../database/sql.ts";
 import type { LedgerVerification } from "../../admin/ledger/verification-schema.ts";
 
-/** What was found in a database that was read as a whole. */
+/** Facts found by reading a whole database. */
 export interface DatabaseFacts {
   migrations: number;
   /** In the ledger. */
@@ -11,7 +11,7 @@ export interface DatabaseFacts {
   verification: LedgerVerification;
 }
 
-/** How many migrations a database has had. Throws an `Error` when some are missing: what is verified may be absent. */
+/** Returns a database's number of migrations. Throws an `Error` when some are missing: their tables may be absent. */
 export async function requireCurrent(database: Database): Promise<number> {
   const [row] = await database.read(
     (sql) => sql<{ version: Integer | null }[]>`SELECT MAX(version) AS version FROM schema_migrations`,

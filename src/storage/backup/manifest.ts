@@ -13,14 +13,14 @@ const manifestSchema = z.object({
   program: z.string(),
   madeAt: z.iso.datetime(),
   kind: z.enum(["sqlite", "postgres"]),
-  /** Of the database: how many migrations it had. */
+  /** Number of migrations that the database had. */
   migrations: z.int(),
-  /** Id of the master key that opens its secrets, null where there was none. It tells nothing of the key. */
+  /** Id of the master key that opens its secrets, null where there was none. It reveals nothing of the key. */
   masterKey: z.string().nullable(),
   ledgerEntries: z.int(),
   /** Charges in its journals that are not in its ledger: the next start posts them. */
   waitingCharges: z.int(),
-  /** What its ledger differed in when it was made. */
+  /** Number of differences that the verification of its ledger found when it was made. */
   differences: z.int(),
   pictures: z.object({ count: z.int(), bytes: z.int() }),
   files: z.record(z.string(), z.object({ bytes: z.int(), sha256: z.string() })),

@@ -13,12 +13,12 @@ import { requireEmptyPostgres, restorePostgres, verifyDump } from "./postgres-ba
 import { isSqliteInUse, migrateSqlite, replaceSqlite, verifySqlite } from "./sqlite-backup.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** What a restore has done. */
+/** The result of a restore. */
 interface Restored {
   manifest: BackupManifest;
-  /** Where the database that was there is kept; null without one. */
+  /** Place where the earlier database is kept; null when there was none. */
   replaced: string | null;
-  /** How many of the listed pictures are not in storage. */
+  /** Number of the listed pictures that are not in storage. */
   missingPictures: number;
 }
 

@@ -8,7 +8,7 @@ import { createPrivateFile } from "../private-files.ts";
 import { verifyLedger } from "../tables/verification.ts";
 import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
 
-/** What SQLite may have beside a database. */
+/** Endings of the names of a database's files: its own, and those that SQLite may keep beside it. */
 const SUFFIXES = ["", "-wal", "-shm"];
 
 /** Copies one state of a database that may be in use. It blocks no writer. */
@@ -45,7 +45,7 @@ export async function verifySqlite(path: string, journals: string): Promise<Data
   }
 }
 
-/** Whether another connection to a database is open. */
+/** Returns true when another connection to a database is open. */
 export function isSqliteInUse(location: string): boolean {
   if (!existsSync(location)) return false;
   using database = new Connection(location, { readwrite: true });
@@ -55,7 +55,7 @@ export function isSqliteInUse(location: string): boolean {
       database.run(`PRAGMA ${statement}`);
     return false;
   } catch (error) {
-    // A damaged one, for which a backup may be wanted, is in nobody's use as far as it is known.
+    // A damaged database counts as unused, because its operator may want to restore a backup.
     return isLocked(error);
   }
 }

@@ -73,7 +73,7 @@ async function linkSpooled(image: Blob, path: string): Promise<boolean> {
   }
 }
 
-/** Why a disk does not give a file a second name though all is well. */
+/** Error codes of a healthy disk that cannot give a file a second name. */
 const LINKLESS: ReadonlySet<unknown> = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK"]);
 
 async function copy(image: Blob, path: string, temporaryDirectory: string): Promise<void> {

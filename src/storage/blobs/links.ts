@@ -40,9 +40,9 @@ export function createLinks(settings: LinkSettings): Links {
 interface LinkSettings {
   /** Returns the secrets at this moment: the first signs, all of them verify. */
   secrets(): readonly string[];
-  /** Of a link for which no hours are named. */
+  /** Lifetime of a link for which no hours are named. */
   lifetimeSeconds: number;
-  /** Of any other: how long pictures are kept. */
+  /** Longest lifetime of any other link: the time that pictures are kept. */
   longestSeconds: number;
   /** Lifetimes that links are given; null is the one for which no hours are named. */
   hoursInUse(): Iterable<number | null>;

@@ -136,7 +136,7 @@ async function releasePage(
   for (const [id, lease] of leases) {
     const budget = budgets.get(id);
     if (budget) returnFromLease(budget, lease, lease.amount);
-    // Of a budget that was removed nothing is held any more.
+    // A budget that was removed holds nothing any more.
     lease.amount = 0n;
   }
   await saveLeases(kind, sql, processId, leases);

@@ -134,7 +134,10 @@ function release(budget: LockedBudget, lease: LockedLease, amount: Nanos): Nanos
   return moved;
 }
 
-/** The period that runs at `now` by the store's clock: one that is over has nothing spent, though its row still says so. */
+/**
+ * Returns the period that runs at `now` by the store's clock. Its `spent` is zero while the stored row still has the
+ * amount of an earlier period.
+ */
 export function inRunningPeriod(
   stored: Pick<Budget, "period" | "spent" | "periodStart">,
   now: number,

@@ -12,7 +12,7 @@ import {
 } from "./limit-messages.ts";
 import { after } from "../../lib/waiting.ts";
 
-/** A credit is worth its messages from so many requests on. */
+/** A credit for fewer requests would cost more messages than it saves. */
 const MIN_CREDIT_REQUESTS = 8;
 /** Every worker may hold this part of what is left, divided by the number of workers. */
 const CREDIT_SHARE = 1 / 4;

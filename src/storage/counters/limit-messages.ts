@@ -27,7 +27,7 @@ interface LimitCorrection {
   /** Monotonic milliseconds of the supervisor. */
   takenAt: number;
   by: number;
-  /** How much of what was counted then can no longer be given back. */
+  /** The part of the amount counted then that can no longer be given back. */
   closed: number;
 }
 

@@ -196,8 +196,9 @@ end
 `);
 
 /**
- * Corrects what was counted at a time. KEYS: a window each. ARGV: window and slot in milliseconds, the time, by how
- * much, and how much of it can no longer be given back; less is taken only from the slot it was counted in.
+ * Corrects an amount that was counted earlier. KEYS: a window each. ARGV: window and slot in milliseconds, the time of
+ * that count, the correction, and the part of the amount that can no longer be given back. A negative correction is
+ * taken only from the slot of that count.
  */
 export const CORRECT = script(`${WINDOWS}
 local at, by, closed = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])

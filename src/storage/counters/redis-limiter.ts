@@ -179,7 +179,7 @@ export class RedisLimiter implements Limiter {
         isOpen = false;
         if (shared.connection !== this.#connection || !this.#link.isUp) return undefined;
         const correcting = this.#correct(requests, quantity, { at: shared.at, by, closed });
-        // Only the wait that others are told depends on it.
+        // A correction by 0 changes only the `Retry-After` of other requests, so this one does not wait for it.
         return by === 0 ? undefined : correcting;
       },
       release: () => {

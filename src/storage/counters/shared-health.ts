@@ -20,7 +20,7 @@ const PING_MS = 5_000;
 /** Longer than any ejection. */
 const KEPT_MS = 120_000;
 
-/** KEYS: the hash of ejections. ARGV: how long to keep it, the channel, the field, the ejection. */
+/** KEYS: the hash of ejections. ARGV: milliseconds to keep it, the Redis channel, the field, the ejection. */
 const ANNOUNCE = script(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

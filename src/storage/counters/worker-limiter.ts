@@ -138,7 +138,7 @@ export class WorkerLimiter implements Limiter {
     this.#flush();
   }
 
-  /** What the supervisor counted for one take. */
+  /** Returns the reservation of one take that the supervisor counted. */
   #reservation(id: number, requests: readonly LimitRequest[], takenAt: number): LimitReservation {
     let isOpen = true;
     return {
@@ -157,7 +157,7 @@ export class WorkerLimiter implements Limiter {
     };
   }
 
-  /** What this worker counted against its credits; those that were returned are corrected at the supervisor. */
+  /** Returns a reservation counted against this worker's credits; returned credits are corrected at the supervisor. */
   #creditReservation(credits: readonly Credit[], requests: readonly LimitRequest[]): LimitReservation {
     let isOpen = true;
     return {

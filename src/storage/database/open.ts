@@ -7,11 +7,11 @@ export interface DatabaseOptions {
   timeoutMs?: number;
   /** Most connections to PostgreSQL; 10 by default. */
   poolSize?: number;
-  /** Called when a statement on a SQLite file fails in a way that tells of damage. */
+  /** Called when a statement on a SQLite file fails in a way that indicates damage. */
   onDamage?: (reason: string) => void;
   /**
-   * For a SQLite file that this process has open already: one that is gone is a `DependencyError`. A new one in its place
-   * would be empty, and take what belongs into the one that was lost.
+   * Set for a SQLite file that this process has open already: a missing file is then a `DependencyError`. A new file in
+   * its place would be empty and would take the rows that belong in the lost one.
    */
   mustExist?: boolean;
 }

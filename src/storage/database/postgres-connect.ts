@@ -181,7 +181,9 @@ const TLS = {
 /** A pooler accepted the settings of a session and did not pass them on. */
 class SettingsDropped extends Error {}
 
-/** True when a pooler refused or dropped the settings of a session; it may have meant something else by this SQLSTATE. */
+/**
+ * True when a pooler dropped the settings of a session or may have refused them: other failures have the same SQLSTATE.
+ */
 function isOfPooler(error: unknown): boolean {
   return (
     error instanceof SettingsDropped ||

@@ -34,7 +34,7 @@ interface DamageReport {
   failed(reason: string): void;
   /** Notes what a check has found; null is nothing. */
   checked(reason: string | null): void;
-  /** Why the database is damaged, null when it is not known to be. */
+  /** Describes the damage of the database; null when none is known. */
   current(): string | null;
   /** Throws a `DependencyError` while damage is known. */
   verify(): void;

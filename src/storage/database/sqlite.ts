@@ -34,7 +34,7 @@ export async function openSqlite(
   return {
     kind: "sqlite",
     async read(query) {
-      // It ends before any timer runs, so that a deadline, which costs as much as the query, could not pass.
+      // A query blocks the event loop, so no timer of a deadline could fire before its end. A deadline costs as much.
       try {
         return await query(reader.sql);
       } catch (error) {

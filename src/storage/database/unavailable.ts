@@ -36,7 +36,7 @@ export function isLocked(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 }
 
-/** SQLite's code of an error that tells of damage of the database; null when it tells nothing of it. */
+/** Returns SQLite's code of an error that indicates damage of the database; null for any other error. */
 export function damageOf(error: unknown): string | null {
   const code = sqliteCode(error);
   return /^SQLITE_(NOTADB|CORRUPT|IOERR)/.test(code) ? code : null;

@@ -88,7 +88,7 @@ export function hasOwner(root: string): boolean {
     });
 }
 
-/** Of a process; a copy that somebody keeps beside it (`proc_….bak`) has another form. */
+/** Name of a process's folder. A copy that somebody keeps beside it (`proc_….bak`) does not match. */
 const PROCESS_ID = /^proc_[0-9a-z_]+$/;
 const LOCK = "lock";
 const LAST_BATCH = "last-batch";

@@ -56,7 +56,7 @@ export function keptSegments(root: string, ledgerId: string, maxBytes = KEPT_BYT
           utimesSync(path, now, now);
           renameSync(path, join(own, `${batch}-${segmentName(segment)}`));
         } catch (error) {
-          // One that somebody has removed must not keep the others.
+          // A segment that somebody has removed must not stop the others from being moved.
           if (!isMissing(error)) throw error;
         }
       }

@@ -4,7 +4,7 @@ import { readEntry, writeEntry } from "../written-entry.ts";
 
 /** Hexadecimal digits of the checksum, and a space. */
 const PREFIX_BYTES = 9;
-/** Of one UTF-16 code unit in UTF-8. */
+/** The most bytes that one UTF-16 code unit takes in UTF-8. */
 const MAX_BYTES_A_UNIT = 3;
 const FIRST_BYTES = 1024;
 const LINE_FEED = 10;

@@ -87,7 +87,7 @@ class PolledSnapshot implements LiveSnapshot {
   #polling: Promise<void> | null = null;
   #timer: BackgroundWork | null = null;
   readonly #outage: OutageReport;
-  /** Of polls that fail although the database responds, as when a table is gone. */
+  /** Reports polls that fail although the database responds, for example when a table is missing. */
   readonly #refusal: OutageReport;
   #budgetListener: (budgets: readonly string[]) => void = () => {};
   #configurationListener: () => Promise<void> = async () => {};

@@ -3,19 +3,19 @@ import { firstOf, type Integer } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /**
- * How far the ledger has each process's journal, in batches that the process counts. A mark is committed after its
- * batch, so a database that went back in time to a state without the batch has not its mark either.
+ * Stores the number of the last batch of each process's journal that is in the ledger. A mark is committed after its
+ * batch, so a database that is reset to a state without the batch does not have the mark either.
  */
 export interface JournalMarks {
   /** The marks of some processes; those without one are missing. */
   read(processIds: readonly string[]): Promise<Map<string, number>>;
-  /** The batch is posted. Changes nothing where the batch before it is missing: `set` follows once all is there. */
+  /** Records a posted batch. Does nothing when the batch before it is missing: `set` records both once it is posted. */
   raise(processId: string, batch: number): Promise<void>;
-  /** All batches up to this one are posted. */
+  /** Records that all batches up to this one are posted. */
   set(processId: string, batch: number): Promise<void>;
-  /** Nothing is left that the marks of these processes could be compared with. */
+  /** Removes the marks of processes that have no journal left to compare them with. */
   remove(processIds: readonly string[]): Promise<void>;
-  /** The id that this ledger shares with its copies alone. */
+  /** Returns the id of this ledger, which only its copies have too. */
   ledgerId(): Promise<string>;
 }
 

@@ -7,7 +7,7 @@ import { integer, json, nullable, table, text, type Column, type Row } from "../
 const CLAIM_MS = 60_000;
 const KEPT_MS = 24 * 60 * 60_000;
 const MAX_PER_KEY = 10_000;
-/** Of bodies: what an organization keeps after a sweep, and what it adds in a process until the next. */
+/** Limits of an organization's bodies: kept after a sweep, and added in one process until the next sweep. */
 const MAX_BYTES = 1024 ** 3;
 const MAX_ADDED_BYTES = MAX_BYTES / 4;
 const REMOVALS_AT_ONCE = 8;

@@ -127,7 +127,7 @@ function selectErrors(sql: Sql, range: UsageRange, by: readonly UsageDimension[]
     WHERE ${conditions(sql, range)} AND ${sql.unsafe(IS_ERROR)} AND route <> 'attempt' GROUP BY ${sql.unsafe(names)}`;
 }
 
-/** Those with an error have rows of their own. */
+/** Selects sums of traffic. Requests with an error have rows of their own. */
 function selectTraffic(sql: Sql, range: UsageRange, by: readonly TrafficDimension[]) {
   const names = by.map((name) => COLUMNS[name]);
   const flag = `CASE WHEN ${IS_ERROR} THEN 1 ELSE 0 END AS is_error`;

@@ -34,10 +34,10 @@ export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argu
   });
 }
 
-/** Reports damage of the database by the thread that has started this one. */
+/** Sends a report of damage of the database to the thread that has started this one. */
 export const reportDamageAbove = (reason: string): void => send({ kind: "damage", reason });
 
-/** Reports a problem by the thread that has started this one. */
+/** Sends a report of a problem to the thread that has started this one. */
 export const reportAbove: StorageReport = (message, cause) =>
   send({ kind: "problem", message, cause: String(cause) });
 

@@ -67,7 +67,7 @@ export async function runImages(
   });
 }
 
-/** Goes on reporting a job that was submitted before. Never throws. */
+/** Resumes the reports of a job that was submitted before. Never throws. */
 export async function resumeJob(
   keyId: string,
   run: PlaygroundRun,

@@ -7,7 +7,7 @@ import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import type { Option } from "../../api/options.ts";
 
-/** The least number of options that has a search. */
+/** Lists of this many options or more have a search. */
 const SEARCHED = 9;
 
 /** The options of a select; long lists have a search. */

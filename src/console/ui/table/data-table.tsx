@@ -26,8 +26,9 @@ export interface TableColumn<Row> {
 }
 
 interface DataTableProps<Row> {
-  /** Names it for screen readers, and the chosen columns in the browser's storage. */
+  /** Names the chosen columns in the browser's storage. */
   id: string;
+  /** Names the table for screen readers. */
   label: string;
   columns: readonly TableColumn<Row>[];
   list: List<Row>;

@@ -70,13 +70,13 @@ export function partsOf({ content }: Record<string, unknown>): Record<string, un
   return isObject(content) ? objectsIn(content["parts"]) : [];
 }
 
-/** Why the vendor refused the prompt; null where it did not. */
+/** The vendor's reason for refusing the prompt; null when it did not. */
 export function blockReasonOf({ promptFeedback }: Record<string, unknown>): string | null {
   const reason = isObject(promptFeedback) ? promptFeedback["blockReason"] : undefined;
   return typeof reason === "string" && reason !== "BLOCK_REASON_UNSPECIFIED" ? reason : null;
 }
 
-/** Why a candidate ended; null while it goes on. */
+/** The reason for the end of a candidate; null while it continues. */
 export function finishReasonOf({ finishReason }: Record<string, unknown>): string | null {
   return typeof finishReason === "string" && finishReason !== "FINISH_REASON_UNSPECIFIED"
     ? finishReason

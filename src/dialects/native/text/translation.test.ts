@@ -137,7 +137,7 @@ function ownPart(part: AssistantPart): AssistantPart[] {
 
 function asFunctionCall(part: AssistantPart): AssistantPart {
   if (part.type === "refusal") return { type: "text", text: part.text };
-  // Of its own reasoning, this protocol redacts nothing.
+  // This protocol redacts none of its own reasoning.
   if (part.type === "reasoning" && part.signature?.dialect === "native")
     return { type: "reasoning", text: part.text, signature: part.signature };
   if (part.type !== "tool_call") return part;

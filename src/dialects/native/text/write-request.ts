@@ -128,8 +128,9 @@ const SMALL_MODEL = { min: 0, max: 24_576 };
 const MIN_BUDGET = 512;
 
 /**
- * Writes the reasoning of a model of this vendor: by a level since its third generation, by a budget before; both
- * together are refused. Null where the caller says nothing, undefined where the model cannot be told.
+ * Writes the reasoning settings. Models of this vendor take a level since the third generation and a budget before;
+ * the vendor refuses both together. Null where nothing has to be sent, undefined where the model takes neither and the
+ * caller requests reasoning.
  */
 function writeThinking(
   reasoning: Reasoning | null,
