@@ -23,11 +23,14 @@ interface RouteCall<Reply> {
   /** Decides whether another target is called after a failure that the organization's setting does not cover. */
   failsOver?(error: UpstreamError): boolean;
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
-  /** Charges the call that was sent when its client has disconnected. May return an error to throw instead. */
+  /**
+   * Settles the call that was sent when its client has disconnected: tokens are charged, and of pictures only the cost
+   * is recorded. May return an error to throw instead.
+   */
   chargeAbandoned?(): Promise<void> | Error | undefined;
 }
 
-/** Calls the route's targets. A client that disconnects meanwhile is charged for the call that was sent for it. */
+/** Calls the route's targets. When the client disconnects meanwhile, settles the call that was sent for it. */
 export async function callRoute<Reply>(
   core: Core,
   { context, model, signal }: RoutedRequest,

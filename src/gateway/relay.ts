@@ -92,7 +92,8 @@ class RunningRelay {
     if (this.#client || this.#hasEnded) return client.close();
     const { reader, stream, call, isDetachable } = this.#relay;
     this.#client = client;
-    // The runtime cancels the body now. A detachable call obeys another signal than the client's.
+    // From here on the runtime calls `cancel` when the client disconnects, so the call need not watch the client's
+    // signal. A detachable call watches another signal anyway.
     if (!isDetachable) call.leaveClient();
     let output = this.#head ?? NOTHING;
     this.#head = null;

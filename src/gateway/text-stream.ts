@@ -103,13 +103,16 @@ export function relayStream(
     idleMs: timeouts.idleMs,
     isDetachable,
     isKept: isDetachable && isOutcomeKept,
-    ...settling(running, resolve),
+    ...settlementCallbacks(running, resolve),
   });
   return { body, ended };
 }
 
-/** Built outside the caller's scope, so that the callbacks hold nothing else while the stream runs. */
-function settling(
+/**
+ * Returns the callbacks that settle the stream. This function is apart from `relayStream` so that they keep nothing of
+ * its scope in memory while the stream runs.
+ */
+function settlementCallbacks(
   running: RunningStream,
   resolve: (ending: GatewayError | ClientDisconnected | null) => void,
 ): Pick<Relay, "refine" | "checkpoint" | "end" | "settling"> {
