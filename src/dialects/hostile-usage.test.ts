@@ -12,7 +12,7 @@ import { readUsage as readResponses } from "./responses/usage.ts";
 /** The place of a number in a protocol: the names of members from the top down to it. */
 type Path = readonly string[];
 
-/** A protocol's usage: its sums, and the parts that are counted inside of a sum. */
+/** A protocol's usage: its sums, and the parts inside of a sum, each limited to what the parts `beside` it leave. */
 interface Reader {
   read(value: unknown): UsageReport | null;
   input: readonly Path[];
