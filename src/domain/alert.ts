@@ -1,4 +1,4 @@
-import type { Period } from "./budget-period.ts";
+import type { Period } from "./calendar.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /** The setting of a rule, by what it watches. */

@@ -1,7 +1,7 @@
 import type { StoredImage } from "../domain/image.ts";
 import type { Model } from "../domain/model.ts";
 import { RequestContent } from "../domain/request-content.ts";
-import type { Principal } from "../domain/organization.ts";
+import type { Principal } from "../domain/api-key.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 

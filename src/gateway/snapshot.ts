@@ -1,4 +1,4 @@
-import type { ApiKey } from "../domain/organization.ts";
+import type { ApiKey } from "../domain/api-key.ts";
 import type { Channel, Route } from "../domain/channel.ts";
 import type { Model } from "../domain/model.ts";
 import type { Organization } from "../domain/organization.ts";

@@ -1,4 +1,4 @@
-import { detachBuffer } from "../lib/growing-buffer.ts";
+import { detachBuffer } from "../lib/detach-buffer.ts";
 import { FairSemaphore } from "../lib/semaphore.ts";
 import { ByteCursor } from "./header-reader.ts";
 import { decodeForeign, type ForeignFormat } from "./foreign.ts";

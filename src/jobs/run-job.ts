@@ -1,4 +1,4 @@
-import type { Principal } from "../domain/organization.ts";
+import type { Principal } from "../domain/api-key.ts";
 import type { Target } from "../domain/channel.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { VendorJobRecord } from "../domain/image.ts";

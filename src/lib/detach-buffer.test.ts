@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { detachBuffer } from "./growing-buffer.ts";
+import { detachBuffer } from "./detach-buffer.ts";
 
 test("detaches bytes that own their buffer", () => {
   const bytes = new Uint8Array(1_000);

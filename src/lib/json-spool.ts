@@ -1,4 +1,4 @@
-import { detachBuffer } from "./growing-buffer.ts";
+import { detachBuffer } from "./detach-buffer.ts";
 import { SpooledString } from "./json-spool/long-string.ts";
 import { yieldToEventLoop } from "./waiting.ts";
 import type { Spool } from "./spool.ts";

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { ByteReader, ByteStream, ReadResult } from "./byte-stream.ts";
-import { detachBuffer } from "./growing-buffer.ts";
+import { detachBuffer } from "./detach-buffer.ts";
 import { spoolPathOf } from "./spool/name.ts";
 import { yieldToEventLoop } from "./waiting.ts";
 

@@ -1,4 +1,4 @@
-import { detachBuffer } from "./growing-buffer.ts";
+import { detachBuffer } from "./detach-buffer.ts";
 import { SpoolFile, type SpoolContext } from "./spool/file.ts";
 import { nameSpoolFile, newSpoolTag } from "./spool/name.ts";
 import type { FilePool } from "./spool/file-pool.ts";

@@ -1,5 +1,5 @@
 import type { Server } from "bun";
-import type { Principal } from "../domain/organization.ts";
+import type { Principal } from "../domain/api-key.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { authenticate, authenticateHash, type Authenticator } from "../gateway/access/authenticate.ts";
 import { LimitGrant } from "../gateway/admission/limit-grant.ts";

@@ -1,5 +1,5 @@
 import type { Server } from "bun";
-import type { Principal } from "../domain/organization.ts";
+import type { Principal } from "../domain/api-key.ts";
 import type { Attempt } from "../domain/ledger.ts";
 import type { LimitGrant } from "../gateway/admission/limit-grant.ts";
 import type { RequestContext, RequestFacts } from "../gateway/request-context.ts";

@@ -1,5 +1,5 @@
 import type { Role } from "../admin/roles.ts";
-import type { Scope } from "../domain/organization.ts";
+import type { Scope } from "../domain/api-key.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { LimitedPipeline } from "../gateway/admission/limit-grant.ts";
 import type { ClientDisconnected } from "../gateway/routing/call.ts";

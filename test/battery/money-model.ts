@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { Principal } from "../../src/domain/organization.ts";
+import type { Principal } from "../../src/domain/api-key.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { GatewayError } from "../../src/domain/gateway-error.ts";
 import { BudgetLeases, type Hold } from "../../src/gateway/metering/budget-leases.ts";

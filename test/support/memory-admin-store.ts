@@ -1,5 +1,5 @@
 import type { AdminStore } from "../../src/admin/admin-store.ts";
-import { runningPeriod } from "../../src/domain/budget-period.ts";
+import { runningPeriod } from "../../src/domain/calendar.ts";
 import type { ListPage } from "../../src/admin/list-page.ts";
 import { memoryMemberStores } from "./memory-member-stores.ts";
 import type { StoredEntry } from "../../src/admin/configuration/store-port.ts";

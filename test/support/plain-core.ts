@@ -1,5 +1,5 @@
 import { PatternMap } from "../../src/lib/pattern-map.ts";
-import type { Principal } from "../../src/domain/organization.ts";
+import type { Principal } from "../../src/domain/api-key.ts";
 import type { Channel, Route } from "../../src/domain/channel.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { NO_LIMITS, type Limits } from "../../src/domain/limits.ts";

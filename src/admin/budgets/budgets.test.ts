@@ -7,7 +7,7 @@ import {
   updateBudget,
 } from "../../../test/support/admin-calls.ts";
 import { NOW, refusal, withOrganization } from "../../../test/support/admin-context.ts";
-import { periodStart } from "../../domain/budget-period.ts";
+import { periodStart } from "../../domain/calendar.ts";
 import { removeBudget } from "./budgets.ts";
 
 test("a budget starts its period in UTC, changes its amount and goes away", async () => {

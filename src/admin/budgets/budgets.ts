@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { periodEnd } from "../../domain/budget-period.ts";
+import { periodEnd } from "../../domain/calendar.ts";
 import { newId } from "../../lib/ids.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";

@@ -1,4 +1,4 @@
-import { periodEnd } from "../../domain/budget-period.ts";
+import { periodEnd } from "../../domain/calendar.ts";
 import { formatNanos } from "../../lib/money.ts";
 import type { z } from "zod";
 import { forecast } from "../budgets/budgets.ts";

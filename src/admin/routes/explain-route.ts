@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../domain/organization.ts";
+import type { ApiKey } from "../../domain/api-key.ts";
 import type { Route } from "../../domain/channel.ts";
 import { type ErrorCode, GatewayError } from "../../domain/gateway-error.ts";
 import type { Price } from "../../domain/price.ts";

@@ -1,5 +1,5 @@
 import { AdminError } from "../admin-error.ts";
-import { nextSpan, startOfSpan } from "../../domain/traffic.ts";
+import { nextSpan, startOfSpan } from "../../domain/calendar.ts";
 import type { SpendingSum } from "./store-port.ts";
 
 const HOUR_MS = 60 * 60_000;

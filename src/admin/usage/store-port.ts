@@ -1,6 +1,6 @@
 import type { Attempt, LedgerEntry } from "../../domain/ledger.ts";
 import type { StoredImage } from "../../domain/image.ts";
-import type { Span } from "../../domain/traffic.ts";
+import type { Span } from "../../domain/calendar.ts";
 import type { TrafficCount } from "../../domain/traffic.ts";
 import type { TokenCategory } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";

@@ -1,4 +1,4 @@
-import { type ApiKey, hasScope, type Principal, type Scope } from "../../domain/organization.ts";
+import { type ApiKey, hasScope, type Principal, type Scope } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { networkOf } from "../../lib/cidr.ts";
 import type { Clock } from "../../lib/clock.ts";

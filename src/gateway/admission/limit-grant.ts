@@ -1,4 +1,4 @@
-import type { Principal } from "../../domain/organization.ts";
+import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Limits, LimitState } from "../../domain/limits.ts";
 import type {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Principal } from "../../domain/organization.ts";
+import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import {
   DEFAULT_KEY_LIMITS,

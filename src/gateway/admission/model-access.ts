@@ -1,4 +1,4 @@
-import { hasScope, type Principal, type Scope } from "../../domain/organization.ts";
+import { hasScope, type Principal, type Scope } from "../../domain/api-key.ts";
 import type { FeatureUse } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Model, ModelSet } from "../../domain/model.ts";

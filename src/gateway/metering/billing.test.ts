@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { memoryBudgetStore } from "../../../test/support/memory-budget-store.ts";
-import type { Principal } from "../../domain/organization.ts";
+import type { Principal } from "../../domain/api-key.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";

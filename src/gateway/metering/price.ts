@@ -1,4 +1,4 @@
-import type { Principal } from "../../domain/organization.ts";
+import type { Principal } from "../../domain/api-key.ts";
 import { type Feature, type FeatureUse, isBilledFeature } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { quoteImage } from "../../domain/image-quote.ts";

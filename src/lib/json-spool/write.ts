@@ -1,5 +1,5 @@
 import { BlobReader } from "../sliced-stream.ts";
-import { detachBuffer } from "../growing-buffer.ts";
+import { detachBuffer } from "../detach-buffer.ts";
 import { yieldToEventLoop } from "../waiting.ts";
 import { SpooledString } from "./long-string.ts";
 import { isHandle, type Handle, type StreamedJson } from "./options.ts";

@@ -1,4 +1,4 @@
-import { detachBuffer } from "../growing-buffer.ts";
+import { detachBuffer } from "../detach-buffer.ts";
 import { yieldToEventLoop } from "../waiting.ts";
 import { MultipartError } from "./error.ts";
 

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { detachBuffer } from "../growing-buffer.ts";
+import { detachBuffer } from "../detach-buffer.ts";
 import type { FilePool } from "./file-pool.ts";
 
 const BUFFER_BYTES = 256 * 1024;

@@ -8,7 +8,7 @@ import {
   type ImageModel,
   type Model,
 } from "../../domain/model.ts";
-import type { Principal } from "../../domain/organization.ts";
+import type { Principal } from "../../domain/api-key.ts";
 import { mayCall } from "../../gateway/admission/model-access.ts";
 import { findPrice } from "../../gateway/metering/price.ts";
 import type { Snapshot } from "../../gateway/snapshot.ts";

@@ -8,7 +8,7 @@ import {
 } from "node:zlib";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { DeadlineTimer } from "../../lib/deadline-timer.ts";
-import { detachBuffer } from "../../lib/growing-buffer.ts";
+import { detachBuffer } from "../../lib/detach-buffer.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import { yieldToEventLoop } from "../../lib/waiting.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";

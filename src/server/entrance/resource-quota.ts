@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Principal } from "../../domain/organization.ts";
+import type { Principal } from "../../domain/api-key.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { SpoolAccount } from "../../lib/spool.ts";
 

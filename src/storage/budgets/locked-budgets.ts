@@ -2,7 +2,7 @@ import type { Nanos } from "../../lib/money.ts";
 import { forUpdate, jsonRows, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { money, table, text, time, type Columns, type Row } from "../database/table.ts";
-import { runningPeriod, type Period } from "../../domain/budget-period.ts";
+import { runningPeriod, type Period } from "../../domain/calendar.ts";
 import { firstOf } from "../database/expressions.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { modelSet } from "../../admin/organizations/enabled-models.ts";
-import type { ApiKey } from "../../domain/organization.ts";
+import type { ApiKey } from "../../domain/api-key.ts";
 import { parseAddressList, type AddressList } from "../../lib/cidr.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ApiKey } from "../../domain/organization.ts";
+import type { ApiKey } from "../../domain/api-key.ts";
 import { keyCache } from "./snapshot-source.ts";
 
 function aKey(id: string, budgets: string[] = []): ApiKey {

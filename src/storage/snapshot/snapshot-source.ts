@@ -1,6 +1,6 @@
 import type { ChangeKind } from "../../admin/audit/store-port.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
-import type { ApiKey } from "../../domain/organization.ts";
+import type { ApiKey } from "../../domain/api-key.ts";
 import { firstOf } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";

@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../domain/organization.ts";
+import type { ApiKey } from "../../domain/api-key.ts";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { Directory, Snapshot } from "../../gateway/snapshot.ts";
 import type { Clock } from "../../lib/clock.ts";

@@ -1,4 +1,4 @@
-import { countsInPeriod } from "../../domain/budget-period.ts";
+import { countsInPeriod } from "../../domain/calendar.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Nanos } from "../../lib/money.ts";

@@ -1,5 +1,6 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { DURATION_BUCKETS, type Span, startOfSpan, type TrafficCount } from "../../domain/traffic.ts";
+import { DURATION_BUCKETS, type TrafficCount } from "../../domain/traffic.ts";
+import { type Span, startOfSpan } from "../../domain/calendar.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type TokenCategory } from "../../domain/usage.ts";
 import type { Sums } from "../database/sql.ts";
 

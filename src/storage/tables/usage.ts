@@ -7,7 +7,7 @@ import type {
   UsageStore,
   UsageSum,
 } from "../../admin/usage/store-port.ts";
-import { nextSpan, startOfSpan } from "../../domain/traffic.ts";
+import { nextSpan, startOfSpan } from "../../domain/calendar.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { addSums } from "../database/insert-statement.ts";
 import { firstOf } from "../database/expressions.ts";

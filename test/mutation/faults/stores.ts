@@ -11,7 +11,7 @@ const LOCKED = "src/storage/budgets/locked-budgets.ts";
 const TAKE = "src/storage/budgets/take.ts";
 const LEASES = "src/storage/budgets/leases.ts";
 const DOUBT = "src/storage/budgets/leases-in-doubt.ts";
-const PERIOD = "src/domain/budget-period.ts";
+const PERIOD = "src/domain/calendar.ts";
 const CONNECT = "src/storage/database/postgres-connect.ts";
 const OUTCOMES = "src/storage/tables/outcomes.ts";
 
@@ -23,7 +23,7 @@ const sequence = ["test/contracts/ledger-sequence.test.ts"];
 const upkeep = ["test/contracts/storage-upkeep.test.ts"];
 const addresses = ["test/contracts/postgres-addresses.test.ts"];
 const outcomes = ["test/contracts/storage-outcomes.test.ts"];
-const period = ["src/domain/budget-period.test.ts"];
+const period = ["src/domain/calendar.test.ts"];
 
 /** Ledger, budgets and corrections in the database, and the way to it. */
 export const STORE_FAULTS: readonly Fault[] = [

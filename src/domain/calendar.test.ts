@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runningPeriod } from "./budget-period.ts";
+import { runningPeriod } from "./calendar.ts";
 
 const at = (iso: string) => Date.parse(iso);
 

@@ -1,24 +1,38 @@
+/** A length of time that sums are kept for, in UTC. */
+export type Span = "minute" | "hour" | "day" | "month";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const LENGTHS = { minute: MINUTE_MS, hour: 60 * MINUTE_MS, day: DAY_MS };
+
+/** Returns the start of the span that contains a time, in Unix milliseconds. */
+export function startOfSpan(span: Span, at: number): number {
+  if (span !== "month") return at - (at % LENGTHS[span]);
+  const date = new Date(at);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+}
+
+/** Returns the start of the span after the one with this start. */
+export function nextSpan(span: Span, start: number): number {
+  if (span !== "month") return start + LENGTHS[span];
+  const date = new Date(start);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
 /** The period after which a budget begins anew; days and months are in UTC. */
 export type Period = "total" | "day" | "month";
-
-const DAY_MS = 24 * 60 * 60_000;
 
 /** Milliseconds that a period may begin ahead of the clock; one further ahead was started by a wrong clock. */
 const MAX_AHEAD_MS = { day: 2 * DAY_MS, month: 62 * DAY_MS };
 
 /** Returns the start of the period that contains `now`, in Unix milliseconds; a total begins now. */
 export function periodStart(period: Period, now: number): number {
-  const date = new Date(now);
-  if (period === "total") return now;
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), period === "day" ? date.getUTCDate() : 1);
+  return period === "total" ? now : startOfSpan(period, now);
 }
 
 /** Returns the end of the period with this start, in Unix milliseconds; null for a total. */
 export function periodEnd(period: Period, startedAt: number): number | null {
-  const date = new Date(startedAt);
-  if (period === "total") return null;
-  if (period === "day") return startedAt + DAY_MS;
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+  return period === "total" ? null : nextSpan(period, startedAt);
 }
 
 /**
