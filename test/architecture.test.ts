@@ -97,7 +97,6 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "admin/usage/operations.ts",
   // Chunks of the page that are loaded on their own.
   "console/api/operation-paths.ts",
-  "console/areas/audit/audit-verification.tsx",
   "console/areas/money/index.tsx",
   "console/shell/organization-picker.tsx",
   "console/shell/phone-menu.tsx",

@@ -8,16 +8,18 @@ import { AreaTabs } from "../../shell/area-tabs.tsx";
 import { FilterInput } from "../../ui/filters/filter-input.tsx";
 import { FilterSelect } from "../../ui/filters/filter-select.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { VerificationDialog } from "../../ui/overlay/verification-dialog.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
-import { DifferenceTable, differences } from "../../ui/table/difference-table.tsx";
+import { differences, DifferenceTable } from "../../ui/table/difference-table.tsx";
 import { ExportMenu } from "../../ui/table/export-menu.tsx";
 import { Details } from "../../ui/text/details.tsx";
+import { formatCount } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
+import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
-import { AuditVerification } from "./audit-verification.tsx";
 import { AUDIT_KINDS, useAuditWords } from "./audit-words.ts";
 
 type AuditEntry = Output<"audit.list">["data"][number];
@@ -144,5 +146,32 @@ function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): vo
         <DifferenceTable before={before} after={after} />
       </div>
     </Dialog>
+  );
+}
+
+/** Checks the chain of hashes over all changes. */
+export function AuditVerification() {
+  const { t } = useTranslation("settings");
+  return (
+    <VerificationDialog operation="audit.verify" input={{}} label={t("audit.verify")}>
+      {({ rows, head, faultCount, faults }) => (
+        <div className="flex flex-col gap-3">
+          {faultCount === 0 ? (
+            <Status level="good">{t("audit.verify.good", { count: rows, number: formatCount(rows) })}</Status>
+          ) : (
+            <Status level="bad">{t("audit.verify.bad", { count: faultCount })}</Status>
+          )}
+          <Details entries={[[t("audit.verify.head"), head && <Id value={head} />]]} />
+          <p className="text-muted">{t("audit.verify.keep")}</p>
+          <ul className="list-disc pl-5">
+            {faults.map(({ revision, fault }) => (
+              <li key={`${revision} ${fault}`}>
+                {revision} {fault}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </VerificationDialog>
   );
 }
