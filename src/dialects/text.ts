@@ -4,10 +4,9 @@ import { JSON_BOUNDS, moreThan } from "../lib/bounded-json.ts";
 import { exceededBound } from "../lib/json.ts";
 import { chat } from "./chat/index.ts";
 import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";
-import { Delivered } from "./conversation/translated-stream.ts";
+import { Delivered, TranslatedStream } from "./conversation/translated-stream.ts";
 import { eventsOf, type Reply } from "./conversation/reply.ts";
 import type { AssistantPart, Conversation } from "./conversation/request.ts";
-import { TranslatedStream } from "./conversation/translated-stream.ts";
 import { untranslatable } from "./conversation/untranslatable.ts";
 import { WholeStream } from "./conversation/whole-stream.ts";
 import type {

@@ -7,10 +7,9 @@ import { requireFeatures, requireModel, routeOf } from "./admission/model-access
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
-import { withReadableLinks } from "./text-upstreams.ts";
+import { NO_TRAITS, textUpstreams, withReadableLinks } from "./text-upstreams.ts";
 import { countText } from "./metering/usage-policy.ts";
 import type { TextUpstream } from "./upstreams.ts";
-import { NO_TRAITS, textUpstreams } from "./text-upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { mayFailOver } from "./routing/failover.ts";

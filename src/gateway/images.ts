@@ -1,17 +1,20 @@
-import { storedImages, type ImageDelivery } from "../domain/image.ts";
+import {
+  type ImageDelivery,
+  type ImageOrder,
+  type ImageReply,
+  type ImageRequest,
+  storedImages,
+} from "../domain/image.ts";
 import type { Target } from "../domain/channel.ts";
 import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
-import type { ImageOrder, ImageReply, ImageRequest } from "../domain/image.ts";
 import { billedCell, type ImageQuote } from "../domain/image-quote.ts";
 import type { LedgerFlag } from "../domain/ledger.ts";
 import { deliveredTier } from "../domain/size.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import type { ImageUsage } from "../domain/usage.ts";
-import type { VendorCost } from "../domain/usage.ts";
+import type { ImageUsage, VendorCost } from "../domain/usage.ts";
 import type { Spool } from "../lib/spool.ts";
-import { admitImages, type ImageAdmission } from "./admission/admit-images.ts";
-import type { FittedImageRequest } from "./admission/admit-images.ts";
+import { admitImages, type FittedImageRequest, type ImageAdmission } from "./admission/admit-images.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { fallbackOf, routeOf } from "./admission/model-access.ts";
 import {

@@ -1,8 +1,7 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { ImageRequest, ReferenceImage, ReferenceSource } from "../domain/image.ts";
-import { checkMask, readMask } from "../imaging/reference.ts";
+import { checkMask, checkReference, readMask, readReference } from "../imaging/reference.ts";
 import { recompress } from "../imaging/recompress.ts";
-import { checkReference, readReference } from "../imaging/reference.ts";
 import { readLink, SafeFetchError, type SafeFetch } from "../lib/safe-fetch.ts";
 import type { FairSemaphore } from "../lib/semaphore.ts";
 import type { Spool } from "../lib/spool.ts";

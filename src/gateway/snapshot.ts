@@ -1,7 +1,7 @@
 import type { ApiKey } from "../domain/api-key.ts";
+import type { Organization } from "../domain/organization.ts";
 import type { Channel, Route } from "../domain/channel.ts";
 import type { Model } from "../domain/model.ts";
-import type { Organization } from "../domain/organization.ts";
 import type { Price } from "../domain/price.ts";
 import type { PatternMap } from "../lib/pattern-map.ts";
 

@@ -1,19 +1,16 @@
 import type { TextPayload } from "../dialects/dialect.ts";
-import { forward, translate } from "../dialects/text.ts";
+import { forward, textDialect, translate } from "../dialects/text.ts";
 import { promptText } from "../dialects/prompt-text.ts";
-import { textDialect } from "../dialects/text.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { yieldAfter } from "../lib/waiting.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
-import { withReadableLinks } from "./text-upstreams.ts";
-import { UsageEstimator } from "./metering/usage-policy.ts";
-import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
+import { NO_TRAITS, requireCounts, textUpstreamFor, withReadableLinks } from "./text-upstreams.ts";
+import { NOTHING_DELIVERED, usageBounds, UsageEstimator } from "./metering/usage-policy.ts";
 import type { Call } from "./routing/call.ts";
 import { openStream, openWhole, type OpenedStream } from "./text-stream.ts";
-import { NO_TRAITS, requireCounts, textUpstreamFor } from "./text-upstreams.ts";
 
 /** A target's reply: a whole text with its usage, or a stream up to its first content. */
 export type TargetReply =

@@ -1,8 +1,7 @@
 import { detachBuffer } from "../lib/detach-buffer.ts";
 import { FairSemaphore } from "../lib/semaphore.ts";
-import { ByteCursor } from "./header-reader.ts";
+import { ByteCursor, type ImageHeader, type Orientation, textAt } from "./header-reader.ts";
 import { decodeForeign, type ForeignFormat } from "./foreign.ts";
-import { type ImageHeader, type Orientation, textAt } from "./header-reader.ts";
 
 /** Maximum pixels of a picture, in total and along one edge. */
 export const MAX_PIXELS = 50_000_000;

@@ -1,5 +1,4 @@
-import { ByteCursor } from "./header-reader.ts";
-import { type ImageHeader, textAt, UnreadableImageError } from "./header-reader.ts";
+import { ByteCursor, type ImageHeader, textAt, UnreadableImageError } from "./header-reader.ts";
 import { walkHeif } from "./structure/heif.ts";
 
 /**

@@ -1,11 +1,11 @@
 import type { Principal } from "../domain/api-key.ts";
+import type { Organization } from "../domain/organization.ts";
 import type { Target } from "../domain/channel.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { VendorJobRecord } from "../domain/image.ts";
 import type { JobError } from "../domain/job.ts";
 import type { LedgerEntry } from "../domain/ledger.ts";
 import { NO_LIMITS } from "../domain/limits.ts";
-import type { Organization } from "../domain/organization.ts";
 import { admitImages } from "../gateway/admission/admit-images.ts";
 import { LimitGrant } from "../gateway/admission/limit-grant.ts";
 import type { Core } from "../gateway/core.ts";
@@ -18,8 +18,7 @@ import { newRequestFacts, type RequestContext } from "../gateway/request-context
 import type { Nanos } from "../lib/money.ts";
 import type { Spool } from "../lib/spool.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
-import { capacityWaitMs, retryWhileUnavailable, waitForCapacity } from "./run-control.ts";
-import type { RunControl } from "./run-control.ts";
+import { capacityWaitMs, retryWhileUnavailable, type RunControl, waitForCapacity } from "./run-control.ts";
 import { readJobRequest, readStoredRequest } from "./stored-request.ts";
 
 /** The inputs of one run of a job. */

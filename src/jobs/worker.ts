@@ -6,8 +6,7 @@ import type { RequestContext } from "../gateway/request-context.ts";
 import type { Spool } from "../lib/spool.ts";
 import { type BackgroundWork, every, sleep } from "../lib/waiting.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
-import { retryWhileUnavailable } from "./run-control.ts";
-import { RunControl } from "./run-control.ts";
+import { retryWhileUnavailable, RunControl } from "./run-control.ts";
 import { contextOfJob, LeaseLost, runJob } from "./run-job.ts";
 import { filesOf, removeBlobs } from "./stored-request.ts";
 

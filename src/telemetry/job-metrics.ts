@@ -1,6 +1,5 @@
 import type { JobQueue } from "../jobs/ports.ts";
-import { Counters } from "./counters.ts";
-import { Histograms } from "./counters.ts";
+import { Counters, Histograms } from "./counters.ts";
 import type { MetricFamily } from "./metrics.ts";
 
 /** Metrics of asynchronous jobs. The queues are those of the whole database; the other numbers are of this process. */

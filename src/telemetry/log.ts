@@ -1,8 +1,7 @@
 import type { Attempt } from "../domain/ledger.ts";
-import type { RequestEvent } from "../domain/request-event.ts";
+import type { RequestEvent, RequestListener } from "../domain/request-event.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { DependencyError } from "../gateway/dependency-error.ts";
-import type { RequestListener } from "../domain/request-event.ts";
 import { formatNanos } from "../lib/money.ts";
 import { redact } from "./redaction.ts";
 import { after } from "../lib/waiting.ts";

@@ -1,7 +1,6 @@
 import type { RequestEvent } from "../domain/request-event.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
-import { Counters, type Sample } from "./counters.ts";
-import { Histograms } from "./counters.ts";
+import { Counters, Histograms, type Sample } from "./counters.ts";
 
 /** A metric whose value is read at each scrape. */
 export interface Gauge {

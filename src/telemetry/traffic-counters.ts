@@ -1,6 +1,11 @@
 import type { RequestEvent } from "../domain/request-event.ts";
-import { isModelCall } from "../domain/traffic.ts";
-import { ATTEMPT_ROUTE, DURATION_BUCKETS, durationBucket, type TrafficCount } from "../domain/traffic.ts";
+import {
+  ATTEMPT_ROUTE,
+  DURATION_BUCKETS,
+  durationBucket,
+  isModelCall,
+  type TrafficCount,
+} from "../domain/traffic.ts";
 import { NestedMap } from "../lib/nested-map.ts";
 
 const MINUTE_MS = 60_000;

@@ -9,10 +9,9 @@ import {
 import type { ReasoningPart, ToolCall } from "../conversation/request.ts";
 import type { VendorReply } from "../dialect.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
-import { contentText } from "./content.ts";
+import { CallNumbers, contentText, newCallId, readCall } from "./content.ts";
 import { errorOf, firstChoice, inStreamError, usageOf, readFinish, parseCompletion } from "./event.ts";
 import { readReasoning } from "./reasoning.ts";
-import { CallNumbers, newCallId, readCall } from "./content.ts";
 import { readUsage } from "./usage.ts";
 
 /** Reads a vendor's chunks. The reply is complete with a `finish_reason` or `[DONE]`, whichever the vendor sends. */

@@ -1,6 +1,5 @@
 import { JSON_BOUNDS, parseBounded } from "../../lib/bounded-json.ts";
-import { exceededBound } from "../../lib/json.ts";
-import { isObject } from "../../lib/json.ts";
+import { exceededBound, isObject } from "../../lib/json.ts";
 import type { ReasoningPart } from "../conversation/request.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";
 

@@ -7,11 +7,13 @@ import {
   checkTypes,
   type FieldChecks,
   type JsonSchema,
+  knownNames,
   list,
   nullable,
   number,
   object,
   positive,
+  refuseCaseVariants,
   requestSchema,
   shaped,
   STREAM_DESCRIPTION,
@@ -21,7 +23,6 @@ import {
   TYPED,
   wrongType,
 } from "../fields.ts";
-import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { InputSize } from "../input-size.ts";
 import { requireLink } from "../links.ts";
 import { readBody, requireModelName } from "../request-body.ts";

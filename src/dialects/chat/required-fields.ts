@@ -1,10 +1,9 @@
 import { editItems, editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import type { ToolCall } from "../conversation/request.ts";
-import { contentText } from "./content.ts";
+import { contentText, newCallId, readCall } from "./content.ts";
 import { readFinish, writeFinish } from "./event.ts";
 import { readReasoning } from "./reasoning.ts";
-import { newCallId, readCall } from "./content.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /*

@@ -8,8 +8,7 @@ import {
 } from "../../domain/usage.ts";
 import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
-import { CountReader } from "../usage-reading.ts";
-import { reportedCost, withoutCost } from "../usage-reading.ts";
+import { CountReader, reportedCost, withoutCost } from "../usage-reading.ts";
 
 /** The `usage` object of chat completions, as callers receive it. */
 interface ChatUsage {

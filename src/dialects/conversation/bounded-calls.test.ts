@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { CALLERS } from "../../../test/support/text-matrix.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 import type { VendorTerms } from "../dialect.ts";
-import { translate } from "../text.ts";
-import { textDialect } from "../text.ts";
+import { textDialect, translate } from "../text.ts";
 
 const TERMS: VendorTerms = {
   upstreamModel: "vendor-model",

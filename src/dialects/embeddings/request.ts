@@ -6,13 +6,14 @@ import {
   checkTypes,
   type FieldChecks,
   integer,
+  knownNames,
   oneOf,
   positive,
+  refuseCaseVariants,
   requestSchema,
   text,
   wrongType,
 } from "../fields.ts";
-import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { InputSize } from "../input-size.ts";
 import { MAX_PROMPT_UNITS } from "../prompt-text.ts";
 import { readBody, requireModelName } from "../request-body.ts";

@@ -8,10 +8,12 @@ import {
   checkEach,
   checkTypes,
   type FieldChecks,
+  knownNames,
   list,
   number,
   object,
   positive,
+  refuseCaseVariants,
   requestSchema,
   shaped,
   STREAM_DESCRIPTION,
@@ -21,7 +23,6 @@ import {
   TYPED,
   wrongType,
 } from "../fields.ts";
-import { knownNames, refuseCaseVariants } from "../fields.ts";
 import { InputSize } from "../input-size.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";

@@ -6,10 +6,15 @@ import { editMembers } from "../../lib/json-edit.ts";
 import type { TextStream } from "../dialect.ts";
 import { ForwardedStream, type FrameForwarder } from "../sse/forwarded-stream.ts";
 import { frameTemplate, type FrameTemplate } from "../sse/frame-template.ts";
-import { parseVendorObject } from "../sse/vendor-frames.ts";
-import { commentsOf, neutralFrame, vendorFields, withoutFields } from "../sse/vendor-frames.ts";
+import {
+  commentsOf,
+  neutralFrame,
+  parseVendorObject,
+  vendorFields,
+  withoutFields,
+} from "../sse/vendor-frames.ts";
 import { StreamMeter } from "../stream-meter.ts";
-import { addBlock, addDelta, checkBegun } from "./content.ts";
+import { addBlock, addDelta, checkBegun, NOT_STOPPED } from "./content.ts";
 import {
   correctedUsage,
   mergeUsage,
@@ -20,7 +25,6 @@ import {
 } from "./usage.ts";
 import { reportedFailure, writeError } from "./error.ts";
 import { editEvent, eventFrame, namedFrame } from "./event-frame.ts";
-import { NOT_STOPPED } from "./content.ts";
 
 /** Members that hold streamed text. */
 const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;

@@ -8,8 +8,7 @@ import {
 } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { CountReader } from "../usage-reading.ts";
-import { reportedCost } from "../usage-reading.ts";
+import { CountReader, reportedCost } from "../usage-reading.ts";
 
 /** The `usage` object of responses (OpenAI responses reference): every field is required. */
 interface ResponsesUsage {

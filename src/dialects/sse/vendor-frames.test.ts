@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { Delivered } from "../conversation/translated-stream.ts";
+import { Delivered, TranslatedStream } from "../conversation/translated-stream.ts";
 import type { ReplyEvent, ReplyReader, ReplyWriter } from "../conversation/reply.ts";
 import type { Signature } from "../conversation/signature.ts";
-import { TranslatedStream } from "../conversation/translated-stream.ts";
 import { parseVendorObject, VendorFrames } from "./vendor-frames.ts";
 
 /** Reads pieces of a stream; what it is given up for, or null. */

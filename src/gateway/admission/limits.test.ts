@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Principal } from "../../domain/api-key.ts";
+
 import { GatewayError } from "../../domain/gateway-error.ts";
 import {
   DEFAULT_KEY_LIMITS,
@@ -9,6 +9,7 @@ import {
   type LimitState,
 } from "../../domain/limits.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
+import { type Principal } from "../../domain/api-key.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import { LimitGrant } from "./limit-grant.ts";

@@ -1,17 +1,17 @@
 import type { Clock } from "../../lib/clock.ts";
 import {
-  SLOT_RETRY_MS,
-  openAmount,
-  retrySeconds,
   type LimitCounter,
   type Limiter,
   type LimitQuantity,
+  type LimitRequest,
   type LimitReservation,
   type LimitVerdict,
   type LimitWindow,
-  type LimitRequest,
+  openAmount,
+  retrySeconds,
+  SLOT_RETRY_MS,
+  WindowTable,
 } from "./limits.ts";
-import { WindowTable } from "./limits.ts";
 
 export const MINUTE_MS = 60_000;
 

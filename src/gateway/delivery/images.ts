@@ -1,6 +1,5 @@
 import { linkDrafts, type LinkDraft } from "../../dialects/native/index.ts";
-import type { DeliveredImage, ImageDelivery } from "../../domain/image.ts";
-import type { ImageReply, ImageRequest } from "../../domain/image.ts";
+import type { DeliveredImage, ImageDelivery, ImageReply, ImageRequest } from "../../domain/image.ts";
 import type { ImageFormat } from "../../domain/model.ts";
 import type { OrganizationSettings } from "../../domain/organization.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";

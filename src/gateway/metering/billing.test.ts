@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { memoryBudgetStore } from "../../../test/support/memory-budget-store.ts";
-import type { Principal } from "../../domain/api-key.ts";
+
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
+import { type Principal } from "../../domain/api-key.ts";
 import { DependencyError } from "../dependency-error.ts";
 import type { JournalRecord } from "./stores.ts";
 import { BudgetLeases } from "./budget-leases.ts";

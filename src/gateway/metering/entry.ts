@@ -1,7 +1,6 @@
 import type { Target } from "../../domain/channel.ts";
 import { MAX_CHARGE, type LedgerEntry, type LedgerFlag } from "../../domain/ledger.ts";
-import { charge, type ChargedAmount } from "../../domain/price.ts";
-import type { Price } from "../../domain/price.ts";
+import { charge, type ChargedAmount, type Price } from "../../domain/price.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { RequestContext } from "../request-context.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { charge } from "../../domain/price.ts";
+import { charge, type Rate, type TokenPrice } from "../../domain/price.ts";
 import { MAX_CHARGE } from "../../domain/ledger.ts";
-import type { Rate, TokenPrice } from "../../domain/price.ts";
 import { coveredOutput, textCeiling } from "./price.ts";
 import { INPUT_MARGIN } from "./usage-policy.ts";
 

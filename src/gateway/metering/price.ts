@@ -1,10 +1,10 @@
 import type { Principal } from "../../domain/api-key.ts";
+import type { Organization } from "../../domain/organization.ts";
 import { type Feature, type FeatureUse, isBilledFeature } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { quoteImage } from "../../domain/image-quote.ts";
 import { MAX_CHARGE } from "../../domain/ledger.ts";
 import type { Model } from "../../domain/model.ts";
-import type { Organization } from "../../domain/organization.ts";
 import { amountAt, longContextSteps, type Price, type TokenPrice, tokenRate } from "../../domain/price.ts";
 import {
   INPUT_CATEGORIES,

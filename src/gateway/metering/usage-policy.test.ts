@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
 import { readReply } from "../../dialects/chat/forward.ts";
 import { openStream } from "../../dialects/chat/stream.ts";
-import { charge } from "../../domain/price.ts";
-import type { TokenPrice } from "../../domain/price.ts";
+import { charge, type TokenPrice } from "../../domain/price.ts";
 import { sumTokens, type TokenUsage, type UsageReport } from "../../domain/usage.ts";
 import {
   billableUsage,

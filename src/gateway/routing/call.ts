@@ -1,10 +1,9 @@
 import type { Attempt } from "../../domain/ledger.ts";
 import type { Organization } from "../../domain/organization.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { type Cancellation, LightCancellation } from "../../lib/waiting.ts";
+import { type Cancellation, LightCancellation, sleep } from "../../lib/waiting.ts";
 import type { Deadline, DeadlineTimer } from "../../lib/deadline-timer.ts";
 import { FairSemaphore } from "../../lib/semaphore.ts";
-import { sleep } from "../../lib/waiting.ts";
 
 /**
  * One running call to a vendor and the events that may end it early. A disconnecting client and an expired deadline

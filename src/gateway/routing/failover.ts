@@ -5,9 +5,8 @@ import type { Clock } from "../../lib/clock.ts";
 import type { DeadlineTimer } from "../../lib/deadline-timer.ts";
 import { sleep } from "../../lib/waiting.ts";
 import { Call, ClientDisconnected } from "./call.ts";
-import type { ConcurrencyLimiter } from "./call-bounds.ts";
+import type { ConcurrencyLimiter, RetryBudget } from "./call-bounds.ts";
 import type { Health } from "./health.ts";
-import type { RetryBudget } from "./call-bounds.ts";
 import { TargetQueue } from "./target-queue.ts";
 import { random } from "../../lib/random.ts";
 

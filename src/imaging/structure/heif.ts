@@ -1,5 +1,4 @@
-import type { ByteCursor } from "../header-reader.ts";
-import { textAt, UnreadableImageError } from "../header-reader.ts";
+import { type ByteCursor, textAt, UnreadableImageError } from "../header-reader.ts";
 
 /**
  * Checks that a HEIC or AVIF file contains the data of every item in its table of locations. Without this check

@@ -1,6 +1,5 @@
-import type { Cancellation } from "../../lib/waiting.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { untilAborted } from "../../lib/waiting.ts";
+import { type Cancellation, untilAborted } from "../../lib/waiting.ts";
 
 /** A POST without its credential. */
 interface UnsignedRequest {

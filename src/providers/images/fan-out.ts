@@ -1,7 +1,6 @@
 import type { ImageReply } from "../../domain/image.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import type { ModalityTokens } from "../../domain/usage.ts";
-import { sumVendorCosts } from "../../domain/usage.ts";
+import { type ModalityTokens, sumVendorCosts } from "../../domain/usage.ts";
 
 /**
  * Makes several images by `count` parallel calls under the one deadline in `signal`. Returns the successful ones, also

@@ -1,5 +1,4 @@
-import type { ImageTokens, ModalityTokens } from "../../domain/usage.ts";
-import { saneCount } from "../../domain/usage.ts";
+import { type ImageTokens, type ModalityTokens, saneCount } from "../../domain/usage.ts";
 
 /** A vendor's counts: hostile input that may have any type. */
 interface ReportedCounts {

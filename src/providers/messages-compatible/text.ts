@@ -4,14 +4,14 @@ import { isObject } from "../../lib/json.ts";
 import { openEvents } from "../transport/event-stream.ts";
 import {
   brokenResponse,
+  type Classify,
   MAX_TEXT_BYTES,
   parseResponse,
   post,
   readText,
-  type Classify,
+  requestIdOf,
   type VendorResponse,
 } from "../transport/http.ts";
-import { requestIdOf } from "../transport/http.ts";
 import type { VendorTraits } from "../../dialects/dialect.ts";
 import type { MessagesConnection } from "./connection.ts";
 import { tellingUnknownBetas } from "./unknown-betas.ts";

@@ -2,8 +2,14 @@ import { MAX_VECTOR_BYTES, tooManyNumbers } from "../../dialects/embeddings/inde
 import type { EmbeddingUpstream } from "../../gateway/upstreams.ts";
 import type { Cancellation } from "../../lib/waiting.ts";
 import { isObject } from "../../lib/json.ts";
-import { brokenResponse, parseResponse, post, readPieces, type VendorResponse } from "../transport/http.ts";
-import { requestIdOf } from "../transport/http.ts";
+import {
+  brokenResponse,
+  parseResponse,
+  post,
+  readPieces,
+  requestIdOf,
+  type VendorResponse,
+} from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 

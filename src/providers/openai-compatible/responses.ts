@@ -10,8 +10,8 @@ import {
   parseResponse,
   post,
   readText,
+  requestIdOf,
 } from "../transport/http.ts";
-import { requestIdOf } from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 

@@ -7,9 +7,9 @@ import {
   parseResponse,
   post,
   readText,
+  requestIdOf,
   type VendorResponse,
 } from "../transport/http.ts";
-import { requestIdOf } from "../transport/http.ts";
 import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 

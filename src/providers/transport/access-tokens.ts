@@ -1,6 +1,5 @@
-import type { Cancellation } from "../../lib/waiting.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { untilAborted } from "../../lib/waiting.ts";
+import { type Cancellation, untilAborted } from "../../lib/waiting.ts";
 
 /**
  * Caches the access token of one channel. Concurrent calls share one token request. The token is renewed in the

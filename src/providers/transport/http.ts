@@ -1,11 +1,10 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { JsonBoundError, parseBounded } from "../../lib/bounded-json.ts";
 import type { ByteStream } from "../../lib/byte-stream.ts";
-import { type Cancellation, signalOf } from "../../lib/waiting.ts";
+import { type Cancellation, signalOf, yieldAfter, yieldToEventLoop } from "../../lib/waiting.ts";
 import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { HttpClient } from "../../lib/http-client/http-client.ts";
 import { HttpError } from "../../lib/http-client/http-error.ts";
-import { yieldAfter, yieldToEventLoop } from "../../lib/waiting.ts";
 import { fetchGuarded, presentGuard, useProxies } from "./network.ts";
 
 const client = new HttpClient();

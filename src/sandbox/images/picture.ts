@@ -1,9 +1,15 @@
 import type { ImageOrder } from "../../domain/image.ts";
 import { yieldToEventLoop } from "../../lib/waiting.ts";
 import { createRandom, hashNumber } from "../random.ts";
-import { createCanvas, fillRectangle, paste, type Canvas } from "./landscape.ts";
+import {
+  type Canvas,
+  createCanvas,
+  fillRectangle,
+  type LandscapeOptions,
+  paintLandscape,
+  paste,
+} from "./landscape.ts";
 import { decodeReference, type Codec } from "./codec.ts";
-import { paintLandscape, type LandscapeOptions } from "./landscape.ts";
 import { drawLettering, layOut } from "./lettering.ts";
 
 /** The look of an order's pictures. */

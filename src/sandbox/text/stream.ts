@@ -1,5 +1,4 @@
-import { signalOf, type Cancellation } from "../../lib/waiting.ts";
-import { sleep } from "../../lib/waiting.ts";
+import { type Cancellation, signalOf, sleep } from "../../lib/waiting.ts";
 
 const FRAMES_PER_CHUNK = 16;
 const MS_PER_SECOND = 1000;

@@ -8,17 +8,19 @@ import {
   type FieldChecks,
   integer,
   type JsonSchema,
+  knownNames,
+  type KnownNames,
   nullable,
   number,
   object,
   positive,
+  refuseCaseVariants,
   requestSchema,
   shaped,
   text,
   texts,
   wrongType,
 } from "../../fields.ts";
-import { knownNames, type KnownNames, refuseCaseVariants } from "../../fields.ts";
 import { InputSize } from "../../input-size.ts";
 import { requireLink } from "../../links.ts";
 import { readBody } from "../../request-body.ts";
