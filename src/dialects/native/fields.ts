@@ -59,13 +59,6 @@ export function findObjects(object: StreamedObject, name: string): Field<Streame
   return { key, value };
 }
 
-/** The same; a single object is read as an array of one, as the vendor does. */
-export function findItems(object: StreamedObject, name: string): Field<StreamedObject[]> | undefined {
-  const field = findField(object, name);
-  if (field && isStreamedObject(field.value)) return { key: field.key, value: [field.value] };
-  return findObjects(object, name);
-}
-
 /** An optional field that must be a short string. */
 export function findText(object: StreamedObject, name: string): string | undefined {
   const value = findField(object, name)?.value;

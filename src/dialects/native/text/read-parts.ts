@@ -10,7 +10,7 @@ import type {
 } from "../../conversation/request.ts";
 import { openSignature, sealSignature, type Signature } from "../../conversation/signature.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
-import { findField, findItems, findObject, findText } from "../fields.ts";
+import { findField, findObject, findObjects, findText } from "../fields.ts";
 import { isThought } from "../parts.ts";
 
 /**
@@ -68,7 +68,7 @@ export class PartReader {
     if (callId !== undefined) this.#open.close(callId);
     if (callId === undefined)
       throw untranslatable(`${path}.name`, "No call of this name is without a result.");
-    const media = (findItems(result, "parts")?.value ?? []).map((part, index) => {
+    const media = (findObjects(result, "parts")?.value ?? []).map((part, index) => {
       const read = readMedia(part, `${path}.parts[${index}]`);
       if (read.type !== "image" && read.type !== "file") throw untranslatable(`${path}.parts[${index}]`);
       return read;
@@ -140,7 +140,7 @@ function readMedia(part: StreamedObject, path: string): UserPart {
 const AUDIO_FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav" };
 
 function itemsIn(content: StreamedObject): StreamedObject[] {
-  return findItems(content, "parts")?.value ?? [];
+  return findObjects(content, "parts")?.value ?? [];
 }
 
 /**

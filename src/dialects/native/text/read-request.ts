@@ -4,7 +4,7 @@ import { OpenTurns } from "../../conversation/open-turns.ts";
 import { readEffort, type Reasoning } from "../../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Turn } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
-import { findField, findItems, findObject, findText, namesOf, refuseUnknown } from "../fields.ts";
+import { findField, findObject, findObjects, findText, namesOf, refuseUnknown } from "../fields.ts";
 import { PartReader } from "./read-parts.ts";
 import { configOf, type NativePayload, numberIn } from "./request.ts";
 import { readSchema, readTools } from "./tools.ts";
@@ -63,7 +63,7 @@ function exactCalls(raw: string): StreamedObject {
 /** Contents of one side in a row are one turn. */
 function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
   const turns = new OpenTurns();
-  for (const [index, content] of (findItems(body, "contents")?.value ?? []).entries()) {
+  for (const [index, content] of (findObjects(body, "contents")?.value ?? []).entries()) {
     const path = `contents[${index}]`;
     const role = findText(content, "role") ?? "user";
     const turn: Turn =
@@ -97,7 +97,7 @@ const PARAMS: Conversation["params"] = {
 
 /** Other vendors have no filters: switching one off changes nothing there, and one that blocks cannot be requested. */
 function refuseFilters(body: StreamedObject): void {
-  for (const [index, setting] of (findItems(body, "safetySettings")?.value ?? []).entries()) {
+  for (const [index, setting] of (findObjects(body, "safetySettings")?.value ?? []).entries()) {
     const threshold = findText(setting, "threshold") ?? "";
     if (!OFF.has(threshold)) throw untranslatable(`safetySettings[${index}].threshold`);
   }

@@ -24,7 +24,7 @@ import {
 import { InputSize } from "../../input-size.ts";
 import { requireLink } from "../../links.ts";
 import { readBody } from "../../request-body.ts";
-import { findField, findItems, findObject, findText, invalid, readFeatures } from "../fields.ts";
+import { findField, findObject, findObjects, findText, invalid, readFeatures } from "../fields.ts";
 
 export type NativeRequest = TextRequest & { body: StreamedObject };
 
@@ -168,7 +168,7 @@ const CONFIG_NAMES = bothSpellings([...CONFIG_FIELDS.map(([name]) => name), "ser
 /** Throws a `GatewayError` that names the first field of a wrong type; fields that vendors add are not checked. */
 function checkBody(body: StreamedObject): void {
   refuseCaseVariants(body, BODY_NAMES);
-  if ((findItems(body, "contents")?.value ?? []).length === 0)
+  if ((findObjects(body, "contents")?.value ?? []).length === 0)
     throw invalid("contents", "must be an array of at least one turn");
   findObject(body, "systemInstruction");
   findObject(body, "toolConfig");
@@ -220,14 +220,14 @@ function readMedia(body: StreamedObject, bytes: number, units: number): Media {
   let linkParam: string | null = null;
   const instruction = findObject(body, "systemInstruction");
   if (instruction) readParts(instruction.value, instruction.key);
-  for (const [index, turn] of (findItems(body, "contents")?.value ?? []).entries()) {
+  for (const [index, turn] of (findObjects(body, "contents")?.value ?? []).entries()) {
     findText(turn, "role");
     readParts(turn, `contents[${index}]`);
   }
   return { files, linkParam, size: size.tokens };
 
   function readParts(owner: StreamedObject, path: string): void {
-    for (const [index, part] of (findItems(owner, "parts")?.value ?? []).entries())
+    for (const [index, part] of (findObjects(owner, "parts")?.value ?? []).entries())
       readPart(part, `${path}.parts[${index}]`);
   }
 

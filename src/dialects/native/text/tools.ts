@@ -2,14 +2,14 @@ import { camelCase } from "../../../lib/casing.ts";
 import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../../lib/json-spool.ts";
 import type { Conversation, Tool, ToolChoice } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
-import { findField, findItems, findObject, findText, invalid, namesOf, refuseUnknown } from "../fields.ts";
+import { findField, findObject, findObjects, findText, invalid, namesOf, refuseUnknown } from "../fields.ts";
 
 /** Reads declared functions and how they are to be called. Throws for tools that run at the vendor. */
 export function readTools(body: StreamedObject): Pick<Conversation, "tools" | "toolChoice"> {
   const tools: Tool[] = [];
-  for (const [index, tool] of (findItems(body, "tools")?.value ?? []).entries()) {
+  for (const [index, tool] of (findObjects(body, "tools")?.value ?? []).entries()) {
     refuseUnknown(tool, TOOL_NAMES, `tools[${index}]`);
-    for (const declaration of findItems(tool, "functionDeclarations")?.value ?? [])
+    for (const declaration of findObjects(tool, "functionDeclarations")?.value ?? [])
       tools.push(readDeclaration(declaration));
   }
   return { tools, toolChoice: readChoice(body) };
