@@ -148,7 +148,7 @@ const FEW_CHARACTERS = 4 * BOUNDS.names;
  * arguments have more values, names or escapes than may be parsed at once. Arguments are JSON inside of texts, so the
  * bounds of the request or reply do not see them.
  */
-export function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
+function excessOfCalls(parts: Iterable<AssistantPart>): string | null {
   const texts: string[] = [];
   let characters = 0;
   for (const part of parts) {

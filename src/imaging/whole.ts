@@ -23,7 +23,7 @@ const WALKS: Readonly<Partial<Record<ImageHeader["format"], (cursor: ByteCursor)
  * PNG: every chunk up to `IEND` with its checksum, which proves the compressed pixels as well. Bytes after the end are
  * ignored. Source: PNG specification, third edition, section 5.3.
  */
-export async function walkPng(cursor: ByteCursor): Promise<void> {
+async function walkPng(cursor: ByteCursor): Promise<void> {
   cursor.advance(SIGNATURE_BYTES);
   for (;;) {
     const head = await cursor.take(8);
@@ -48,7 +48,7 @@ function cutOff(): UnreadableImageError {
 }
 
 /** GIF: every block up to the end of the first picture's data. Source: GIF89a specification, sections 15 to 27. */
-export async function walkGif(cursor: ByteCursor): Promise<void> {
+async function walkGif(cursor: ByteCursor): Promise<void> {
   const screen = await cursor.take(13);
   let isWhole = screen !== null && cursor.advance(colourTableBytes(screen.getUint8(10)));
   while (isWhole) {
@@ -61,7 +61,7 @@ export async function walkGif(cursor: ByteCursor): Promise<void> {
     }
     isWhole = kind === EXTENSION && cursor.advance(1) && (await skipData(cursor));
   }
-  throw new UnreadableImageError("is cut off");
+  throw cutOff();
 }
 
 const EXTENSION = 0x21;
@@ -85,19 +85,18 @@ function colourTableBytes(packed: number): number {
  * WebP: the chunks fill exactly the length that the file's head names, and one of them is the picture. Source: WebP
  * container specification.
  */
-export async function walkWebp(cursor: ByteCursor): Promise<void> {
+async function walkWebp(cursor: ByteCursor): Promise<void> {
   const riff = await cursor.take(12);
   const end = riff ? riff.getUint32(4, true) + 8 : Number.POSITIVE_INFINITY;
   let hasPicture = false;
   while (cursor.offset < end) {
     const head = await cursor.take(8);
-    if (!head) throw new UnreadableImageError("is cut off");
+    if (!head) throw cutOff();
     const length = head.getUint32(4, true);
     const type = textAt(head, 0, 4);
     const isLast = cursor.offset + length === end;
     // Writers often leave out the padding of the last chunk.
-    if (!cursor.advance(isLast ? length : length + (length % 2)) || cursor.offset > end)
-      throw new UnreadableImageError("is cut off");
+    if (!cursor.advance(isLast ? length : length + (length % 2)) || cursor.offset > end) throw cutOff();
     if (PICTURES.has(type)) hasPicture = true;
   }
   if (!hasPicture) throw new UnreadableImageError("is damaged: it has no picture");
@@ -109,16 +108,16 @@ const PICTURES: ReadonlySet<string> = new Set(["VP8 ", "VP8L", "ANMF"]);
  * JPEG: every segment and scan up to the end marker, which a cut file lacks. Within a scan, a zero follows each byte
  * of 255 that is no marker. Bytes after the end are ignored. Source: ITU-T T.81 annex B.
  */
-export async function walkJpeg(cursor: ByteCursor): Promise<void> {
+async function walkJpeg(cursor: ByteCursor): Promise<void> {
   cursor.advance(2);
   let hasScan = false;
   for (;;) {
     const code = await nextMarker(cursor);
-    if (code === null) throw new UnreadableImageError("is cut off");
+    if (code === null) throw cutOff();
     if (code === END_OF_IMAGE) break;
     if (isStandalone(code)) continue;
     const length = (await cursor.take(2))?.getUint16(0) ?? 0;
-    if (length < 2 || !cursor.advance(length - 2)) throw new UnreadableImageError("is cut off");
+    if (length < 2 || !cursor.advance(length - 2)) throw cutOff();
     if (code === START_OF_SCAN) hasScan = true;
   }
   if (!hasScan) throw new UnreadableImageError("is damaged: it has no picture");

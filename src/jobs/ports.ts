@@ -208,7 +208,7 @@ interface SentTarget {
   upstreamModel: string;
 }
 
-export interface SentJob extends SentTarget {
+interface SentJob extends SentTarget {
   /** Ids of the vendor's jobs by call; several where a channel fans out. */
   vendorJobs: Readonly<Record<string, string>>;
 }

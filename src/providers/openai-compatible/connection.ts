@@ -33,7 +33,7 @@ export interface OpenAiAddress {
   imageLimits: ImageLimits;
 }
 
-export type VendorOperation =
+type VendorOperation =
   "chat/completions" | "responses" | "images/generations" | "images/edits" | "embeddings";
 
 export interface ImageLimits {

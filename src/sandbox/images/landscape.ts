@@ -127,7 +127,7 @@ export function createCanvas(width: number, height: number): Canvas {
 }
 
 /** An opaque colour; hue in turns, saturation and lightness from 0 to 1. */
-export function colorOf(hue: number, saturation: number, lightness: number): Color {
+function colorOf(hue: number, saturation: number, lightness: number): Color {
   const reach = saturation * Math.min(lightness, 1 - lightness);
   const channel = (offset: number) => {
     const position = (offset + hue * 12) % 12;
