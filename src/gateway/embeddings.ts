@@ -18,7 +18,8 @@ import { requireFeatures, requireModel, routeOf } from "./admission/model-access
 import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { requirePrice, textCeiling } from "./metering/price.ts";
-import { NOTHING_DELIVERED, usageBounds, UsageEstimator } from "./metering/usage-policy.ts";
+import { UsageEstimator } from "./metering/usage-estimator.ts";
+import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { orderTargets } from "./routing/target-queue.ts";

@@ -8,7 +8,8 @@ import { yieldAfter } from "../lib/waiting.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
 import { NO_TRAITS, requireCounts, textUpstreamFor, withReadableLinks } from "./text-upstreams.ts";
-import { NOTHING_DELIVERED, usageBounds, UsageEstimator } from "./metering/usage-policy.ts";
+import { UsageEstimator } from "./metering/usage-estimator.ts";
+import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { Call } from "./routing/call.ts";
 import { openStream, openWhole, type OpenedStream } from "./text-stream.ts";
 
