@@ -1,20 +1,11 @@
 import type { Principal } from "../../domain/api-key.ts";
+import { type FeatureUse, isBilledFeature } from "../../domain/feature.ts";
 import type { Organization } from "../../domain/organization.ts";
-import { type Feature, type FeatureUse, isBilledFeature } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { quoteImage } from "../../domain/image-quote.ts";
-import { MAX_CHARGE } from "../../domain/ledger.ts";
 import type { Model } from "../../domain/model.ts";
-import { amountAt, longContextSteps, type Price, type TokenPrice, tokenRate } from "../../domain/price.ts";
-import {
-  INPUT_CATEGORIES,
-  OUTPUT_CATEGORIES,
-  type TokenCategory,
-  type UseCounts,
-} from "../../domain/usage.ts";
-import { divideHalfUp, type Nanos } from "../../lib/money.ts";
+import type { Price, TokenPrice } from "../../domain/price.ts";
 import type { Directory } from "../snapshot.ts";
-import { INPUT_MARGIN } from "./usage-policy.ts";
 
 /** Returns the price of a model in the organization's currency; null where a call would be refused with a 402. */
 export function findPrice(
@@ -61,61 +52,4 @@ export function noPrice(): GatewayError {
 
 function isIn<Unit extends Price["unit"]>(price: Price, unit: Unit): price is Extract<Price, { unit: Unit }> {
   return price.unit === unit;
-}
-
-/**
- * Returns the maximum cost of a text request: every input token in the most expensive category, every output token it
- * may get, and every use of a feature.
- */
-export function textCeiling(
-  price: TokenPrice,
-  inputTokens: number,
-  outputTokens: number,
-  uses: UseCounts = {},
-): Nanos {
-  const numerator =
-    usesCeiling(price, uses) * 1_000_000n +
-    BigInt(inputTokens) * highestPrice(price, INPUT_CATEGORIES, inputTokens) +
-    BigInt(outputTokens) * highestPrice(price, OUTPUT_CATEGORIES, inputTokens);
-  const ceiling = divideHalfUp(numerator, 1_000_000n) + 1n;
-  return ceiling < MAX_CHARGE ? ceiling : MAX_CHARGE;
-}
-
-/** Returns the output tokens that an amount covers beside the input: the inverse of `textCeiling`. */
-export function coveredOutput(
-  price: TokenPrice,
-  inputTokens: number,
-  amount: Nanos,
-  uses: UseCounts = {},
-): number {
-  const output = highestPrice(price, OUTPUT_CATEGORIES, inputTokens);
-  if (output === 0n) return MAX_OUTPUT_TOKENS;
-  const input = highestPrice(price, INPUT_CATEGORIES, inputTokens);
-  const rest = (amount - usesCeiling(price, uses) - 1n) * 1_000_000n - BigInt(inputTokens) * input;
-  return rest < 0n ? 0 : Math.min(Number(rest / output), MAX_OUTPUT_TOKENS);
-}
-
-function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
-  let sum = 0n;
-  for (const [name, count] of Object.entries(uses))
-    sum += (perUse[name as Feature]?.amount ?? 0n) * BigInt(count);
-  return sum;
-}
-
-/** More output tokens than any model returns. */
-const MAX_OUTPUT_TOKENS = 2 ** 32;
-
-/** Returns the highest price of a token in a request of at most `inputTokens`, for long and short prompts alike. */
-function highestPrice(price: TokenPrice, categories: readonly TokenCategory[], inputTokens: number): Nanos {
-  // Tokens that a vendor adds to the prompt may cross a price step.
-  const longest = inputTokens + INPUT_MARGIN;
-  const lengths = [
-    0,
-    ...longContextSteps(price)
-      .filter((above) => above < longest)
-      .map((above) => above + 1),
-  ];
-  return categories
-    .flatMap((category) => lengths.map((length) => amountAt(tokenRate(price, category), length)))
-    .reduce((max, next) => (next > max ? next : max));
 }

@@ -3,7 +3,7 @@ import type { Fault } from "../fault.ts";
 const BILLING = "src/gateway/metering/billing.ts";
 const ENTRY = "src/gateway/metering/entry.ts";
 const POLICY = "src/gateway/metering/usage-policy.ts";
-const ESTIMATE = "src/gateway/metering/price.ts";
+const CEILING = "src/gateway/metering/text-ceiling.ts";
 const LEASES = "src/gateway/metering/budget-leases.ts";
 const LEASE = "src/gateway/metering/budget-lease.ts";
 const LEASE_TABLE = "src/gateway/metering/lease-table.ts";
@@ -19,7 +19,7 @@ const streams = [
 ];
 const hostileUsage = ["src/dialects/hostile-usage.test.ts"];
 const leases = ["src/gateway/metering/budget-leases.test.ts", "src/gateway/metering/lease-table.test.ts"];
-const estimate = ["src/gateway/metering/estimate.test.ts"];
+const ceiling = ["src/gateway/metering/text-ceiling.test.ts"];
 
 /** Holds, charges and the leases of budgets in one process. */
 export const METERING_FAULTS: readonly Fault[] = [
@@ -245,24 +245,24 @@ export const METERING_FAULTS: readonly Fault[] = [
   },
   {
     name: "the hold of a text request has its cheapest category",
-    file: ESTIMATE,
+    file: CEILING,
     find: "next > max ? next : max",
     replace: "next < max ? next : max",
-    tests: estimate,
+    tests: ceiling,
   },
   {
     name: "a hold for text leaves out the output",
-    file: ESTIMATE,
+    file: CEILING,
     find: "BigInt(outputTokens) * highestPrice(price, OUTPUT_CATEGORIES, inputTokens);",
     replace: "BigInt(outputTokens) * 0n;",
-    tests: estimate,
+    tests: ceiling,
   },
   {
     name: "the covered output leaves out the input",
-    file: ESTIMATE,
+    file: CEILING,
     find: "1_000_000n - BigInt(inputTokens) * input;",
     replace: "1_000_000n - BigInt(inputTokens) * (input - input);",
-    tests: estimate,
+    tests: ceiling,
   },
   {
     name: "what was spent can be held again",
@@ -315,31 +315,31 @@ export const METERING_FAULTS: readonly Fault[] = [
   },
   {
     name: "the hold of a long request is by the ordinary prices",
-    file: ESTIMATE,
+    file: CEILING,
     find: ".filter((above) => above < longest)",
     replace: ".filter((above) => above > longest)",
-    tests: estimate,
+    tests: ceiling,
   },
   {
     name: "the hold forgets what a vendor may add to the input",
-    file: ESTIMATE,
+    file: CEILING,
     find: "inputTokens + INPUT_MARGIN",
     replace: "inputTokens + INPUT_MARGIN - INPUT_MARGIN",
-    tests: estimate,
+    tests: ceiling,
   },
   {
     name: "a hold leaves out the uses of features",
-    file: ESTIMATE,
+    file: CEILING,
     find: "usesCeiling(price, uses) * 1_000_000n +",
     replace: "usesCeiling(price, {}) * 1_000_000n +",
-    tests: estimate,
+    tests: ceiling,
   },
   {
     name: "the covered output leaves out the uses of features",
-    file: ESTIMATE,
+    file: CEILING,
     find: "amount - usesCeiling(price, uses) - 1n",
     replace: "amount - 1n",
-    tests: estimate,
+    tests: ceiling,
   },
   {
     name: "a vendor's number of uses is billed unbounded",

@@ -5,7 +5,7 @@ import type { LedgerEntry } from "../../../src/domain/ledger.ts";
 import type { TokenPrice } from "../../../src/domain/price.ts";
 import { UpstreamError } from "../../../src/domain/upstream-error.ts";
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, sumTokens } from "../../../src/domain/usage.ts";
-import { textCeiling } from "../../../src/gateway/metering/price.ts";
+import { textCeiling } from "../../../src/gateway/metering/text-ceiling.ts";
 import { INPUT_MARGIN, maxUsesOf, REASONING_MARGIN } from "../../../src/gateway/metering/usage-policy.ts";
 import { ClientDisconnected } from "../../../src/gateway/routing/call.ts";
 import { isObject } from "../../../src/lib/json.ts";

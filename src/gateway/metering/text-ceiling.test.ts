@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { charge, type Rate, type TokenPrice } from "../../domain/price.ts";
 import { MAX_CHARGE } from "../../domain/ledger.ts";
-import { coveredOutput, textCeiling } from "./price.ts";
+import { coveredOutput, textCeiling } from "./text-ceiling.ts";
 import { INPUT_MARGIN } from "./usage-policy.ts";
 
 const perToken = (amount: bigint): Rate => ({
