@@ -4,19 +4,15 @@ import type { Target } from "../domain/channel.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { VendorJobRecord } from "../domain/image.ts";
 import type { JobError } from "../domain/job.ts";
-import type { LedgerEntry } from "../domain/ledger.ts";
 import { NO_LIMITS } from "../domain/limits.ts";
 import { admitImages } from "../gateway/admission/admit-images.ts";
 import { LimitGrant } from "../gateway/admission/limit-grant.ts";
-import type { Core } from "../gateway/core.ts";
 import { asGatewayError } from "../gateway/failure.ts";
 import { abandon, type ImageCore, type ImageRun, makeImages } from "../gateway/images.ts";
-import { budgetsOf, OrphanCosts } from "../gateway/metering/billing.ts";
-import { BudgetLease } from "../gateway/metering/budget-lease.ts";
-import type { Hold } from "../gateway/metering/budget-leases.ts";
+import { OrphanCosts } from "../gateway/metering/billing.ts";
 import { newRequestFacts, type RequestContext } from "../gateway/request-context.ts";
-import type { Nanos } from "../lib/money.ts";
 import type { Spool } from "../lib/spool.ts";
+import { coreOf, JobBilling } from "./job-billing.ts";
 import type { ClaimedJob, JobEnding, JobStore } from "./ports.ts";
 import { capacityWaitMs, retryWhileUnavailable, type RunControl, waitForCapacity } from "./run-control.ts";
 import { readJobRequest, readStoredRequest } from "./stored-request.ts";
@@ -211,43 +207,4 @@ const TIMED_OUT: JobError = {
 function executionError(thrown: unknown): JobError {
   const { code, message } = asGatewayError(thrown);
   return { type: code, message };
-}
-
-/**
- * Billing of one job. The store holds its money from submission to end, whichever process runs it, and posts its entry
- * in the same transaction as its end; so this class only records both values.
- */
-export class JobBilling {
-  /** The amount that was requested to be held. */
-  ceiling: Nanos = 0n;
-  budgets: readonly string[];
-  /** The charge of the job, or an entry of cost without a charge. */
-  entry: LedgerEntry | null = null;
-
-  /** `budgets` are those that hold the job's money; at its submission, those of its caller. */
-  constructor(budgets: readonly string[] = []) {
-    this.budgets = budgets;
-  }
-
-  static forSubmission(principal: Principal): JobBilling {
-    return new JobBilling(budgetsOf(principal));
-  }
-
-  hold(_principal: Principal, ceiling: () => Nanos): Hold {
-    this.ceiling = ceiling();
-    return { amount: this.ceiling, leases: this.budgets.map((budget) => new BudgetLease(budget)) };
-  }
-
-  settle(_hold: Hold, entry: LedgerEntry): void {
-    this.entry = entry;
-  }
-
-  checkpoint(): void {}
-
-  release(): void {}
-}
-
-/** Returns the core with the billing of one job. */
-export function coreOf<OfCore extends Core>(core: OfCore, billing: JobBilling): OfCore {
-  return { ...core, billing };
 }

@@ -11,7 +11,7 @@ import type { RequestContext } from "../gateway/request-context.ts";
 import { readLink } from "../lib/safe-fetch.ts";
 import { newId } from "../lib/ids.ts";
 import { sleep } from "../lib/waiting.ts";
-import { coreOf, JobBilling } from "./run-job.ts";
+import { coreOf, JobBilling } from "./job-billing.ts";
 import type { JobStore, NewJob, Submission } from "./ports.ts";
 import type { WebhookQueue } from "./webhook-ports.ts";
 import { readJobRequest, removeBlobs, writeStoredRequest, type JobRequest } from "./stored-request.ts";
