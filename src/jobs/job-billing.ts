@@ -1,5 +1,5 @@
 import type { LedgerEntry } from "../domain/ledger.ts";
-import type { Principal } from "../domain/organization.ts";
+import type { Principal } from "../domain/api-key.ts";
 import type { Core } from "../gateway/core.ts";
 import { budgetsOf } from "../gateway/metering/billing.ts";
 import { BudgetLease } from "../gateway/metering/budget-lease.ts";

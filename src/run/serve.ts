@@ -6,12 +6,9 @@ import { lowerHelperThreads } from "../lib/thread-priority.ts";
 import { callThroughProxies } from "../providers/transport/http.ts";
 import type { StoredEntry } from "../admin/configuration/store-port.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
-import type { LoadConfiguration } from "./reload.ts";
+import { type LoadConfiguration, reloadOnChange } from "./reload.ts";
 import { makeDataFolder, openAdmin } from "./stores.ts";
-import { reloadOnChange } from "./reload.ts";
-import { onStopSignals } from "./workers.ts";
-import { supervise } from "./workers.ts";
-import { openSupervisorLink, type WorkerLink } from "./workers.ts";
+import { onStopSignals, openSupervisorLink, supervise, type WorkerLink } from "./workers.ts";
 import { welcome } from "./welcome.ts";
 import { sleep } from "../lib/waiting.ts";
 

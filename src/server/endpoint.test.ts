@@ -12,9 +12,8 @@ import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { parseAddressList } from "../lib/cidr.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Idempotency } from "./entrance/idempotency.ts";
-import { createHandler } from "./endpoint.ts";
+import { createHandler, Lifecycle, type Phase } from "./endpoint.ts";
 import type { AuthenticatedExchange, HttpExchange } from "./http-exchange.ts";
-import { Lifecycle, type Phase } from "./endpoint.ts";
 import { RouteTable, type HttpRoute, type RouteResult } from "./routes.ts";
 
 const KEY = "gk_known";

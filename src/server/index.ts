@@ -9,10 +9,10 @@ import {
   type EndpointSettings,
   type FoundTarget,
   type Handler,
+  Lifecycle,
   stopping,
 } from "./endpoint.ts";
 import { stopListening } from "./entrance/listening-socket.ts";
-import { Lifecycle } from "./endpoint.ts";
 import type { ServerOptions } from "./options.ts";
 import { playgroundKeys } from "./playground-keys.ts";
 import { type HttpRoute, RouteTable } from "./routes.ts";

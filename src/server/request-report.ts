@@ -1,6 +1,5 @@
 import type { GatewayError } from "../domain/gateway-error.ts";
-import type { RequestEvent } from "../domain/request-event.ts";
-import type { RequestListener } from "../domain/request-event.ts";
+import type { RequestEvent, RequestListener } from "../domain/request-event.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";

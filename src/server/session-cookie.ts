@@ -1,7 +1,6 @@
 import { AdminError } from "../admin/admin-error.ts";
 import type { AddressList } from "../lib/cidr.ts";
-import { callerBase } from "./http-exchange.ts";
-import type { HttpExchange } from "./http-exchange.ts";
+import { callerBase, type HttpExchange } from "./http-exchange.ts";
 
 /** The way browsers reach the gateway. */
 export interface Reachability {

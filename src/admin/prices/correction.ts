@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { charge as chargeFor } from "../../domain/price.ts";
-import { resolvePrice, type Price, type PriceSource } from "../../domain/price.ts";
+import { charge as chargeFor, type Price, type PriceSource, resolvePrice } from "../../domain/price.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { AdminError } from "../admin-error.ts";
 import { requireModel, type AdminContext } from "../context.ts";

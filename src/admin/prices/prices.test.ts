@@ -1,9 +1,8 @@
-import type { PriceRow } from "../../domain/price.ts";
+import type { Price, PriceRow } from "../../domain/price.ts";
 import { PatternMap } from "../../lib/pattern-map.ts";
 import { expect, test } from "bun:test";
 import { removePrice, setPrice } from "../../../test/support/admin-calls.ts";
 import { NOW, refusal, withOrganization } from "../../../test/support/admin-context.ts";
-import type { Price } from "../../domain/price.ts";
 
 test("a price row holds exact amounts, in the organization's currency, from now or a later date", async () => {
   const context = await withOrganization();

@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import type { Attempt, LedgerEntry } from "../../domain/ledger.ts";
-import { chargeLines, type ChargeLine } from "../../domain/price.ts";
-import { priceStart } from "../../domain/price.ts";
+import { type ChargeLine, chargeLines, priceStart } from "../../domain/price.ts";
 import { TOKEN_CATEGORY_NAMES, type Usage } from "../../domain/usage.ts";
 import { divideHalfUp, formatMillionths, formatNanos } from "../../lib/money.ts";
 import { AdminError } from "../admin-error.ts";

@@ -6,8 +6,7 @@ import { operation } from "../operation.ts";
 import { amountViewSchema, doneSchema, isoTimeSchema, pageOf, versionViewSchema } from "../output.ts";
 import { pageByName, pageFields } from "../paging.ts";
 import { namedRates } from "../prices/cells.ts";
-import { listRoutes, removeRoute, routeSchema } from "./routes.ts";
-import { setRoute } from "./routes.ts";
+import { listRoutes, removeRoute, routeSchema, setRoute } from "./routes.ts";
 
 const targetSchema = z.object({
   channel: z.string(),

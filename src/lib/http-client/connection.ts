@@ -3,8 +3,7 @@ import type { Socket, SocketHandler } from "bun";
 import type { Cancellation } from "../waiting.ts";
 import type { NetworkGuard } from "../network-guard.ts";
 import { HttpError } from "./http-error.ts";
-import { type BodySource, HttpResponse, ResponseBody } from "./response.ts";
-import type { ResponseHead } from "./response.ts";
+import { type BodySource, HttpResponse, ResponseBody, type ResponseHead } from "./response.ts";
 import { type ResponseListener, ResponseReader } from "./response-reader.ts";
 
 /** The endpoint of a connection. */

@@ -1,7 +1,6 @@
-import { writeRequest } from "./connection.ts";
+import { Connection, type ServerOrigin, writeRequest } from "./connection.ts";
 import type { Cancellation } from "../waiting.ts";
 import type { NetworkGuard } from "../network-guard.ts";
-import { Connection, type ServerOrigin } from "./connection.ts";
 import { HttpError } from "./http-error.ts";
 import type { HttpResponse } from "./response.ts";
 

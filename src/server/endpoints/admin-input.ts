@@ -1,9 +1,7 @@
 import { AdminError } from "../../admin/admin-error.ts";
 import type { Operation } from "../../admin/operation.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { requireJson } from "../entrance/body.ts";
-import { requireLength } from "../entrance/body.ts";
-import type { BodyLimits } from "../entrance/body.ts";
+import { type BodyLimits, requireJson, requireLength } from "../entrance/body.ts";
 import { queryOf, type HttpExchange } from "../http-exchange.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;

@@ -2,13 +2,11 @@ import { readRequest } from "../../dialects/embeddings/index.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import type { Core } from "../../gateway/core.ts";
 import { handleEmbeddings } from "../../gateway/embeddings.ts";
-import { readJsonBody } from "../entrance/body.ts";
-import type { BodyLimits } from "../entrance/body.ts";
+import { type BodyLimits, readJsonBody } from "../entrance/body.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
-import { withPathModel } from "./text.ts";
-import { refuseProvider } from "./text.ts";
+import { refuseProvider, withPathModel } from "./text.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 

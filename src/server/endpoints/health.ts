@@ -1,7 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { readSecret } from "../http-exchange.ts";
-import type { HttpExchange } from "../http-exchange.ts";
+import { type HttpExchange, readSecret } from "../http-exchange.ts";
 import type { Lifecycle } from "../endpoint.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";

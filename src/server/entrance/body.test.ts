@@ -3,8 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { plainCore } from "../../../test/support/plain-core.ts";
-import { readJsonBody, requireJson } from "./body.ts";
-import { BodyLimits } from "./body.ts";
+import { BodyLimits, readJsonBody, requireJson } from "./body.ts";
 
 const MIB = 1024 * 1024;
 const { principal } = plainCore({ model: { id: "m" } as Parameters<typeof plainCore>[0]["model"] });

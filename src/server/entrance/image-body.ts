@@ -10,10 +10,7 @@ import {
 } from "../../lib/json-spool.ts";
 import { MultipartError, readMultipart, type MultipartPart } from "../../lib/multipart.ts";
 import type { Spool } from "../../lib/spool.ts";
-import { requireJson } from "./body.ts";
-import { requireLength, tooLarge } from "./body.ts";
-import type { BodyLimits } from "./body.ts";
-import { decodedBody } from "./body.ts";
+import { type BodyLimits, decodedBody, requireJson, requireLength, tooLarge } from "./body.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 
 /** Bound of the encoded and of the decoded body. */

@@ -1,7 +1,6 @@
 import { holdsHandles, writeJson, type StreamedObject } from "../../lib/json-spool.ts";
 import { createSpool, type FilePool, type Spool } from "../../lib/spool.ts";
-import { declaredLength } from "./body.ts";
-import { isPlain } from "./body.ts";
+import { declaredLength, isPlain } from "./body.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import type { SpoolQuota } from "./resource-quota.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createLinks } from "./links.ts";
-import { newBlobName } from "./links.ts";
+import { createLinks, newBlobName } from "./links.ts";
 
 const time = { now: 1_800_000_000_000 };
 const clock = { now: () => time.now, monotonic: () => 0 };

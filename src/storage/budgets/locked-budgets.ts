@@ -1,9 +1,8 @@
 import type { Nanos } from "../../lib/money.ts";
-import { forUpdate, jsonRows, storeTime } from "../database/expressions.ts";
+import { firstOf, forUpdate, jsonRows, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { money, table, text, time, type Columns, type Row } from "../database/table.ts";
-import { runningPeriod, type Period } from "../../domain/calendar.ts";
-import { firstOf } from "../database/expressions.ts";
+import { type Period, runningPeriod } from "../../domain/calendar.ts";
 
 /**
  * Budget rows locked for the rest of a transaction, in the order of their ids, so that transactions which take,

@@ -1,6 +1,5 @@
 import type { ClaimedJob, JobLease, RunningLimit } from "../../jobs/ports.ts";
-import { jsonRows, skipLocked, storeTime } from "../database/expressions.ts";
-import type { Integer } from "../database/expressions.ts";
+import { type Integer, jsonRows, skipLocked, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bit, integer, named, table, text, time, type Row } from "../database/table.ts";
 import { nextKey, takeTurn, waitingOrganizations } from "./job-owners.ts";

@@ -1,8 +1,7 @@
 import { JOB_STAGES, type Job, type JobError, type JobStatus } from "../../domain/job.ts";
 import type { JobEnding, JobLease } from "../../jobs/ports.ts";
 import { releaseLease } from "../budgets/leases.ts";
-import { storeTime } from "../database/expressions.ts";
-import { toColumn, toNullableColumn } from "../database/expressions.ts";
+import { storeTime, toColumn, toNullableColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { bookInTransaction } from "../tables/booking.ts";

@@ -1,9 +1,8 @@
 import type { JobStore } from "../../jobs/ports.ts";
-import { toColumn, type Integer } from "../database/expressions.ts";
+import { type Integer, padded, storeTime, toColumn } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { sleep } from "../../lib/waiting.ts";
-import { padded, storeTime } from "../database/expressions.ts";
 import { cancelJob, finishJob } from "./finish.ts";
 import { claimJob, releaseLeases, renewLeases } from "./claim.ts";
 import { groupCommit } from "./group-commit.ts";

@@ -1,6 +1,5 @@
 import type { NewJob } from "../../jobs/ports.ts";
-import { forUpdate, jsonRows, skipLocked, storeTime } from "../database/expressions.ts";
-import type { Integer } from "../database/expressions.ts";
+import { forUpdate, type Integer, jsonRows, skipLocked, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /*

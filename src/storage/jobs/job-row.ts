@@ -1,8 +1,7 @@
 import { JOB_STAGES, type Job } from "../../domain/job.ts";
 import type { ImagePrice, Rate } from "../../domain/price.ts";
 import type { ClaimedJob, JobLease, JobTerms } from "../../jobs/ports.ts";
-import { storeTime } from "../database/expressions.ts";
-import { toColumn } from "../database/expressions.ts";
+import { storeTime, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import {
   bit,

@@ -7,8 +7,7 @@ import { outageReport, type OutageReport, type StorageReport } from "../report.t
 import { keyFactory } from "./api-keys.ts";
 import { currentRevision } from "../tables/change.ts";
 import { budgetsByKey, buildDirectory, type ConfiguredTables, type Stored } from "./directory.ts";
-import { keyCache } from "./snapshot-source.ts";
-import { snapshotSource, type SnapshotSource } from "./snapshot-source.ts";
+import { keyCache, snapshotSource, type SnapshotSource } from "./snapshot-source.ts";
 import type { Database } from "../database/sql.ts";
 import type { ChangeKind } from "../../admin/audit/store-port.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";

@@ -1,8 +1,7 @@
 import type { AlertFacts } from "../../domain/alert.ts";
 import { ATTEMPT_ROUTE } from "../../domain/traffic.ts";
 import { BUDGET, inRunningPeriod } from "../budgets/locked-budgets.ts";
-import { storeTime } from "../database/expressions.ts";
-import type { Integer } from "../database/expressions.ts";
+import { type Integer, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { table, text, type Row } from "../database/table.ts";
 

@@ -1,7 +1,6 @@
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
-import { storeTime } from "../database/expressions.ts";
-import { toColumn } from "../database/expressions.ts";
+import { storeTime, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /** Writes the messages about something that a rule has found, in the transaction of its event. */

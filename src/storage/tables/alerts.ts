@@ -1,6 +1,5 @@
 import type { AlertAdminStore } from "../../admin/alerts/store-port.ts";
-import { storeTime } from "../database/expressions.ts";
-import { definedFields } from "../database/expressions.ts";
+import { definedFields, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bit, integer, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
 import { makeChange, withoutVersion } from "./change.ts";

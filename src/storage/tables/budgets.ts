@@ -1,10 +1,9 @@
 import type { BudgetAdminStore, NewBudget } from "../../admin/budgets/store-port.ts";
 import { leasesInDoubt, writeOffLeases } from "../budgets/leases-in-doubt.ts";
 import { BUDGET, inRunningPeriod } from "../budgets/locked-budgets.ts";
-import { storeTime } from "../database/expressions.ts";
+import { firstOf, storeTime } from "../database/expressions.ts";
 import { makeChange } from "./change.ts";
 import { ofOrganizations, pageOf } from "./list-page.ts";
-import { firstOf } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { BudgetRecord } from "../../admin/budgets/schema.ts";
 import { integer, named, nullable, table, text, time, type Row } from "../database/table.ts";

@@ -1,9 +1,8 @@
-import type { AuditStore } from "../../admin/audit/store-port.ts";
+import type { AuditAction, AuditStore, ChangeKind } from "../../admin/audit/store-port.ts";
 import type { Integer } from "../database/expressions.ts";
 import { audit, hashOf, verifyAudit } from "./audit-chain.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Actor } from "../../admin/actor.ts";
-import type { AuditAction, ChangeKind } from "../../admin/audit/store-port.ts";
 import type { Row } from "../database/table.ts";
 import { ofOrganizations } from "./list-page.ts";
 import { systemClock } from "../../lib/clock.ts";

@@ -2,9 +2,8 @@ import type { ChargeHistory, LedgerAdminStore } from "../../admin/ledger/store-p
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { makeChange } from "./change.ts";
 import { readEntryRow, writeEntryRow } from "./booking.ts";
-import type { Integer } from "../database/expressions.ts";
+import { forUpdate, type Integer, padded } from "../database/expressions.ts";
 import { lockBudgets, saveBudgets } from "../budgets/locked-budgets.ts";
-import { forUpdate, padded } from "../database/expressions.ts";
 import { nextSequence } from "../database/ledger-sequence.ts";
 import { addSums } from "../database/insert-statement.ts";
 import type { Database, Sql } from "../database/sql.ts";

@@ -1,5 +1,4 @@
-import { storeTime } from "../database/expressions.ts";
-import { firstOf, type Integer } from "../database/expressions.ts";
+import { firstOf, type Integer, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /**

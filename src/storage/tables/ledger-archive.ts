@@ -4,8 +4,7 @@ import { join } from "node:path";
 import type { LedgerAdminStore, LedgerArchive, LedgerPosition } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
-import { padded } from "../database/expressions.ts";
-import type { Integer } from "../database/expressions.ts";
+import { type Integer, padded } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import {

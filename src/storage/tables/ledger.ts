@@ -2,12 +2,11 @@ import type { LedgerFilter, LedgerPage, LedgerPosition, PostedPage } from "../..
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/expressions.ts";
-import { readEntryRow, writeEntryRow } from "./booking.ts";
+import { bookInTransaction, byName, readEntryRow, writeEntryRow } from "./booking.ts";
 import { ofOrganizations } from "./list-page.ts";
 import type { Addition, Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { usageSums } from "./usage-sums.ts";
-import { bookInTransaction, byName } from "./booking.ts";
 
 /** The ledger: rows are only ever inserted, each once. */
 export interface LedgerStore {

@@ -1,8 +1,7 @@
 import { DEFAULT_ORGANIZATION_SETTINGS } from "../../domain/organization.ts";
 import { makeChange, withoutVersion } from "./change.ts";
-import { padded } from "../database/expressions.ts";
+import { definedFields, padded } from "../database/expressions.ts";
 import { pageOf, partOf } from "./list-page.ts";
-import { definedFields } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { OrganizationRecord } from "../../admin/organizations/schema.ts";
 import type { OrganizationStore } from "../../admin/organizations/store-port.ts";

@@ -6,8 +6,7 @@ import type {
 } from "../../admin/usage/store-port.ts";
 import type { LedgerPosition } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
-import { padded } from "../database/expressions.ts";
-import { toBit, type Integer } from "../database/expressions.ts";
+import { type Integer, padded, toBit } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bit, integer, json, nullable, table, text, time, type Column, type Row } from "../database/table.ts";
 import { readEntryRow } from "./booking.ts";
