@@ -1,5 +1,5 @@
 /** The parsed address of a PostgreSQL database. */
-export interface PostgresAddress {
+interface PostgresAddress {
   /** Empty when the address names none. */
   database: string;
   /** At least one, in the order in which they are tried. */

@@ -196,7 +196,7 @@ export class LiveSettings {
  * where the stored secrets show that the key is missing here. The key of a running gateway is right even where it opens
  * none of them, because the gateway opens what it seals; a command must not seal what the gateway cannot open.
  */
-export async function sealingKey(
+async function sealingKey(
   keys: MasterKeys,
   { store, isCommand }: { store: SecretStore; isCommand: boolean },
 ): Promise<MasterKey> {

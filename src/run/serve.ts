@@ -170,7 +170,7 @@ const PAUSE_MS = 50;
  * Throws when a port is not free, before anything is created that is shown only once. Workers share their port
  * (SO_REUSEPORT), so the system would let them share it with another gateway: this probes without sharing.
  */
-export async function requireFreePort({ server, workers }: Settings): Promise<void> {
+async function requireFreePort({ server, workers }: Settings): Promise<void> {
   const end = performance.now() + (workers > 1 ? LEAVING_MS : 0);
   for (;;) {
     const { host, port, metricsPort } = server;

@@ -188,10 +188,10 @@ class Worker {
 }
 
 /** A message from a worker to its supervisor; all other messages are forwarded to workers. */
-export type WorkerMessage = { kind: "ready" } | { kind: "pong" } | { kind: "limits"; limits: WorkerLimits };
+type WorkerMessage = { kind: "ready" } | { kind: "pong" } | { kind: "limits"; limits: WorkerLimits };
 
 /** A message from the supervisor to a worker. */
-export type SupervisorMessage =
+type SupervisorMessage =
   | { kind: "ping" }
   | { kind: "reload" }
   | { kind: "stop" }

@@ -188,7 +188,7 @@ const MAX_REQUESTS = 256;
  * Bounds the requests that begin in one turn of the event loop. A client may send thousands at once on one connection,
  * and the runtime would begin all that need no waiting before it serves any other connection.
  */
-export class RequestTurns {
+class RequestTurns {
   #begun = 0;
 
   /**

@@ -23,7 +23,7 @@ export interface Administration extends Reachability {
 const SESSION_COOKIE = "gateway_session";
 
 /** The sender of a request to administer, and the name for it in the audit. */
-export interface SignedInCaller {
+interface SignedInCaller {
   signedIn: SignedIn;
   by: OperationContext["by"];
 }

@@ -242,7 +242,7 @@ const MAX_BYTES_A_UNIT = 3;
 const encoder = new TextEncoder();
 
 /** The bytes of a request: the head, then the body. */
-export interface RequestBytes {
+interface RequestBytes {
   /** Contains a small body as well. Valid until the next request is written, unless `kept` copied it. */
   head: Buffer;
   /** The body; null when `head` contains it. */

@@ -197,7 +197,7 @@ export class ResponseHead {
 }
 
 /** Header fields as they arrived. They are searched on request: a call reads few of them. */
-export class HeaderFields {
+class HeaderFields {
   readonly #text: string;
   readonly #lower: string;
 

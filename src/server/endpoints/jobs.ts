@@ -164,7 +164,7 @@ const WEBHOOK = "webhook_url";
 /**
  * Reads the body of a submission: a form, JSON of the image endpoints, or JSON of the native protocol with its model.
  */
-export async function readJobBody(
+async function readJobBody(
   exchange: AuthenticatedExchange,
   destination: BodyDestination,
 ): Promise<JobBody> {

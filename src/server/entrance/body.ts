@@ -204,7 +204,7 @@ export function tooLarge(maxBytes: number): GatewayError {
 const MAX_WHOLE_BYTES = 64 * 1024;
 
 /** The request with its sender. */
-export type BodyExchange = Pick<AuthenticatedExchange, "request" | "principal" | "network">;
+type BodyExchange = Pick<AuthenticatedExchange, "request" | "principal" | "network">;
 
 /** A decoder and the memory of its window. */
 interface Decoder {

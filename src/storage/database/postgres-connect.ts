@@ -16,7 +16,7 @@ export interface PostgresConnection {
   readonly hasEnded: boolean;
 }
 
-export interface PostgresConnector {
+interface PostgresConnector {
   /**
    * Connects to the server that was connected to last, else to the next one that can be reached and writes. Throws a
    * `DependencyError` when there is none. When the signal aborts, the connection is given up.
@@ -198,7 +198,7 @@ const PROTOCOL_VIOLATION = "08P01";
  * Returns what the operator can do about a connection to PostgreSQL that TLS prevented, or null for any other failure.
  * `url` is the address of the server. Codes of certificates are those of OpenSSL's `X509_V_ERR_…`, without the prefix.
  */
-export function tlsAdvice(error: unknown, url: string): string | null {
+function tlsAdvice(error: unknown, url: string): string | null {
   const authorities = new URL(url).searchParams.get("sslrootcert");
   if (authorities !== null && !isReadable(authorities))
     return `sslrootcert names ${authorities}, which cannot be read: correct it in DATABASE_URL`;

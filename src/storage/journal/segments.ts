@@ -25,7 +25,7 @@ export function listSegments(folder: string): number[] {
 }
 
 /** A segment and where it is. */
-export interface SegmentFile {
+interface SegmentFile {
   segment: number;
   path: string;
 }

@@ -8,7 +8,7 @@ import { ofOrganizations } from "./list-page.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /** One administrative change: who does what to which row. */
-export interface AuditedChange {
+interface AuditedChange {
   by: Actor;
   kind: ChangeKind;
   action: AuditAction;
