@@ -164,10 +164,7 @@ const WEBHOOK = "webhook_url";
 /**
  * Reads the body of a submission: a form, JSON of the image endpoints, or JSON of the native protocol with its model.
  */
-async function readJobBody(
-  exchange: AuthenticatedExchange,
-  destination: BodyDestination,
-): Promise<JobBody> {
+async function readJobBody(exchange: AuthenticatedExchange, destination: BodyDestination): Promise<JobBody> {
   if (isFormBody(exchange.request)) {
     const reads = (name: string): boolean => name === WEBHOOK || isKnownField(name);
     const all = await readImageBody(exchange, destination, true, reads);
