@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ImageOrder, ReferenceImage } from "../../domain/image.ts";
 import type { Family } from "../../domain/family.ts";
 import type { ImageFormat, ImageModel } from "../../domain/model.ts";
+import { threadCpuMs } from "../../../test/support/thread-cpu.ts";
 import { testSpool } from "../../../test/support/spool.ts";
 import { createCanvas, fillRectangle } from "./landscape.ts";
 import { createSandboxImageUpstream, detailOf } from "./generate.ts";
@@ -298,9 +299,9 @@ describe("generating", () => {
     );
     const timesMs: number[] = [];
     for (let round = 0; round < 4; round += 1) {
-      const startedAt = performance.now();
+      const startedAtMs = threadCpuMs();
       await paintPicture(prepared, 1, 1, open);
-      timesMs.push(performance.now() - startedAt);
+      timesMs.push(threadCpuMs() - startedAtMs);
     }
     const bestMs = Math.min(...timesMs);
     console.log(`painting ${quality} at ${edge}x${edge}: ${bestMs.toFixed(1)} ms on the main thread`);
