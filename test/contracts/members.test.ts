@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
-import type { MemberRecord, MemberStore } from "../../src/admin/members/store-port.ts";
+import type { MemberRecord } from "../../src/admin/members/schema.ts";
+import type { MemberStore } from "../../src/admin/members/store-port.ts";
 import type { AdminStore } from "../../src/admin/admin-store.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";

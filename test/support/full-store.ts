@@ -1,5 +1,5 @@
 import type { AdminStore } from "../../src/admin/admin-store.ts";
-import type { MemberRecord } from "../../src/admin/members/store-port.ts";
+import type { MemberRecord } from "../../src/admin/members/schema.ts";
 import type { Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, aKey, anEntry, anOrganization, BY } from "../contracts/storage-harness.ts";
 

@@ -1,6 +1,7 @@
 import type { ChargeHistory, LedgerAdminStore, LedgerPosition } from "../../src/admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
-import type { AuditRecord, AuditStore } from "../../src/admin/audit/store-port.ts";
+import type { AuditRecord } from "../../src/admin/audit/schema.ts";
+import type { AuditStore } from "../../src/admin/audit/store-port.ts";
 import type { LedgerDifference } from "../../src/admin/ledger/verification-schema.ts";
 
 export interface MemoryLedgerStore extends LedgerAdminStore {

@@ -1,4 +1,4 @@
-import type { MemberRecord, SessionRecord } from "../../src/admin/members/store-port.ts";
+import type { MemberRecord, SessionRecord } from "../../src/admin/members/schema.ts";
 import type { AdminStore } from "../../src/admin/admin-store.ts";
 import type { AdminTokenRecord } from "../../src/admin/tokens/schema.ts";
 import type { Actor } from "../../src/admin/actor.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "../operation.ts";
-import { isoTime, isoTimeSchema, pageOf } from "../output.ts";
-import type { AuditAction, AuditRecord, ChangeKind } from "./store-port.ts";
+import { pageOf } from "../output.ts";
+import { auditSchema, type AuditAction, type AuditRecord, type ChangeKind } from "./schema.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
 import { queryTimeSchema } from "../input.ts";
@@ -21,18 +21,6 @@ const auditFilterSchema = z.strictObject({
 
 const auditListSchema = auditFilterSchema.extend(pageFields);
 
-const auditSchema = z.object({
-  revision: z.int().describe("Rises by one with each change"),
-  at: isoTimeSchema,
-  actor: z.string().describe("Who made the change"),
-  source: z.string().nullable().describe("Where it came from, such as cli/ada@host"),
-  kind: z.string().describe("What was changed, such as key"),
-  action: z.string().describe("What was done, such as create"),
-  subject: z.string().describe("Id of what was changed"),
-  before: z.unknown().describe("The row before, without secrets; null where it was made"),
-  after: z.unknown().describe("The row afterwards; null where it was removed"),
-});
-
 const verificationSchema = z.object({
   rows: z.int(),
   head: z.string().nullable().describe("Hash of the last row; keep it elsewhere and name it later"),
@@ -50,10 +38,7 @@ export const auditOperations = {
     cost: "page",
     input: auditListSchema,
     output: pageOf(auditSchema),
-    async run(context, input) {
-      const { data, next } = await listAudit(context, input);
-      return { data: data.map(toAuditView), next };
-    },
+    run: (context, input) => listAudit(context, input),
   }),
   "audit.verify": operation({
     method: "GET",
@@ -74,12 +59,6 @@ export const auditOperations = {
     },
   }),
 };
-
-export type AuditView = z.output<typeof auditSchema>;
-
-function toAuditView({ revision, at, ...shown }: AuditRecord): AuditView {
-  return { ...shown, revision: Number(revision), at: isoTime(at) };
-}
 
 /** Changes, newest first. */
 async function listAudit(

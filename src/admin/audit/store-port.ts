@@ -1,57 +1,6 @@
 import type { Actor } from "../actor.ts";
-import type { ConfigurationKind } from "../configuration/store-port.ts";
+import type { AuditAction, AuditRecord, ChangeKind } from "./schema.ts";
 import type { OrganizationFilter } from "../list-page.ts";
-import type { MemberAction } from "../members/store-port.ts";
-
-/** Kinds of rows that administration changes; running gateways reload by kind. */
-export type ChangeKind =
-  | "organization"
-  | "key"
-  | "price"
-  | "budget"
-  | "member"
-  | "admin token"
-  | "ledger"
-  | "link secret"
-  | "webhook"
-  | "alert"
-  | "prompt"
-  | "mail"
-  | "export"
-  | ConfigurationKind;
-
-export type AuditAction =
-  | "create"
-  | "update"
-  | "remove"
-  | "rotate"
-  | "refund"
-  | "correct prices"
-  | "archive"
-  | "redeliver"
-  | "read"
-  | "reseal"
-  | "test"
-  | "use"
-  | MemberAction;
-
-/** One line of the audit: never changed, never removed. */
-export interface AuditRecord {
-  revision: bigint;
-  /** Unix milliseconds. */
-  at: number;
-  actor: string;
-  /** Program, user and machine or address; null where the change named none. */
-  source: string | null;
-  kind: ChangeKind;
-  action: AuditAction;
-  subject: string;
-  /** Organization of the row; null for the installation. */
-  organizationId: string | null;
-  /** The row before and after, money as decimal strings, without secrets and hashes. */
-  before: unknown;
-  after: unknown;
-}
 
 /** Filter of changes; an absent field matches every change. */
 interface AuditFilter extends Pick<OrganizationFilter, "organizationIds"> {

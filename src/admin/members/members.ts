@@ -2,12 +2,12 @@ import { z } from "zod";
 import { newId } from "../../lib/ids.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
-import type { MemberChange, MemberRecord, OwnerCount } from "./store-port.ts";
+import type { MemberChange, OwnerCount } from "./store-port.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { generatePassword, hashPassword } from "../sign-in/passwords.ts";
 import type { Access } from "../roles.ts";
 import { accessOf, covers, decidesForAll, requireWithin } from "../sign-in/signed-in.ts";
-import { memberChangeSchema, memberCreationSchema } from "./schema.ts";
+import { memberChangeSchema, memberCreationSchema, type MemberRecord } from "./schema.ts";
 
 /**
  * Creates a member with a password of the input's, with none (null, for the identity provider), or with a generated one

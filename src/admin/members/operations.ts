@@ -8,12 +8,11 @@ import {
   signOutMember,
   updateMember,
 } from "./members.ts";
-import type { MemberRecord } from "./store-port.ts";
 import { operation } from "../operation.ts";
 import { doneSchema, pageOf } from "../output.ts";
 import { pageByName, pageFields } from "../paging.ts";
 import { isTotpOn } from "../sign-in/totp.ts";
-import { memberChangeSchema, memberCreationSchema, memberSchema } from "./schema.ts";
+import { memberChangeSchema, memberCreationSchema, memberSchema, type MemberRecord } from "./schema.ts";
 
 const idSchema = z.strictObject({ id: z.string() });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { SealedSecret } from "../configuration/store-port.ts";
 import { MIN_PASSWORD_LENGTH } from "../../lib/secret.ts";
 import { ROLES } from "../roles.ts";
 import { timeCodec } from "../output.ts";
@@ -9,21 +10,46 @@ export const accessOrganizationsSchema = z.union([z.literal("*"), z.array(z.stri
   error: 'must be "*" or a list of organization ids',
 });
 
-export const memberSchema = z.object({
+/** What is stored of a member and shown as it is. */
+const storedSchema = z.object({
   id: z.string(),
-  name: z.string(),
-  email: z.string().nullable(),
+  name: z.string().describe("For signing in; never changes"),
+  email: z.string().nullable().describe("In lower case"),
   role: roleSchema,
   organizations: accessOrganizationsSchema,
   isDisabled: z.boolean(),
+  mustChangePassword: z.boolean(),
+  lastSeenAt: timeCodec.nullable().describe("Time of the last request, to the minute"),
+  createdAt: timeCodec,
+  version: z.int().describe("Revision of the last change"),
+});
+
+export const memberSchema = storedSchema.extend({
   isTotpOn: z.boolean(),
   hasPassword: z.boolean(),
-  mustChangePassword: z.boolean(),
-  hasIdentity: z.boolean().describe("Whether the member has signed in at the identity provider"),
-  lastSeenAt: timeCodec.nullable(),
-  createdAt: timeCodec,
-  version: z.int(),
+  hasIdentity: z.boolean().describe("True once the member has signed in at the identity provider"),
 });
+
+/** Somebody who administers, as stored. */
+export type MemberRecord = z.output<typeof storedSchema> & {
+  /** Argon2id; null for members who sign in at the identity provider alone. */
+  passwordHash: string | null;
+  totp: TotpRecord | null;
+  /** Issuer and subject at the identity provider. */
+  identity: string | null;
+};
+
+/** The second factor of a member. */
+export interface TotpRecord {
+  /** Base32. */
+  secret: SealedSecret;
+  /** False until the first code has shown that the member has the secret. */
+  isConfirmed: boolean;
+  /** Time step of the last code that was accepted; codes of it and before are refused. */
+  lastStep: number;
+  /** SHA-256 of the recovery codes that are left. */
+  recoveryHashes: string[];
+}
 
 /** Longer ones only cost time to hash. */
 const MAX_PASSWORD_LENGTH = 256;
@@ -72,3 +98,24 @@ export const memberChangeSchema = z
     version: z.int(),
   })
   .partial();
+
+/** What is stored of a sign-in to the console and shown as it is. */
+const storedSessionSchema = z.object({
+  id: z.string(),
+  address: z.string(),
+  agent: z.string(),
+  createdAt: timeCodec,
+  seenAt: timeCodec.describe("To the minute"),
+});
+
+export const sessionSchema = storedSessionSchema.extend({
+  isThis: z.boolean().describe("True for the session of this request"),
+  endsAt: timeCodec.describe("Unless it is used before"),
+});
+
+/** A sign-in to the console, as stored. */
+export type SessionRecord = z.output<typeof storedSessionSchema> & {
+  /** SHA-256 of its token. */
+  hash: string;
+  memberId: string;
+};

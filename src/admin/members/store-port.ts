@@ -1,42 +1,6 @@
 import type { Actor } from "../actor.ts";
-import type { SealedSecret } from "../configuration/store-port.ts";
-import type { Access, Role } from "../roles.ts";
+import type { MemberRecord, SessionRecord } from "./schema.ts";
 import type { AdminTokenRecord } from "../tokens/schema.ts";
-
-/** Somebody who administers. Times are Unix milliseconds. */
-export interface MemberRecord extends Access {
-  id: string;
-  /** Name for signing in; never changes. */
-  name: string;
-  /** In lower case, or null. */
-  email: string | null;
-  role: Role;
-  organizations: "*" | string[];
-  isDisabled: boolean;
-  /** Argon2id; null for members who sign in at the identity provider alone. */
-  passwordHash: string | null;
-  mustChangePassword: boolean;
-  totp: TotpRecord | null;
-  /** Issuer and subject at the identity provider. */
-  identity: string | null;
-  /** Time of the last request, to the minute. */
-  lastSeenAt: number | null;
-  createdAt: number;
-  /** Revision of the last change. */
-  version: number;
-}
-
-/** The second factor of a member. */
-export interface TotpRecord {
-  /** Base32. */
-  secret: SealedSecret;
-  /** False until the first code has shown that the member has the secret. */
-  isConfirmed: boolean;
-  /** Time step of the last code that was accepted; codes of it and before are refused. */
-  lastStep: number;
-  /** SHA-256 of the recovery codes that are left. */
-  recoveryHashes: string[];
-}
 
 /** Facts besides the member that decide about a change. */
 export interface OwnerCount {
@@ -87,19 +51,6 @@ interface MemberNote {
   detail?: object;
   /** Removes the member's admin tokens, too. */
   endsTokens?: true;
-}
-
-/** A sign-in to the console. Times are Unix milliseconds. */
-export interface SessionRecord {
-  id: string;
-  /** SHA-256 of its token. */
-  hash: string;
-  memberId: string;
-  createdAt: number;
-  /** Time of its last request, to the minute. */
-  seenAt: number;
-  address: string;
-  agent: string;
 }
 
 export interface SessionStore {

@@ -1,11 +1,11 @@
 import { AdminError } from "../admin-error.ts";
 import type {
   AdminTokenStore,
-  MemberRecord,
   MemberStore,
   SessionStore,
   SignInAttemptStore,
 } from "../members/store-port.ts";
+import type { MemberRecord } from "../members/schema.ts";
 import type { AdminStore } from "../admin-store.ts";
 import { isAtLeast, type Access } from "../roles.ts";
 import { covers } from "../sign-in/signed-in.ts";

@@ -1,7 +1,8 @@
 import { newId } from "../../lib/ids.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
-import type { MemberChange, MemberRecord } from "../members/store-port.ts";
+import type { MemberRecord } from "../members/schema.ts";
+import type { MemberChange } from "../members/store-port.ts";
 import { isOwner } from "../members/members.ts";
 import { ROLES, type Role } from "../roles.ts";
 import { openSession } from "./sessions.ts";

@@ -1,23 +1,12 @@
 import { z } from "zod";
 import { memberView } from "../members/operations.ts";
-import type { SessionRecord } from "../members/store-port.ts";
 import { operation } from "../operation.ts";
-import { doneSchema, pageOf, timeCodec } from "../output.ts";
+import { doneSchema, pageOf } from "../output.ts";
 import { changePassword } from "./passwords.ts";
 import { endOf, listSessions, removeSession, signOut, signOutEverywhere } from "./sessions.ts";
 import { accessOf, requireMember, requireSession } from "./signed-in.ts";
 import { beginTotp, codeInputSchema, confirmTotp, removeTotp } from "./totp.ts";
-import { memberSchema, passwordChangeSchema } from "../members/schema.ts";
-
-const sessionSchema = z.object({
-  id: z.string(),
-  isThis: z.boolean().describe("Whether it is the session of this request"),
-  address: z.string(),
-  agent: z.string(),
-  createdAt: timeCodec,
-  seenAt: timeCodec.describe("To the minute"),
-  endsAt: timeCodec.describe("Unless it is used before"),
-});
+import { memberSchema, passwordChangeSchema, sessionSchema, type SessionRecord } from "../members/schema.ts";
 
 const nothing = z.strictObject({});
 const own = { role: "viewer", reach: "organization", cost: "page" } as const;
@@ -120,16 +109,8 @@ export const sessionOperations = {
 };
 
 function sessionView(session: SessionRecord, current: string): z.output<typeof sessionSchema> {
-  const { id, address, agent, createdAt, seenAt } = session;
-  return {
-    id,
-    isThis: id === current,
-    address,
-    agent,
-    createdAt,
-    seenAt,
-    endsAt: endOf(session),
-  };
+  const { hash: _hash, memberId: _memberId, ...shown } = session;
+  return { ...shown, isThis: shown.id === current, endsAt: endOf(session) };
 }
 
 function ownAccess({ role, organizations }: ReturnType<typeof accessOf>) {

@@ -2,7 +2,7 @@ import { hashSecret, randomText } from "../../lib/secret.ts";
 import { newId } from "../../lib/ids.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
-import type { MemberRecord, SessionRecord } from "../members/store-port.ts";
+import type { MemberRecord, SessionRecord } from "../members/schema.ts";
 import { requireSession, type Origin } from "./signed-in.ts";
 
 /** 256 bits. */

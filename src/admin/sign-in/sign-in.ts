@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
-import type { MemberRecord } from "../members/store-port.ts";
+import type { MemberRecord } from "../members/schema.ts";
 import { isPassword } from "./passwords.ts";
 import { openSession } from "./sessions.ts";
 import { countAttempt } from "./attempts.ts";

@@ -1,5 +1,5 @@
 import { AdminError } from "../admin-error.ts";
-import type { MemberRecord } from "../members/store-port.ts";
+import type { MemberRecord } from "../members/schema.ts";
 import { FULL_ACCESS, isAtLeast, type Access } from "../roles.ts";
 
 /** Somebody whose session or admin token was accepted. */

@@ -4,7 +4,7 @@ import { hashSecret, randomText } from "../../lib/secret.ts";
 import { AdminError } from "../admin-error.ts";
 import type { OperationContext } from "../context.ts";
 import type { Configuration, SecretName } from "../configuration/store-port.ts";
-import type { MemberRecord, TotpRecord } from "../members/store-port.ts";
+import type { MemberRecord, TotpRecord } from "../members/schema.ts";
 import { countAttempt } from "./attempts.ts";
 import { requireSession } from "./signed-in.ts";
 

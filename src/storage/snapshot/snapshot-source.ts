@@ -1,4 +1,4 @@
-import type { ChangeKind } from "../../admin/audit/store-port.ts";
+import type { ChangeKind } from "../../admin/audit/schema.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
 import type { ApiKey } from "../../domain/api-key.ts";
 import { firstOf } from "../database/expressions.ts";

@@ -9,7 +9,7 @@ import { currentRevision } from "../tables/change.ts";
 import { budgetsByKey, buildDirectory, type ConfiguredTables, type Stored } from "./directory.ts";
 import { keyCache, snapshotSource, type SnapshotSource } from "./snapshot-source.ts";
 import type { Database } from "../database/sql.ts";
-import type { ChangeKind } from "../../admin/audit/store-port.ts";
+import type { ChangeKind } from "../../admin/audit/schema.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
 
 /**

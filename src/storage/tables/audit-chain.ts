@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { AuditFault, AuditRecord, AuditVerification } from "../../admin/audit/store-port.ts";
+import type { AuditRecord } from "../../admin/audit/schema.ts";
+import type { AuditFault, AuditVerification } from "../../admin/audit/store-port.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { type Row, bigInteger, moneyJson, named, nullable, table, text, time } from "../database/table.ts";
 

@@ -1,4 +1,5 @@
-import type { AuditAction, AuditStore, ChangeKind } from "../../admin/audit/store-port.ts";
+import type { AuditAction, ChangeKind } from "../../admin/audit/schema.ts";
+import type { AuditStore } from "../../admin/audit/store-port.ts";
 import type { Integer } from "../database/expressions.ts";
 import { audit, hashOf, verifyAudit } from "./audit-chain.ts";
 import type { Database, Sql } from "../database/sql.ts";

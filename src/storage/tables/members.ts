@@ -1,4 +1,5 @@
-import type { MemberRecord, MemberStore, OwnerCount } from "../../admin/members/store-port.ts";
+import type { MemberRecord } from "../../admin/members/schema.ts";
+import type { MemberStore, OwnerCount } from "../../admin/members/store-port.ts";
 import { type Integer, definedFields, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import {

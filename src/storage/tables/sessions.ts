@@ -1,4 +1,5 @@
-import type { SessionRecord, SessionStore, SignInAttemptStore } from "../../admin/members/store-port.ts";
+import type { SessionRecord } from "../../admin/members/schema.ts";
+import type { SessionStore, SignInAttemptStore } from "../../admin/members/store-port.ts";
 import type { Database } from "../database/sql.ts";
 import { named, table, text, time, type Row } from "../database/table.ts";
 import { findMember } from "./members.ts";
