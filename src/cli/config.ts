@@ -20,11 +20,12 @@ export function addConfigCommands(program: Command, cli: CommandContext): void {
     description: "make the database declare what a document says, all of it or nothing",
     fields: {
       yaml: "<file>  the document, - for the standard input",
-      isDryRun: "--dry-run  only show what would change",
+      isDryRun: "--dry-run  only show what would change; ends with 3 when anything would",
     },
     input: async (given) => ({ ...given, yaml: await readInputFile(given.yaml) }),
     rows: ({ changes }) => changes.map(toRow),
     json: (result) => result,
+    differs: ({ isApplied, changes }) => !isApplied && changes.length > 0,
     line({ isApplied, secrets }) {
       const lines = secrets.map(
         ({ kind, id, secret }) =>

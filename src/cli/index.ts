@@ -13,6 +13,7 @@ import { addJobCommands, addLinkCommands } from "./jobs.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
 import { addMemberCommands } from "./members.ts";
+import { CommandEnd } from "./operation-command.ts";
 import { addOrganizationCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
 import { readName } from "./options.ts";
@@ -24,7 +25,7 @@ export type { CliContext } from "./context.ts";
 
 /**
  * Runs the command that the arguments (without program and script) name; none is `serve`. Returns the exit
- * code: 0 done, 1 failed, 2 the command was not understood.
+ * code: 0 done, 1 failed, 2 the command was not understood, 3 a comparison found differences.
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
@@ -32,6 +33,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return exitCodeOf(error);
+    if (error instanceof CommandEnd) return error.exitCode;
     // The reader of the output has seen enough, as `head` does.
     if (error instanceof Error && "code" in error && error.code === "EPIPE") return 1;
     context.stderr.write(`${describe(error)}\n`);

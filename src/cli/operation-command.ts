@@ -55,6 +55,21 @@ interface OperationCommand<Name extends OperationName, Result = CommandOutput<Na
   line?: (result: Result, given: CommandInput<Name>) => string | null;
   /** Why the command ends with 1 though the operation has run. */
   failure?: (result: Result, given: CommandInput<Name>) => string | null;
+  /** True where the command ends with `DIFFERENCES`. */
+  differs?: (result: Result, given: CommandInput<Name>) => boolean;
+}
+
+/** Exit code of a command that only compared, and found differences. */
+const DIFFERENCES = 3;
+
+/** Ends a command with an exit code, after its output. */
+export class CommandEnd extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`the command ended with ${exitCode}`);
+    this.exitCode = exitCode;
+  }
 }
 
 /** Adds a command that runs an operation and prints its result. */
@@ -107,6 +122,7 @@ function add<Name extends OperationName, Result>(
     if (text !== null) cli.printLine(text);
     const problem = failure?.(result, given) ?? null;
     if (problem !== null) throw new Error(problem);
+    if (declared.differs?.(result, given)) throw new CommandEnd(DIFFERENCES);
   });
 }
 
