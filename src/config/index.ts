@@ -8,7 +8,8 @@ export {
   WORKER_VARIABLE,
   type Environment,
 } from "./environment.ts";
-export { loadSettings, type LoadedSettings, type LoadOptions } from "./load.ts";
+export { loadSettings, readShippedModels, type LoadedSettings, type LoadOptions } from "./load.ts";
+export type { ShippedModel } from "./catalogue.ts";
 export { currentKey, ensureMasterKey, openingKeys, type MasterKeys } from "./master-key.ts";
 export { isReloadable, mergeReloaded, type Reload } from "./reload.ts";
 export { associatedData } from "./stored-entries.ts";

@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { StoredEntry } from "../admin/configuration/store-port.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
 import { resolveReferences } from "./addresses.ts";
-import { readCatalogue } from "./catalogue.ts";
+import { readCatalogue, shippedModels, type ShippedModel } from "./catalogue.ts";
 import type { ProviderSchemas } from "./channels.ts";
 import { describeSettings, type SettingRow } from "./describe.ts";
 import {
@@ -134,6 +134,11 @@ function describe(
     origins: new Map(rows.map(({ path, origin }) => [path, origin])),
     warnings: [...warnings, ...configured.problems],
   };
+}
+
+/** The models of the shipped catalogue, by id. */
+export async function readShippedModels(directory = SHIPPED_CATALOGUE): Promise<Map<string, ShippedModel>> {
+  return shippedModels(await readCatalogue(directory, () => {}));
 }
 
 const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");

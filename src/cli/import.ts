@@ -1,0 +1,71 @@
+import type { Command } from "commander";
+import { readShippedModels, readYaml, writeYaml } from "../config/index.ts";
+import type { CommandContext } from "./context.ts";
+import { ImportDraft, type Sections } from "./imports/draft.ts";
+import { importLiteLlm } from "./imports/litellm.ts";
+import { importNewApi } from "./imports/new-api.ts";
+import { importPortkey } from "./imports/portkey.ts";
+import { readInputFile } from "./options.ts";
+
+type Importer = (draft: ImportDraft, files: readonly unknown[], env: NodeJS.Dict<string>) => void;
+
+const SOURCES: Readonly<Record<string, { files: string; read: Importer }>> = {
+  litellm: {
+    files: "config.yaml, and saved responses of /key/list?return_full_object=true and /team/list",
+    read: importLiteLlm,
+  },
+  "new-api": {
+    files: "saved responses of /api/channel/, /api/option/ and /api/token/",
+    read: importNewApi,
+  },
+  portkey: {
+    files:
+      "configs by the model names that call them here, and saved responses of /virtual-keys and /api-keys",
+    read: importPortkey,
+  },
+};
+
+/** `import litellm|new-api|portkey` */
+export function addImportCommands(program: Command, cli: CommandContext): void {
+  const parent = program
+    .command("import")
+    .description("make a document for `config import` from the configuration of another gateway");
+  for (const [name, { files, read }] of Object.entries(SOURCES))
+    parent
+      .command(name)
+      .description(`print what the database declares, with what these files have: ${files}`)
+      .argument("<files...>", "YAML or JSON")
+      .action(async (paths: string[]) => {
+        const draft = new ImportDraft(await readShippedModels(cli.context.catalogueDirectory));
+        const contents = await Promise.all(paths.map(readDocument));
+        read(draft, contents, cli.context.env);
+        draft.noteUnpriced();
+        const { yaml } = await cli.run("configuration.export", {});
+        await cli.write(merge(yaml, draft));
+        cli.warn(draft.notes);
+      });
+}
+
+/** Throws when the file is not YAML, of which JSON is a part. */
+async function readDocument(path: string): Promise<unknown> {
+  const { value, problems } = readYaml(await readInputFile(path));
+  const [first] = problems;
+  if (first) throw new Error(`${path}: line ${first.line} ${first.message}`);
+  return value;
+}
+
+/** What is there already stays, because `config import` removes what a section leaves out. */
+function merge(yaml: string, draft: ImportDraft): string {
+  const present = Object(readYaml(yaml).value) as Record<string, Record<string, unknown> | null>;
+  const merged = { ...present };
+  for (const [section, items] of Object.entries(draft.sections) as [
+    keyof Sections,
+    Record<string, unknown>,
+  ][]) {
+    const known = present[section] ?? {};
+    for (const id of Object.keys(items))
+      if (Object.hasOwn(known, id)) draft.note(`${section}.${id}`, "stays as it is here");
+    merged[section] = { ...items, ...known };
+  }
+  return writeYaml(merged);
+}

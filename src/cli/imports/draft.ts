@@ -1,0 +1,165 @@
+import { MASK } from "../../admin/channels/schema.ts";
+import type { ShippedModel } from "../../config/index.ts";
+
+/** Fields of an object, as they stand in the document of `config import`. */
+type Item = Record<string, unknown>;
+
+/** The sections of the document that importers fill, objects by id. */
+export type Sections = Record<
+  "channels" | "models" | "organizations" | "keys" | "budgets",
+  Record<string, Item>
+>;
+
+/** A channel as another gateway has it. */
+export interface SourceChannel {
+  provider: string;
+  baseUrl?: string | undefined;
+  /** Absent where the source does not show it. */
+  credential?: string | undefined;
+  region?: string | undefined;
+  settings?: Item | undefined;
+  maxConcurrent?: number | undefined;
+}
+
+export interface SourceTarget {
+  channel: string;
+  upstreamModel: string;
+  weight: number;
+}
+
+/** A model as another gateway has it. */
+export interface SourceModel {
+  kind: "chat" | "embedding" | "image";
+  strategy: "ordered" | "weighted";
+  targets: SourceTarget[];
+  /** Largest output in tokens. */
+  maxOutputTokens?: number | undefined;
+  /** Length of a vector. */
+  dimensions?: number | undefined;
+  /** US dollars for a million tokens by category, as decimals. */
+  perMillion?: Record<string, string> | undefined;
+}
+
+/** Output and vector of a model that neither the source nor the catalogue describes. */
+const ASSUMED = { max_output_tokens: 16_384, dimensions: 1536 } as const;
+
+/** The document that an importer makes, and notes of what it could not carry. */
+export class ImportDraft {
+  readonly sections: Sections = { channels: {}, models: {}, organizations: {}, keys: {}, budgets: {} };
+  readonly notes: { path: string; message: string }[] = [];
+  readonly #shipped: ReadonlyMap<string, ShippedModel>;
+  readonly #sources = new Map<string, SourceChannel>();
+
+  constructor(shipped: ReadonlyMap<string, ShippedModel>) {
+    this.#shipped = shipped;
+  }
+
+  /** Says of an object, such as `key ci`, what is not as it was. */
+  note(path: string, message: string): void {
+    this.notes.push({ path, message });
+  }
+
+  /** Adds a channel, unless there is one that calls the same address with the same credential. Returns its id. */
+  channel(name: string, source: SourceChannel): string {
+    for (const [id, known] of this.#sources) if (Bun.deepEquals(known, source)) return id;
+    const id = freeId(idOf(name), this.#sources);
+    this.#sources.set(id, source);
+    const { provider, baseUrl, credential, region, settings, maxConcurrent } = source;
+    if (credential === undefined)
+      this.note(`channel ${id}`, `has no known credential: write it in place of ${MASK}`);
+    this.sections.channels[id] = defined({
+      provider,
+      base_url: baseUrl,
+      credential: credential ?? MASK,
+      region,
+      settings,
+      max_concurrent: maxConcurrent,
+    });
+    return id;
+  }
+
+  /** Adds a model; what its source does not say comes from the catalogue, else it is assumed and noted. */
+  model(id: string, source: SourceModel): void {
+    const route = {
+      strategy: source.strategy,
+      targets: source.targets.map(({ channel, upstreamModel, weight }) => ({
+        channel,
+        upstream_model: upstreamModel,
+        ...(source.strategy === "weighted" && { weight }),
+      })),
+    };
+    const price = source.perMillion && { per_million: source.perMillion };
+    if (this.#shipped.has(id)) this.sections.models[id] = defined({ price, route });
+    else {
+      const described = this.#describe(id, source);
+      if (described)
+        this.sections.models[id] = defined({ ...described, price: price ?? described["price"], route });
+    }
+  }
+
+  /** The entry of a model that is not in the catalogue under its name; null where too little is known. */
+  #describe(id: string, { kind, targets, maxOutputTokens, dimensions }: SourceModel): Item | null {
+    const shipped = targets.flatMap((target) => this.#shippedAs(target) ?? [])[0];
+    if (shipped) {
+      const { upstream_model: _, display_name: __, ...entry } = shipped.entry;
+      return entry;
+    }
+    if (kind === "image") {
+      this.note(`model ${id}`, "is left out: its sizes and prices are not known; describe it under `models`");
+      return null;
+    }
+    const [field, known] =
+      kind === "chat"
+        ? (["max_output_tokens", maxOutputTokens] as const)
+        : (["dimensions", dimensions] as const);
+    if (known === undefined) this.note(`model ${id}`, `has no known ${field}: ${ASSUMED[field]} is assumed`);
+    return { type: kind, [field]: known ?? ASSUMED[field] };
+  }
+
+  #shippedAs({ channel, upstreamModel }: SourceTarget): ShippedModel | undefined {
+    const provider = this.#sources.get(channel)?.provider;
+    const isSame = (target: ShippedModel["targets"][number]): boolean =>
+      target.provider === provider && target.upstreamModel === upstreamModel;
+    return this.#shipped.values().find(({ targets }) => targets.some(isSame));
+  }
+
+  /** Says for each model without a price that calls of it will be refused. */
+  noteUnpriced(): void {
+    for (const [id, { price, prices }] of Object.entries(this.sections.models))
+      if (price === undefined && prices === undefined && this.#shipped.get(id)?.entry.price === undefined)
+        this.note(`model ${id}`, "has no price: its calls are refused with 402 until `prices set` gives one");
+  }
+}
+
+/** A name as an id: lower-case letters, digits and dashes, at most 64. */
+export function idOf(name: string): string {
+  const id = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 60);
+  return id === "" ? "imported" : id;
+}
+
+/** The id itself, or with the first number that makes it one of its own. */
+export function freeId(id: string, taken: { has(id: string): boolean }): string {
+  if (!taken.has(id)) return id;
+  for (let number = 2; ; number += 1) if (!taken.has(`${id}-${number}`)) return `${id}-${number}`;
+}
+
+/** Without the fields that are undefined. */
+export function defined(item: Item): Item {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
+}
+
+/** A price of one token in US dollars as the decimal of a million tokens. */
+export function perMillionOf(perToken: number): string {
+  return decimalOf(perToken * 1_000_000);
+}
+
+/** An amount as a decimal of at most nine places. */
+export function decimalOf(amount: number): string {
+  return Number(amount.toPrecision(12))
+    .toFixed(9)
+    .replace(/\.?0+$/, "");
+}

@@ -1,0 +1,212 @@
+import { z } from "zod";
+import { addKey } from "./access.ts";
+import {
+  decimalOf,
+  type ImportDraft,
+  type SourceChannel,
+  type SourceModel,
+  type SourceTarget,
+} from "./draft.ts";
+
+/** Providers by the number of a channel's type (`constant/channel.go` of new-api and one-api). */
+const PROVIDERS: Readonly<Record<number, string>> = {
+  1: "openai",
+  3: "azure",
+  4: "ollama",
+  8: "openai",
+  14: "anthropic",
+  17: "dashscope",
+  20: "openrouter",
+  24: "gemini",
+  25: "moonshot",
+  26: "zhipu",
+  33: "bedrock",
+  35: "minimax",
+  41: "vertex",
+  42: "mistral",
+  43: "deepseek",
+  45: "ark",
+  48: "xai",
+  56: "replicate",
+};
+
+/** Providers whose address ends in `/v1` here, and without it there. */
+const WITH_VERSION: ReadonlySet<string> = new Set([
+  "openai",
+  "ollama",
+  "moonshot",
+  "minimax",
+  "mistral",
+  "xai",
+]);
+
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.union([z.array(item), z.looseObject({ items: z.array(item) }).transform(({ items }) => items)]);
+const response = <Data extends z.ZodType>(data: Data) => z.looseObject({ data });
+
+/** A response of `GET /api/channel/`; `key` is in it only for the channel's own page or an export of the table. */
+const channelsSchema = response(
+  listOf(
+    z.looseObject({
+      type: z.int(),
+      name: z.string(),
+      models: z.string(),
+      key: z.string().nullish(),
+      base_url: z.string().nullish(),
+      model_mapping: z.string().nullish(),
+      priority: z.number().nullish(),
+      weight: z.number().nullish(),
+      status: z.int(),
+      group: z.string().nullish(),
+    }),
+  ),
+);
+/** A response of `GET /api/option/`. */
+const optionsSchema = response(z.array(z.looseObject({ key: z.string(), value: z.string() })));
+/** A response of `GET /api/token/`. */
+const tokensSchema = response(
+  listOf(
+    z.looseObject({
+      name: z.string(),
+      status: z.int(),
+      remain_quota: z.number(),
+      unlimited_quota: z.boolean(),
+      expired_time: z.number(),
+      model_limits_enabled: z.boolean().nullish(),
+      model_limits: z.string().nullish(),
+    }),
+  ),
+);
+
+type Channel = z.output<typeof channelsSchema>["data"][number];
+
+const ENABLED = 1;
+const NEVER = -1;
+/** US dollars for a million tokens at ratio 1, and quota of one dollar where no option says another. */
+const DOLLARS_OF_RATIO = 2;
+const QUOTA_PER_DOLLAR = 500_000;
+
+/** Imports new-api's responses of channels, options and tokens. */
+export function importNewApi(draft: ImportDraft, files: readonly unknown[]): void {
+  const read = <Data>(schema: z.ZodType<{ data: Data }>): Data[] =>
+    files.flatMap((file) => {
+      const result = schema.safeParse(file);
+      return result.success ? [result.data.data] : [];
+    });
+  const channels = read<Channel[]>(channelsSchema).flat();
+  const options = new Map(
+    read(optionsSchema).flatMap((rows) => rows.map(({ key, value }) => [key, value] as const)),
+  );
+  importChannels(draft, channels, options);
+  const quotaPerDollar = Number(options.get("QuotaPerUnit") ?? QUOTA_PER_DOLLAR);
+  for (const token of read(tokensSchema).flat())
+    addKey(draft, {
+      name: token.name,
+      models: token.model_limits_enabled ? wordsOf(token.model_limits ?? "") : undefined,
+      isDisabled: token.status !== ENABLED,
+      expiresAt: token.expired_time === NEVER ? undefined : new Date(token.expired_time * 1000),
+      budget: token.unlimited_quota
+        ? undefined
+        : { amount: decimalOf(Math.max(0, token.remain_quota) / quotaPerDollar), period: "total" },
+    });
+}
+
+/** Channels of the highest priority share a model's requests by weight; the others follow in order. */
+function importChannels(
+  draft: ImportDraft,
+  channels: readonly Channel[],
+  options: ReadonlyMap<string, string>,
+): void {
+  const offers = new Map<string, { channel: Channel; target: SourceTarget }[]>();
+  for (const channel of channels.toSorted((one, other) => (other.priority ?? 0) - (one.priority ?? 0))) {
+    const source = sourceOf(draft, channel);
+    if (!source) continue;
+    const id = draft.channel(channel.name, source);
+    const mapping = recordOf(channel.model_mapping);
+    for (const model of wordsOf(channel.models)) {
+      const mapped = mapping[model];
+      const upstreamModel = typeof mapped === "string" ? mapped : model;
+      const target = { channel: id, upstreamModel, weight: Math.max(1, channel.weight ?? 1) };
+      offers.set(model, [...(offers.get(model) ?? []), { channel, target }]);
+    }
+    if (channel.group && channel.group !== "default")
+      draft.note(
+        `channel ${channel.name}`,
+        `serves everybody here: the groups ${channel.group} are not carried`,
+      );
+  }
+  const ratios = recordOf(options.get("ModelRatio"));
+  const completions = recordOf(options.get("CompletionRatio"));
+  const fixed = recordOf(options.get("ModelPrice"));
+  for (const [model, all] of offers) {
+    const isShared = new Set(all.map(({ channel }) => channel.priority ?? 0)).size === 1 && all.length > 1;
+    if (model in fixed)
+      draft.note(
+        `model ${model}`,
+        `costs ${String(fixed[model])} USD a call there: set a price of tokens or of pictures`,
+      );
+    draft.model(model, {
+      kind: kindOf(model),
+      strategy: isShared ? "weighted" : "ordered",
+      targets: all.map(({ target }) => target),
+      perMillion: model in fixed ? undefined : priceOf(ratios[model], completions[model]),
+    });
+  }
+}
+
+function sourceOf(
+  draft: ImportDraft,
+  { name, type, status, key, base_url: baseUrl }: Channel,
+): SourceChannel | null {
+  const provider = PROVIDERS[type];
+  const reason =
+    status !== ENABLED
+      ? "is disabled"
+      : provider === undefined
+        ? `is of type ${type}, which is not known here`
+        : null;
+  if (reason !== null || provider === undefined) {
+    draft.note(`channel ${name}`, `is left out: it ${reason}`);
+    return null;
+  }
+  const keys = (key ?? "").split("\n").filter((line) => line !== "");
+  if (keys.length > 1) draft.note(`channel ${name}`, `has ${keys.length} keys: the first one is carried`);
+  const address = baseUrl?.replace(/\/+$/, "");
+  return {
+    provider,
+    baseUrl: address
+      ? address + (WITH_VERSION.has(provider) && !/\/v\d+$/.test(address) ? "/v1" : "")
+      : undefined,
+    credential: keys[0],
+  };
+}
+
+function kindOf(model: string): SourceModel["kind"] {
+  if (/embed/i.test(model)) return "embedding";
+  return /image|dall-e|seedream|flux/i.test(model) ? "image" : "chat";
+}
+
+function priceOf(ratio: unknown, completion: unknown): Record<string, string> | undefined {
+  if (typeof ratio !== "number") return undefined;
+  const input = ratio * DOLLARS_OF_RATIO;
+  return {
+    input: decimalOf(input),
+    output: decimalOf(input * (typeof completion === "number" ? completion : 1)),
+  };
+}
+
+function wordsOf(list: string): string[] {
+  return list
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+}
+
+/** A JSON object in a text field; empty where it is none. */
+function recordOf(json: string | null | undefined): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(json || "{}")) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,170 @@
+import { z } from "zod";
+import { addKey, type SourceBudget } from "./access.ts";
+import { decimalOf, type ImportDraft, type SourceTarget } from "./draft.ts";
+
+/** Providers by Portkey's names of vendors. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  openai: "openai",
+  "azure-openai": "azure",
+  anthropic: "anthropic",
+  google: "gemini",
+  "vertex-ai": "vertex",
+  bedrock: "bedrock",
+  deepseek: "deepseek",
+  groq: "groq",
+  "mistral-ai": "mistral",
+  "x-ai": "xai",
+  "together-ai": "together",
+  "fireworks-ai": "fireworks",
+  openrouter: "openrouter",
+  ollama: "ollama",
+  dashscope: "dashscope",
+  moonshot: "moonshot",
+  zhipu: "zhipu",
+};
+
+interface Config {
+  name?: string | null | undefined;
+  strategy?: { mode?: string | null | undefined } | null | undefined;
+  provider?: string | null | undefined;
+  virtual_key?: string | null | undefined;
+  api_key?: string | null | undefined;
+  custom_host?: string | null | undefined;
+  weight?: number | null | undefined;
+  override_params?: { model?: string | null | undefined } | null | undefined;
+  targets?: Config[] | null | undefined;
+}
+
+const text = z.string().nullish();
+/** A config, as the gateway takes it in `x-portkey-config`; targets may have targets. */
+const configSchema: z.ZodType<Config> = z.lazy(() =>
+  z.looseObject({
+    name: text,
+    strategy: z.looseObject({ mode: text }).nullish(),
+    provider: text,
+    virtual_key: text,
+    api_key: text,
+    custom_host: text,
+    weight: z.number().nullish(),
+    override_params: z.looseObject({ model: text }).nullish(),
+    targets: z.array(configSchema).nullish(),
+  }),
+);
+const namedSchema = z.record(z.string(), configSchema);
+/** Response of `GET /virtual-keys`. */
+const virtualKeysSchema = z.looseObject({
+  data: z.array(z.looseObject({ slug: z.string(), provider_id: text, provider: text })),
+});
+/** Response of `GET /api-keys`. */
+const apiKeysSchema = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      name: z.string(),
+      expires_at: text,
+      rate_limits: z
+        .array(z.looseObject({ type: z.string(), unit: z.string(), value: z.number() }))
+        .nullish(),
+      usage_limits: z
+        .looseObject({ credit_limit: z.number().nullish(), periodic_reset: text, type: text })
+        .nullish(),
+    }),
+  ),
+});
+
+/**
+ * Imports Portkey's configs, each under the name of the model that calls it here, and its lists of virtual keys and API
+ * keys where they are given.
+ */
+export function importPortkey(draft: ImportDraft, files: readonly unknown[]): void {
+  const vendors = new Map<string, string>();
+  for (const file of files) {
+    const keys = virtualKeysSchema.safeParse(file);
+    if (keys.success)
+      for (const { slug, provider_id: id, provider } of keys.data.data)
+        vendors.set(slug, id ?? provider ?? "");
+  }
+  for (const file of files) {
+    const isList = Array.isArray(Object(file).data);
+    const configs = isList ? null : namedSchema.safeParse(file);
+    if (configs?.success)
+      for (const [name, config] of Object.entries(configs.data)) importConfig(draft, name, config, vendors);
+  }
+  for (const file of files) {
+    const keys = apiKeysSchema.safeParse(file);
+    if (keys.success && !virtualKeysSchema.safeParse(file).success) importKeys(draft, keys.data.data);
+  }
+}
+
+function importConfig(
+  draft: ImportDraft,
+  name: string,
+  config: Config,
+  vendors: ReadonlyMap<string, string>,
+): void {
+  const mode = config.strategy?.mode ?? "single";
+  if (!["single", "fallback", "loadbalance"].includes(mode))
+    draft.note(
+      `config ${name}`,
+      `has the strategy ${mode}, which is not carried: its targets are called in order`,
+    );
+  const targets = leavesOf(config).flatMap((leaf) => targetOf(draft, name, leaf, vendors) ?? []);
+  if (targets.length === 0) return;
+  draft.model(name, { kind: "chat", strategy: mode === "loadbalance" ? "weighted" : "ordered", targets });
+  for (const field of ["cache", "retry", "input_guardrails", "output_guardrails", "request_timeout"])
+    if (field in config) draft.note(`config ${name}`, `has ${field}, which is not carried`);
+}
+
+/** The targets at the ends of the tree, from the first to the last; each has what stands above it. */
+function leavesOf({ targets, ...own }: Config): Config[] {
+  if (!targets || targets.length === 0) return [own];
+  return targets.flatMap((target) => leavesOf({ ...own, ...target }));
+}
+
+function targetOf(
+  draft: ImportDraft,
+  name: string,
+  leaf: Config,
+  vendors: ReadonlyMap<string, string>,
+): SourceTarget | null {
+  const slug = leaf.virtual_key ?? leaf.provider?.replace(/^@/, "") ?? "";
+  const vendor = vendors.get(slug) ?? slug;
+  const provider = PROVIDERS[vendor] ?? (leaf.custom_host ? "openai" : undefined);
+  if (provider === undefined) {
+    draft.note(
+      `config ${name}`,
+      `has a target that is left out: the vendor ${vendor || "that it names"} is not known here`,
+    );
+    return null;
+  }
+  const channel = draft.channel(leaf.virtual_key ?? provider, {
+    provider,
+    baseUrl: leaf.custom_host ?? undefined,
+    credential: leaf.api_key ?? undefined,
+  });
+  return {
+    channel,
+    upstreamModel: leaf.override_params?.model ?? name,
+    weight: Math.max(1, Math.round((leaf.weight ?? 1) * (Number.isInteger(leaf.weight ?? 1) ? 1 : 1000))),
+  };
+}
+
+const PERIODS: Readonly<Record<string, SourceBudget["period"]>> = { monthly: "month", weekly: "month" };
+
+function importKeys(draft: ImportDraft, keys: z.output<typeof apiKeysSchema>["data"]): void {
+  for (const { name, expires_at: expires, rate_limits: rates, usage_limits: usage } of keys) {
+    const rateOf = (type: string): number | undefined =>
+      rates?.find((rate) => rate.type === type && rate.unit === "rpm")?.value;
+    if (usage?.periodic_reset === "weekly")
+      draft.note(`key ${name}`, "has a budget of a week, which is one of a month here");
+    addKey(draft, {
+      name,
+      requestsPerMinute: rateOf("requests"),
+      tokensPerMinute: rateOf("tokens"),
+      expiresAt: expires ? new Date(expires) : undefined,
+      budget:
+        typeof usage?.credit_limit === "number" && (usage.type ?? "cost") === "cost"
+          ? { amount: decimalOf(usage.credit_limit), period: PERIODS[usage.periodic_reset ?? ""] ?? "total" }
+          : undefined,
+    });
+  }
+}
