@@ -1,6 +1,6 @@
 import type { Address } from "./client-connection.ts";
 import type { BOTH_CORES, LOAD_CORE, Machine, SERVER_CORE } from "./machine.ts";
-import { START_ENVIRONMENT } from "../test/support/start-environment.ts";
+import { RUNTIME_VARIABLES } from "../src/config/environment.ts";
 
 /** A server process of the benchmark on loopback. */
 export interface ServerProcess {
@@ -87,7 +87,7 @@ export function environmentOf(command: Pick<ServerCommand, "environment">): Reco
   return {
     PATH: process.env.PATH ?? "",
     HOME: process.env.HOME ?? "",
-    ...START_ENVIRONMENT,
+    ...RUNTIME_VARIABLES,
     ...command.environment,
   };
 }

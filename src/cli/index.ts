@@ -1,6 +1,7 @@
 import { Command, CommanderError, type Option } from "commander";
 import { DependencyError } from "../gateway/dependency-error.ts";
 import { ConfigurationError } from "../config/index.ts";
+import { PROGRAM_NAME } from "../lib/program-files.ts";
 import { VERSION } from "../lib/version.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { addAuditCommands } from "./audit.ts";
@@ -62,7 +63,7 @@ function requireOptionsLast(program: Command): Command {
 
 /** Every command, as it is parsed and documented. */
 export function buildProgram(context: CliContext): Command {
-  const program = new Command("npm start --");
+  const program = new Command(PROGRAM_NAME);
   program
     .description("One address, one key and one bill in front of every hosted model.")
     .option("--version", "print the version")
@@ -155,7 +156,7 @@ function refuseCommand(program: Command, unknown: string): never {
     unknown,
     program.commands.map((command) => command.name()),
   );
-  program.error(`error: unknown command "${unknown}"${suggestion || "; npm start -- --help lists them"}`);
+  program.error(`error: unknown command "${unknown}"${suggestion || `; ${PROGRAM_NAME} --help lists them`}`);
 }
 
 function exitCodeOf(error: CommanderError): number {

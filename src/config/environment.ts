@@ -8,6 +8,21 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
+/** Variables that the runtime reads when it starts, and that suit a gateway; the environment may set others. */
+export const RUNTIME_VARIABLES: Readonly<Record<string, string>> = {
+  /** Outgoing calls at once; the runtime's own limit is 256. */
+  BUN_CONFIG_MAX_HTTP_REQUESTS: "65000",
+  /** Milliseconds until free memory goes back to the system: the next request needs it again. */
+  MIMALLOC_PURGE_DELAY: "1000",
+};
+
+/** Returns the command and arguments of this process, also where it is the one-file executable. */
+export function ownCommand(): [string, ...string[]] {
+  return Bun.isStandaloneExecutable
+    ? [process.execPath, ...process.argv.slice(2)]
+    : [process.execPath, ...process.argv.slice(1)];
+}
+
 /** With this variable the runtime would check no certificate: neither of vendors, databases nor storage. */
 export const UNCHECKED_CERTIFICATES = "NODE_TLS_REJECT_UNAUTHORIZED";
 

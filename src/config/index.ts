@@ -2,6 +2,7 @@ export type { ProviderSchemas } from "./channels.ts";
 export type { SettingRow } from "./describe.ts";
 export {
   ignoreProxies,
+  ownCommand,
   processEnvironment,
   secureEnvironment,
   RESTARTS_VARIABLE,

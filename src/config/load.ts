@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import type { StoredEntry } from "../admin/configuration/store-port.ts";
+import { programFolder } from "../lib/program-files.ts";
 import { readStrictly, type Problem } from "../lib/schema-problems.ts";
 import { resolveReferences } from "./addresses.ts";
 import { readCatalogue, shippedModels, type ShippedModel } from "./catalogue.ts";
@@ -141,7 +142,7 @@ export async function readShippedModels(directory = SHIPPED_CATALOGUE): Promise<
   return shippedModels(await readCatalogue(directory, () => {}));
 }
 
-const SHIPPED_CATALOGUE = resolve(import.meta.dir, "../../catalogue");
+const SHIPPED_CATALOGUE = programFolder("catalogue");
 
 function workerOf(env: Environment): Pick<Settings, "worker" | "restarts"> {
   return { worker: Number(env[WORKER_VARIABLE]) || null, restarts: Number(env[RESTARTS_VARIABLE]) || 0 };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ownValue } from "../lib/own-value.ts";
-import { DIRECTORY, readManifest, versionOfSources, type PageManifest } from "./manifest.ts";
+import { DIRECTORY, readManifest, shippedVersion, versionOfSources, type PageManifest } from "./manifest.ts";
 
 /** After its start the gateway has more urgent work than looking for a build. */
 const WARM_UP_MS = 5_000;
@@ -47,9 +47,9 @@ export function openConsole(onProblem: (error: unknown) => void) {
   };
 }
 
-/** Returns the build of the present sources, and makes it where there is none. */
+/** Returns the build that was shipped, or that of the present sources, and makes it where there is none. */
 async function findBuild(): Promise<Build> {
-  const version = await versionOfSources();
+  const version = (await shippedVersion()) ?? (await versionOfSources());
   const folder = join(DIRECTORY, version);
   const known = await readManifest(version);
   if (known) return { manifest: known, folder };

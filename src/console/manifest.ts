@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PROGRAM_ROOT, programFolder } from "../lib/program-files.ts";
 
 /** The folder of the builds of the page, each in a folder of its version. */
-export const DIRECTORY = resolve(import.meta.dir, "../../dist/console");
+export const DIRECTORY = programFolder("dist/console");
 
 const MANIFEST = "manifest.json";
 
@@ -26,14 +27,19 @@ interface BuiltFile {
   source: string | null;
 }
 
+/** Returns the version of the one build in a package or an executable, which has no sources; null in a checkout. */
+export async function shippedVersion(): Promise<string | null> {
+  if (await Bun.file(join(PROGRAM_ROOT, "src/console/index.html")).exists()) return null;
+  return (await readdir(DIRECTORY))[0] ?? null;
+}
+
 /** Returns a hash of the bundle's sources, including the lower floors that it imports. */
 export async function versionOfSources(): Promise<string> {
-  const root = resolve(import.meta.dir, "../..");
   const sources = new Bun.Glob("src/{console,admin,domain,lib}/**/*.{ts,tsx,json,css,html,svg}");
-  const names = [...sources.scanSync(root)].filter((name) => !name.endsWith(".test.ts")).sort();
+  const names = [...sources.scanSync(PROGRAM_ROOT)].filter((name) => !name.endsWith(".test.ts")).sort();
   const hash = createHash("sha256");
   for (const name of [...names, "package-lock.json"]) {
-    hash.update(`${name}\n`).update(await readFile(join(root, name)));
+    hash.update(`${name}\n`).update(await readFile(join(PROGRAM_ROOT, name)));
   }
   return hash.digest("hex").slice(0, 20);
 }

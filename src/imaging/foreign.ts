@@ -1,3 +1,5 @@
+import decoderPath from "@imagemagick/magick-wasm/magick.wasm" with { type: "file" };
+import { threadScript } from "../lib/program-files.ts";
 import { createSemaphore } from "../lib/semaphore.ts";
 import { untilAborted, withDeadline } from "../lib/waiting.ts";
 import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-reader.ts";
@@ -13,7 +15,7 @@ export async function decodeForeign(
 ): Promise<Blob> {
   using _turn = await TURNS.acquire(signal);
   const bytes = await image.bytes();
-  const thread = new Worker(new URL("./foreign-worker.ts", import.meta.url).href);
+  const thread = new Worker(threadScript("src/imaging/foreign-worker.ts"));
   try {
     const decoding = withDeadline(
       MAX_MS,
@@ -75,6 +77,5 @@ function compiledDecoder(): Promise<WebAssembly.Module> {
 }
 
 async function compileDecoder(): Promise<WebAssembly.Module> {
-  const path = Bun.fileURLToPath(import.meta.resolve("@imagemagick/magick-wasm/magick.wasm"));
-  return await WebAssembly.compile(await Bun.file(path).bytes());
+  return await WebAssembly.compile(await Bun.file(decoderPath).bytes());
 }

@@ -1,5 +1,11 @@
 import type { Subprocess } from "bun";
-import { processEnvironment, RESTARTS_VARIABLE, type Settings, WORKER_VARIABLE } from "../config/index.ts";
+import {
+  ownCommand,
+  processEnvironment,
+  RESTARTS_VARIABLE,
+  type Settings,
+  WORKER_VARIABLE,
+} from "../config/index.ts";
 import { systemClock } from "../lib/clock.ts";
 import { every, sleep } from "../lib/waiting.ts";
 import { LimitCoordinator } from "../storage/counters/limit-coordinator.ts";
@@ -136,7 +142,7 @@ class Worker {
     receive: (message: WorkerMessage | RelayedMessage) => void,
   ) {
     this.number = number;
-    this.#process = Bun.spawn([process.execPath, ...process.argv.slice(1)], {
+    this.#process = Bun.spawn(ownCommand(), {
       env: {
         ...processEnvironment(),
         [WORKER_VARIABLE]: String(number),

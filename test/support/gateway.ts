@@ -4,9 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
+import { RUNTIME_VARIABLES } from "../../src/config/environment.ts";
 import { newSecret } from "../../src/lib/secret.ts";
 import { checkResponse } from "./openapi.ts";
-import { START_ENVIRONMENT } from "./start-environment.ts";
 
 /** The real program as a process with its own data folder. */
 export interface TestGateway extends AsyncDisposable {
@@ -44,6 +44,8 @@ export interface TestGateway extends AsyncDisposable {
   startWorker(env?: Record<string, string>): Promise<TestWorker>;
   /** Runs a command on the same folder, in this process, and returns its output. Throws when it fails. */
   cli(...args: string[]): Promise<string>;
+  /** The same by a process of its own. */
+  command(...args: string[]): Promise<string>;
 }
 
 /** A process that only runs jobs. Disposing kills it. */
@@ -97,7 +99,10 @@ export interface Consumed {
 }
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const MAIN = join(ROOT, "src/main.ts");
+/** The program under test; the variable names another build of it, such as the one-file executable. */
+const PROGRAM = process.env["GATEWAY_PROGRAM"]
+  ? [process.env["GATEWAY_PROGRAM"]]
+  : [process.execPath, join(ROOT, "src/start.ts")];
 const START_TIMEOUT_MS = 15_000;
 
 /** A signal is a second one when it comes this long after the first. */
@@ -116,7 +121,7 @@ export async function startTestGateway({
   await Bun.write(join(directory, "gateway.yaml"), yaml);
   const environment = {
     PATH: process.env["PATH"] ?? "",
-    ...START_ENVIRONMENT,
+    ...RUNTIME_VARIABLES,
     GATEWAY_CONFIG: join(directory, "gateway.yaml"),
     GATEWAY_DATA_DIR: dataDirectory,
     GATEWAY_BOOTSTRAP_KEY: key,
@@ -126,7 +131,7 @@ export async function startTestGateway({
     SANDBOX: "on",
     ...env,
   };
-  const command = (args: string[]) => [process.execPath, MAIN, ...args];
+  const command = (args: string[]) => [...PROGRAM, ...args];
   const start = (): Promise<Running> =>
     isByNpm
       ? launch(["npm", "start"], ROOT, environment, isOwnGroup)
@@ -203,6 +208,12 @@ export async function startTestGateway({
       });
       if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}: ${stderr}`);
       return stdout;
+    },
+    async command(...args) {
+      const child = Bun.spawn({ cmd: command(args), cwd: directory, env: environment, stderr: "inherit" });
+      const [output, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+      if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}`);
+      return output;
     },
     async [Symbol.asyncDispose]() {
       running.child.kill("SIGKILL");

@@ -1,3 +1,4 @@
+import { threadScript } from "../program-files.ts";
 import { after } from "../waiting.ts";
 
 /**
@@ -48,7 +49,7 @@ export class TokenCounter {
 
   #running(): Worker {
     if (this.#thread) return this.#thread;
-    const thread = new Worker(new URL("./thread.ts", import.meta.url).href, { ref: false });
+    const thread = new Worker(threadScript("src/lib/token-counter/thread.ts"), { ref: false });
     thread.onmessage = ({ data: { id, tokens } }: MessageEvent<CountReply>) => this.#finish(id, tokens);
     // The next text starts a new thread.
     thread.onerror = () => this.#endThread();

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { docsPage } from "../docs-page/page.ts";
 import type { HttpExchange } from "../http-exchange.ts";
@@ -5,6 +6,7 @@ import type { OpenApiDocument } from "../openapi/document.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 import { ownValue } from "../../lib/own-value.ts";
+import { programFolder } from "../../lib/program-files.ts";
 
 /** The page may load its own two files and nothing else. */
 const POLICY = [
@@ -68,7 +70,7 @@ function file(exchange: HttpExchange): Response {
   const name = exchange.parameter;
   const type = ownValue(FILES, name);
   if (type === undefined) throw new GatewayError("not_found", "There is nothing at this path.");
-  return send(exchange, Bun.file(new URL(`../docs-page/${name}`, import.meta.url)), type);
+  return send(exchange, Bun.file(join(programFolder("src/server/docs-page"), name)), type);
 }
 
 /** Sends content that may change with each version of the program, so browsers must revalidate it. */

@@ -1,3 +1,4 @@
+import { PROGRAM_NAME } from "../../lib/program-files.ts";
 import type { Integer } from "../database/expressions.ts";
 import { MIGRATIONS } from "../database/migrate.ts";
 import type { Database } from "../database/sql.ts";
@@ -19,7 +20,7 @@ export async function requireCurrent(database: Database): Promise<number> {
   const migrations = Number(row?.version ?? 0);
   if (migrations < MIGRATIONS.length)
     throw new Error(
-      `the database is at version ${migrations} and this program at ${MIGRATIONS.length}: back it up with the program of its version, or run npm start -- migrate first`,
+      `the database is at version ${migrations} and this program at ${MIGRATIONS.length}: back it up with the program of its version, or run ${PROGRAM_NAME} migrate first`,
     );
   return migrations;
 }

@@ -1,3 +1,4 @@
+import { threadScript } from "../../lib/program-files.ts";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { StorageReport } from "../report.ts";
 import type { BackgroundWork } from "../../lib/waiting.ts";
@@ -12,7 +13,7 @@ export function startSqliteUpkeep(
   onCheck: (damage: string | null) => void,
   onProblem: StorageReport,
 ): BackgroundWork {
-  const thread = new Worker(new URL("./sqlite-upkeep-thread.ts", import.meta.url).href, {
+  const thread = new Worker(threadScript("src/storage/database/sqlite-upkeep-thread.ts"), {
     smol: true,
     argv: [location],
   });

@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path";
 import { Database as Connection, type SQLQueryBindings } from "bun:sqlite";
 import { DependencyError } from "../../gateway/dependency-error.ts";
+import { PROGRAM_NAME } from "../../lib/program-files.ts";
 import { sleep } from "../../lib/waiting.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { additionStatement, insertStatement } from "./insert-statement.ts";
@@ -135,8 +136,7 @@ function fail(error: unknown, location: string): never {
     : error;
 }
 
-const RESTORE =
-  "stop the gateway and put a backup in its place by npm start -- restore FILE --force, which keeps the journals";
+const RESTORE = `stop the gateway and put a backup in its place by ${PROGRAM_NAME} restore FILE --force, which keeps the journals`;
 
 const ADVICE = [
   [

@@ -1,3 +1,4 @@
+import { threadScript } from "../../lib/program-files.ts";
 import type { StorageReport } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import type { LedgerWriter } from "./posting.ts";
@@ -31,7 +32,7 @@ export interface ThreadWriter extends LedgerWriter {
   close(): Promise<void>;
 }
 
-const SCRIPT = new URL("./ledger-writer-thread.ts", import.meta.url);
+const SCRIPT = threadScript("src/storage/journal/ledger-writer-thread.ts");
 /** Far beyond the deadline of a call to the database, of which a refused batch needs many. */
 const PATIENCE_MS = 120_000;
 

@@ -1,4 +1,5 @@
 import type { AdminStore } from "../../admin/admin-store.ts";
+import { threadScript } from "../../lib/program-files.ts";
 import type { StorageReport } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import { READERS, type Reader, type ReadStore } from "./readers.ts";
@@ -29,7 +30,7 @@ interface ReadingOptions extends Pick<ReadingSetup, "location" | "journals"> {
 
 type Thread = Exclude<Reader, "caller">;
 
-const SCRIPT = new URL("./readings-thread.ts", import.meta.url);
+const SCRIPT = threadScript("src/storage/readings/readings-thread.ts");
 
 /** `patienceMs` is far beyond any reading that is sound: a report that has no index goes through a whole ledger. */
 const THREADS: Readonly<Record<Thread, { name: string; connections: number; patienceMs: number }>> = {

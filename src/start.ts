@@ -1,0 +1,13 @@
+import { ownCommand, processEnvironment, RUNTIME_VARIABLES } from "./config/environment.ts";
+
+/*
+ * Starts the program with the variables that the runtime reads at its start. Where one is missing, the process replaces
+ * itself, so that its id, its files and its signals stay; few modules are loaded before that.
+ */
+const given = processEnvironment();
+const missing = Object.entries(RUNTIME_VARIABLES).filter(([name]) => !given[name]);
+if (missing.length > 0 && process.execve) {
+  const [program, ...args] = ownCommand();
+  process.execve(program, [program, ...args], { ...given, ...Object.fromEntries(missing) });
+}
+await import("./main.ts");
