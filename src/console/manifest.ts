@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PROGRAM_ROOT, programFolder } from "../lib/program-files.ts";
+import { IS_BUILT, PROGRAM_ROOT, programFolder } from "../lib/program-files.ts";
 
 /** The folder of the builds of the page, each in a folder of its version. */
 export const DIRECTORY = programFolder("dist/console");
@@ -29,7 +29,7 @@ interface BuiltFile {
 
 /** Returns the version of the one build in a package or an executable, which has no sources; null in a checkout. */
 export async function shippedVersion(): Promise<string | null> {
-  if (await Bun.file(join(PROGRAM_ROOT, "src/console/index.html")).exists()) return null;
+  if (!IS_BUILT) return null;
   return (await readdir(DIRECTORY))[0] ?? null;
 }
 

@@ -77,5 +77,5 @@ function compiledDecoder(): Promise<WebAssembly.Module> {
 }
 
 async function compileDecoder(): Promise<WebAssembly.Module> {
-  return await WebAssembly.compile(await Bun.file(decoderPath).bytes());
+  return await WebAssembly.compile(await Bun.file(new URL(decoderPath, import.meta.url)).bytes());
 }

@@ -1,31 +1,34 @@
 import { basename, join, resolve } from "node:path";
 
 /**
- * Says where the program's own files are: beside the sources, or inside the one-file executable, which
- * `deploy/executable.ts` builds of these lists.
+ * Says where the program's own files are: in a checkout beside the sources; in the package and the one-file executable,
+ * which `deploy/program.ts` builds of these lists, beside each other.
  */
 export function programFolder(folder: ProgramFolder): string {
-  return Bun.isStandaloneExecutable ? join(EMBEDDED, basename(folder)) : join(PROGRAM_ROOT, folder);
+  return IS_BUILT ? join(BUILT_FOLDER, basename(folder)) : join(PROGRAM_ROOT, folder);
 }
 
 /** Returns the address of a thread's script, for `new Worker`. */
 export function threadScript(script: ThreadScript): URL {
-  return Bun.isStandaloneExecutable
-    ? new URL(`file://${EMBEDDED}/${script.replace(/ts$/, "js")}`)
-    : Bun.pathToFileURL(join(PROGRAM_ROOT, script));
+  return Bun.pathToFileURL(
+    IS_BUILT ? join(BUILT_FOLDER, basename(script).replace(/ts$/, "js")) : join(PROGRAM_ROOT, script),
+  );
 }
 
-/** The folder of `package.json`. There is none inside the executable. */
+/** False in a checkout, which has sources. */
+export const IS_BUILT = !import.meta.path.endsWith(".ts");
+const BUILT_FOLDER = Bun.isStandaloneExecutable ? "/$bunfs/root" : import.meta.dir;
+
+/** The folder of `package.json`, in a checkout. */
 export const PROGRAM_ROOT = resolve(import.meta.dir, "../..");
 
-/** What a user types before a command: in a checkout by npm, else by the name of the package's `bin` and the executable. */
-export const PROGRAM_NAME =
-  Bun.isStandaloneExecutable || PROGRAM_ROOT.includes("/node_modules/") ? "gateway" : "npm start --";
+/** What a user types before a command. */
+export const PROGRAM_NAME = IS_BUILT ? "gateway" : "npm start --";
 
-/** Folders that are read while the program runs. Their last names differ, which are their names in the executable. */
+/** Folders that are read while the program runs. Their last names differ, which are their names in a build. */
 export const PROGRAM_FOLDERS = ["catalogue", "dist/console", "src/server/docs-page"] as const;
 
-/** Scripts that run as threads. */
+/** Scripts that run as threads. Their file names differ. */
 export const THREAD_SCRIPTS = [
   "src/imaging/foreign-worker.ts",
   "src/lib/token-counter/thread.ts",
@@ -36,6 +39,3 @@ export const THREAD_SCRIPTS = [
 
 type ProgramFolder = (typeof PROGRAM_FOLDERS)[number];
 type ThreadScript = (typeof THREAD_SCRIPTS)[number];
-
-/** The folder in which the runtime shows the files of an executable. */
-const EMBEDDED = "/$bunfs/root";
