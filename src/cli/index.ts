@@ -102,6 +102,7 @@ export function buildProgram(context: CliContext): Command {
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
   addWorkerCommand(program, cli);
+  addHealthCommand(program, cli);
   addMigrateCommand(program, cli);
   addBackupCommands(program, cli);
   addCheckCommand(program, cli);
@@ -132,6 +133,27 @@ function addWorkerCommand(program: Command, cli: CommandContext): void {
       const loaded = await cli.loadSettings();
       cli.warn(loaded.warnings);
       await cli.context.runWorker(loaded, cli.loadSettings);
+    });
+}
+
+const HEALTH_MS = 5_000;
+
+/** `health`: for the health check of a container, which has no other program to ask with. */
+function addHealthCommand(program: Command, cli: CommandContext): void {
+  program
+    .command("health")
+    .description("ask the gateway on this machine whether it is ready")
+    .action(async () => {
+      cli.requireLocal();
+      const { host, port, metricsPort } = (await cli.loadSettings()).settings.server;
+      const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host;
+      const url = `http://${name.includes(":") ? `[${name}]` : name}:${metricsPort ?? port}/readyz`;
+      const signal = AbortSignal.timeout(HEALTH_MS);
+      const { status } = await fetch(url, { signal, proxy: "" }).catch((error: Error) => {
+        throw new Error(`nothing answers at ${url}: ${error.message}`);
+      });
+      if (status !== 200) throw new Error(`${url} responded with status ${status}`);
+      cli.printLine("The gateway is ready.");
     });
 }
 

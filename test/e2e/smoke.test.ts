@@ -116,6 +116,7 @@ test("the console's page and everything it loads are served", async () => {
 test("commands read what the gateway wrote", async () => {
   expect((await gateway.command("--version")).trim()).toBe(packageFile.version);
   expect(await gateway.command("check")).toContain("sandbox-chat");
+  expect(await gateway.command("health")).toContain("is ready");
   expect(await gateway.command("ledger", "verify")).toContain("no difference");
   expect(JSON.parse(await gateway.command("keys", "list", "--json"))).toHaveLength(1);
 });
