@@ -101,9 +101,7 @@ export function buildProgram(context: CliContext): Command {
     await context.serve(loaded, cli.loadSettings);
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
-  addWorkerCommand(program, cli);
-  addHealthCommand(program, cli);
-  addMigrateCommand(program, cli);
+  addLocalCommands(program, cli);
   addBackupCommands(program, cli);
   addCheckCommand(program, cli);
   addConfigCommands(program, cli);
@@ -122,6 +120,13 @@ export function buildProgram(context: CliContext): Command {
   // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
   // excess argument.
   return program.helpCommand(true).allowExcessArguments();
+}
+
+/** Commands of this machine's processes and database. */
+function addLocalCommands(program: Command, cli: CommandContext): void {
+  addWorkerCommand(program, cli);
+  addHealthCommand(program, cli);
+  addMigrateCommand(program, cli);
 }
 
 function addWorkerCommand(program: Command, cli: CommandContext): void {

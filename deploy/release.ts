@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import packageFile from "../package.json";
+import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
+import { components } from "./components.ts";
+import { writeImage } from "./image.ts";
+import { packPackage } from "./package.ts";
+import { buildExecutable, type Runtime } from "./program.ts";
+import { run } from "./run.ts";
+
+/** Every executable of a release, with the package of Bun's runtime for it. */
+const TARGETS = {
+  "linux-x64": { target: "bun-linux-x64", runtime: "bun-linux-x64" },
+  "linux-arm64": { target: "bun-linux-arm64", runtime: "bun-linux-aarch64" },
+  "darwin-x64": { target: "bun-darwin-x64", runtime: "bun-darwin-x64" },
+  "darwin-arm64": { target: "bun-darwin-arm64", runtime: "bun-darwin-aarch64" },
+} as const;
+
+type Platform = keyof typeof TARGETS;
+
+/**
+ * Writes a release into `dist/release`: the npm package, executables, the image, the list of components, where all of it
+ * comes from, and checksums. The runtimes of other platforms come from npm; one that cannot be had is left out with a
+ * line that says so, and with exit code 1.
+ */
+async function release(): Promise<void> {
+  const folder = resolve(PROGRAM_ROOT, "dist/release");
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  // The one build in this folder is the one that is shipped.
+  await rm(join(PROGRAM_ROOT, "dist/console"), { recursive: true, force: true });
+  await run(["npm", "run", "build"], PROGRAM_ROOT);
+  const created = new Date(await git("log", "-1", "--format=%cI"));
+  await packPackage(folder);
+  for (const platform of Object.keys(TARGETS) as Platform[]) {
+    const outfile = join(folder, `gateway-${packageFile.version}-${platform}`);
+    if (!(await buildFor(platform, outfile))) continue;
+    if (platform === `${process.platform}-${process.arch}` && process.platform === "linux") {
+      const image = join(folder, `gateway-${packageFile.version}-image-${process.arch}.tar`);
+      await writeImage({ executable: outfile, outfile: image, created });
+    }
+  }
+  await Bun.write(join(folder, `gateway-${packageFile.version}.cdx.json`), await components());
+  const artifacts = await digests(folder);
+  await Bun.write(join(folder, `gateway-${packageFile.version}.intoto.json`), await provenance(artifacts));
+  const sums = (await digests(folder)).map(({ name, sha256 }) => `${sha256}  ${name}\n`);
+  await Bun.write(join(folder, "SHA256SUMS"), sums.join(""));
+  process.stdout.write(`${sums.join("")}`);
+}
+
+/** Returns false where the platform's runtime cannot be had. */
+async function buildFor(platform: Platform, outfile: string): Promise<boolean> {
+  if (platform === `${process.platform}-${process.arch}`) {
+    await buildExecutable({ outfile });
+    return true;
+  }
+  const downloads = await mkdtemp(join(tmpdir(), "gateway-runtime-"));
+  try {
+    await buildExecutable({ outfile, runtime: await fetchRuntime(platform, downloads) });
+    return true;
+  } catch (error) {
+    process.exitCode = 1;
+    process.stderr.write(`${platform} is left out: ${error instanceof Error ? error.message : error}\n`);
+    return false;
+  } finally {
+    await rm(downloads, { recursive: true });
+  }
+}
+
+/** Gets another platform's runtime as npm would, which checks its integrity. */
+async function fetchRuntime(platform: Platform, folder: string): Promise<Runtime> {
+  const { target, runtime } = TARGETS[platform];
+  const packed = await run(
+    ["npm", "pack", "--json", `@oven/${runtime}@${packageFile.dependencies.bun}`],
+    folder,
+  );
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
+  await run(["tar", "-xzf", filename], folder);
+  return { target, path: join(folder, "package/bin/bun") };
+}
+
+interface Artifact {
+  name: string;
+  sha256: string;
+}
+
+async function digests(folder: string): Promise<Artifact[]> {
+  const names = (await readdir(folder)).sort();
+  return await Promise.all(
+    names.map(async (name) => ({ name, sha256: sha256(await readFile(join(folder, name))) })),
+  );
+}
+
+/**
+ * An in-toto statement with SLSA's predicate (in-toto Attestation v1, SLSA Provenance v1): which commit and lock file the
+ * files are made of, and by what. It is not signed.
+ */
+async function provenance(artifacts: readonly Artifact[]): Promise<string> {
+  const lock = sha256(await readFile(join(PROGRAM_ROOT, "package-lock.json")));
+  const isClean = (await git("status", "--porcelain", "--untracked-files=no")) === "";
+  const statement = {
+    _type: "https://in-toto.io/Statement/v1",
+    subject: artifacts.map(({ name, sha256 }) => ({ name, digest: { sha256 } })),
+    predicateType: "https://slsa.dev/provenance/v1",
+    predicate: {
+      buildDefinition: {
+        buildType: `${packageFile.name}/deploy/release.ts`,
+        externalParameters: { version: packageFile.version },
+        internalParameters: { isClean, platform: `${process.platform}-${process.arch}` },
+        resolvedDependencies: [
+          { name: "source", digest: { gitCommit: await git("rev-parse", "HEAD") } },
+          { name: "package-lock.json", digest: { sha256: lock } },
+          { name: `bun@${Bun.version}`, digest: { gitCommit: Bun.revision } },
+        ],
+      },
+      runDetails: {
+        builder: { id: `${packageFile.name}/deploy/release.ts@${packageFile.version}` },
+        metadata: { finishedOn: new Date().toISOString() },
+      },
+    },
+  };
+  return `${JSON.stringify(statement, null, 2)}\n`;
+}
+
+const sha256 = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
+
+const git = async (...args: string[]): Promise<string> => (await run(["git", ...args], PROGRAM_ROOT)).trim();
+
+await release();
