@@ -4,6 +4,7 @@ import { basename, dirname } from "node:path";
 import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
 import packageFile from "../package.json";
+import { buildExecutable } from "./program.ts";
 import { run } from "./run.ts";
 
 /** Where the executable is in the image. */
@@ -60,7 +61,7 @@ export interface ImageOptions {
 
 const MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json";
 
-function imageConfig(): object {
+export function imageConfig() {
   return {
     User: `${USER}:${USER}`,
     Env: ["PATH=/usr/bin", "HOME=/data", "HOST=0.0.0.0", `PORT=${PORT}`, "GATEWAY_DATA_DIR=/data"],
@@ -179,3 +180,10 @@ const digestOf = (content: Uint8Array): string =>
   `sha256:${createHash("sha256").update(content).digest("hex")}`;
 
 const descriptorOf = (content: Uint8Array) => ({ digest: digestOf(content), size: content.length });
+
+// In the build stage of the Dockerfile: writes the file system as a tar file.
+if (import.meta.main) {
+  const executable = "/tmp/gateway-executable";
+  await buildExecutable({ outfile: executable });
+  await Bun.write(process.argv[2] ?? "", await writeArchive(await rootEntries(executable), new Date(0)));
+}

@@ -1,0 +1,156 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import packageFile from "../package.json";
+import { PROGRAM_ROOT } from "../src/lib/program-files.ts";
+import { run } from "./run.ts";
+import { runImage } from "./run-image.ts";
+
+/*
+ * Checks what `npm run release` has written, and the files of this folder, with real tools: `npm run release:check`, or with
+ * names of checks for some of them. What is not installed fails its check, with a line that says how to install it.
+ */
+
+const RELEASE = join(PROGRAM_ROOT, "dist/release");
+const NAME = `gateway-${packageFile.version}`;
+const PLATFORM = `${process.platform}-${process.arch}`;
+const MAX_INSTALLED_MB = 200;
+/** Of 10, by `systemd-analyze security`; below 2.0 systemd calls a unit OK. */
+const MAX_EXPOSURE = 2;
+const KUBERNETES = "1.34.1";
+
+/** Returns what is worth knowing; throws where something is wrong. */
+const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
+  async checksums() {
+    await run(["sha256sum", "--check", "--strict", "SHA256SUMS"], RELEASE);
+    return `${(await readdir(RELEASE)).length - 1} files`;
+  },
+
+  executable: () => smoke(join(RELEASE, `${NAME}-${PLATFORM}`)),
+
+  async package() {
+    const folder = await mkdtemp(join(tmpdir(), "gateway-installed-"));
+    try {
+      const archive = join(RELEASE, `${packageFile.name}-${packageFile.version}.tgz`);
+      await Bun.write(
+        join(folder, "package.json"),
+        JSON.stringify({ private: true, allowScripts: { bun: true } }),
+      );
+      await run(["npm", "install", "--omit=dev", "--no-audit", "--no-fund", archive], folder);
+      const size = await run(["du", "-sm", "--apparent-size", join(folder, "node_modules")]);
+      const installed = Number.parseInt(size, 10);
+      if (installed > MAX_INSTALLED_MB) throw new Error(`the installed package has ${installed} MB`);
+      return `${installed} MB installed; ${await smoke(join(folder, "node_modules/.bin/gateway"))}`;
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+
+  image: () => runImage(join(RELEASE, `${NAME}-image-${process.arch}.tar`)),
+
+  async chart() {
+    const chart = join(import.meta.dir, "chart");
+    const values = (await readdir(join(chart, "ci"))).map((name) => ["--values", join(chart, "ci", name)]);
+    const schemas = await writeSchemas();
+    try {
+      for (const each of [[], ...values]) {
+        await run(["helm", "lint", "--strict", chart, ...each]);
+        const rendered = join(schemas, "rendered.yaml");
+        const version = ["--kube-version", KUBERNETES];
+        await Bun.write(rendered, await run(["helm", "template", "check", chart, ...version, ...each]));
+        // The schema of Prometheus's operator is not Kubernetes's own.
+        const location = ["-schema-location", `${schemas}/{{.ResourceKind}}.json`, "-skip", "ServiceMonitor"];
+        await run(["kubeconform", "-strict", "-summary", ...location, rendered]);
+      }
+    } finally {
+      await rm(schemas, { recursive: true });
+    }
+    return `${values.length + 1} sets of values`;
+  },
+
+  async unit() {
+    const folder = await mkdtemp(join(tmpdir(), "gateway-unit-"));
+    try {
+      // The executable is not in its place here.
+      const text = await readFile(join(import.meta.dir, "gateway.service"), "utf8");
+      const unit = join(folder, "gateway.service");
+      await Bun.write(unit, text.replaceAll("/usr/local/bin/gateway", join(RELEASE, `${NAME}-${PLATFORM}`)));
+      await run(["systemd-analyze", "verify", unit]);
+      const table = await run(["systemd-analyze", "security", "--offline=true", unit]);
+      const exposure = Number(/exposure level for \S+: ([\d.]+)/.exec(table)?.[1] ?? 10);
+      if (exposure > MAX_EXPOSURE) throw new Error(`the unit's exposure is ${exposure}`);
+      return `exposure ${exposure}`;
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+};
+
+const INSTALL: Readonly<Record<string, string>> = {
+  package: "npm comes with Node",
+  image: "apt-get install umoci runc",
+  chart:
+    "go install helm.sh/helm/v3/cmd/helm@latest github.com/yannh/kubeconform/cmd/kubeconform@latest, in PATH; needs Go",
+  unit: "apt-get install systemd",
+};
+
+/** Runs the smoke tests of the suite against a program. */
+async function smoke(program: string): Promise<string> {
+  const command = [process.execPath, "test", "--timeout", "30000", "test/e2e/smoke.test.ts"];
+  const started = performance.now();
+  await run(command, PROGRAM_ROOT, { GATEWAY_PROGRAM: program });
+  return `smoke tests in ${Math.round((performance.now() - started) / 1000)} s`;
+}
+
+/**
+ * Writes a JSON schema for each kind, made of Kubernetes's own description, which is in its Go module, and returns their
+ * folder. Unknown fields are refused, as the server does when it validates strictly.
+ */
+async function writeSchemas(): Promise<string> {
+  const downloaded = await run(
+    ["go", "mod", "download", "-json", `k8s.io/kubernetes@v${KUBERNETES}`],
+    tmpdir(),
+  );
+  const { Dir } = JSON.parse(downloaded) as { Dir: string };
+  const { definitions } = (await Bun.file(join(Dir, "api/openapi-spec/swagger.json")).json()) as {
+    definitions: Record<string, Definition>;
+  };
+  for (const definition of Object.values(definitions)) {
+    if (definition.properties && !definition.additionalProperties) definition.additionalProperties = false;
+    if (definition.format === "int-or-string") Object.assign(definition, { type: ["string", "integer"] });
+  }
+  const quantity = definitions["io.k8s.apimachinery.pkg.api.resource.Quantity"];
+  Object.assign(quantity ?? {}, { type: ["string", "number"] });
+  const folder = await mkdtemp(join(tmpdir(), "gateway-schemas-"));
+  for (const definition of Object.values(definitions)) {
+    const [kind, second] = definition["x-kubernetes-group-version-kind"] ?? [];
+    if (kind && !second && definition.properties?.["metadata"])
+      await Bun.write(
+        join(folder, `${kind.kind.toLowerCase()}.json`),
+        JSON.stringify({ ...definition, definitions }),
+      );
+  }
+  return folder;
+}
+
+interface Definition {
+  properties?: Record<string, object>;
+  additionalProperties?: unknown;
+  format?: string;
+  "x-kubernetes-group-version-kind"?: { kind: string }[];
+}
+
+const names = process.argv.slice(2);
+for (const [name, check] of Object.entries(CHECKS)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  try {
+    process.stdout.write(`${name}: ok, ${await check()}\n`);
+  } catch (error) {
+    process.exitCode = 1;
+    const reason = error instanceof Error ? error.message : String(error);
+    const hint = /ENOENT|not found in \$PATH/.test(reason)
+      ? ` (${INSTALL[name] ?? "run npm run release"})`
+      : "";
+    process.stdout.write(`${name}: FAILED, ${reason}${hint}\n`);
+  }
+}
