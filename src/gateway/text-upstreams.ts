@@ -63,20 +63,6 @@ export function requireCounts(
 }
 
 /**
- * Orders targets so that those whose vendors speak the caller's own protocol come first: nothing is lost on the way to
- * them.
- */
-export function ownProtocolFirst(
-  upstreams: Upstreams,
-  targets: readonly Target[],
-  dialect: TextDialectName,
-): readonly Target[] {
-  const speaks = (target: Target): boolean => findUpstream(upstreams, target, dialect) !== undefined;
-  if (targets.length === 1 || targets.every(speaks)) return targets;
-  return [...targets.filter(speaks), ...targets.filter((target) => !speaks(target))];
-}
-
-/**
  * True when the target can handle the links of a request; `param` is the field of the first one. An own server must
  * fetch none: it is inside the operator's network, where a caller's link could reach internal services (SSRF).
  */

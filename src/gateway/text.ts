@@ -1,6 +1,5 @@
 import type { TextPayload, TextRequest } from "../dialects/dialect.ts";
 import { textDialect } from "../dialects/text.ts";
-import type { Target } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
 import { yieldAfter } from "../lib/waiting.ts";
 import { holdMoney, type AdmittedText } from "./admission/admitted.ts";
@@ -16,7 +15,6 @@ import type { Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/target-queue.ts";
 import { prepareCall, sendCall, timeoutsOf, type PreparedCall, type TargetReply } from "./text-call.ts";
 import { relayStream, type RelayedStream } from "./text-stream.ts";
-import { ownProtocolFirst } from "./text-upstreams.ts";
 
 /** The values that response headers report about an admitted request. */
 interface TextTerms {
@@ -123,9 +121,11 @@ function callVendors(
   coveredTokens: number | null,
 ): Promise<Committed<TargetReply>> {
   const request = { payload, coveredTokens, admitted };
+  const { model, context } = admitted;
+  const { principal } = context;
   let sent: PreparedCall | null = null;
   return callRoute(core, admitted, {
-    targets: targetsOf(core, admitted, payload),
+    targets: orderTargets(routeOf(core.snapshot.directory(), principal, model.id), core.random),
     totalMs: core.timeouts.text.totalMs,
     async callTarget(target, call) {
       sent = null;
@@ -144,14 +144,4 @@ async function chargeAbandoned(
 ): Promise<void> {
   await estimator.refine(usage);
   admitted.settle({ target, usage: usage(), flags: ["partial", "caller_gone"] });
-}
-
-/** Returns the route's targets, those whose vendors speak the caller's own protocol first. */
-function targetsOf(
-  core: Core,
-  { context, model }: AdmittedText,
-  { dialect }: TextPayload,
-): readonly Target[] {
-  const route = routeOf(core.snapshot.directory(), context.principal, model.id);
-  return ownProtocolFirst(core.upstreams, orderTargets(route, core.random), dialect);
 }

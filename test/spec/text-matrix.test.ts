@@ -59,6 +59,45 @@ describe.each(CELLS)("$caller of $model: $question", ({ caller, model, question 
   });
 });
 
+describe.each(Object.keys(CALLERS) as CallerName[])("the order of a route's targets, for %s", (caller) => {
+  const { path, body } = CALLERS[caller];
+  const paths = ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/"];
+  const vendors = () => new Set(Object.values(fixture.vendors));
+
+  /** How many of `count` requests each target got, in the order of the route. */
+  const callsOf = async (model: string, count: number): Promise<number[]> => {
+    for (const vendor of vendors()) vendor.reset();
+    const init = () => ({ body: body(model, "text", false) });
+    for (let sent = 0; sent < count; sent += 1)
+      await (await fixture.gateway.call(path(model, false), init())).text();
+    const hits = [...vendors()].flatMap((vendor) => vendor.hits.map((hit) => hit.path));
+    return paths.map((beginning) => hits.filter((hit) => hit.startsWith(beginning)).length);
+  };
+  const explained = async (model: string) =>
+    JSON.parse(await fixture.gateway.cli("routes", "explain", "--model", model, "--json")) as {
+      targets: { channel: string; share: number }[];
+    };
+
+  test("is as listed, and as explained", async () => {
+    expect(await callsOf("all-ordered", 4)).toEqual([4, 0, 0, 0]);
+    const { targets } = await explained("all-ordered");
+    expect(targets.map(({ channel, share }) => [channel, share])).toEqual([
+      ["chat", 1],
+      ["messages", 0],
+      ["responses", 0],
+      ["native", 0],
+    ]);
+  });
+
+  test("is by weight alone, and as explained", async () => {
+    const calls = await callsOf("all-weighted", 60);
+    // One in four of each: fewer than one call has a chance of three in a hundred million.
+    expect(Math.min(...calls)).toBeGreaterThan(0);
+    const { targets } = await explained("all-weighted");
+    expect(targets.map(({ share }) => share)).toEqual([0.25, 0.25, 0.25, 0.25]);
+  });
+});
+
 /** Callers of chat cannot ask to see reasoning: some vendors always show theirs. Those of `over-chat` never do. */
 function showsReasoning(caller: CallerName, model: (typeof MODELS)[number], question: Question): boolean {
   if (model === "over-thinking") return true;

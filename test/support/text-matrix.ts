@@ -62,6 +62,12 @@ export async function openMatrix(): Promise<MatrixFixture> {
     price: { currency: "USD", per_million: { input: "1", output: "2" } },
     route: { targets: [{ channel: name, upstream_model }] },
   });
+  const targets = [
+    { channel: "chat", upstream_model: "gpt-5.4" },
+    { channel: "messages", upstream_model: "claude-opus-5" },
+    { channel: "responses", upstream_model: "gpt-5.4" },
+    { channel: "native", upstream_model: "gemini-3.8-flash" },
+  ];
   const gateway = await startTestGateway({
     yaml: Bun.YAML.stringify({
       routing: { max_attempts: 1, retry_floor: 1000 },
@@ -78,6 +84,11 @@ export async function openMatrix(): Promise<MatrixFixture> {
         "over-responses": model("responses", "gpt-5.4", "effort"),
         "over-messages": model("messages", "claude-opus-5", "adaptive"),
         "over-native": model("native", "gemini-3.8-flash", "level"),
+        "all-ordered": { ...model("chat", "gpt-5.4", "effort"), route: { targets } },
+        "all-weighted": {
+          ...model("chat", "gpt-5.4", "effort"),
+          route: { strategy: "weighted", targets },
+        },
         "without-price": { ...model("chat", "gpt-5.4", "effort"), price: undefined },
       },
     }),
