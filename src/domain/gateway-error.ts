@@ -33,6 +33,7 @@ export const ERROR_CODES = {
   job_already_ended: { status: 409, kind: "not_found" },
   payload_too_large: { status: 413, kind: "parameter" },
   unsupported_media_type: { status: 415, kind: "parameter" },
+  upgrade_required: { status: 426, kind: "not_found" },
   rate_limit_exceeded: { status: 429, kind: "limit" },
   BILLING_BLOCKED: { status: 429, kind: "billing" },
   internal_error: { status: 500, kind: "server" },

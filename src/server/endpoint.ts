@@ -21,7 +21,14 @@ import {
 } from "./http-exchange.ts";
 import { PLAYGROUND_KEY, type PlaygroundKeys } from "./playground-keys.ts";
 import { createReport, type ReportSettings } from "./request-report.ts";
-import { badHead, badTarget, errorResponse, type HttpRefusal, notRouted } from "./respond.ts";
+import {
+  badHead,
+  badTarget,
+  errorResponse,
+  type HttpRefusal,
+  notRouted,
+  webSocketRefusal,
+} from "./respond.ts";
 import type { ErrorFamily, HttpRoute, RouteResult, RouteTable } from "./routes.ts";
 
 export interface EndpointSettings extends ReportSettings {
@@ -62,6 +69,8 @@ export function createHandler(settings: EndpointSettings): Handler {
     const bad = badHead(request, exchange.path);
     if (bad) return refuse(exchange, bad);
     const found = settings.table.find(request.method, exchange.path);
+    const upgrade = found && webSocketRefusal(request, "route" in found ? found.route.family : found.family);
+    if (upgrade) return refuse(exchange, upgrade);
     if (!found || "allow" in found) {
       return refuse(exchange, notRouted(found, settings.table, request.method, exchange.path));
     }

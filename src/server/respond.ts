@@ -99,6 +99,18 @@ function badHeader(message: string, path: string): HttpRefusal {
 }
 
 /**
+ * Returns the refusal of a WebSocket's handshake on a path that exists, null for any other request. Clients that try one
+ * first, such as Codex, take this status alone as a reason to go on over HTTP at once (RFC 9110, 15.5.22).
+ */
+export function webSocketRefusal({ headers }: Request, family: ErrorFamily): HttpRefusal | null {
+  const protocols = headers.get("upgrade")?.split(",") ?? [];
+  if (!protocols.some((each) => /^websocket(?:\/|$)/i.test(each.trim()))) return null;
+  const message = "This path takes no WebSocket. Send a plain HTTP request.";
+  const error = new GatewayError("upgrade_required", message);
+  return { error, family, headers: { upgrade: "HTTP/1.1", connection: "upgrade" } };
+}
+
+/**
  * Returns the refusal of a path with dot segments: a proxy that decides by the path as sent would have allowed another
  * path than the gateway serves.
  */

@@ -111,6 +111,23 @@ describe("a known path with another method is 405 with Allow", () => {
     });
   });
 
+  test("a WebSocket's handshake is 426 on every path that exists, without a key", async () => {
+    const socket = {
+      connection: "Upgrade",
+      upgrade: "WebSocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    };
+    for (const [, path] of ROUTES) {
+      const response = await send("GET", path, socket);
+      expect([path, response.status]).toEqual([path, 426]);
+      expect(response.headers.get("upgrade")).toBe("HTTP/1.1");
+      expect(JSON.stringify(await response.json())).toContain("WebSocket");
+    }
+    expect((await send("GET", "/v1/nothing", socket)).status).toBe(404);
+    expect((await send("GET", "/healthz", { upgrade: "h2c", connection: "upgrade" })).status).toBe(200);
+  });
+
   test("OPTIONS returns no CORS headers", async () => {
     const response = await send("OPTIONS", "/v1/chat/completions", { origin: "https://evil.example" });
     expect(response.headers.has("access-control-allow-origin")).toBe(false);
@@ -232,14 +249,15 @@ describe("the transport", () => {
     expect(order).toEqual(Array.from({ length: 100 }, (_, index) => index));
   });
 
-  test("T24 an upgrade request is ignored", async () => {
+  test("T24 a handshake is answered over HTTP", async () => {
     const lines =
       "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13";
     const response = await exchange(
       fixture.gateway.url,
       `GET /healthz HTTP/1.1\r\nhost: x\r\n${lines}\r\n\r\n`,
     );
-    expect(statusOf(response)).toBe(200);
+    expect(statusOf(response)).toBe(426);
+    expect(response.toLowerCase()).toContain("\r\nupgrade: http/1.1\r\n");
   });
 
   test("T25 TRACE and CONNECT return nothing of the request", async () => {
