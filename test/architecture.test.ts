@@ -115,7 +115,6 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "jobs/retention.ts",
   "lib/spool/sweep.ts",
   // Routes of one endpoint each.
-  "server/endpoints/native-text.ts",
   "server/endpoints/stored-responses.ts",
   "sandbox/index.ts",
   "storage/database/wal-file.ts",

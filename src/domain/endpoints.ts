@@ -7,7 +7,7 @@ const TEXT_PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/responses"] as 
 /** Returns the paths at which callers can use a model. */
 export function endpointsOf(model: Model): string[] {
   const native = `/v1beta/models/${model.id}:generateContent`;
-  if (model.type === "embedding") return ["/v1/embeddings"];
+  if (model.type === "embedding") return ["/v1/embeddings", `/v1beta/models/${model.id}:embedContent`];
   if (model.type !== "image") return [...TEXT_PATHS, native];
   const images = ["/v1/images/generations", "/v1/images/edits", "/api/jobs"];
   return FAMILIES[model.family].native ? [...images, native] : images;

@@ -29,6 +29,8 @@ import { orderTargets } from "./routing/target-queue.ts";
 interface EmbeddingsOutcome {
   text: string;
   limitState: LimitGrant["limitState"];
+  /** Fields of the request that the vendor was not told. */
+  ignored: readonly string[];
 }
 
 /**
@@ -57,7 +59,7 @@ export async function handleEmbeddings(
   const flags = context.signal.aborted ? (["caller_gone"] as const) : [];
   admitted.settle({ target, usage: reply.usage, flags });
   await yieldAfter(reply.text);
-  return { text: reply.text, limitState: admitted.limitState };
+  return { text: reply.text, limitState: admitted.limitState, ignored: reply.ignored };
 }
 
 type AdmittedEmbeddings = Admitted<EmbeddingModel, TokenPrice>;
@@ -100,20 +102,24 @@ async function embed(
   { payload, estimator }: { payload: EmbeddingsPayload; estimator: UsageEstimator },
   { channel, upstreamModel }: Target,
   call: Call,
-): Promise<WholeReply> {
+): Promise<WholeReply & Pick<EmbeddingsOutcome, "ignored">> {
   const upstream = core.upstreams.embedding(channel);
   if (!upstream) throw new UpstreamError("account", `channel ${channel.id} does not embed`);
   const { texts, dimensions } = payload;
   const raw = forVendor(payload, upstreamModel);
   call.cancellation.throwIfAborted();
-  const response = await upstream.embed({ raw, texts, dimensions, upstreamModel, signal: call.cancellation });
+  const purposes = payload.foreign?.purposes;
+  const ignored = upstream.takesPurposes ? [] : [...new Set(purposes?.flatMap((each) => Object.keys(each)))];
+  const terms = { texts, dimensions, upstreamModel, ...(purposes && { purposes }) };
+  const response = await upstream.embed({ raw, ...terms, signal: call.cancellation });
   call.vendorRequestId = response.requestId;
   const { policy } = estimator;
   if (response.kind === "whole") {
     const { text, usage } = await estimator.refined(() => readReply(response, payload, policy));
-    return { text: response.restore(text), usage };
+    return { text: response.restore(text), usage, ignored };
   }
   const { inputTokens } = response;
   const vectors = await writeVectors(response.vectors, payload);
-  return estimator.refined(() => writeReply({ vectors, inputTokens }, payload, policy));
+  const written = await estimator.refined(() => writeReply({ vectors, inputTokens }, payload, policy));
+  return { ...written, ignored };
 }

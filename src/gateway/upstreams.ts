@@ -1,3 +1,4 @@
+import type { EmbeddingPurpose } from "../dialects/embeddings/index.ts";
 import type { VendorTraits } from "../dialects/dialect.ts";
 import type { TextDialectName } from "../dialects/name.ts";
 import type { Channel } from "../domain/channel.ts";
@@ -64,6 +65,8 @@ export interface ImageUpstream {
 
 /** Embeds texts. Throws an `UpstreamError`. */
 export interface EmbeddingUpstream {
+  /** True when it tells its vendor the purposes of vectors. */
+  takesPurposes?: true;
   embed(call: EmbeddingCall): Promise<EmbeddingResponse>;
 }
 
@@ -75,6 +78,8 @@ export interface EmbeddingCall {
    */
   texts: readonly string[] | null;
   dimensions: number | null;
+  /** For each text what its vector is for, where a caller of the native protocol says so. */
+  purposes?: readonly EmbeddingPurpose[];
   upstreamModel: string;
   signal: Cancellation;
 }

@@ -146,7 +146,7 @@ export function notRouted(
 
 /** Returns the error shape that clients of a path of this form read. */
 function likelyFamily(path: string): ErrorFamily {
-  if (/\/models\/[^/]+:\w+$/.test(path)) return "native";
+  if (/^\/v1(?:beta)?\/.+:\w+$/.test(path)) return "native";
   return /\/messages(?:\/|$)/.test(path) ? "messages" : "images";
 }
 

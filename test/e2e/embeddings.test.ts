@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI, { AzureOpenAI, BadRequestError, NotFoundError } from "openai-6";
+import { GoogleGenAI } from "@google/genai";
+import { readError } from "../support/vendor.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { SIMULATED_KEY as GEMINI_KEY, startGemini } from "../upstreams/gemini.ts";
 import { vectorOf } from "../upstreams/openai/embeddings.ts";
@@ -39,6 +41,7 @@ beforeAll(async () => {
         [SAME]: model("same", "text-embedding-3-small"),
         [OTHER]: model("other", "gemini-embedding-2"),
         long: model("long", "long"),
+        "house/slash": model("same", "text-embedding-3-small"),
       },
       routing: { max_attempts: 1 },
     }),
@@ -107,12 +110,78 @@ describe.each([SAME, OTHER, "sandbox-embedding"])("on %s", (model) => {
     expect(lengthOf(data[0]!.embedding)).toBeCloseTo(1, 5);
   });
 
+  test("the native protocol's client gets the same vectors, billed the same", async () => {
+    const google = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url } });
+    const texts = ["a harbour at dawn", "a lighthouse"];
+    const requestId = `embeddings-${ids++}`;
+    const { embeddings } = await google.models.embedContent({
+      model,
+      contents: texts,
+      config: {
+        outputDimensionality: 64,
+        taskType: "RETRIEVAL_QUERY",
+        httpOptions: { headers: { "x-request-id": requestId } },
+      },
+    });
+    const { data, usage } = await client.embeddings.create({ model, input: texts, dimensions: 64 });
+    const rounded = (vector?: readonly number[]) => vector?.map((each) => each.toFixed(5));
+    expect(embeddings!.map(({ values }) => rounded(values))).toEqual(
+      data.map(({ embedding }) => rounded(embedding)),
+    );
+    const [row, ...others] = await gateway.charged(requestId);
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ model, consumed: { tokens: { input: usage.prompt_tokens } } });
+    if (model === OTHER)
+      expect(gemini.hits[0]!.json()).toMatchObject({ requests: [{ taskType: "RETRIEVAL_QUERY" }, {}] });
+  });
+
+  test("one embedding by the native protocol, with what its vendor was not told", async () => {
+    const body = { content: { parts: [{ text: "a harbour" }] }, task_type: "CLUSTERING", title: "Pier" };
+    const response = await gateway.call(`/v1beta/models/${model}:embedContent`, { body });
+    const reply = (await response.json()) as { embedding: { values: number[] } };
+    expect(reply).toMatchObject({ usageMetadata: { promptTokenCount: expect.any(Number) } });
+    expect(lengthOf(reply.embedding.values)).toBeCloseTo(1, 5);
+    expect(response.headers.get("x-gateway-ignored-params")).toBe(model === OTHER ? null : "taskType, title");
+  });
+
   test("a large batch", async () => {
     const input = Array.from({ length: 250 }, (_, index) => `text ${index}`);
     const { data } = await client.embeddings.create({ model, input, dimensions: 8 });
     expect(data.map(({ index }) => index)).toEqual(input.map((_, index) => index));
     if (model === OTHER) expect(gemini.hits.length).toBe(3);
   });
+});
+
+test.each<[string, string, object, string]>([
+  [SAME, "embedContent", {}, "content"],
+  [SAME, "embedContent", { content: { parts: [{ text: "" }] } }, "content"],
+  [SAME, "embedContent", { content: { parts: [{ inlineData: {} }] } }, "content.parts[0]"],
+  [SAME, "embedContent", { content: { parts: [{ text: "x" }] }, model: "models/other" }, "model"],
+  [
+    SAME,
+    "embedContent",
+    { content: { parts: [{ text: "x" }] }, outputDimensionality: 0 },
+    "outputDimensionality",
+  ],
+  [SAME, "batchEmbedContents", { requests: [] }, "requests"],
+  [SAME, "batchEmbedContents", { requests: [{}] }, "requests[0].content"],
+  ["sandbox-chat", "embedContent", { content: { parts: [{ text: "x" }] } }, "wrong_endpoint_for_model"],
+])("%s:%s of %j is refused", async (model, method, body, param) => {
+  const response = await gateway.call(`/v1beta/models/${model}:${method}`, { body });
+  const error = JSON.stringify(await readError(response));
+  expect(response.status).toBe(400);
+  if (model === SAME) expect(error).toContain(`\`${param}\``);
+  else expect(error).toContain("wrong_endpoint_for_model");
+  expect(openai.hits).toEqual([]);
+});
+
+test("a model with a slash in its name is called with and without its kind", async () => {
+  for (const place of ["models/", "models/models/", ""]) {
+    const response = await gateway.call(`/v1beta/${place}house/slash:embedContent`, {
+      body: { content: { parts: [{ text: "x" }] } },
+    });
+    expect([place, response.status]).toEqual([place, 200]);
+  }
 });
 
 test("vectors for as many texts as are taken pass, and more than 64 MiB of them say what to change", async () => {
@@ -213,7 +282,7 @@ describe("errors have chat's shape:", () => {
 test("the list of models names its endpoint, and the lookup its price", async () => {
   expect(await client.models.retrieve(SAME)).toMatchObject({
     type: "embedding",
-    endpoints: ["/v1/embeddings"],
+    endpoints: ["/v1/embeddings", `/v1beta/models/${SAME}:embedContent`],
     limits: { dimensions: 1_536 },
   } as never);
   expect(await failureOf(client.models.retrieve("nobody"))).toBeInstanceOf(NotFoundError);

@@ -47,6 +47,10 @@ const COSTING: Record<string, (group: string) => { path?: string; body: object }
   "/v1/images/edits": (group) => ({ body: { model: `${group}-a`, prompt: "a lighthouse", image: PIXEL } }),
   "/v1beta/models/{call}": (group) => native("v1beta", `${group}-b`),
   "/v1/models/{call}": (group) => native("v1", `${group}-b`),
+  "/v1beta/{call}": (group) => ({
+    ...native("v1beta", `${group}-b`),
+    path: `/v1beta/${group}-b:generateContent`,
+  }),
   "/api/jobs": (group) => ({ body: { model: `${group}-a`, prompt: "a lighthouse" } }),
 };
 

@@ -83,6 +83,29 @@ const BODIES: readonly Growing[] = [
     make: (count) => ({ model: "sandbox-a", prompt: "x", ...fields(count) }),
   },
   {
+    route: "POST /v1beta/{call}",
+    path: "/v1beta/sandbox-embedding:batchEmbedContents",
+    kind: "texts",
+    make: (count) => ({
+      requests: each(count, (index) => ({ content: { parts: [{ text: `text ${index}` }] } })),
+    }),
+    most: 2_048,
+  },
+  {
+    route: "POST /v1beta/{call}",
+    path: "/v1beta/sandbox-embedding:embedContent",
+    kind: "parts",
+    make: (count) => ({ content: { parts: each(count, () => ({ text: "x" })) } }),
+  },
+  {
+    route: "POST /v1beta/{call}",
+    path: "/v1beta/over-embeddings:batchEmbedContents",
+    kind: "numbers of another protocol's vectors",
+    make: () => ({ requests: each(2_048, () => ({ content: { parts: [{ text: "x" }] } })) }),
+    answer: vectors,
+    most: 1_536,
+  },
+  {
     route: "POST /v1beta/models/{call}",
     path: "/v1beta/models/sandbox-b-fast:generateContent",
     kind: "parts of a picture's prompt",

@@ -165,7 +165,7 @@ describe("the model in the path", () => {
     expect(events.length).toBeGreaterThan(0);
   });
 
-  test.each(["embedNothing", "streamGenerateContent"])("has no method %s for pictures", async (method) => {
+  test.each(["embedNothing", "predict"])("has no method %s for pictures", async (method) => {
     expect(await reasonOf(await call(path(method, "sandbox-b-fast")))).toEqual([404, "not_found"]);
   });
 });

@@ -487,13 +487,9 @@ describe("paths", () => {
   });
 
   test.each([
-    `/v1beta/models/${FREE}:streamGenerateContent`,
-    `/v1/models/${FREE}:streamGenerateContent?alt=sse`,
-    `/v1beta/models/${FREE}:countTokens`,
     `/v1beta/models/${FREE}:x`,
     `/v1beta/models/${FREE}`,
     "/v1beta/models/:generateContent",
-    "/v1beta/models/a%2fb:generateContent",
     "/v1beta/models/..:generateContent",
     "/v1beta/models/a%00b:generateContent",
   ])("%s is not found", async (path) => {
@@ -510,6 +506,53 @@ describe("paths", () => {
       },
     ]);
     expect(hitCount()).toBe(0);
+  });
+
+  test.each(["/v1beta/models/a%2fb", "/v1/models/a/b", "/v1beta/a/b"])(
+    "%s names an unknown model",
+    async (path) => {
+      const response = await fixture.gateway.call(`${path}:generateContent`, { body: requestOf([TEXT]) });
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { error: { details: [{ reason: "model_not_available_for_routing" }] } },
+      ]);
+    },
+  );
+
+  test.each(["", "?alt=sse"])(
+    "streamGenerateContent%s is a stream of one event, charged once",
+    async (query) => {
+      for (const model of [FREE, "sandbox-b-fast"]) {
+        const requestId = `stream-${model}-${query.length}`;
+        const path = `/v1beta/models/${model}:streamGenerateContent${query}`;
+        const response = await fixture.gateway.call(path, {
+          body: requestOf([TEXT]),
+          headers: { "x-request-id": requestId },
+        });
+        const type = query === "" ? "application/json" : "text/event-stream";
+        expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
+        const text = await response.text();
+        const events = query === "" ? JSON.parse(text) : [JSON.parse(/^data: (.*)\n\n$/.exec(text)![1]!)];
+        expect(events).toMatchObject([{ candidates: [{ content: { role: "model" } }] }]);
+        expect(JSON.stringify(events)).toContain('"inlineData"');
+        if (model !== FREE) expect(await fixture.gateway.charged(requestId)).toHaveLength(1);
+      }
+    },
+  );
+
+  test("the tokens of a picture are not counted", async () => {
+    const response = await fixture.gateway.call(`/v1beta/models/${FREE}:countTokens`, {
+      body: requestOf([TEXT]),
+    });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      {
+        error: {
+          message: expect.stringContaining("generateContent"),
+          details: [{ reason: "wrong_endpoint_for_model" }],
+        },
+      },
+    ]);
   });
 
   test("a call is a POST", async () => {

@@ -1,3 +1,11 @@
 /** Embeddings, in OpenAI's protocol at the caller's end. */
 export { MAX_VECTOR_BYTES, readReply, tooManyNumbers, writeReply, writeVectors } from "./reply.ts";
-export { embeddingsSchema, forVendor, inputText, readRequest, type EmbeddingsPayload } from "./request.ts";
+export {
+  embeddingsSchema,
+  foreignPayload,
+  forVendor,
+  inputText,
+  readRequest,
+  type EmbeddingPurpose,
+  type EmbeddingsPayload,
+} from "./request.ts";

@@ -32,13 +32,17 @@ export function tooManyNumbers(): UpstreamError {
  */
 export function readReply(
   { text, parsed }: VendorReply,
-  { model, count }: EmbeddingsPayload,
+  { model, count, foreign }: EmbeddingsPayload,
   policy: UsagePolicy,
 ): WholeReply {
   const data = isObject(parsed) && Array.isArray(parsed["data"]) ? parsed["data"] : [];
   if (!isObject(parsed) || data.length !== count || !data.every(hasVector))
     throw new UpstreamError("broken", "the response has not one vector for each input");
   const usage = bill(readUsage(parsed["usage"]), policy);
+  if (foreign) {
+    const vectors = data.map(({ embedding }) => JSON.stringify(embedding));
+    return { text: foreign.write(vectors, sumTokens(usage.tokens)), usage };
+  }
   const edited = editMembers(text, {
     model: (old) => (old === undefined ? undefined : JSON.stringify(model)),
     ...(isCorrected(usage) && { usage: () => JSON.stringify(writeUsage(usage)) }),
@@ -46,7 +50,7 @@ export function readReply(
   return { text: edited, usage };
 }
 
-function hasVector(item: unknown): boolean {
+function hasVector(item: unknown): item is { embedding: unknown } {
   const vector = isObject(item) ? item["embedding"] : undefined;
   return (Array.isArray(vector) || typeof vector === "string") && vector.length > 0;
 }
@@ -77,10 +81,11 @@ export async function writeVectors(
 /** The reply with vectors that have been written. */
 export function writeReply(
   { vectors, inputTokens }: { vectors: readonly string[]; inputTokens: number | null },
-  { model }: EmbeddingsPayload,
+  { model, foreign }: EmbeddingsPayload,
   policy: UsagePolicy,
 ): WholeReply {
   const usage = bill(readUsage({ prompt_tokens: inputTokens }), policy);
+  if (foreign) return { text: foreign.write(vectors, sumTokens(usage.tokens)), usage };
   const data = vectors.map(
     (vector, index) => `{"object":"embedding","index":${index},"embedding":${vector}}`,
   );

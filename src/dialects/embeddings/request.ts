@@ -33,6 +33,21 @@ export interface EmbeddingsPayload {
   estimatedInput: number;
   features: readonly FeatureUse[];
   modelSpan: JsonSpan | undefined;
+  /** The form of a caller of another protocol than OpenAI's; null for that. */
+  foreign: ForeignForm | null;
+}
+
+/** A protocol of callers whose requests for embeddings vendors get in their own. */
+interface ForeignForm {
+  /** For each text what its vector is for, which only vendors of the native protocol can be told. */
+  purposes: readonly EmbeddingPurpose[];
+  /** Writes the reply with vectors that are JSON already. */
+  write(vectors: readonly string[], inputTokens: number): string;
+}
+
+export interface EmbeddingPurpose {
+  taskType?: string;
+  title?: string;
 }
 
 const MAX_INPUTS = 2_048;
@@ -77,11 +92,44 @@ export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
     ...sizeOf(input, bytes.length, raw.length),
     features: fieldFeatures(body),
     modelSpan: spans[0],
+    foreign: null,
   };
 }
 
-/** The text for a vendor of the same protocol: as the caller wrote it, but for the model's name. */
-export function forVendor({ raw, model, modelSpan }: EmbeddingsPayload, upstreamModel: string): string {
+/** Makes the payload of a request that was read in another protocol. */
+export function foreignPayload(
+  model: string,
+  {
+    raw,
+    texts,
+    dimensions,
+    ...foreign
+  }: ForeignForm & Pick<EmbeddingsPayload, "raw" | "dimensions"> & { texts: readonly string[] },
+): EmbeddingsPayload {
+  const count = texts.length;
+  const size = sizeOf({ texts, count, tokens: 0 }, Buffer.byteLength(raw), raw.length);
+  return {
+    raw,
+    model,
+    texts,
+    count,
+    dimensions,
+    isBase64: false,
+    ...size,
+    features: [],
+    modelSpan: undefined,
+    foreign,
+  };
+}
+
+/**
+ * The text for a vendor of OpenAI's protocol: as a caller of the same one wrote it, but for the model's name, else
+ * written anew.
+ */
+export function forVendor(payload: EmbeddingsPayload, upstreamModel: string): string {
+  const { raw, model, modelSpan, foreign, texts, dimensions } = payload;
+  if (foreign)
+    return JSON.stringify({ model: upstreamModel, input: texts, ...(dimensions !== null && { dimensions }) });
   if (!modelSpan || model === upstreamModel) return raw;
   return splice(raw, [{ span: modelSpan, text: JSON.stringify(upstreamModel) }]);
 }

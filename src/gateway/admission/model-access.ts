@@ -32,7 +32,7 @@ export function mayCall({ key, organization }: Principal, { id, type, isRetired 
 const SERVED: Readonly<Record<Model["type"], string>> = {
   chat: "text",
   messages: "text",
-  embedding: "`/v1/embeddings`",
+  embedding: "`/v1/embeddings` and `:embedContent`",
   image: "the image endpoints",
 };
 

@@ -15,6 +15,7 @@ const MAX_BATCH = 100;
 /** Embeddings by `batchEmbedContents`, in as many calls as the texts need. */
 export function createGenerateContentEmbeddings(connection: GenerateContentConnection): EmbeddingUpstream {
   return {
+    takesPurposes: true,
     embed: ({ texts, ...call }) => {
       // This vendor cannot read the token ids of other vendors' models.
       if (!texts) throw untranslatable("input", "Send texts instead of tokens.");
@@ -36,25 +37,38 @@ async function embedAll(
   const vectors: number[][] = [];
   let inputTokens: number | null = 0;
   for (let from = 0; from < texts.length; from += MAX_BATCH) {
-    const batch = await embedBatch(texts.slice(from, from + MAX_BATCH), call, connection, credential);
+    const requests = requestsOf(texts, call, from);
+    const batch = await embedBatch(requests, call, connection, credential);
     vectors.push(...batch.vectors);
     inputTokens = inputTokens === null || batch.tokens === null ? null : inputTokens + batch.tokens;
   }
   return { kind: "vectors", vectors, inputTokens };
 }
 
-async function embedBatch(
+/** The requests of the batch that begins with the text at `from`. */
+function requestsOf(
   texts: readonly string[],
-  { upstreamModel, dimensions, signal }: Call,
+  { upstreamModel, dimensions, purposes }: Call,
+  from: number,
+): object[] {
+  const common = {
+    model: `models/${upstreamModel}`,
+    ...(dimensions !== null && { outputDimensionality: dimensions }),
+  };
+  return texts
+    .slice(from, from + MAX_BATCH)
+    .map((text, index) =>
+      Object.assign({ content: { parts: [{ text }] } }, common, purposes?.[from + index]),
+    );
+}
+
+async function embedBatch(
+  requests: readonly object[],
+  { upstreamModel, signal }: Call,
   connection: GenerateContentConnection,
   { headers, secret }: Credential,
 ): Promise<{ vectors: number[][]; tokens: number | null }> {
   const errors = createVendorErrors({ secret, baseUrl: connection.baseUrl }, readTextFailure);
-  const requests = texts.map((text) => ({
-    model: `models/${upstreamModel}`,
-    content: { parts: [{ text }] },
-    ...(dimensions !== null && { outputDimensionality: dimensions }),
-  }));
   const request = {
     url: connection.urlOf(upstreamModel, "batchEmbedContents"),
     headers: { ...JSON_HEADERS, "content-type": "application/json", ...headers },

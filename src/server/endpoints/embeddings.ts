@@ -1,4 +1,4 @@
-import { readRequest } from "../../dialects/embeddings/index.ts";
+import { type EmbeddingsPayload, readRequest } from "../../dialects/embeddings/index.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import type { Core } from "../../gateway/core.ts";
 import { handleEmbeddings } from "../../gateway/embeddings.ts";
@@ -21,23 +21,31 @@ export function embeddingRoutes(core: Core, bodyLimits: BodyLimits): HttpRoute[]
       auth: "key",
       scope: "ai:llm",
       pipeline: "text",
-      handle: (exchange) => handle(core, bodyLimits, exchange),
+      handle: (exchange) =>
+        serveEmbeddings(
+          { core, bodyLimits, read: (bytes) => readRequest(withPathModel(bytes, exchange)) },
+          exchange,
+        ),
     },
   ];
 }
 
-async function handle(
-  core: Core,
-  bodyLimits: BodyLimits,
+/** Serves one request for embeddings; `read` reads its body. */
+export async function serveEmbeddings(
+  {
+    core,
+    bodyLimits,
+    read,
+  }: { core: Core; bodyLimits: BodyLimits; read(bytes: Uint8Array): EmbeddingsPayload },
   exchange: AuthenticatedExchange,
 ): Promise<Response> {
   refuseProvider(exchange.request);
-  const bytes = await readJsonBody(exchange, bodyLimits, MAX_BYTES);
-  const payload = readRequest(withPathModel(bytes, exchange));
+  const payload = read(await readJsonBody(exchange, bodyLimits, MAX_BYTES));
   await exchange.claimOutcome?.(payload.raw);
   suspendIdleTimeout(exchange);
-  const { text, limitState } = await handleEmbeddings(core, contextOf(exchange), payload);
+  const { text, limitState, ignored } = await handleEmbeddings(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(exchange.requestId), rateHeaders(limitState, "chat"));
   headers["content-type"] = "application/json";
+  if (ignored.length > 0) headers["x-gateway-ignored-params"] = ignored.join(", ");
   return new Response(text, { headers });
 }

@@ -1,4 +1,10 @@
-const METHODS = ["generateContent", "streamGenerateContent", "countTokens"] as const;
+const METHODS = [
+  "generateContent",
+  "streamGenerateContent",
+  "countTokens",
+  "embedContent",
+  "batchEmbedContents",
+] as const;
 
 /** The model and method in an address of the native protocol. */
 export interface NativeCall {
@@ -14,6 +20,11 @@ export function readCall(call: string): NativeCall | null {
   const at = call.lastIndexOf(":");
   const method = METHODS.find((each) => each === call.slice(at + 1));
   return method && at > 0 ? { method, model: modelName(call.slice(0, at)) } : null;
+}
+
+/** True for a call that asks for vectors. */
+export function isEmbedding({ method }: NativeCall): boolean {
+  return method === "embedContent" || method === "batchEmbedContents";
 }
 
 /** Returns the id in the resource name of a model. */

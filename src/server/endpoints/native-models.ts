@@ -13,9 +13,7 @@ export function nativeModelRoutes(callable: (principal: Principal) => readonly M
   one: HttpRoute;
 } {
   const models = (principal: Principal): Model[] =>
-    callable(principal).filter(
-      (model) => "maxOutputTokens" in model || (model.type === "image" && FAMILIES[model.family].native),
-    );
+    callable(principal).filter((model) => model.type !== "image" || FAMILIES[model.family].native);
   const common = {
     method: "GET",
     family: "native",
@@ -70,6 +68,14 @@ function page(models: readonly Model[], { request }: AuthenticatedExchange): obj
   };
 }
 
+const TEXT_METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
+const METHODS: Readonly<Record<Model["type"], readonly string[]>> = {
+  chat: TEXT_METHODS,
+  messages: TEXT_METHODS,
+  embedding: ["embedContent", "batchEmbedContents"],
+  image: ["generateContent", "streamGenerateContent"],
+};
+
 function describe(model: Model): object {
   const { id, displayName, created } = model;
   const text = "maxOutputTokens" in model ? model : null;
@@ -80,9 +86,7 @@ function describe(model: Model): object {
     displayName,
     description: displayName,
     ...(text && { outputTokenLimit: text.maxOutputTokens }),
-    supportedGenerationMethods: text
-      ? ["generateContent", "streamGenerateContent", "countTokens"]
-      : ["generateContent"],
+    supportedGenerationMethods: METHODS[model.type],
     ...(text && { thinking: text.reasoning !== undefined }),
   };
 }

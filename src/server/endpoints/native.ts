@@ -6,18 +6,24 @@ import { readPictureJson } from "../entrance/image-body.ts";
 import type { HttpRoute } from "../routes.ts";
 import { respondFromSpool } from "../entrance/spooled-response.ts";
 import { imageHeaders, type ImageEndpoints } from "./images.ts";
-import { readCall, type NativeCall } from "./native-call.ts";
-import { serveNativeText } from "./native-text.ts";
+import { isEmbedding, readCall, type NativeCall } from "./native-call.ts";
+import { isServerSentEvents, serveNativeEmbeddings, serveNativeText } from "./native-text.ts";
 
 /**
  * Routes of the native generate protocol, under both versions of its path: current official clients call the stable
- * one, earlier ones the beta (Google Gen AI SDK). The type of the model in the path decides between text and pictures.
+ * one, earlier ones the beta (Google Gen AI SDK). The AI SDK leaves out `models/` before a name with a slash. The type of
+ * the model in the path decides between text and pictures, the method whether vectors are asked for.
  */
 export function nativeRoutes(endpoints: ImageEndpoints): HttpRoute[] {
-  return ["/v1beta/models/{call}", "/v1/models/{call}"].map((path) => {
+  const isCall = (parameter: string): boolean => readCall(parameter) !== null;
+  return [
+    { path: "/v1beta/models/{call}" },
+    { path: "/v1/models/{call}" },
+    { path: "/v1beta/{call}", takes: isCall },
+  ].map((address) => {
     const common = {
+      ...address,
       method: "POST",
-      path,
       family: "native",
       auth: "key",
       keyHeaders: () => ["x-goog-api-key"],
@@ -36,13 +42,19 @@ export function nativeRoutes(endpoints: ImageEndpoints): HttpRoute[] {
       pipeline: "text",
       handle: (exchange: AuthenticatedExchange) => serveNativeText(endpoints, exchange),
     };
-    // Any key may learn that a model does not exist.
-    const unknown: HttpRoute = { ...text, scope: null };
+    const embeddings: HttpRoute = {
+      ...text,
+      name: "native.embeddings",
+      handle: (exchange: AuthenticatedExchange) => serveNativeEmbeddings(endpoints, exchange),
+    };
     const routeFor: HttpRoute["routeFor"] = ({ parameter }) => {
       const call = readCall(parameter);
       if (!call || !isPossible(endpoints, call)) return pictures;
       const model = endpoints.snapshot.directory().models.get(call.model);
-      if (!model) return unknown;
+      const forText = isEmbedding(call) ? embeddings : text;
+      // Any key may learn that a model does not exist.
+      if (!model) return { ...forText, scope: null };
+      if (isEmbedding(call)) return embeddings;
       return model.type === "image" ? pictures : text;
     };
     return Object.assign({ routeFor }, pictures);
@@ -51,9 +63,13 @@ export function nativeRoutes(endpoints: ImageEndpoints): HttpRoute[] {
 
 async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange): Promise<Response> {
   const call = readCall(exchange.parameter);
-  if (call?.method !== "generateContent" || !isPossible(endpoints, call)) {
+  if (!call || !isPossible(endpoints, call)) {
     const message = "There is nothing at this path. Call `models/{model}:generateContent`.";
     throw new GatewayError("not_found", message);
+  }
+  if (call.method === "countTokens") {
+    const message = "This model makes pictures, which have a price each. Call `generateContent`.";
+    throw new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
   }
   return respondFromSpool(endpoints.spools, exchange, async (spool) => {
     const destination = { limits: endpoints.bodyLimits, spool };
@@ -64,12 +80,16 @@ async function handle(endpoints: ImageEndpoints, exchange: AuthenticatedExchange
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });
     const body = writeReply(outcome.delivery, exchange.requestId);
-    return { body, headers: imageHeaders(exchange, outcome) };
+    const headers = imageHeaders(exchange, outcome);
+    if (call.method === "generateContent") return { body, headers };
+    // A stream of one event: a picture has no parts.
+    if (!isServerSentEvents(exchange)) return { body, headers, frame: ["[", "]"] };
+    return { body, headers: { ...headers, "content-type": "text/event-stream" }, frame: ["data: ", "\n\n"] };
   });
 }
 
-/** A model id without slashes; a configured one may have slashes. */
-const PLAIN_NAME = /^[A-Za-z0-9][\w.:-]*$/;
+/** A model id that could be configured, some with the name of a vendor before a slash. */
+const PLAIN_NAME = /^[A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*$/;
 
 function isPossible({ snapshot }: ImageEndpoints, { model }: NativeCall): boolean {
   return PLAIN_NAME.test(model) || snapshot.directory().models.has(model);

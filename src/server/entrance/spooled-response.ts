@@ -7,6 +7,8 @@ import type { SpoolQuota } from "./resource-quota.ts";
 interface SpooledResponse {
   body: StreamedObject;
   headers: Record<string, string>;
+  /** The text before and after the body, of a stream that is this one event. */
+  frame?: readonly [before: string, after: string];
 }
 
 /** The folder of temporary files, the pool of files to reuse, and the quota. */
@@ -39,7 +41,7 @@ export async function respondFromSpool(
     await Promise.allSettled([spool.retire()]);
   };
   try {
-    const { body, headers } = await handle(spool);
+    const { body, headers, frame = ["", ""] } = await handle(spool);
     // An outcome with an idempotency key is stored although its client has disconnected.
     if (signal.aborted && !claimOutcome) {
       await drop();
@@ -47,11 +49,11 @@ export async function respondFromSpool(
     }
     if (!holdsHandles(body)) {
       await retire();
-      return new Response(JSON.stringify(body), { headers });
+      return new Response(frame.join(JSON.stringify(body)), { headers });
     }
     // The stream is never read when the client disconnects before it begins.
     signal.addEventListener("abort", drop, { once: true });
-    return new Response(send(body, { retire, drop }), { headers });
+    return new Response(send({ body, frame }, { retire, drop }), { headers });
   } catch (error) {
     await drop();
     throw error;
@@ -63,12 +65,14 @@ export async function respondFromSpool(
  * reads.
  */
 async function* send(
-  body: StreamedObject,
+  { body, frame: [before, after] }: Required<Pick<SpooledResponse, "body" | "frame">>,
   { retire, drop }: { retire(): Promise<void>; drop(): Promise<void> },
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let isWhole = false;
   try {
+    if (before !== "") yield Buffer.from(before);
     yield* writeJson(body);
+    if (after !== "") yield Buffer.from(after);
     isWhole = true;
   } finally {
     await (isWhole ? retire() : drop());

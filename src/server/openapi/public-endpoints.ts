@@ -3,6 +3,7 @@ import { chatSchema } from "../../dialects/chat/index.ts";
 import { embeddingsSchema } from "../../dialects/embeddings/index.ts";
 import { editFormSchema, editSchema, generationSchema, jobSchema } from "../../dialects/images/index.ts";
 import { countSchema, messagesSchema } from "../../dialects/messages/index.ts";
+import { batchEmbedSchema, embedSchema } from "../../dialects/native/embeddings.ts";
 import { nativeSchema } from "../../dialects/native/text/index.ts";
 import { responsesSchema } from "../../dialects/responses/index.ts";
 import * as images from "./image-shapes.ts";
@@ -174,7 +175,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     calls: {
       "{model}:generateContent": {},
       "{model}:streamGenerateContent": {
-        summary: "Generate text as a stream",
+        summary: "Generate text or a picture as a stream",
         query: z.object({ alt: z.enum(["sse"]).optional().describe("Server-sent events, else one array") }),
         responses: { ...STREAM, ...json(z.array(text.nativeResponse)) },
       },
@@ -182,6 +183,18 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
         summary: "Count the tokens of a request",
         body: { type: "object" },
         responses: json(text.nativeCountResponse),
+      },
+      "{model}:embedContent": {
+        summary: "The vector of a text",
+        body: embedSchema,
+        example: { content: { parts: [{ text: "A lighthouse at dawn" }] } },
+        responses: json(text.nativeEmbedding),
+      },
+      "{model}:batchEmbedContents": {
+        summary: "The vectors of texts",
+        body: batchEmbedSchema,
+        example: { requests: [{ content: { parts: [{ text: "A lighthouse at dawn" }] } }] },
+        responses: json(text.nativeEmbeddings),
       },
     },
   },

@@ -85,4 +85,13 @@ export const nativeResponse = z.looseObject({
   modelVersion: z.string().optional(),
 });
 
+const vectorSchema = z.object({ values: z.array(z.number()) });
+const embedUsageSchema = z.object({ promptTokenCount: z.int() });
+
+export const nativeEmbedding = z.object({ embedding: vectorSchema, usageMetadata: embedUsageSchema });
+export const nativeEmbeddings = z.object({
+  embeddings: z.array(vectorSchema),
+  usageMetadata: embedUsageSchema,
+});
+
 export const nativeCountResponse = z.looseObject({ totalTokens: z.int() });

@@ -20,7 +20,13 @@ export async function handleEmbeddings(
     );
   let tokens = 0;
   const embeddings = requests.map((each) => {
-    const request = objectAt(each, "requests[0]", ["model", "content", "outputDimensionality"]);
+    const request = objectAt(each, "requests[0]", [
+      "model",
+      "content",
+      "outputDimensionality",
+      "taskType",
+      "title",
+    ]);
     if (request["model"] !== `models/${model}`)
       throw new Refused(invalid("The model differs from the path's."));
     const { parts } = objectAt(request["content"], "requests[0].content", ["parts"]);

@@ -1,0 +1,119 @@
+import type { StreamedObject } from "../../lib/json-spool.ts";
+import { positive, wrongType, knownNames, refuseCaseVariants, requestSchema, text } from "../fields.ts";
+import { readBody } from "../request-body.ts";
+import { findField, findObject, findObjects, findText, invalid, namesOf } from "./fields.ts";
+
+/** A request for embeddings in the native protocol. */
+export interface NativeEmbeddings {
+  raw: string;
+  texts: readonly string[];
+  dimensions: number | null;
+  /** For each text what its vector is for, which only vendors of this protocol can be told. */
+  purposes: readonly Purpose[];
+  /** Writes the reply with vectors that are JSON already. */
+  write(vectors: readonly string[], inputTokens: number): string;
+}
+
+interface Purpose {
+  taskType?: string;
+  title?: string;
+}
+
+const MAX_REQUESTS = 2_048;
+const NAMES = ["model", "content", "taskType", "title", "outputDimensionality"];
+const KNOWN = knownNames([...namesOf([...NAMES, "requests"])]);
+
+const CONTENT = requestSchema(
+  [],
+  { parts: { type: "array", items: requestSchema([], { text: text.schema }), minItems: 1 } },
+  ["parts"],
+);
+
+/** The published schema of a request for one embedding, and of one for several. */
+export const embedSchema = requestSchema(
+  [
+    ["outputDimensionality", positive],
+    ["taskType", text],
+    ["title", text],
+  ],
+  { content: CONTENT },
+  ["content"],
+);
+export const batchEmbedSchema = requestSchema(
+  [],
+  { requests: { type: "array", items: embedSchema, minItems: 1, maxItems: MAX_REQUESTS } },
+  ["requests"],
+);
+
+/**
+ * Reads and checks the bytes of an `embedContent` or, for a batch, of a `batchEmbedContents` request (Gemini API
+ * reference, "Embeddings"). Throws a `GatewayError`.
+ */
+export function readEmbeddings(
+  bytes: Uint8Array,
+  { isModel, isBatch }: { isModel(name: string): boolean; isBatch: boolean },
+): NativeEmbeddings {
+  const { raw, body: parsed } = readBody(bytes, []);
+  // Parsed JSON is streamed JSON of which nothing is on disk.
+  const body = parsed as StreamedObject;
+  refuseCaseVariants(body, KNOWN);
+  const requests = isBatch ? requestsOf(body) : [body];
+  const read = requests.map((request, index) => {
+    const path = isBatch ? `requests[${index}].` : "";
+    refuseCaseVariants(request, KNOWN, path.slice(0, -1));
+    const model = findText(request, "model");
+    if (model !== undefined && !isModel(model))
+      throw invalid(`${path}model`, "must be the model of the path");
+    return {
+      text: textOf(request, path),
+      dimensions: dimensionsOf(request, path),
+      purpose: purposeOf(request),
+    };
+  });
+  const dimensions = read[0]?.dimensions ?? null;
+  if (read.some((each) => each.dimensions !== dimensions))
+    throw invalid("requests[].outputDimensionality", "must be the same in all requests");
+  return {
+    raw,
+    texts: read.map((each) => each.text),
+    dimensions,
+    purposes: read.map(({ purpose }) => purpose),
+    write(vectors, inputTokens) {
+      const values = vectors.map((vector) => `{"values":${vector}}`);
+      const result = isBatch ? `"embeddings":[${values.join()}]` : `"embedding":${values[0]}`;
+      return `{${result},"usageMetadata":{"promptTokenCount":${inputTokens}}}`;
+    },
+  };
+}
+
+function requestsOf(body: StreamedObject): StreamedObject[] {
+  const requests = findObjects(body, "requests")?.value ?? [];
+  if (requests.length === 0) throw invalid("requests", "must be an array of at least one request");
+  if (requests.length > MAX_REQUESTS) throw invalid("requests", `may have at most ${MAX_REQUESTS} items`);
+  return requests;
+}
+
+/** The text of all parts; a part of anything else has no embedding here. */
+function textOf(request: StreamedObject, path: string): string {
+  const parts = findObject(request, "content");
+  const texts = (parts ? (findObjects(parts.value, "parts")?.value ?? []) : []).map((part, index) => {
+    const written = findText(part, "text");
+    if (written !== undefined) return written;
+    throw invalid(`${path}content.parts[${index}]`, "must be a text: nothing else is embedded here");
+  });
+  const joined = texts.join("\n");
+  if (joined === "") throw invalid(`${path}content`, "must have a part with a text");
+  return joined;
+}
+
+function dimensionsOf(request: StreamedObject, path: string): number | null {
+  const field = findField(request, "outputDimensionality");
+  if (field && !positive.holds(field.value)) throw wrongType(`${path}${field.key}`, positive.must);
+  return field ? Number(field.value) : null;
+}
+
+function purposeOf(request: StreamedObject): Purpose {
+  const taskType = findText(request, "taskType");
+  const title = findText(request, "title");
+  return { ...(taskType !== undefined && { taskType }), ...(title !== undefined && { title }) };
+}
