@@ -3,6 +3,7 @@ import { promptText } from "../dialects/prompt-text.ts";
 import { textDialect } from "../dialects/text.ts";
 import type { Target } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { callRoute } from "./call-route.ts";
@@ -46,21 +47,32 @@ export async function countTokens(
   requireFeatures(model, features);
   const route = routeOf(directory, principal, model.id);
   const targets = orderTargets(route, core.random).filter((target) => counterOf(core, target, payload));
-  if (targets.length === 0) {
-    const counted = await countText(promptText(payload.parsed), core.tokenCounter.count);
-    return { text: null, tokens: counted ?? payload.parsed.estimatedInput, limitState: grant.limitState };
-  }
   const { organization } = principal;
   const routed = { context, model, signal: context.signal };
-  const committed = await callRoute(core, routed, {
+  const estimate = async (): Promise<TokenCount> => {
+    const counted = await countText(promptText(payload.parsed), core.tokenCounter.count);
+    return { text: null, tokens: counted ?? payload.parsed.estimatedInput, limitState: grant.limitState };
+  };
+  if (targets.length === 0) return estimate();
+  const counting = callRoute(core, routed, {
     targets,
     totalMs: core.timeouts.text.firstByteMs,
     failsOver: (error) => mayFailOver(error, false),
     callTarget: (target, call) =>
       count(core, { payload, model, target, call, organization: organization.id }),
   });
+  const committed = await counting.catch((error: unknown) => {
+    if (countsNothing(error)) return null;
+    throw error;
+  });
+  if (!committed) return estimate();
   committed.release();
   return { text: committed.reply, tokens: null, limitState: grant.limitState };
+}
+
+/** True for a server that takes the protocol and has no such path. */
+function countsNothing(error: unknown): boolean {
+  return error instanceof UpstreamError && error.kind === "broken" && error.status === 404;
 }
 
 interface CountCall {

@@ -53,8 +53,9 @@ export const openai: Provider<OpenAiSettings> = {
     const connection = connectionOf(settings);
     const chat = createOpenAiText(connection);
     const responses = settings.responses ?? settings.baseUrl.startsWith(OPENAI_ORIGIN);
-    if (responses === "only") return [createOpenAiResponses(connection)];
-    return responses ? [chat, createOpenAiResponses(connection)] : [chat];
+    if (!responses) return [chat];
+    const upstream = createOpenAiResponses(connection, { countsTokens: true });
+    return responses === "only" ? [upstream] : [chat, upstream];
   },
   embedding: (settings) => createOpenAiEmbeddings(connectionOf(settings)),
   image: (settings, codecSlots) => createOpenAiImages(connectionOf(settings), codecSlots),

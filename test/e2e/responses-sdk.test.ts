@@ -74,6 +74,21 @@ describe.each(CLIENTS)("%s", (_, Client) => {
       expect(response.usage!.total_tokens).toBe(billed);
     });
 
+    test("the tokens of a request are counted, free of charge", async () => {
+      const requestId = `count-${Client === OpenAI7 ? 7 : 6}-${model}`;
+      const body = { model, input: QUESTION, instructions: "Be brief." };
+      const headers = { "X-Request-Id": requestId };
+      const count = await clientOf(Client).responses.inputTokens.count(body, { headers });
+      expect(count.object).toBe("response.input_tokens");
+      const { usage } = await clientOf(Client).responses.create(body);
+      if (model === NATIVE)
+        expect(fixture.vendor.hits[0]).toMatchObject({ path: "/v1/responses/input_tokens" });
+      // The estimate of another protocol's vendor is near.
+      else expect(Math.abs(count.input_tokens - usage!.input_tokens)).toBeLessThan(15);
+      if (model === "sandbox-chat") expect(count.input_tokens).toBe(usage!.input_tokens);
+      expect((await fixture.gateway.ledger()).filter((row) => row.request_id === requestId)).toEqual([]);
+    });
+
     test("a stream has every event in the order of the published schema", async () => {
       const stream = await clientOf(Client).responses.create({ model, input: QUESTION, stream: true });
       const events: StreamEvent[] = [];

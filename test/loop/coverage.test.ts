@@ -14,7 +14,6 @@ import { CALLED_PROVIDERS } from "./provider-calls.ts";
 const EXEMPT: Readonly<Record<string, string>> = {
   "POST /v1/responses/{id}/cancel": "has no body",
   "POST /v1/responses/compact": "is refused unread",
-  "POST /v1/responses/input_tokens": "is refused unread",
   "POST /api/jobs/cancel": "is a list of at most a hundred ids",
   "POST /api/jobs/{id}/cancel": "has no body",
 };

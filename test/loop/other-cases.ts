@@ -128,6 +128,11 @@ const BODIES: readonly Growing[] = [
     kind: "messages",
     make: (count) => ({ model: "sandbox-messages", messages: messages(count) }),
   },
+  {
+    route: "POST /v1/responses/input_tokens",
+    kind: "messages",
+    make: (count) => ({ model: "sandbox-messages", input: messages(count) }),
+  },
 ];
 
 export const OTHER_CASES: readonly LoopCase[] = BODIES.map(({ route, path, kind, make, answer, most }) => ({

@@ -1,6 +1,6 @@
 import { applyEarlyFault, sendJson } from "./transport.ts";
 import { handleChat } from "./openai/chat.ts";
-import { handleResponses } from "./openai/responses.ts";
+import { handleInputTokens, handleResponses } from "./openai/responses.ts";
 import { handleEmbeddings } from "./openai/embeddings.ts";
 import { handleImages } from "./openai/images.ts";
 import { findRefusal, refuse, UNKNOWN_URL, WRONG_KEY } from "./openai/refusals.ts";
@@ -57,6 +57,8 @@ function createOpenAi(options: Required<OpenAiOptions>): Vendor {
         return handleChat(request, response, exchange, chatModels);
       case "/v1/responses":
         return handleResponses(request, response, exchange, { models: chatModels, account });
+      case "/v1/responses/input_tokens":
+        return handleInputTokens(request, response, { models: chatModels, account });
       case "/v1/images/generations":
       case "/v1/images/edits":
         return handleImages(request, response, exchange, imageModels);

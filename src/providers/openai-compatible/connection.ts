@@ -34,7 +34,12 @@ export interface OpenAiAddress {
 }
 
 type VendorOperation =
-  "chat/completions" | "responses" | "images/generations" | "images/edits" | "embeddings";
+  | "chat/completions"
+  | "responses"
+  | "responses/input_tokens"
+  | "images/generations"
+  | "images/edits"
+  | "embeddings";
 
 export interface ImageLimits {
   /** Formats that the address returns, regardless of the model's record. */

@@ -23,10 +23,14 @@ const UNDECRYPTABLE = "invalid_encrypted_content";
  * one's reasoning, or has not stored it, the request is sent again without the reasoning. An error inside a whole
  * response of success is thrown here; one inside a stream is left to the reader of the stream.
  */
-export function createOpenAiResponses(connection: OpenAiConnection): TextUpstream {
+export function createOpenAiResponses(
+  connection: OpenAiConnection,
+  { countsTokens = false }: { countsTokens?: boolean } = {},
+): TextUpstream {
   return {
     dialect: "responses",
     traits: connection.textTraits,
+    ...(countsTokens && { countTokens: (call) => countTokens(connection, call) }),
     async send(call) {
       let isUnreadable = false;
       const classify: Classify = (response, bodyText) => {
@@ -60,6 +64,22 @@ async function sendOnce(
   if (hasError(parsed)) throw classify(response, text);
   if (!isObject(parsed) || !Array.isArray(parsed["output"])) throw brokenResponse("gave no output");
   return { kind: "whole", text, parsed, requestId };
+}
+
+/** Counts the tokens of a request (OpenAI responses reference, "Get input token counts"). */
+async function countTokens(
+  connection: OpenAiConnection,
+  { raw, upstreamModel, signal }: TextCall,
+): Promise<string> {
+  const url = connection.urlOf("responses/input_tokens", () => upstreamModel);
+  const request = { url, headers: connection.jsonHeaders, body: raw, signal };
+  const response = await post(request, connection.errors.classify);
+  const text = await readText(response, MAX_TEXT_BYTES, signal);
+  const parsed = parseResponse(text);
+  if (hasError(parsed)) throw connection.errors.classify(response, text);
+  const tokens: unknown = isObject(parsed) ? parsed["input_tokens"] : undefined;
+  if (typeof tokens !== "number") throw brokenResponse("gave no number of tokens");
+  return JSON.stringify({ object: "response.input_tokens", input_tokens: tokens });
 }
 
 /**

@@ -36,7 +36,14 @@ export const FORMATS: readonly SandboxFormat[] = [
       return JSON.stringify({ input_tokens: fromNeutral(conversation, "").promptTokens });
     },
   },
-  formatOf(responses, ({ raw }) => readResponsesRequest(Buffer.from(raw))),
+  {
+    ...formatOf(responses, ({ raw }) => readResponsesRequest(Buffer.from(raw))),
+    count: ({ raw }) => {
+      const conversation = responses.readConversation(readResponsesRequest(Buffer.from(raw)));
+      const { promptTokens } = fromNeutral(conversation, "");
+      return JSON.stringify({ object: "response.input_tokens", input_tokens: promptTokens });
+    },
+  },
   {
     ...formatOf(native, ({ raw, isStream }) =>
       readNativeRequest(Buffer.from(raw), { model: NO_MODEL, isStream }),

@@ -11,7 +11,6 @@ const OPERATIONS: readonly (readonly [method: "GET" | "POST" | "DELETE", path: s
   ["POST", "/v1/responses/{id}/cancel", NOT_STORED],
   ["GET", "/v1/responses/{id}/input_items", NOT_STORED],
   ["POST", "/v1/responses/compact", NOT_OFFERED],
-  ["POST", "/v1/responses/input_tokens", NOT_OFFERED],
 ];
 
 /** Routes that refuse, in the protocol's own form, all operations that need a store of responses. */

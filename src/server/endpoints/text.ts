@@ -46,14 +46,29 @@ const messagesCount: CountEndpoint = {
   write: (tokens) => ({ input_tokens: tokens }),
 };
 
+const responsesCount: CountEndpoint = {
+  read: readResponses,
+  write: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
+};
+
 /** Routes of the text endpoints. */
 export function textRoutes(core: Core, bodyLimits: BodyLimits): HttpRoute[] {
-  const counting = { ...messages, path: "/v1/messages/count_tokens", name: "messages.count" };
+  const counting = [
+    { ...messages, path: "/v1/messages/count_tokens", name: "messages.count", endpoint: messagesCount },
+    {
+      family: "responses",
+      path: "/v1/responses/input_tokens",
+      name: "responses.count",
+      endpoint: responsesCount,
+    },
+  ] as const;
   return [
     ...ENDPOINTS.map((endpoint) =>
       routeOf(endpoint, (exchange) => serveText({ core, bodyLimits, read: endpoint.read }, exchange)),
     ),
-    routeOf(counting, (exchange) => serveCount({ core, bodyLimits, ...messagesCount }, exchange)),
+    ...counting.map(({ endpoint, ...address }) =>
+      routeOf(address, (exchange) => serveCount({ core, bodyLimits, ...endpoint }, exchange)),
+    ),
   ];
 }
 

@@ -81,6 +81,14 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     example: { model: "sandbox-chat", input: "Say hello" },
     responses: { ...json(text.responsesResponse), ...STREAM },
   },
+  "responses.count": {
+    tag: TEXT,
+    summary: "Count the tokens of a responses request",
+    description: "Free; counts as a request.",
+    body: responsesSchema,
+    example: { model: "sandbox-chat", input: "Say hello" },
+    responses: json(text.responsesCountResponse),
+  },
   "responses.stored": {
     tag: TEXT,
     summary: "Not offered: responses are not stored here",

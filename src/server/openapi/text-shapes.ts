@@ -45,6 +45,7 @@ export const messagesResponse = z.looseObject({
 });
 
 export const countResponse = z.looseObject({ input_tokens: z.int() });
+export const responsesCountResponse = countResponse.extend({ object: z.literal("response.input_tokens") });
 
 export const responsesResponse = z.looseObject({
   id: z.string(),

@@ -25,6 +25,18 @@ export async function handleResponses(
     exchange.reportUsage(reply.usage);
 }
 
+/** Counts of tokens (OpenAI responses reference, "Get input token counts"). */
+export async function handleInputTokens(
+  request: ReceivedRequest,
+  response: SimulatedResponse,
+  { models, account }: { models: readonly string[]; account: string },
+): Promise<void> {
+  const fault = findResponsesFault(request, models, account);
+  if (fault) return refuse(response, fault);
+  const input_tokens = Math.ceil(request.body.byteLength / 4);
+  await sendJson(response, 200, { object: "response.input_tokens", input_tokens });
+}
+
 let responses = 0;
 
 function makeReply(
