@@ -40,6 +40,7 @@ const FREE = [
 /** Charged routes, as a request for one of the models below. */
 const COSTING: Record<string, (group: string) => { path?: string; body: object }> = {
   "/v1/chat/completions": (group) => ({ body: { model: `${group}-chat`, messages: MESSAGES } }),
+  "/v1/completions": (group) => ({ body: { model: `${group}-chat`, prompt: "hello" } }),
   "/v1/messages": (group) => ({ body: { model: `${group}-messages`, max_tokens: 8, messages: MESSAGES } }),
   "/v1/responses": (group) => ({ body: { model: `${group}-chat`, input: "hello" } }),
   "/v1/embeddings": (group) => ({ body: { model: `${group}-embedding`, input: "hello" } }),

@@ -64,6 +64,17 @@ const BODIES: readonly Growing[] = [
     most: 1_536,
   },
   {
+    route: "POST /v1/completions",
+    kind: "characters",
+    make: (count) => ({ model: "sandbox-chat", prompt: "x".repeat(count), max_tokens: 1 }),
+    most: 1024 * 1024,
+  },
+  {
+    route: "POST /v1/completions",
+    kind: "fields",
+    make: (count) => ({ model: "sandbox-chat", prompt: "x", max_tokens: 1, ...fields(count) }),
+  },
+  {
     route: "POST /v1/images/generations",
     kind: "fields",
     make: (count) => ({ model: "sandbox-a", prompt: "x", ...fields(count) }),

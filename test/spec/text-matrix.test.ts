@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import OpenAI from "openai-6";
 import { collectReply, type Reply } from "../../src/dialects/conversation/reply.ts";
 import { TranslatedStream } from "../../src/dialects/conversation/translated-stream.ts";
 import type { TextPayload } from "../../src/dialects/dialect.ts";
@@ -57,6 +58,65 @@ describe.each(CELLS)("$caller of $model: $question", ({ caller, model, question 
     if (showsReasoning(caller, model, question))
       expect(reply.parts[0]).toMatchObject({ type: "reasoning", text: expect.stringMatching(/\w{2}/) });
   });
+});
+
+describe.each(MODELS)("completions of %s", (model) => {
+  const client = () =>
+    new OpenAI({
+      apiKey: fixture.gateway.key,
+      baseURL: `${fixture.gateway.url}/v1`,
+      maxRetries: 0,
+    });
+  test("are the same whole and streamed, and charged once", async () => {
+    const requestId = `completion-${model}`;
+    const headers = { "x-request-id": requestId };
+    const body = { model, prompt: ["Say hello."], max_tokens: 2_000, echo: false, best_of: 1, suffix: null };
+    const whole = await client().completions.create(body, { headers });
+    expect(whole).toMatchObject({
+      object: "text_completion",
+      model,
+      choices: [{ index: 0, logprobs: null }],
+    });
+    const { text, finish_reason: end } = whole.choices[0]!;
+    expect([text.length > 4, end]).toEqual([true, "stop"]);
+    const [row, ...others] = await fixture.gateway.charged(requestId);
+    expect(others).toEqual([]);
+    const billed = Object.values(row!.consumed!.tokens!).reduce((sum, count) => sum + count, 0);
+    expect(whole.usage!.total_tokens).toBe(billed);
+
+    let streamed = "";
+    let last: string | null = null;
+    for await (const chunk of await client().completions.create({ ...body, stream: true })) {
+      expect(chunk).toMatchObject({ object: "text_completion", model, choices: [{ index: 0 }] });
+      streamed += chunk.choices[0]!.text;
+      last = chunk.choices[0]!.finish_reason;
+    }
+    expect([streamed, last]).toEqual([text, "stop"]);
+    const counted = { ...body, stream: true as const, stream_options: { include_usage: true } };
+    const chunks = await Array.fromAsync(await client().completions.create(counted));
+    const { completion_tokens } = whole.usage!;
+    expect(chunks.filter(({ usage }) => usage)).toMatchObject([
+      { choices: [], usage: { completion_tokens } },
+    ]);
+  });
+});
+
+test.each<[string, object]>([
+  ["suffix", { suffix: "end" }],
+  ["echo", { echo: true }],
+  ["best_of", { best_of: 2 }],
+  ["logprobs", { logprobs: 0 }],
+  ["tools", { tools: [] }],
+  ["prompt", { prompt: ["a", "b"] }],
+  ["prompt", { prompt: [1, 2] }],
+  ["prompt", { prompt: [[1, 2]] }],
+  ["prompt", { prompt: "" }],
+  ["prompt", { prompt: 7 }],
+  ["max_tokens", { max_tokens: 0 }],
+])("a completion with another %s than a chat can say is refused: %j", async (param, field) => {
+  const body = { model: "over-chat", prompt: "Say hello.", ...field };
+  const response = await fixture.gateway.call("/v1/completions", { body });
+  expect([response.status, await response.json()]).toMatchObject([400, { error: { param } }]);
 });
 
 describe.each(Object.keys(CALLERS) as CallerName[])("the order of a route's targets, for %s", (caller) => {

@@ -9,6 +9,7 @@ import { ChatReplyWriter, writeReply } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
 
 export { writeError } from "./error.ts";
+export { asCompletionEvents, completionsSchema, readCompletion, writeCompletion } from "./completions.ts";
 export { chatSchema, readRequest, type ChatPayload, type ChatRequest } from "./request.ts";
 
 /** Chat completions, read and written at either end. */

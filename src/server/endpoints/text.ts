@@ -1,4 +1,9 @@
-import { readRequest as readChat } from "../../dialects/chat/index.ts";
+import {
+  asCompletionEvents,
+  readCompletion,
+  readRequest as readChat,
+  writeCompletion,
+} from "../../dialects/chat/index.ts";
 import type { TextPayload } from "../../dialects/dialect.ts";
 import { readCountRequest, readRequest as readMessages } from "../../dialects/messages/index.ts";
 import type { TextDialectName } from "../../dialects/name.ts";
@@ -66,6 +71,9 @@ export function textRoutes(core: Core, bodyLimits: BodyLimits): HttpRoute[] {
     ...ENDPOINTS.map((endpoint) =>
       routeOf(endpoint, (exchange) => serveText({ core, bodyLimits, read: endpoint.read }, exchange)),
     ),
+    routeOf({ path: "/v1/completions", name: "completions", family: "chat" }, (exchange) =>
+      serveCompletion(core, bodyLimits, exchange),
+    ),
     ...counting.map(({ endpoint, ...address }) =>
       routeOf(address, (exchange) => serveCount({ core, bodyLimits, ...endpoint }, exchange)),
     ),
@@ -114,6 +122,28 @@ export async function serveText(
   return { response: new Response(outcome.body, { headers }), ended: outcome.ended };
 }
 
+/** Serves a completion, the earlier form of chat, by any text model. */
+async function serveCompletion(
+  core: Core,
+  bodyLimits: BodyLimits,
+  exchange: AuthenticatedExchange,
+): Promise<RouteResult> {
+  let showsUsage = false;
+  const read = (bytes: Uint8Array): TextPayload => {
+    const completion = readCompletion(bytes);
+    ({ showsUsage } = completion);
+    return completion.payload;
+  };
+  const result = await serveText({ core, bodyLimits, read }, exchange);
+  if (result instanceof Response) {
+    const { headers } = result;
+    return new Response(writeCompletion(await result.text()), { headers });
+  }
+  const { body, headers } = result.response;
+  const events = body && asCompletionEvents(body, { showsUsage });
+  return { response: new Response(events, { headers }), ended: result.ended };
+}
+
 /** Serves the token count of a request; `write` gives an estimate the form of the protocol. */
 export async function serveCount(
   { core, bodyLimits, read, write }: CountEndpoint & { core: Core; bodyLimits: BodyLimits },
@@ -147,6 +177,7 @@ const OPERATIONS: ReadonlySet<string> = new Set([
   "chat/completions",
   "images/generations",
   "images/edits",
+  "completions",
   "embeddings",
 ]);
 

@@ -1,5 +1,5 @@
 import { z, type ZodType } from "zod";
-import { chatSchema } from "../../dialects/chat/index.ts";
+import { chatSchema, completionsSchema } from "../../dialects/chat/index.ts";
 import { embeddingsSchema } from "../../dialects/embeddings/index.ts";
 import { editFormSchema, editSchema, generationSchema, jobSchema } from "../../dialects/images/index.ts";
 import { countSchema, messagesSchema } from "../../dialects/messages/index.ts";
@@ -56,6 +56,14 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     body: chatSchema,
     example: { model: "sandbox-chat", messages: MESSAGES },
     responses: { ...json(text.chatResponse), ...STREAM },
+  },
+  completions: {
+    tag: TEXT,
+    summary: "Completions",
+    description: "The earlier form of chat: one prompt, whose completion any text model writes.",
+    body: completionsSchema,
+    example: { model: "sandbox-chat", prompt: "Say hello" },
+    responses: { ...json(text.completionsResponse), ...STREAM },
   },
   messages: {
     tag: TEXT,

@@ -32,6 +32,22 @@ export const chatResponse = z.looseObject({
   usage: tokenUsageSchema.optional(),
 });
 
+export const completionsResponse = z.object({
+  id: z.string(),
+  object: z.literal("text_completion"),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      text: z.string(),
+      index: z.int(),
+      logprobs: z.null(),
+      finish_reason: z.string().nullable(),
+    }),
+  ),
+  usage: tokenUsageSchema.optional(),
+});
+
 const blockSchema = z.looseObject({ type: z.string() });
 
 export const messagesResponse = z.looseObject({
