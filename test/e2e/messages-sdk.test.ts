@@ -205,7 +205,25 @@ describe.each(generations)("the official client %s", (generation, clientOf) => {
       ids.push(id);
     }
     expect(ids).toEqual(expect.arrayContaining([CLAUDE, CHAT_ONLY, "sandbox-messages"]));
+    expect(ids).not.toContain("sandbox-a");
+    expect(ids).not.toContain("sandbox-embedding");
     expect(await clientOf().models.retrieve(CLAUDE)).toMatchObject({ id: CLAUDE, type: "model" });
+    const picture = await Promise.resolve(clientOf().models.retrieve("sandbox-a")).catch(
+      (error: unknown) => error,
+    );
+    expect(picture).toMatchObject({ status: 404 });
+
+    const paged: string[] = [];
+    for await (const { id } of clientOf().models.list({ limit: 2 })) paged.push(id);
+    expect(paged).toEqual(ids);
+    const second = await clientOf().models.list({ limit: 1, after_id: ids[0]! });
+    expect(second.data.map(({ id }) => id)).toEqual([ids[1]!]);
+    const before = await clientOf().models.list({ limit: 1, before_id: ids[2]! });
+    expect([before.data.map(({ id }) => id), before.has_more]).toEqual([[ids[1]!], true]);
+    for (const query of [{ limit: 0 }, { limit: 1_001 }, { after_id: "nobody" }]) {
+      const refused = await Promise.resolve(clientOf().models.list(query)).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ status: 400 });
+    }
   });
 });
 

@@ -7,13 +7,14 @@ import {
   type ImageCapability,
   type ImageModel,
   type Model,
+  type TextModel,
 } from "../../domain/model.ts";
 import type { Principal } from "../../domain/api-key.ts";
 import { mayCall } from "../../gateway/admission/model-access.ts";
 import { findPrice } from "../../gateway/metering/price.ts";
 import type { Snapshot } from "../../gateway/snapshot.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { AuthenticatedExchange } from "../http-exchange.ts";
+import { queryOf, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 import { isModelName } from "./native-call.ts";
@@ -51,11 +52,12 @@ export function modelRoutes(snapshot: Snapshot, clock: Clock): HttpRoute[] {
         const model = callable(snapshot, clock, exchange.principal).find(
           ({ id }) => id === exchange.parameter,
         );
-        if (!model) throw new GatewayError("not_found", "There is no model with this id that you can call.");
-        return tagged(
-          exchange,
-          isMessages(exchange.request.headers) ? JSON.stringify(describeForMessages(model)) : describe(model),
-        );
+        const isForMessages = isMessages(exchange.request.headers);
+        if (!model || (isForMessages && !isText(model)))
+          throw new GatewayError("not_found", "There is no model with this id that you can call.");
+        const text =
+          isForMessages && isText(model) ? JSON.stringify(describeForMessages(model)) : describe(model);
+        return tagged(exchange, text);
       },
     },
     native.list,
@@ -78,17 +80,53 @@ function isMessages(headers: Headers): boolean {
 /** Returns the list as JSON. */
 function list({ request }: AuthenticatedExchange, models: readonly Model[]): string {
   if (!isMessages(request.headers)) return `{"object":"list","data":[${models.map(describe).join(",")}]}`;
-  const ids = models.map(({ id }) => id);
+  const { page, hasMore } = messagesPage(models.filter(isText), queryOf(request.url));
   return JSON.stringify({
-    data: models.map(describeForMessages),
-    has_more: false,
-    first_id: ids[0] ?? null,
-    last_id: ids.at(-1) ?? null,
+    data: page.map(describeForMessages),
+    has_more: hasMore,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
   });
 }
 
+const DEFAULT_PAGE = 20;
+const MAX_PAGE = 1_000;
+
+/**
+ * Returns a page after `after_id` or just before `before_id`, and whether there are more in that direction (Anthropic
+ * API, "List models"). Throws a `GatewayError`.
+ */
+function messagesPage(
+  models: readonly TextModel[],
+  query: URLSearchParams,
+): { page: readonly TextModel[]; hasMore: boolean } {
+  const limit = Number(query.get("limit") ?? DEFAULT_PAGE);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE)
+    throw wrongQuery("limit", `must be a whole number from 1 to ${MAX_PAGE}`);
+  const indexOf = (name: string): number | null => {
+    const id = query.get(name);
+    if (id === null) return null;
+    const index = models.findIndex((model) => model.id === id);
+    if (index < 0) throw wrongQuery(name, "is no model of this list");
+    return index;
+  };
+  const before = indexOf("before_id");
+  if (before !== null)
+    return { page: models.slice(Math.max(0, before - limit), before), hasMore: before > limit };
+  const start = (indexOf("after_id") ?? -1) + 1;
+  return { page: models.slice(start, start + limit), hasMore: start + limit < models.length };
+}
+
+function wrongQuery(param: string, must: string): GatewayError {
+  return new GatewayError("invalid_parameter", `\`${param}\` ${must}.`, { param });
+}
+
+function isText(model: Model): model is TextModel {
+  return "maxOutputTokens" in model;
+}
+
 /** Describes a model as official clients of the messages protocol know it (Anthropic API, "List models"). */
-function describeForMessages(model: Model): object {
+function describeForMessages(model: TextModel): object {
   const { id, displayName, created, shutdownDate } = model;
   return {
     type: "model",
@@ -96,7 +134,7 @@ function describeForMessages(model: Model): object {
     display_name: displayName,
     created_at: new Date(created * 1000).toISOString(),
     max_input_tokens: null,
-    max_tokens: "maxOutputTokens" in model ? model.maxOutputTokens : null,
+    max_tokens: model.maxOutputTokens,
     // A model that will be shut down can be called until then.
     lifecycle: shutdownDate ? "deprecated" : "active",
     deprecated_at: null,
@@ -169,10 +207,7 @@ function describeEmbedding({ dimensions }: EmbeddingModel): object {
   };
 }
 
-function describeText({
-  modalities,
-  maxOutputTokens,
-}: Extract<Model, { type: "chat" | "messages" }>): object {
+function describeText({ modalities, maxOutputTokens }: TextModel): object {
   return {
     family: null,
     modalities,
