@@ -179,6 +179,19 @@ describe("a submission", () => {
     expect(fixture.hits()).toBe(0);
   });
 
+  test.each<[string, object]>([
+    ["Webhook_Url", { model: "gpt-image-2", prompt: "x", Webhook_Url: "https://example.com" }],
+    ["Prompt", { model: "sandbox-b-fast", contents: [{ parts: [{ text: "x" }] }], Prompt: "y" }],
+    ["Contents", { model: "gpt-image-2", prompt: "x", Contents: [] }],
+  ])("with the name %s, of another case, is refused", async (param, body) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(body)) if (typeof value === "string") form.set(name, value);
+    for (const sent of form.has(param) ? [body, form] : [body]) {
+      const response = await call("/api/jobs", { body: sent });
+      expect([response.status, await response.json()]).toMatchObject([400, { error: { param } }]);
+    }
+  });
+
   test("names fields that were ignored", async () => {
     const response = await call("/api/jobs", {
       body: { model: "gpt-image-2", prompt: "x", colour: "red", user: "me", background: "transparent" },

@@ -111,7 +111,14 @@ export function isSilentlyIgnored(name: string): boolean {
   return SILENTLY_IGNORED.has(name);
 }
 
-const KNOWN_NAMES = knownNames([...READ, ...REFERENCE_FIELDS, ...MASK_FIELDS]);
+const ALL_NAMES = [...READ, ...REFERENCE_FIELDS, ...MASK_FIELDS];
+const KNOWN_NAMES = knownNames(ALL_NAMES);
+const JOB_NAMES = knownNames([...ALL_NAMES, "webhook_url", "contents"]);
+
+/** Throws for a name of a job's submission, of any shape, that differs only in case from one that is read. */
+export function refuseJobVariants(submission: object): void {
+  refuseCaseVariants(submission, JOB_NAMES);
+}
 
 /**
  * Reads the fields that all image endpoints share; `null` means absent. Throws a `GatewayError` naming a field of a

@@ -3,6 +3,7 @@ import { composeAnswer, topicOf } from "./answer.ts";
 import type { Conversation, Tool } from "./conversation.ts";
 import { sampleSchema } from "./schema-sample.ts";
 import { countTokens, splitTokens } from "./tokens.ts";
+import { isObject } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import { systemClock } from "../../lib/clock.ts";
 
@@ -87,8 +88,10 @@ function callTool(tool: Tool, text: string, capacity: number): Choice {
 }
 
 function sampleArguments({ question }: Conversation, { parameters }: Tool): string {
-  if (parameters === null) return "{}";
-  return JSON.stringify(sampleSchema(parameters, topicOf(question, createRandom(question))));
+  // Arguments are an object, also where the schema has no type or fits other values.
+  const schema = isObject(parameters) ? { type: "object", ...parameters } : null;
+  const sampled = schema && sampleSchema(schema, topicOf(question, createRandom(question)));
+  return JSON.stringify(isObject(sampled) ? sampled : {});
 }
 
 /** Composes a JSON reply; null when the reply is plain text. */

@@ -297,6 +297,16 @@ describe("tools", () => {
   });
 
   test("without parameters are called with an empty object", async () => {
+    const ask = async (parameters: object) => {
+      const tools = [{ type: "function", function: { name: "ping", parameters } }];
+      const { message } = (await complete({ ...userMessage("Ping"), tools })).choices[0];
+      return JSON.parse(message.tool_calls![0].function.arguments);
+    };
+    for (const parameters of [{}, { properties: {} }, { type: "string" }, { enum: ["there"] }])
+      expect(await ask(parameters)).toEqual({});
+    const city = { properties: { city: { const: "Oslo" } }, required: ["city"] };
+    expect(await ask(city)).toEqual({ city: "Oslo" });
+
     const tools = [{ type: "function", function: { name: "ping" } }];
     const { message } = (await complete({ ...userMessage("Ping"), tools })).choices[0];
     expect(message.tool_calls?.[0].function).toEqual({ name: "ping", arguments: "{}" });

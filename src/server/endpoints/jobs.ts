@@ -1,4 +1,9 @@
-import { isImageField, isKnownField, isPictureField } from "../../dialects/images/index.ts";
+import {
+  isImageField,
+  isKnownField,
+  isPictureField,
+  refuseJobVariants,
+} from "../../dialects/images/index.ts";
 import { retryAfterSeconds, writeJob } from "../../dialects/jobs/job.ts";
 import { isPicturePath } from "../../dialects/native/index.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
@@ -168,11 +173,13 @@ async function readJobBody(exchange: AuthenticatedExchange, destination: BodyDes
   if (isFormBody(exchange.request)) {
     const reads = (name: string): boolean => name === WEBHOOK || isKnownField(name);
     const all = await readImageBody(exchange, destination, true, reads);
+    refuseJobVariants(Object.fromEntries(all));
     const fields = all.filter(([name]) => name !== WEBHOOK);
     const [, url] = all.find(([name]) => name === WEBHOOK) ?? [];
     return { content: { kind: "images", fields }, webhookUrl: readWebhook(url), ignored: [] };
   }
   const body = await readPictureJson(exchange, destination, isPicture);
+  refuseJobVariants(body);
   const { [WEBHOOK]: url, ...rest } = body;
   const webhookUrl = readWebhook(url);
   if ((rest["contents"] ?? null) === null)
