@@ -95,7 +95,6 @@ const REPLACED: Readonly<Record<string, string>> = {
   isPlausible: "isWellFormed",
   Whole: "Integer",
   wholeNumber: "integer",
-  hint: "prefix (of a key), retryAfter (of a vendor)",
   secretHint: "secretPrefix",
   suppose: "simulateRoute",
   useActing: "useOperationMutation",
@@ -132,7 +131,7 @@ const FILES = [
 ];
 
 /** Columns of the database keep their names. */
-const COLUMNS: Readonly<Record<string, readonly string[]>> = { "storage/": ["drawn", "hint"] };
+const COLUMNS: Readonly<Record<string, readonly string[]>> = { "storage/": ["drawn"] };
 /** Names that a library gives to its exports. */
 const IMPORTED: Readonly<Record<string, readonly string[]>> = {
   "config/yaml.ts": ["visit"],
@@ -161,7 +160,8 @@ test("no replaced term is the name of a file", () => {
 });
 
 test("the search sees identifiers and not strings, comments or database columns", () => {
-  const source = 'const till = `heart ${door}`; // visit\n/* desk */ use("wish", row.hint, { voice: till });';
+  const source =
+    'const till = `heart ${door}`; // visit\n/* desk */ use("wish", row.drawn, { voice: till });';
   expect([...identifiersOf(source)].toSorted()).toEqual(["const", "door", "row", "till", "use", "voice"]);
   expect(replacementOf("MOST_BYTES")).toBe("MAX_");
   expect(replacementOf("constructor")).toBeUndefined();

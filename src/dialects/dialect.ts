@@ -2,7 +2,7 @@ import type { Feature, FeatureUse } from "../domain/feature.ts";
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { TextModel } from "../domain/model.ts";
 import type { TokenUsage, UsagePolicy } from "../domain/usage.ts";
-import type { Conversation } from "./conversation/request.ts";
+import type { Conversation, LeaveOut } from "./conversation/request.ts";
 import type { Reply, ReplyReader, ReplyWriter } from "./conversation/reply.ts";
 import type { TextDialectName } from "./name.ts";
 
@@ -149,8 +149,11 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
 
   /** The request in neutral form. Throws an `UpstreamError` that names the field which cannot be translated. */
   readConversation(payload: TextPayload<Request>): Conversation;
-  /** The text of a request for a vendor of this dialect. Throws an `UpstreamError` for what it cannot say. */
-  writeConversation(conversation: Conversation, terms: VendorTerms): string;
+  /**
+   * The text of a request for a vendor of this dialect. Throws an `UpstreamError` for content that it cannot say, and
+   * gives `leaveOut` each hint that the vendor is not told.
+   */
+  writeConversation(conversation: Conversation, terms: VendorTerms, leaveOut?: LeaveOut): string;
   /** Parses a vendor's whole reply. Throws an `UpstreamError` for anything else. */
   parseReply(reply: VendorReply): Reply;
   /** Reads a vendor's stream, event by event. */

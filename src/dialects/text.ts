@@ -43,11 +43,15 @@ export function textDialect(name: TextDialectName): TextDialect {
 interface Passage {
   /** The request's text for the vendor. */
   raw: string;
+  /** The caller's names of the hints that the vendor is not told. */
+  ignored: readonly string[];
   readReply(reply: VendorReply): WholeReply;
   openStream(): TextStream;
   /** The caller's stream of a reply that the vendor gave whole although a stream was requested. */
   replayReply(reply: VendorReply): TextStream;
 }
+
+const NOTHING_IGNORED: readonly string[] = [];
 
 /** Vendor and caller speak the same dialect: texts pass as they are, but for what the gateway must change. */
 export function forward(
@@ -61,6 +65,7 @@ export function forward(
 
 class Forwarding implements Passage {
   readonly raw: string;
+  readonly ignored = NOTHING_IGNORED;
   readonly #dialect: TextDialect;
   readonly #payload: TextPayload;
   readonly #model: string;
@@ -108,8 +113,14 @@ export function translate(
     if (excessOfReply) throw new UpstreamError("broken", excessOfReply);
     return custom ? custom.readReply(reply) : reply;
   };
+  const { ownHints, params } = conversation;
+  const leftOut = new Set(ownHints);
+  const raw = vendor.writeConversation(custom?.conversation ?? conversation, terms, (hint) =>
+    leftOut.add(params[hint] ?? hint),
+  );
   return {
-    raw: vendor.writeConversation(custom?.conversation ?? conversation, terms),
+    raw,
+    ignored: [...leftOut],
     readReply(vendorReply) {
       const reply = parse(vendorReply);
       const delivered = new Delivered(policy);

@@ -39,12 +39,22 @@ export interface RequestFacts {
   pictures: readonly StoredImage[];
   /** Prompt and reply; null unless the organization has them logged. */
   content: RequestContent | null;
+  /** The caller's fields that had no effect. */
+  ignoredParams: readonly string[];
 }
 
 const NO_PICTURES: readonly StoredImage[] = [];
+const NO_PARAMS: readonly string[] = [];
 
 export function newRequestFacts(): RequestFacts {
-  return { model: null, charge: null, surplus: 0, pictures: NO_PICTURES, content: null };
+  return {
+    model: null,
+    charge: null,
+    surplus: 0,
+    pictures: NO_PICTURES,
+    content: null,
+    ignoredParams: NO_PARAMS,
+  };
 }
 
 /** Begins to record prompt and reply where the request's organization has them logged. */

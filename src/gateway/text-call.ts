@@ -14,9 +14,13 @@ import type { Call } from "./routing/call.ts";
 import { openStream, openWhole, type OpenedStream } from "./text-stream.ts";
 
 /** A target's reply: a whole text with its usage, or a stream up to its first content. */
-export type TargetReply =
+export type TargetReply = {
+  /** The caller's names of the hints that the target was not told. */
+  ignored: readonly string[];
+} & (
   | { kind: "whole"; text: string; usage: TokenUsage }
-  | ({ kind: "stream"; estimator: UsageEstimator } & OpenedStream);
+  | ({ kind: "stream"; estimator: UsageEstimator } & OpenedStream)
+);
 
 interface RequestToCall {
   payload: TextPayload;
@@ -80,7 +84,7 @@ export async function sendCall(
   const isStream = stream !== null;
   // A whole reply has no meaningful first byte: only the total time bounds it.
   if (isStream) call.expect("the first byte", timeouts.firstByteMs);
-  const { raw } = passage;
+  const { raw, ignored } = passage;
   const { upstreamModel } = target;
   const response = await upstream.send({ raw, upstreamModel, isStream, headers, signal: call.cancellation });
   call.vendorRequestId = response.requestId;
@@ -89,14 +93,14 @@ export async function sendCall(
     await yieldAfter(response.text);
     const reading = estimator.refined(() => passage.readReply(response));
     const { text, usage } = reading instanceof Promise ? await reading : reading;
-    return { kind: "whole", text, usage };
+    return { kind: "whole", text, usage, ignored };
   }
   const opened =
     response.kind === "stream"
       ? await openStream(response.stream, stream, call, timeouts)
       : openWhole(passage.replayReply(response), call);
   estimator.readPrompt();
-  return { kind: "stream", estimator, ...opened };
+  return { kind: "stream", estimator, ignored, ...opened };
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};

@@ -21,6 +21,8 @@ interface TextTerms {
   limitState: LimitGrant["limitState"];
   /** The maximum of output tokens that the budgets cover, where it is less than the model's; else null. */
   coveredTokens: number | null;
+  /** The caller's names of the hints that the answering target was not told. */
+  ignored: readonly string[];
 }
 
 /** The result of a text request, with the state of its limits for the headers. */
@@ -43,6 +45,8 @@ export async function handleText(
   await yieldAfter(payload.raw);
   const committed = await callVendors(core, admitted, payload, coveredTokens);
   const { reply, target } = committed;
+  const { ignored } = reply;
+  context.facts.ignoredParams = ignored;
   if (reply.kind === "stream") {
     const timeouts = timeoutsOf(core, target);
     const dialect = textDialect(payload.dialect);
@@ -53,13 +57,13 @@ export async function handleText(
       dialect,
       timeouts,
     });
-    return { kind: "stream", ...relayed, limitState: admitted.limitState, coveredTokens };
+    return { kind: "stream", ...relayed, limitState: admitted.limitState, coveredTokens, ignored };
   }
   committed.release();
   context.facts.content?.keepReply(reply.text);
   admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
   await yieldAfter(reply.text);
-  return { kind: "whole", text: reply.text, limitState: admitted.limitState, coveredTokens };
+  return { kind: "whole", text: reply.text, limitState: admitted.limitState, coveredTokens, ignored };
 }
 
 /** Makes all decisions that precede calling a vendor: model access, price, limits and the hold. */

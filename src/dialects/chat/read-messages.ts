@@ -17,24 +17,28 @@ type Message = Readonly<Record<string, unknown>>;
 
 /**
  * Reads messages into turns: instructions at the start apart, messages of one side in a row as one turn, results of
- * tools as parts of the user's. Empty texts and messages of nothing are left out.
+ * tools as parts of the user's. Empty texts and messages of nothing are left out. `hasNames`: messages name their
+ * participants, for which other protocols have no place.
  */
-export function readMessages(messages: unknown): Pick<Conversation, "system" | "turns"> {
+export function readMessages(
+  messages: unknown,
+): Pick<Conversation, "system" | "turns"> & { hasNames: boolean } {
+  let hasNames = false;
   const system: TextPart[] = [];
   const turns = new OpenTurns();
   const list: unknown[] = Array.isArray(messages) ? messages : [];
   list.forEach((message, index) => {
     if (!isObject(message)) throw untranslatable(`messages[${index}]`);
+    if (typeof message["name"] === "string" && message["name"] !== "") hasNames = true;
     const turn = readMessage(message, `messages[${index}]`);
     if (turn.role === "system" && turns.isEmpty) for (const part of turn.parts) system.push(part);
     else turns.add(turn);
   });
-  return { system, turns: turns.close() };
+  return { system, turns: turns.close(), hasNames };
 }
 
 function readMessage(message: Message, path: string): Turn {
-  const { role, name, content } = message;
-  if (typeof name === "string" && name !== "" && role !== "tool") throw untranslatable(`${path}.name`);
+  const { role, content } = message;
   switch (role) {
     case "system":
     case "developer":

@@ -3,21 +3,22 @@ import { exactMember } from "../../lib/exact-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
-import { refuseOthers, untranslatable } from "../conversation/untranslatable.ts";
+import { readOwnHints, untranslatable } from "../conversation/untranslatable.ts";
 import { readMessages } from "./read-messages.ts";
 import type { ChatPayload } from "./request.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a chat request into the neutral form. Hints that change no content are left out; any other field that has no
- * place there is an `UpstreamError` that names it.
+ * Reads a chat request into the neutral form. Hints that only this protocol has are named there; any other field that
+ * has no place there is an `UpstreamError` that names it.
  */
 export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
   if (choices > 1) throw untranslatable(body["n"] === choices ? "n" : "best_of");
-  refuseOthers(body, KNOWN, NEUTRAL);
-  const { system, turns } = readMessages(body["messages"]);
+  const ownHints = readOwnHints(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
+  const { system, turns, hasNames } = readMessages(body["messages"]);
+  if (hasNames) ownHints.push("messages.name");
   return {
     isStream,
     system,
@@ -34,14 +35,20 @@ export function readConversation({ raw, parsed }: ChatPayload): Conversation {
     presencePenalty: typed(body, "presence_penalty", "number"),
     frequencyPenalty: typed(body, "frequency_penalty", "number"),
     format: readFormat(body["response_format"]),
-    reasoning: readReasoning(body["reasoning_effort"]),
+    reasoning: readReasoning(body),
     verbosity: typed(body, "verbosity", "string"),
     user: typed(body, "safety_identifier", "string") ?? typed(body, "user", "string"),
-    params: { ...PARAMS, maxTokens: isSet(body["max_tokens"]) ? "max_tokens" : "max_completion_tokens" },
+    ownHints,
+    params: {
+      ...PARAMS,
+      maxTokens: isSet(body["max_tokens"]) ? "max_tokens" : "max_completion_tokens",
+      reasoning: isSet(body["reasoning_effort"]) ? "reasoning_effort" : "reasoning",
+      user: isSet(body["safety_identifier"]) ? "safety_identifier" : "user",
+    },
   };
 }
 
-/** The caller's names of the fields. */
+/** The caller's names of the fields and hints. */
 const PARAMS: Conversation["params"] = {
   system: "messages",
   turns: "messages",
@@ -57,14 +64,16 @@ const PARAMS: Conversation["params"] = {
   frequencyPenalty: "frequency_penalty",
   format: "response_format",
   reasoning: "reasoning_effort",
+  reasoningVisibility: "reasoning.exclude",
   verbosity: "verbosity",
   user: "user",
+  strict: "tools.strict",
+  cacheControl: "cache_control",
+  detail: "detail",
+  fileName: "filename",
 };
 
-/**
- * Fields that are read above, or have no effect on the content: ids, labels, hints for caches and speed (OpenAI
- * reference).
- */
+/** Fields that are read above, or concern the gateway alone. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.values(PARAMS),
   "model",
@@ -73,13 +82,24 @@ const KNOWN: ReadonlySet<string> = new Set([
   "stream_options",
   "max_tokens",
   "max_completion_tokens",
-  "metadata",
+  "reasoning",
   "store",
+  "safety_identifier",
+]);
+
+/**
+ * Labels, hints for caches and speed (OpenAI reference), and sampling of vendors of this protocol alone (OpenRouter and
+ * vLLM API references).
+ */
+const HINTS: ReadonlySet<string> = new Set([
+  "metadata",
+  "min_p",
   "prediction",
   "prompt_cache_key",
   "prompt_cache_options",
   "prompt_cache_retention",
-  "safety_identifier",
+  "repetition_penalty",
+  "top_a",
 ]);
 
 /** Values by which a field asks for nothing. */
@@ -190,9 +210,21 @@ function readJsonFormat(schema: unknown): OutputFormat {
   return { type: "schema", name: null, schema, strict: null, description: null };
 }
 
-function readReasoning(value: unknown): Conversation["reasoning"] {
-  if (value === undefined || value === null) return null;
-  const effort = readEffort(value);
-  if (effort === null) throw untranslatable("reasoning_effort");
-  return { effort, budgetTokens: null, isVisible: null };
+/**
+ * Reads `reasoning_effort`, and `reasoning` of OpenRouter, which has also a budget and hides the reasoning by `exclude`
+ * (OpenRouter API, "Reasoning tokens").
+ */
+function readReasoning({ reasoning_effort: word, reasoning: object }: Body): Conversation["reasoning"] {
+  const { effort: inner, max_tokens: budget, exclude, enabled } = isObject(object) ? object : {};
+  if (isSet(object) && !isObject(object)) throw untranslatable("reasoning", "It must be an object.");
+  if (!isSet(word) && Object.keys(object ?? {}).length === 0) return null;
+  const named = isSet(word) ? word : inner;
+  const effort = enabled === false && !isSet(named) ? "none" : readEffort(named);
+  if (isSet(named) && effort === null)
+    throw untranslatable(isSet(word) ? "reasoning_effort" : "reasoning.effort");
+  return {
+    effort,
+    budgetTokens: typeof budget === "number" ? budget : null,
+    isVisible: typeof exclude === "boolean" ? !exclude : null,
+  };
 }

@@ -14,7 +14,6 @@ test.each([
   ["functions", { functions: [{ name: "f" }] }],
   ["modalities", { modalities: ["text", "audio"] }],
   ["messages[0].role", { messages: [{ role: "function", content: "x" }] }],
-  ["messages[0].name", { messages: [{ role: "user", name: "Ann", content: "x" }] }],
   ["messages[0].tool_call_id", { messages: [{ role: "tool", content: "x" }] }],
   [
     "messages[0].tool_calls[0]",
@@ -44,12 +43,36 @@ test("a schema beside `json_object` is one to be kept to", () => {
   expect(read({ type: "json_object", schema: null }).format).toEqual({ type: "json" });
 });
 
-test("hints that change no content, and fields that ask for nothing, are left out", () => {
+test("hints of this protocol alone are named, and the label of a message", () => {
   const hints = {
     metadata: { a: "b" },
-    store: true,
     prediction: { type: "content", content: "x" },
     prompt_cache_key: "k",
+    min_p: 0.1,
+  };
+  const messages = [{ role: "user", name: "Ann", content: "x" }];
+  const payload = readRequest(Buffer.from(JSON.stringify({ ...ASK, ...hints, messages })));
+  expect(readConversation(payload).ownHints).toEqual([...Object.keys(hints), "messages.name"]);
+});
+
+test.each<[object, Conversation["reasoning"]]>([
+  [{ reasoning: { effort: "high" } }, { effort: "high", budgetTokens: null, isVisible: null }],
+  [
+    { reasoning: { max_tokens: 2000, exclude: true } },
+    { effort: null, budgetTokens: 2000, isVisible: false },
+  ],
+  [{ reasoning: { enabled: false } }, { effort: "none", budgetTokens: null, isVisible: null }],
+  [{ reasoning: { enabled: true } }, { effort: null, budgetTokens: null, isVisible: null }],
+  [{ reasoning: {} }, null],
+])("the form of OpenRouter is read: %j", (fields, reasoning) => {
+  const payload = readRequest(Buffer.from(JSON.stringify({ ...ASK, ...fields })));
+  expect(readConversation(payload).reasoning).toEqual(reasoning);
+});
+
+test("fields that ask for nothing are left out", () => {
+  const hints = {
+    metadata: {},
+    store: true,
     service_tier: "auto",
     stream_options: { include_usage: false },
     logprobs: false,
@@ -89,10 +112,7 @@ test("messages of one side are one turn, and those of nothing are left out", () 
 });
 
 test.each<[string, Partial<Conversation>, VendorTraits]>([
-  ["top_k", { topK: 5 }, {}],
-  ["seed", { seed: 5 }, { refuses: ["seed"] }],
   ["stop", { stop: ["a", "b", "c", "d", "e"] }, {}],
-  ["verbosity", { verbosity: "low" }, { refuses: ["verbosity"] }],
   [
     "response_format",
     { format: { type: "schema", name: "a", schema: {}, strict: null, description: null } },
@@ -105,10 +125,7 @@ test.each<[string, Partial<Conversation>, VendorTraits]>([
 test("a vendor is told what it takes, in its words", () => {
   const tools = [{ kind: "function", name: "f", description: null, parameters: null, strict: null }] as const;
   const more = [...tools, { ...tools[0], name: "g" }];
-  expect(write({ maxTokens: 99_999, temperature: 1.7 }, { maxTemperature: 1 })).toMatchObject({
-    max_tokens: 1000,
-    temperature: 1,
-  });
+  expect(write({ maxTokens: 99_999 }, {})).toMatchObject({ max_tokens: 1000 });
   expect(write({ maxTokens: 9 }, { maxTokensField: "max_completion_tokens" })).toMatchObject({
     max_completion_tokens: 9,
   });

@@ -1,40 +1,51 @@
 import { customNames } from "../conversation/custom-tools.ts";
+import { tellHints } from "../conversation/hints.ts";
 import { effortOf } from "../conversation/reasoning.ts";
-import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
+import type { Conversation, LeaveOut, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms, VendorTraits } from "../dialect.ts";
 import { writeMessages } from "./write-messages.ts";
 
 /**
  * Writes a request for a vendor of chat completions, without anything that it refuses by its traits. Throws an
- * `UpstreamError` that names the caller's field where the vendor has no equivalent.
+ * `UpstreamError` that names the caller's field where the vendor has no equivalent of its content.
  */
-export function writeConversation(conversation: Conversation, terms: VendorTerms): string {
+export function writeConversation(
+  requested: Conversation,
+  terms: VendorTerms,
+  leaveOut: LeaveOut = () => {},
+): string {
   const { upstreamModel, traits } = terms;
-  const { isStream, temperature, topP, presencePenalty, frequencyPenalty, user } = conversation;
+  const reasoning = writeReasoning(requested, terms);
+  const telling = { conversation: requested, terms, isReasoned: reasoning !== null, isShown: false };
+  const conversation = tellHints(telling, "chat", leaveOut);
+  const { isStream, temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = conversation;
+  const { verbosity, user } = conversation;
   const isRefused = (field: RefusableField) => traits.refuses?.includes(field) ?? false;
   return JSON.stringify({
     model: upstreamModel,
     messages: writeMessages(conversation, traits),
     ...(isStream && { stream: true, ...(!isRefused("stream_options") && { stream_options: USAGE_TOO }) }),
     ...writeMaxTokens(conversation, terms),
-    ...(temperature !== null && { temperature: Math.min(temperature, traits.maxTemperature ?? temperature) }),
+    ...(temperature !== null && { temperature }),
     ...(topP !== null && { top_p: topP }),
-    ...writeSampling(conversation, traits),
+    ...(topK !== null && { top_k: topK }),
+    ...writeStops(conversation),
+    ...(seed !== null && { [traits.seedField ?? "seed"]: seed }),
+    ...(verbosity !== null && { verbosity }),
     ...(presencePenalty !== null && { presence_penalty: presencePenalty }),
     ...(frequencyPenalty !== null && { frequency_penalty: frequencyPenalty }),
     ...writeTools(conversation, traits),
     ...writeFormat(conversation, traits),
-    ...writeReasoning(conversation, terms),
-    ...(user !== null && user.length <= MAX_USER && !isRefused("user") && { user }),
+    ...(traits.splitsReasoning && { reasoning_split: true }),
+    ...reasoning,
+    ...(user !== null && { user }),
   });
 }
 
 type RefusableField = NonNullable<VendorTraits["refuses"]>[number];
 
 const USAGE_TOO = { include_usage: true } as const;
-/** Longer ids of end users are refused (OpenAI reference, `safety_identifier`); they change no content. */
-const MAX_USER = 64;
 /** OpenAI reference, `stop`. */
 const MAX_STOPS = 4;
 
@@ -49,22 +60,9 @@ function writeMaxTokens(
     : { [traits.maxTokensField ?? "max_tokens"]: Math.min(wanted, model.maxOutputTokens) };
 }
 
-/** Fields that some vendors lack or name otherwise. */
-function writeSampling(conversation: Conversation, traits: VendorTraits): object {
-  const { topK, stop, seed, verbosity, params } = conversation;
-  if (topK !== null && !traits.takesTopK) throw untranslatable(params.topK ?? "top_k");
+function writeStops({ stop, params }: Conversation): object {
   if (stop.length > MAX_STOPS) throw untranslatable(params.stop ?? "stop", `Name at most ${MAX_STOPS}.`);
-  if (seed !== null && traits.refuses?.includes("seed")) throw untranslatable(params.seed ?? "seed");
-  // `medium` is what models do by themselves.
-  const isVerbosityWritten = verbosity !== null && !traits.refuses?.includes("verbosity");
-  if (verbosity !== null && !isVerbosityWritten && verbosity !== "medium")
-    throw untranslatable(params.verbosity ?? "verbosity");
-  return {
-    ...(topK !== null && { top_k: topK }),
-    ...(stop.length > 0 && { stop }),
-    ...(seed !== null && { [traits.seedField ?? "seed"]: seed }),
-    ...(isVerbosityWritten && { verbosity }),
-  };
+  return stop.length > 0 ? { stop } : {};
 }
 
 /** Fields about tools are refused where there are none (OpenAI). */
@@ -80,8 +78,7 @@ function writeTools(conversation: Conversation, traits: VendorTraits): object {
   return {
     tools: tools.map(writeTool),
     ...(toolChoice && { tool_choice: writeChoice(toolChoice, tools, allowsByList) }),
-    ...(parallelCalls !== null &&
-      !traits.refuses?.includes("parallel_tool_calls") && { parallel_tool_calls: parallelCalls }),
+    ...(parallelCalls !== null && { parallel_tool_calls: parallelCalls }),
   };
 }
 
@@ -140,26 +137,21 @@ function writeSchema({
   };
 }
 
-/**
- * Writes the effort of reasoning in the vendor's own way. It is left out for a model without this control, since
- * clients send an effort to any model.
- */
-function writeReasoning({ reasoning }: Conversation, { traits, model }: VendorTerms): object {
-  const split = traits.splitsReasoning ? { reasoning_split: true } : {};
+/** Writes the effort of reasoning in the vendor's own way; null for none, or a target without this control. */
+function writeReasoning({ reasoning }: Conversation, { traits, model }: VendorTerms): object | null {
   const effort = reasoning && effortOf(reasoning);
-  if (!effort || !model.reasoning) return split;
+  if (!effort || !model.reasoning) return null;
   const isOn = effort !== "none";
   const byWord = { reasoning_effort: effort };
   switch (traits.reasoningSwitch) {
     case "thinking":
       return {
-        ...split,
         thinking: { type: isOn ? "enabled" : "disabled" },
         ...(isOn && traits.takesEffort && byWord),
       };
     case "enable_thinking":
-      return { ...split, enable_thinking: isOn };
+      return { enable_thinking: isOn };
     case undefined:
-      return { ...split, ...byWord };
+      return byWord;
   }
 }

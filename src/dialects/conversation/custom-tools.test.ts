@@ -36,6 +36,7 @@ const CONVERSATION: Conversation = {
   reasoning: null,
   verbosity: null,
   user: null,
+  ownHints: [],
   params: {},
 };
 

@@ -2,9 +2,8 @@ import type { Reasoning } from "./reasoning.ts";
 import type { Signature } from "./signature.ts";
 
 /**
- * A request in neutral form: each dialect reads its requests into this form and writes them from it. What a dialect
- * cannot say is an error that names the caller's field; hints that do not change the content (cache keys, ids of end
- * users) may be left out.
+ * A request in neutral form: each dialect reads its requests into this form and writes them from it. Content that a
+ * dialect cannot say is an error that names the caller's field; a hint is left out and reported (`hints.ts`).
  */
 export interface Conversation {
   isStream: boolean;
@@ -29,9 +28,32 @@ export interface Conversation {
   verbosity: string | null;
   /** The caller's id of its own end user. */
   user: string | null;
+  /** The caller's names of set hints that no other protocol has: labels, cache keys, bounds of the vendor's tools. */
+  ownHints: readonly string[];
   /** The caller's names of the fields above, for errors: `maxTokens` may be `max_output_tokens`. */
-  params: Readonly<Partial<Record<keyof Conversation, string>>>;
+  params: Readonly<Partial<Record<keyof Conversation | Hint, string>>>;
 }
+
+/** What steers how a vendor answers, or labels the request, and is no part of what is asked. */
+export type Hint =
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "seed"
+  | "presencePenalty"
+  | "frequencyPenalty"
+  | "verbosity"
+  | "reasoning"
+  | "reasoningVisibility"
+  | "parallelCalls"
+  | "user"
+  | "strict"
+  | "cacheControl"
+  | "detail"
+  | "fileName";
+
+/** Takes a hint that the target is not told. */
+export type LeaveOut = (hint: Hint) => void;
 
 /** An uninterrupted contribution of one side. `system` is an instruction in the middle of the conversation. */
 export type Turn =

@@ -19,19 +19,36 @@ export function untranslatable(param: string, reason?: string): UpstreamError {
   });
 }
 
+/** The fields of a dialect's request beside those that its translation reads. */
+interface OtherFields {
+  known: ReadonlySet<string>;
+  /** Hints that no other protocol has. */
+  hints: ReadonlySet<string>;
+  /** Recognizes values by which another field asks for nothing. */
+  neutral: Readonly<Record<string, (value: unknown) => boolean>>;
+}
+
 /**
- * Throws an `UpstreamError` for a field of a request that its translation does not have: nothing is dropped in silence.
- * `neutral` recognizes values of other fields that request nothing.
+ * Returns the names of set hints that no other protocol has. Throws an `UpstreamError` for any further field: nothing
+ * is dropped in silence.
  */
-export function refuseOthers(
+export function readOwnHints(
   body: Readonly<Record<string, unknown>>,
-  known: ReadonlySet<string>,
-  neutral: Readonly<Record<string, (value: unknown) => boolean>>,
-): void {
+  { known, hints, neutral }: OtherFields,
+): string[] {
+  const set: string[] = [];
   for (const name in body) {
     const value = body[name];
     if (value === undefined || value === null || known.has(name) || ownValue(neutral, name)?.(value))
       continue;
-    throw untranslatable(name);
+    if (!hints.has(name)) throw untranslatable(name);
+    if (!isEmpty(value)) set.push(name);
   }
+  return set;
+}
+
+/** An empty label or list asks for nothing. */
+function isEmpty(value: unknown): boolean {
+  if (value === false || value === "") return true;
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }

@@ -66,13 +66,16 @@ export function writeCache({ cacheControl }: { cacheControl?: CacheControl }): {
   return cacheControl ? { cache_control: cacheControl } : {};
 }
 
-/** Removes the marks beyond those that a vendor takes, which are hints only. `blocks` are all that may carry one. */
-export function limitMarks(blocks: Iterable<Record<string, unknown>>): void {
+/**
+ * Removes the marks beyond those that a vendor takes, and returns how many. `blocks` are all that may carry one.
+ */
+export function limitMarks(blocks: Iterable<Record<string, unknown>>): number {
   let marks = 0;
   for (const block of blocks) {
     if (block["cache_control"] === undefined || ++marks <= MAX_MARKS) continue;
     delete block["cache_control"];
   }
+  return Math.max(0, marks - MAX_MARKS);
 }
 
 /** The reasons for the end of a reply, by the protocol's words (Anthropic API, "Handling stop reasons"). */

@@ -117,6 +117,9 @@ function readShown(block: Block, path: string): TextPart | ImagePart | FilePart 
       const head = [title, source].filter((part) => typeof part === "string");
       return { type: "text", text: [...head, ...texts].join("\n"), ...cacheOf(block) };
     }
+    // Names a tool that a search for tools found; it is among the tools of the request.
+    case "tool_reference":
+      return { type: "text", text: `Tool: ${String(block["tool_name"])}`, ...cacheOf(block) };
     default:
       throw untranslatable(`${path}.type`);
   }

@@ -2,13 +2,13 @@ import { isStandardTier } from "../../domain/feature.ts";
 import { exactMember } from "../../lib/exact-json.ts";
 import { isObject, scanArray } from "../../lib/json.ts";
 import type { Conversation, OutputFormat, TextPart, Turn } from "../conversation/request.ts";
-import { refuseOthers, untranslatable } from "../conversation/untranslatable.ts";
+import { readOwnHints, untranslatable } from "../conversation/untranslatable.ts";
 import { memberText, rawInputs, readAssistantParts, readTexts, readUserParts } from "./read-blocks.ts";
 import type { MessagesPayload } from "./request.ts";
 import { readThinking } from "./thinking.ts";
 import { readToolChoice, readTools } from "./tools.ts";
 
-/** The caller's names of the neutral fields, for errors. */
+/** The caller's names of the neutral fields and hints. */
 const PARAMS: Conversation["params"] = {
   system: "system",
   turns: "messages",
@@ -22,13 +22,15 @@ const PARAMS: Conversation["params"] = {
   stop: "stop_sequences",
   format: "output_config.format",
   reasoning: "thinking",
+  reasoningVisibility: "thinking.display",
   user: "metadata.user_id",
+  strict: "tools.strict",
+  cacheControl: "cache_control",
+  fileName: "title",
 };
+const BY_EFFORT = { ...PARAMS, reasoning: "output_config.effort" };
 
-/**
- * Fields that are read below, or have no effect on the content: labels, hints for caches, and management of a long
- * history.
- */
+/** Fields that are read below. */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
   "messages",
@@ -45,8 +47,15 @@ const KNOWN: ReadonlySet<string> = new Set([
   "output_config",
   "output_format",
   "metadata",
+]);
+
+/** Labels, hints for caches, and management of a long history (Anthropic API reference, "Create a Message"). */
+const HINTS: ReadonlySet<string> = new Set([
   "cache_control",
   "context_management",
+  "diagnostics",
+  "user_profile_id",
+  "workspace_id",
 ]);
 
 /** Values by which a field asks for nothing. */
@@ -63,7 +72,7 @@ const ATTRIBUTION = /^x-anthropic-billing-header:/;
 /** The request in neutral form. Throws an `UpstreamError` that names the field which has no such form. */
 export function readConversation({ raw, parsed }: MessagesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
-  refuseOthers(body, KNOWN, NEUTRAL);
+  const ownHints = readOwnHints(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
   const { metadata, stop_sequences: stop } = body;
   return {
     isStream,
@@ -83,7 +92,8 @@ export function readConversation({ raw, parsed }: MessagesPayload): Conversation
     reasoning: readThinking(body),
     verbosity: null,
     user: isObject(metadata) && typeof metadata["user_id"] === "string" ? metadata["user_id"] : null,
-    params: PARAMS,
+    ownHints,
+    params: isObject(body["thinking"]) ? PARAMS : BY_EFFORT,
   };
 }
 

@@ -28,6 +28,7 @@ const BASE: Conversation = {
   reasoning: null,
   verbosity: null,
   user: null,
+  ownHints: [],
   params: { turns: "input", temperature: "temp" },
 };
 const tool = { kind: "function", name: "f", description: null, parameters: null, strict: true } as const;
@@ -191,11 +192,11 @@ describe("the fields that a vendor gets", () => {
   });
 
   test("have sampling within what vendors take", () => {
-    expect(write({ temperature: 1.7, topP: 0.5 })).toMatchObject({ temperature: 1 });
-    expect(write({ temperature: 1.7, topP: 0.5 }).top_p).toBeUndefined();
+    expect(write({ temperature: 0.7, topP: 0.5 })).toMatchObject({ temperature: 0.7 });
+    expect(write({ temperature: 0.7, topP: 0.5 }).top_p).toBeUndefined();
+    expect(write({ temperature: 1.7, topP: 0.5 })).toMatchObject({ top_p: 0.5 });
     expect(write({ topP: 0.5, topK: 3 })).toMatchObject({ top_p: 0.5, top_k: 3 });
-    expect(refusal({ temperature: 0.5 }, terms("adaptive"))).toMatchObject({ param: "temp", isUnsent: true });
-    expect(write({ temperature: 1 }, terms("adaptive")).temperature).toBeUndefined();
+    expect(write({ temperature: 0.5 }, terms("adaptive")).temperature).toBeUndefined();
   });
 
   test("offer only the allowed tools, as schemas of objects, and no choice without any", () => {

@@ -1,5 +1,6 @@
 import { writeJson } from "../../lib/json-edit.ts";
-import type { Conversation, OutputFormat, Turn } from "../conversation/request.ts";
+import { tellHints } from "../conversation/hints.ts";
+import type { Conversation, LeaveOut, OutputFormat, Turn } from "../conversation/request.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms } from "../dialect.ts";
 import { limitMarks } from "./content.ts";
@@ -7,25 +8,34 @@ import { type ThinkingFields, writeThinking } from "./thinking.ts";
 import { writeTools } from "./tools.ts";
 import { writeAssistantBlocks, writeTexts, writeUserBlocks, type WrittenBlock } from "./write-blocks.ts";
 
-const MAX_USER_ID = 256;
 /** The protocol has no field for JSON without a schema, so the request asks for it in words. */
 const JSON_INSTRUCTION: WrittenBlock = {
   type: "text",
   text: "Answer with a single JSON object and nothing else.",
 };
 
-/**
- * The text of a request for a vendor of messages. Throws an `UpstreamError` for what it cannot say. Cache hints beyond
- * those that vendors take, `verbosity` and long ids of end users are left out.
- */
-export function writeConversation(conversation: Conversation, terms: VendorTerms): string {
-  const { params, isStream, format, user } = conversation;
-  const maxTokens = maxTokensOf(conversation, terms);
-  const messages = writeTurns(conversation.turns, params.turns ?? "messages");
-  const system = [...writeTexts(conversation.system), ...(format?.type === "json" ? [JSON_INSTRUCTION] : [])];
-  const tools = writeTools(conversation);
-  const { thinking, effort } = thinkingOf(conversation, terms, { maxTokens, messages, tools });
-  limitMarks(marked(tools["tools"], system, messages));
+/** The text of a request for a vendor of messages. Throws an `UpstreamError` for content that it cannot say. */
+export function writeConversation(
+  requested: Conversation,
+  terms: VendorTerms,
+  leaveOut: LeaveOut = () => {},
+): string {
+  const { params, isStream, format } = requested;
+  const maxTokens = maxTokensOf(requested, terms);
+  const messages = writeTurns(requested.turns, params.turns ?? "messages");
+  const system = [...writeTexts(requested.system), ...(format?.type === "json" ? [JSON_INSTRUCTION] : [])];
+  const tools = writeTools(requested);
+  const { thinking, effort } = thinkingOf(requested, terms, { maxTokens, messages, tools });
+  if (limitMarks(marked(tools["tools"], system, messages)) > 0) leaveOut("cacheControl");
+  const telling = {
+    conversation: requested,
+    terms,
+    isReasoned: thinking !== undefined || effort !== undefined,
+    isShown: thinking?.["display"] !== undefined,
+    isThinking: isOn(thinking),
+  };
+  const conversation = tellHints(telling, "messages", leaveOut);
+  const { user } = conversation;
   const output = { effort, ...(format?.type === "schema" && { format: writeFormat(format) }) };
   return writeJson({
     model: terms.upstreamModel,
@@ -34,11 +44,11 @@ export function writeConversation(conversation: Conversation, terms: VendorTerms
     ...(system.length > 0 && { system }),
     messages,
     ...tools,
-    ...writeSampling(conversation, { isThinking: isOn(thinking), terms }),
+    ...writeSampling(conversation),
     ...(conversation.stop.length > 0 && { stop_sequences: writeStops(conversation) }),
     thinking,
     ...((output.effort || output.format) && { output_config: output }),
-    ...(user !== null && user.length <= MAX_USER_ID && { metadata: { user_id: user } }),
+    ...(user !== null && { metadata: { user_id: user } }),
   });
 }
 
@@ -72,26 +82,8 @@ function isOn(thinking: ThinkingFields["thinking"]): boolean {
   return thinking !== undefined && thinking["type"] !== "disabled";
 }
 
-/**
- * Sampling as vendors take it: a temperature of at most 1, one of temperature and `top_p`, and neither beside thinking
- * nor for models that think by themselves (Anthropic API, "Extended thinking" and "Migrating").
- */
-function writeSampling(
-  conversation: Conversation,
-  { isThinking, terms }: { isThinking: boolean; terms: VendorTerms },
-): Record<string, unknown> {
-  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, params } = conversation;
-  if (seed !== null) throw untranslatable(params.seed ?? "seed");
-  if (presencePenalty) throw untranslatable(params.presencePenalty ?? "presence_penalty");
-  if (frequencyPenalty) throw untranslatable(params.frequencyPenalty ?? "frequency_penalty");
-  if (!isThinking && terms.model.reasoning !== "adaptive") {
-    if (temperature !== null) return { temperature: Math.min(temperature, 1), top_k: topK ?? undefined };
-    return { top_p: topP ?? undefined, top_k: topK ?? undefined };
-  }
-  if (temperature !== null && temperature !== 1) throw untranslatable(params.temperature ?? "temperature");
-  if (topP !== null && topP !== 1) throw untranslatable(params.topP ?? "top_p");
-  if (topK !== null) throw untranslatable(params.topK ?? "top_k");
-  return {};
+function writeSampling({ temperature, topP, topK }: Conversation): Record<string, unknown> {
+  return { temperature: temperature ?? undefined, top_p: topP ?? undefined, top_k: topK ?? undefined };
 }
 
 function writeStops({ stop, params }: Conversation): readonly string[] {

@@ -3,7 +3,7 @@ import { exactMember } from "../../lib/exact-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, TextPart } from "../conversation/request.ts";
-import { refuseOthers, untranslatable } from "../conversation/untranslatable.ts";
+import { readOwnHints, untranslatable } from "../conversation/untranslatable.ts";
 import { readItems } from "./read-items.ts";
 import { readToolChoice, readTools } from "./tools.ts";
 import type { ResponsesPayload } from "./request.ts";
@@ -11,12 +11,12 @@ import type { ResponsesPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a request into the neutral form. Hints that change no content are left out; any other field that has no place
- * there is an `UpstreamError` that names it.
+ * Reads a request into the neutral form. Hints that only this protocol has are named there; any other field that has no
+ * place there is an `UpstreamError` that names it.
  */
 export function readConversation({ raw, parsed }: ResponsesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
-  refuseOthers(body, KNOWN, NEUTRAL);
+  const ownHints = readOwnHints(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
   refuseLogprobs(body);
   const { instructions, text } = body;
   const { system, turns } = readItems(body["input"]);
@@ -41,11 +41,12 @@ export function readConversation({ raw, parsed }: ResponsesPayload): Conversatio
     reasoning: readReasoning(body["reasoning"]),
     verbosity: isObject(text) ? typed(text, "verbosity", "string") : null,
     user: typed(body, "safety_identifier", "string") ?? typed(body, "user", "string"),
-    params: PARAMS,
+    ownHints,
+    params: typeof body["safety_identifier"] === "string" ? IDENTIFIED : PARAMS,
   };
 }
 
-/** The caller's names of the fields. */
+/** The caller's names of the fields and hints. */
 const PARAMS: Conversation["params"] = {
   system: "instructions",
   turns: "input",
@@ -57,14 +58,16 @@ const PARAMS: Conversation["params"] = {
   topP: "top_p",
   format: "text.format",
   reasoning: "reasoning",
+  reasoningVisibility: "reasoning.summary",
   verbosity: "text.verbosity",
   user: "user",
+  strict: "tools.strict",
+  detail: "detail",
+  fileName: "filename",
 };
+const IDENTIFIED = { ...PARAMS, user: "safety_identifier" };
 
-/**
- * Fields that are read above, or have no effect on the content: ids, labels, hints for caches and speed, bounds of
- * tools at the vendor (OpenAI responses reference), and what Codex tells about itself.
- */
+/** Fields that are read above, or concern the gateway alone. */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
   "input",
@@ -75,22 +78,30 @@ const KNOWN: ReadonlySet<string> = new Set([
   "background",
   "text",
   "include",
-  "metadata",
-  "max_tool_calls",
+  "safety_identifier",
+  ...Object.values(PARAMS),
+]);
+
+/**
+ * Labels, hints for caches, and bounds of tools and of a long history at the vendor (OpenAI responses reference), and
+ * what Codex tells about itself.
+ */
+const HINTS: ReadonlySet<string> = new Set([
   "client_metadata",
+  "context_management",
+  "max_tool_calls",
+  "metadata",
   "prompt_cache_key",
   "prompt_cache_options",
   "prompt_cache_retention",
-  "safety_identifier",
   "truncation",
-  ...Object.values(PARAMS),
 ]);
 
 /** Values by which a field asks for nothing. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   top_logprobs: (value) => value === 0,
   service_tier: isStandardTier,
-  context_management: (value) => Array.isArray(value) && value.length === 0,
+  truncation: (value) => value === "disabled",
 };
 
 function refuseLogprobs({ include }: Body): void {

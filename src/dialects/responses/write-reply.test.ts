@@ -235,7 +235,7 @@ describe("what has no translation is named", () => {
     );
   });
 
-  test("hints are left out", () => {
+  test("hints are not refused", () => {
     const hints = {
       store: true,
       metadata: { a: "b" },

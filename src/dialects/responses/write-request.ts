@@ -1,11 +1,13 @@
 import { customNames } from "../conversation/custom-tools.ts";
 import { writeMediaUrl } from "../conversation/media-source.ts";
-import { effortOf } from "../conversation/reasoning.ts";
+import { tellHints } from "../conversation/hints.ts";
+import { type Effort, effortOf } from "../conversation/reasoning.ts";
 import type {
   AssistantPart,
   Conversation,
   FilePart,
   ImagePart,
+  LeaveOut,
   OutputFormat,
   ReasoningPart,
   TextPart,
@@ -21,16 +23,28 @@ import type { VendorTerms } from "../dialect.ts";
 
 /** The least maximum of output tokens (OpenAI responses reference). */
 const MIN_OUTPUT_TOKENS = 16;
-/** Longer ids of end users are refused (OpenAI reference, `safety_identifier`); they change no content. */
-const MAX_USER = 64;
 
 /**
  * Writes a request for a vendor of the responses protocol. Nothing is stored at the vendor; reasoning comes back
  * encrypted, so that the next request can bring it along. Throws an `UpstreamError` that names the caller's field for
- * what the protocol does not have.
+ * content that the protocol does not have.
  */
-export function writeConversation(conversation: Conversation, terms: VendorTerms): string {
-  refuseForeign(conversation);
+export function writeConversation(
+  requested: Conversation,
+  terms: VendorTerms,
+  leaveOut: LeaveOut = () => {},
+): string {
+  const { stop, params } = requested;
+  if (stop.length > 0) throw untranslatable(params.stop ?? "stop");
+  const reasoning = writeReasoning(requested, terms);
+  const telling = {
+    conversation: requested,
+    terms,
+    isReasoned: reasoning !== null,
+    // It shows nothing unless it is asked to.
+    isShown: reasoning?.summary !== undefined || requested.reasoning?.isVisible === false,
+  };
+  const conversation = tellHints(telling, "responses", leaveOut);
   const { isStream, system, temperature, topP, tools, toolChoice, parallelCalls, user } = conversation;
   const [instructions, ...more] = system;
   const turns = more.length === 0 ? conversation.turns : [systemTurn(more), ...conversation.turns];
@@ -48,22 +62,16 @@ export function writeConversation(conversation: Conversation, terms: VendorTerms
     ...(hasTools && toolChoice && { tool_choice: writeChoice(toolChoice, tools) }),
     ...(hasTools && parallelCalls !== null && { parallel_tool_calls: parallelCalls }),
     ...writeText(conversation),
-    ...writeReasoning(conversation, terms),
-    ...(user !== null && user.length <= MAX_USER && { safety_identifier: user }),
+    ...(reasoning && { reasoning }),
+    // Reasoning comes back for the next request unless there is none.
+    ...(terms.model.reasoning &&
+      reasoning?.effort !== "none" && { include: ["reasoning.encrypted_content"] }),
+    ...(user !== null && { safety_identifier: user }),
   });
 }
 
 function systemTurn(parts: Conversation["system"]): Conversation["turns"][number] {
   return { role: "system", parts };
-}
-
-/** Sampling that the protocol does not have. */
-function refuseForeign({ topK, stop, seed, presencePenalty, frequencyPenalty, params }: Conversation): void {
-  if (topK !== null) throw untranslatable(params.topK ?? "top_k");
-  if (stop.length > 0) throw untranslatable(params.stop ?? "stop");
-  if (seed !== null) throw untranslatable(params.seed ?? "seed");
-  if (presencePenalty) throw untranslatable(params.presencePenalty ?? "presence_penalty");
-  if (frequencyPenalty) throw untranslatable(params.frequencyPenalty ?? "frequency_penalty");
 }
 
 function writeMaxTokens(
@@ -113,18 +121,15 @@ function writeFormat(format: OutputFormat): object {
   };
 }
 
-function writeReasoning({ reasoning }: Conversation, { model }: VendorTerms): object {
+/** The wish to reason as the vendor takes it; null for none, or a target without this control. */
+function writeReasoning(
+  { reasoning }: Conversation,
+  { model }: VendorTerms,
+): { effort?: Effort; summary?: "auto" } | null {
   const effort = reasoning && effortOf(reasoning);
-  // Clients request reasoning from any model; models without it refuse the field.
-  if (!model.reasoning) return {};
-  const requested = {
-    ...(effort && { effort }),
-    ...(reasoning?.isVisible && effort !== "none" && { summary: "auto" }),
-  };
-  return {
-    ...(Object.keys(requested).length > 0 && { reasoning: requested }),
-    ...(effort !== "none" && { include: ["reasoning.encrypted_content"] }),
-  };
+  const isShown = reasoning?.isVisible === true && effort !== "none";
+  if (!model.reasoning || (!effort && !isShown)) return null;
+  return { ...(effort && { effort }), ...(isShown && { summary: "auto" as const }) };
 }
 
 type ContentPart = TextPart | ImagePart | FilePart;

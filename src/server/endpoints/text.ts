@@ -15,6 +15,7 @@ import type { Core } from "../../gateway/core.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
 import { handleText } from "../../gateway/text.ts";
 import { editMembers } from "../../lib/json-edit.ts";
+import { headerList } from "./images.ts";
 import { type BodyLimits, readJsonBody } from "../entrance/body.ts";
 import { type AuthenticatedExchange, contextOf, queryOf, suspendIdleTimeout } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
@@ -111,6 +112,7 @@ export async function serveText(
   const outcome = await handleText(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.limitState, payload.dialect));
   if (outcome.coveredTokens !== null) headers["x-gateway-max-tokens"] = String(outcome.coveredTokens);
+  if (outcome.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(outcome.ignored);
   if (outcome.kind === "whole") {
     headers["content-type"] = "application/json";
     return new Response(outcome.text, { headers });

@@ -27,8 +27,8 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   {
     name: "fields that another protocol does not have are dropped in silence",
     file: `${FOLDER}/read-request.ts`,
-    find: "refuseOthers(body, KNOWN, NEUTRAL);",
-    replace: "",
+    find: "readOwnHints(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });",
+    replace: "[];",
     tests: [`${FOLDER}/read-request.test.ts`],
   },
   {

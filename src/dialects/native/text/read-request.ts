@@ -17,7 +17,6 @@ const KNOWN = namesOf([
   "tools",
   "toolConfig",
   "safetySettings",
-  // Names of the caller's bill at the vendor.
   "labels",
   // Standard by the features that were admitted.
   "serviceTier",
@@ -42,6 +41,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
     ...readConfig(body),
     verbosity: null,
     user: null,
+    ownHints: ownHintsOf(body),
     params: PARAMS,
   };
 }
@@ -77,7 +77,16 @@ function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
   return turns.close();
 }
 
-/** Names of the caller's fields, for errors. */
+/** Hints that no other protocol has: names of the caller's bill, and how many tokens a picture takes. */
+function ownHintsOf(body: StreamedObject): string[] {
+  const { value: labels } = findObject(body, "labels") ?? {};
+  return [
+    ...(labels && Object.keys(labels).length > 0 ? ["labels"] : []),
+    ...(findField(configOf(body), "mediaResolution") ? ["generationConfig.mediaResolution"] : []),
+  ];
+}
+
+/** Names of the caller's fields and hints. */
 const PARAMS: Conversation["params"] = {
   system: "systemInstruction",
   turns: "contents",
@@ -93,6 +102,7 @@ const PARAMS: Conversation["params"] = {
   frequencyPenalty: "generationConfig.frequencyPenalty",
   format: "generationConfig.responseMimeType",
   reasoning: "generationConfig.thinkingConfig",
+  reasoningVisibility: "generationConfig.thinkingConfig.includeThoughts",
 };
 
 /** Other vendors have no filters: switching one off changes nothing there, and one that blocks cannot be requested. */
@@ -121,7 +131,6 @@ const KNOWN_CONFIG = namesOf([
   "responseModalities",
   "thinkingConfig",
   "serviceTier",
-  // Only how many tokens a picture takes.
   "mediaResolution",
 ]);
 

@@ -1,6 +1,7 @@
 import { writeJson } from "../../../lib/json-edit.ts";
 import { budgetOf, type Effort, effortOf, type Reasoning } from "../../conversation/reasoning.ts";
-import type { Conversation, Tool, ToolChoice } from "../../conversation/request.ts";
+import { tellHints } from "../../conversation/hints.ts";
+import type { Conversation, LeaveOut, Tool, ToolChoice } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
 import type { VendorTerms } from "../../dialect.ts";
 import { type Content, writeContents } from "./write-contents.ts";
@@ -15,18 +16,28 @@ interface GenerateContentRequest {
 }
 
 const MAX_STOPS = 5;
-const MAX_SEED = 2 ** 31 - 1;
 
-/** The text of a request for a vendor of this protocol. Throws an `UpstreamError` for what it cannot say. */
-export function writeConversation(conversation: Conversation, terms: VendorTerms): string {
+/** The text of a request for a vendor of this protocol. Throws an `UpstreamError` for content that it cannot say. */
+export function writeConversation(
+  requested: Conversation,
+  terms: VendorTerms,
+  leaveOut: LeaveOut = () => {},
+): string {
+  const thinkingConfig = writeThinking(requested.reasoning, terms);
+  const telling = {
+    conversation: requested,
+    terms,
+    isReasoned: thinkingConfig !== null,
+    isShown: thinkingConfig?.includeThoughts !== undefined,
+  };
+  const conversation = tellHints(telling, "native", leaveOut);
   const { system, tools } = conversation;
   const instructions = system.filter(({ text }) => text !== "").map(({ text }) => ({ text }));
   const contents = writeContents(conversation, { isChecked: terms.model.reasoning === "level" });
   // Instructions alone are no request here.
   const isBare = contents.length === 0;
-  const config = writeConfig(conversation, terms);
+  const config = writeConfig(conversation, terms, thinkingConfig);
   const toolConfig = tools.length > 0 ? writeChoice(conversation.toolChoice) : null;
-  if (conversation.parallelCalls === false && tools.length > 0) throw unsaid(conversation, "parallelCalls");
   const request: GenerateContentRequest = {
     ...(instructions.length > 0 && !isBare && { systemInstruction: { parts: instructions } }),
     contents: isBare ? [{ role: "user", parts: instructions }] : contents,
@@ -68,14 +79,14 @@ function calling(mode: string, allowedFunctionNames?: readonly string[]): object
   return { functionCallingConfig: { mode, ...(allowedFunctionNames && { allowedFunctionNames }) } };
 }
 
-function writeConfig(conversation: Conversation, terms: VendorTerms): Record<string, unknown> {
-  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, verbosity } = conversation;
+function writeConfig(
+  conversation: Conversation,
+  terms: VendorTerms,
+  thinkingConfig: ThinkingConfig | null,
+): Record<string, unknown> {
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = conversation;
   const stop = conversation.stop.filter((each) => each !== "");
   if (stop.length > MAX_STOPS) throw unsaid(conversation, "stop");
-  if (seed !== null && Math.abs(seed) > MAX_SEED) throw unsaid(conversation, "seed");
-  if (verbosity !== null && verbosity !== "medium") throw unsaid(conversation, "verbosity");
-  const thinkingConfig = writeThinking(conversation.reasoning, terms);
-  if (thinkingConfig === undefined) throw unsaid(conversation, "reasoning");
   const settings = {
     maxOutputTokens: conversation.maxTokens ?? terms.coveredTokens,
     temperature,
@@ -129,13 +140,12 @@ const MIN_BUDGET = 512;
 
 /**
  * Writes the reasoning settings. Models of this vendor take a level since the third generation and a budget before;
- * the vendor refuses both together. Null where nothing has to be sent, undefined where the model takes neither and the
- * caller requests reasoning.
+ * the vendor refuses both together. Null where nothing is sent, or the model takes neither.
  */
 function writeThinking(
   reasoning: Reasoning | null,
   { model, upstreamModel }: VendorTerms,
-): ThinkingConfig | null | undefined {
+): ThinkingConfig | null {
   if (!reasoning) return null;
   const { isVisible } = reasoning;
   const isLarge = /-pro\b/.test(upstreamModel);
@@ -150,7 +160,7 @@ function writeThinking(
     const budget = budgetOf(reasoning);
     return nonEmpty({ ...visible, ...(budget !== null && { thinkingBudget: fit(budget, isLarge) }) });
   }
-  return effort === null || effort === "none" ? null : undefined;
+  return null;
 }
 
 function fit(budget: number, isLarge: boolean): number {

@@ -1,0 +1,187 @@
+import type { VendorTerms } from "../dialect.ts";
+import type { TextDialectName } from "../name.ts";
+import type { AssistantPart, Conversation, Hint, LeaveOut, Turn, UserPart } from "./request.ts";
+
+/** A request on its way to one vendor, as far as decides which hints the vendor can be told. */
+interface Telling {
+  conversation: Conversation;
+  terms: VendorTerms;
+  /** True when the vendor is told the wish to reason. */
+  isReasoned: boolean;
+  /** True when the vendor is told that reasoning is to be shown, or hidden. */
+  isShown: boolean;
+  /** True when the request makes the model think, beside which vendors of messages take no sampling. */
+  isThinking?: boolean;
+}
+
+/** A condition on which a vendor is told a hint, in words for the documents. */
+interface Rule {
+  when: string;
+  tells(telling: Telling): boolean;
+}
+
+type Told = boolean | Rule;
+
+const refusing = (field: NonNullable<VendorTerms["traits"]["refuses"]>[number]): Rule => ({
+  when: "unless the vendor refuses it",
+  tells: ({ terms }) => !(terms.traits.refuses?.includes(field) ?? false),
+});
+const shorterThan = (most: number): Rule => ({
+  when: `up to ${most} characters`,
+  tells: ({ conversation: { user } }) => user !== null && user.length <= most,
+});
+const samplesFreely = ({ terms, isThinking }: Telling): boolean =>
+  isThinking !== true && terms.model.reasoning !== "adaptive";
+const reasoned: Rule = { when: "where the target reasons", tells: ({ isReasoned }) => isReasoned };
+const shown: Rule = { when: "where the target reasons", tells: ({ isShown }) => isShown };
+
+const MAX_SEED = 2 ** 31 - 1;
+/** Anthropic takes a temperature of at most 1 (Anthropic API, "Messages"). */
+const MAX_TEMPERATURE = 1;
+
+/**
+ * Which hints vendors of each protocol are told, of callers of the others. Sources: the vendors' API references;
+ * for messages "Extended thinking" and "Migrating", for the lengths of ids `safety_identifier` and `metadata.user_id`.
+ */
+export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, Told>>>> = {
+  // Before the sampling that it decides about.
+  reasoning: { chat: reasoned, messages: reasoned, responses: reasoned, native: reasoned },
+  reasoningVisibility: { chat: false, messages: shown, responses: shown, native: shown },
+  temperature: {
+    chat: {
+      when: "up to the vendor's maximum",
+      tells: ({ conversation: { temperature }, terms }) =>
+        (temperature ?? 0) <= (terms.traits.maxTemperature ?? Infinity),
+    },
+    messages: {
+      when: "up to 1, where the model does not think",
+      tells: (telling) =>
+        samplesFreely(telling) && (telling.conversation.temperature ?? 0) <= MAX_TEMPERATURE,
+    },
+    responses: true,
+    native: true,
+  },
+  topP: {
+    chat: true,
+    messages: {
+      when: "without a temperature, where the model does not think",
+      tells: (telling) => samplesFreely(telling) && telling.conversation.temperature === null,
+    },
+    responses: true,
+    native: true,
+  },
+  topK: {
+    chat: { when: "where the vendor takes it", tells: ({ terms }) => terms.traits.takesTopK ?? false },
+    messages: { when: "where the model does not think", tells: samplesFreely },
+    responses: false,
+    native: true,
+  },
+  seed: {
+    chat: refusing("seed"),
+    messages: false,
+    responses: false,
+    native: {
+      when: "of 32 bits",
+      tells: ({ conversation: { seed } }) => Math.abs(seed ?? 0) <= MAX_SEED,
+    },
+  },
+  presencePenalty: { chat: true, messages: false, responses: false, native: true },
+  frequencyPenalty: { chat: true, messages: false, responses: false, native: true },
+  verbosity: { chat: refusing("verbosity"), messages: false, responses: true, native: false },
+  parallelCalls: { chat: refusing("parallel_tool_calls"), messages: true, responses: true, native: false },
+  user: {
+    chat: {
+      when: "up to 64 characters, unless the vendor refuses it",
+      tells: (telling) => shorterThan(64).tells(telling) && refusing("user").tells(telling),
+    },
+    messages: shorterThan(256),
+    responses: shorterThan(64),
+    native: false,
+  },
+  strict: { chat: true, messages: false, responses: true, native: false },
+  cacheControl: {
+    chat: {
+      when: "where the vendor takes it",
+      tells: ({ terms }) => terms.traits.takesCacheControl ?? false,
+    },
+    messages: true,
+    responses: false,
+    native: false,
+  },
+  detail: { chat: true, messages: false, responses: true, native: false },
+  fileName: { chat: true, messages: true, responses: true, native: false },
+};
+
+const HINTS = Object.entries(TOLD_HINTS) as [Hint, (typeof TOLD_HINTS)[Hint]][];
+
+/**
+ * Returns what a vendor of a protocol is told of a conversation: without the hints that it cannot be told, of which
+ * `leaveOut` gets those that ask for anything. Returns the conversation itself where it is told everything.
+ */
+export function tellHints(telling: Telling, vendor: TextDialectName, leaveOut: LeaveOut): Conversation {
+  let left = telling;
+  for (const [hint, vendors] of HINTS) {
+    const { conversation } = left;
+    const rule = vendors[vendor];
+    if (rule === true || !isSet(conversation, hint) || (rule !== false && rule.tells(left))) continue;
+    if (asksForSomething(conversation, hint)) leaveOut(hint);
+    if (isField(conversation, hint)) left = without(left, hint);
+  }
+  return left.conversation;
+}
+
+function without(telling: Telling, hint: Hint): Telling {
+  return { ...telling, conversation: { ...telling.conversation, [hint]: null } };
+}
+
+/** Hints that stand in a field of their own; others stand in parts and tools, where writers find no place for them. */
+function isField(conversation: Conversation, hint: Hint): hint is Hint & keyof Conversation {
+  return hint in conversation;
+}
+
+/** Parts are searched only for hints that the caller's protocol has. */
+function isSet(conversation: Conversation, hint: Hint): boolean {
+  return isField(conversation, hint) ? conversation[hint] !== null : conversation.params[hint] !== undefined;
+}
+
+/** A caller that names what vendors do by themselves asks for nothing. */
+function asksForSomething(conversation: Conversation, hint: Hint): boolean {
+  const { tools, turns, system, reasoning } = conversation;
+  switch (hint) {
+    case "temperature":
+    case "topP":
+      return conversation[hint] !== 1;
+    case "presencePenalty":
+    case "frequencyPenalty":
+      return conversation[hint] !== 0;
+    case "verbosity":
+      return conversation.verbosity !== "medium";
+    case "parallelCalls":
+      return conversation.parallelCalls === false && tools.length > 0;
+    case "reasoningVisibility":
+      // What is left out as a whole is named once.
+      return reasoning !== null && reasoning.isVisible !== null;
+    case "strict":
+      return tools.some(({ strict }) => strict === true);
+    case "cacheControl":
+      return [...tools, ...system].some(isMarked) || somePart(turns, isMarked);
+    case "detail":
+      return somePart(turns, (part) => part.type === "image" && (part.detail ?? "auto") !== "auto");
+    case "fileName":
+      return somePart(turns, (part) => part.type === "file" && part.name !== undefined);
+    default:
+      return true;
+  }
+}
+
+function isMarked(part: object): boolean {
+  return "cacheControl" in part;
+}
+
+/** True when a part of a turn, or of a tool's result in it, is found. */
+function somePart(turns: readonly Turn[], isFound: (part: UserPart | AssistantPart) => boolean): boolean {
+  for (const { parts } of turns)
+    for (const part of parts)
+      if (isFound(part) || (part.type === "tool_result" && part.parts.some(isFound))) return true;
+  return false;
+}
