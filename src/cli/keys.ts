@@ -18,6 +18,7 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
       models: "--model <id>  model it may call (repeatable; all of its organization when absent)",
       addresses: "--address <cidr>  address or network it may be used from (repeatable)",
       limits: "--limit <name=value>  own limit, for example images_per_minute=10 (repeatable)",
+      refuseIgnored: "--refuse-ignored <on|off>  refuse fields that would have no effect",
       expiresAt: "--expires <time>  ISO date or time at which it ends",
     },
     json: (created) => created,
@@ -32,6 +33,7 @@ export function addKeyCommands(program: Command, cli: CommandContext): void {
       models: '--model <id>  model it may call (repeatable), or "*" for all of its organization',
       addresses: "--address <cidr>  address or network it may be used from (repeatable), or any",
       limits: "--limit <name=value>  limit: a number, none or default (repeatable)",
+      refuseIgnored: "--refuse-ignored <on|off>  refuse fields that would have no effect",
       expiresAt: {
         usage: "--expires <time|never>  ISO date or time at which it ends",
         read: readTimeOrNever,
@@ -98,5 +100,6 @@ function toRow(key: CommandOutput<"keys.get">) {
     state: key.isDisabled ? "disabled" : isExpired ? "expired" : "active",
     expires: key.expiresAt ?? "never",
     created: key.createdAt.slice(0, 10),
+    "without effect": key.refuseIgnored ? "refused" : "named",
   };
 }

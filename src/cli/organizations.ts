@@ -63,6 +63,7 @@ function addSetCommand(organizations: Command, cli: CommandContext): void {
       "settings.callerGone": "--caller-gone <abort|drain>  what becomes of a call whose caller hangs up",
       "settings.failOverRefusals":
         "--fail-over-refusals <on|off>  try the next target after a content refusal",
+      "settings.refuseIgnored": "--refuse-ignored <on|off>  refuse fields that would have no effect",
       limits: "--limit <name=value>  limit: a number, none or default (repeatable)",
     },
     rows: toFacts,
@@ -111,6 +112,7 @@ function toFacts(organization: OrganizationView) {
     "link-hours": settings.linkHours === null ? "default" : String(settings.linkHours),
     "caller-gone": settings.callerGone,
     "fail-over-refusals": switchWord(settings.failOverRefusals),
+    "refuse-ignored": switchWord(settings.refuseIgnored),
     "prompt-log-days": settings.promptLogDays === null ? "off" : String(settings.promptLogDays),
     limit: limitText(limits) || "default",
   };

@@ -18,6 +18,8 @@ export interface ApiKey {
   limits: Partial<Limits>;
   budgets: readonly string[];
   isDisabled: boolean;
+  /** True when a field of its requests that would have no effect is refused. */
+  refuseIgnored: boolean;
   /** Unix milliseconds. */
   expiresAt: number | null;
 }

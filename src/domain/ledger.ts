@@ -67,6 +67,8 @@ export interface Attempt {
   isAmbiguous?: boolean;
   /** The vendor's own id of the call, from its response. */
   vendorRequestId?: string;
+  /** The caller's fields that had no effect at this vendor, cut to what a header names of them. */
+  ignoredParams?: readonly string[];
 }
 
 type AttemptFailure =

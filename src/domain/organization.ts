@@ -37,6 +37,8 @@ export interface OrganizationSettings {
   callerGone: "abort" | "drain";
   /** True when a content refusal tries the next target. */
   failOverRefusals: boolean;
+  /** True when a field that would have no effect is refused. */
+  refuseIgnored: boolean;
   /** Days that prompts and replies are kept for administrators to read; `null` keeps none. */
   promptLogDays: number | null;
 }
@@ -49,5 +51,6 @@ export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
   linkHours: null,
   callerGone: "abort",
   failOverRefusals: false,
+  refuseIgnored: false,
   promptLogDays: null,
 };

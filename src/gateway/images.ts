@@ -14,7 +14,12 @@ import { deliveredTier } from "../domain/size.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { ImageUsage, VendorCost } from "../domain/usage.ts";
 import type { Spool } from "../lib/spool.ts";
-import { admitImages, type FittedImageRequest, type ImageAdmission } from "./admission/admit-images.ts";
+import {
+  admitImages,
+  ignoredParams,
+  type FittedImageRequest,
+  type ImageAdmission,
+} from "./admission/admit-images.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { fallbackOf, routeOf } from "./admission/model-access.ts";
 import {
@@ -121,7 +126,7 @@ export async function makeImages(
   if (isAbandoned(context)) throw abandon(admission, target, request, vendorCost);
   settle(admission, target, request, { ...delivery, vendorCost });
   context.facts.pictures = storedImages(delivery);
-  const ignored = [...request.ignored, ...fitted.dropped];
+  const ignored = ignoredParams(request, fitted);
   return { delivery, requested: request.count, limitState: admitted.limitState, ignored };
 }
 
@@ -173,6 +178,7 @@ function callVendors(
       const reply = await generate(core, order, target, call);
       call.stopExpecting();
       call.vendorRequestId = reply.requestId;
+      call.ignoredParams = ignoredParams(request, fitted);
       return { reply, pictures: await readPictures(reply.images) };
     },
     chargeAbandoned: () => (sentTo ? abandon({ admitted, quote }, sentTo, request) : undefined),

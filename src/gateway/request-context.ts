@@ -20,6 +20,8 @@ export interface RequestContext {
   signal: AbortSignal;
   /** True when the outcome is kept for repetitions of the request. */
   isOutcomeKept: boolean;
+  /** True when a field that would have no effect is refused. */
+  isStrict: boolean;
   /** Every call to a vendor, added as it ends. */
   attempts: Attempt[];
   facts: RequestFacts;
@@ -39,22 +41,12 @@ export interface RequestFacts {
   pictures: readonly StoredImage[];
   /** Prompt and reply; null unless the organization has them logged. */
   content: RequestContent | null;
-  /** The caller's fields that had no effect. */
-  ignoredParams: readonly string[];
 }
 
 const NO_PICTURES: readonly StoredImage[] = [];
-const NO_PARAMS: readonly string[] = [];
 
 export function newRequestFacts(): RequestFacts {
-  return {
-    model: null,
-    charge: null,
-    surplus: 0,
-    pictures: NO_PICTURES,
-    content: null,
-    ignoredParams: NO_PARAMS,
-  };
+  return { model: null, charge: null, surplus: 0, pictures: NO_PICTURES, content: null };
 }
 
 /** Begins to record prompt and reply where the request's organization has them logged. */

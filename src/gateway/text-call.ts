@@ -1,3 +1,4 @@
+import { untranslatable } from "../dialects/conversation/untranslatable.ts";
 import type { TextPayload } from "../dialects/dialect.ts";
 import { forward, textDialect, translate } from "../dialects/text.ts";
 import { promptText } from "../dialects/prompt-text.ts";
@@ -61,6 +62,9 @@ export async function prepareCall(
   const passage = isForwarded
     ? forward(caller, payload, terms, policy)
     : translate({ caller, vendor }, payload, terms, policy);
+  const [ignored] = passage.ignored;
+  if (ignored !== undefined && context.isStrict) throw untranslatable(ignored);
+  call.ignoredParams = passage.ignored;
   const stream = isStream ? passage.openStream() : null;
   call.cancellation.throwIfAborted();
   return {

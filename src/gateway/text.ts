@@ -46,7 +46,6 @@ export async function handleText(
   const committed = await callVendors(core, admitted, payload, coveredTokens);
   const { reply, target } = committed;
   const { ignored } = reply;
-  context.facts.ignoredParams = ignored;
   if (reply.kind === "stream") {
     const timeouts = timeoutsOf(core, target);
     const dialect = textDialect(payload.dialect);

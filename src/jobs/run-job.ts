@@ -176,6 +176,7 @@ export function contextOfJob(
       limits: {},
       budgets: [],
       isDisabled: !job.isKeyUsable,
+      refuseIgnored: false,
       expiresAt: null,
     },
   };
@@ -184,7 +185,20 @@ export function contextOfJob(
   const { jobId: id, requestId } = job;
   const { source } = job.terms;
   const facts = newRequestFacts();
-  return { id, requestId, principal, source, grant, signal, isOutcomeKept: false, attempts: [], facts };
+  // What had no effect was refused or named at its submission.
+  const isStrict = false;
+  return {
+    id,
+    requestId,
+    principal,
+    source,
+    grant,
+    signal,
+    isOutcomeKept: false,
+    isStrict,
+    attempts: [],
+    facts,
+  };
 }
 
 function disabled(): GatewayError {

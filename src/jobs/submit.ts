@@ -2,7 +2,7 @@ import { FAMILIES } from "../domain/family.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { Job } from "../domain/job.ts";
 import type { SizeTier } from "../domain/usage.ts";
-import { admitImages } from "../gateway/admission/admit-images.ts";
+import { admitImages, ignoredParams } from "../gateway/admission/admit-images.ts";
 import { limitOf } from "../gateway/admission/limit-grant.ts";
 import { requireStorage, type ImageCore } from "../gateway/images.ts";
 import { refusedHold } from "../gateway/metering/billing.ts";
@@ -99,7 +99,7 @@ export async function submitJob(
   if (result.kind !== "accepted") await removeBlobs(core.blobs, names);
   const taken = accepted(result);
   if (result.kind === "accepted") core.wake();
-  return { job: taken, ignored: [...images.ignored, ...admission.fitted.dropped] };
+  return { job: taken, ignored: [...ignoredParams(images, admission.fitted)] };
 }
 
 /** Throws when an address may not be called, or the organization has no secret to sign messages with. */

@@ -51,7 +51,12 @@ export interface AuthenticatedExchange extends HttpExchange {
 export function contextOf(exchange: AuthenticatedExchange): RequestContext {
   const { id, requestId, principal, source, grant, request, claimOutcome, attempts, facts } = exchange;
   const isOutcomeKept = claimOutcome !== undefined;
-  return { id, requestId, principal, source, grant, signal: request.signal, isOutcomeKept, attempts, facts };
+  const isStrict =
+    principal.key.refuseIgnored ||
+    principal.organization.settings.refuseIgnored ||
+    request.headers.get("x-gateway-strict") === "true";
+  const { signal } = request;
+  return { id, requestId, principal, source, grant, signal, isOutcomeKept, isStrict, attempts, facts };
 }
 
 /** Returns the caller's address, determined once: querying the runtime for the peer costs microseconds. */

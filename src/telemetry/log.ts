@@ -135,6 +135,7 @@ function attemptFields(attempt: Attempt): object {
     status: attempt.status,
     ambiguous: attempt.isAmbiguous,
     vendor_request_id: attempt.vendorRequestId,
+    ignored_params: attempt.ignoredParams,
   };
 }
 

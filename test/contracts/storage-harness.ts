@@ -140,6 +140,7 @@ export function aKey(
     addresses: null,
     limits: {},
     isDisabled: false,
+    refuseIgnored: false,
     expiresAt: null,
     createdAt: 2_000,
     ...change,

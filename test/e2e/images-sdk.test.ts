@@ -68,7 +68,7 @@ describe("images.generate", () => {
         ...({ seed: 7 } as object),
       })
       .withResponse();
-    expect(response.headers.get("x-gateway-ignored-params")).toBe("seed");
+    expect(response.headers.get("x-gateway-ignored-params")).toBe("partial_images, seed");
   });
 
   test("accepts the gateway's own fields beside the client's", async () => {

@@ -214,7 +214,7 @@ describe("a generation is refused with the field to change", () => {
     for (const body of [
       { model: "gemini-3.1-flash-image", quality: "ultra", background: "none" },
       { n: null, size: null, quality: null, response_format: null, output_format: null, aspectRatio: null },
-      { stream: true, partial_images: "x", moderation: 7, user: {}, style: [] },
+      { stream: false, moderation: 7, user: {}, style: [] },
       { quality: "xhigh" },
       { size: "1024×1024" },
       { size: "-1x-1" },

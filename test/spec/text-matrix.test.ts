@@ -6,6 +6,8 @@ import { TranslatedStream } from "../../src/dialects/conversation/translated-str
 import type { TextPayload } from "../../src/dialects/dialect.ts";
 import { textDialect } from "../../src/dialects/text.ts";
 import { frameData, FrameSplitter } from "../../src/lib/sse.ts";
+import { signIn } from "../support/administration.ts";
+import { until } from "../support/gateway.ts";
 import {
   CALLERS,
   DIALECTS,
@@ -186,6 +188,67 @@ describe.each(CELLS.filter(({ model }) => model !== "sandbox-chat"))(
     });
   },
 );
+
+describe("hints that a vendor cannot be told", () => {
+  const GEMINI_CLI = { temperature: 1, topP: 0.95, topK: 64 };
+  const native = { ...CALLERS.native.body("", "text", true), generationConfig: GEMINI_CLI };
+  const named = "generationConfig.topP, generationConfig.topK";
+  const send = (isStream: boolean, headers: Record<string, string> = {}) =>
+    fixture.gateway.call(CALLERS.native.path("over-messages", isStream), { body: native, headers });
+  const statusOf = async (headers: Record<string, string> = {}) => {
+    const response = await send(false, headers);
+    await response.text();
+    return response.status;
+  };
+
+  test.each([false, true])(
+    "are named in the header and in the request's record (stream: %p)",
+    async (isStream) => {
+      const requestId = `hints-${isStream}`;
+      const response = await send(isStream, { "x-request-id": requestId });
+      await response.text();
+      expect([response.status, response.headers.get("x-gateway-ignored-params")]).toEqual([200, named]);
+      const ignored = named.split(", ");
+      const line = await until("the log line", async () =>
+        fixture.gateway.logs().find((each) => each["request_id"] === requestId),
+      );
+      expect(line["attempts"]).toMatchObject([{ outcome: "answered", ignored_params: ignored }]);
+      await fixture.gateway.charged(requestId);
+      const owner = await signIn(fixture.gateway);
+      const { body } = await owner.send("GET", `/requests/${requestId}`);
+      expect(body.attempts).toMatchObject([{ ignoredParams: ignored }]);
+    },
+  );
+
+  test("are refused by name where a header, the key or the organization says so", async () => {
+    const strict = await send(false, { "x-gateway-strict": "true" });
+    expect(strict.status).toBe(400);
+    expect(await strict.text()).toContain("`generationConfig.topP`");
+    expect(await statusOf({ "x-gateway-strict": "false" })).toBe(200);
+    const owner = await signIn(fixture.gateway);
+    const { body: page } = await owner.send("GET", "/keys");
+    for (const [path, on, off] of [
+      [`/keys/${page.data[0].id}`, { refuseIgnored: true }, { refuseIgnored: false }],
+      [
+        "/organizations/default",
+        { settings: { refuseIgnored: true } },
+        { settings: { refuseIgnored: false } },
+      ],
+    ] as const) {
+      await owner.act("PATCH", path, on);
+      await until("the refusal", async () => (await statusOf()) === 400 || undefined);
+      await owner.act("PATCH", path, off);
+      await until("the answer", async () => (await statusOf()) === 200 || undefined);
+    }
+  });
+
+  test("are sent as they are to a vendor of the caller's protocol", async () => {
+    const response = await fixture.gateway.call(CALLERS.native.path("over-native", false), { body: native });
+    await response.text();
+    expect([response.status, response.headers.get("x-gateway-ignored-params")]).toEqual([200, null]);
+    expect(fixture.vendors["over-native"].hits.at(-1)!.json()["generationConfig"]).toEqual(GEMINI_CLI);
+  });
+});
 
 /** The same events in other words (WHATWG HTML, "Server-sent events"). */
 const STYLES: readonly ((stream: string) => string)[] = [

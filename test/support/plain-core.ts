@@ -128,6 +128,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
         grant,
         signal,
         isOutcomeKept: false,
+        isStrict: false,
         attempts: [],
         facts: newRequestFacts(),
       };
@@ -164,6 +165,7 @@ function plainPrincipal({ settings, budget }: PlainCoreOptions): Principal {
       limits: {},
       budgets: [],
       isDisabled: false,
+      refuseIgnored: false,
       expiresAt: null,
     },
   };

@@ -79,19 +79,12 @@ const keys: Section = {
   async read({ store }) {
     const all = await store.keys.list();
     return new Map(
-      all.map(({ id, organizationId, name, scopes, models, addresses, limits, isDisabled, expiresAt }) => [
-        id,
-        {
-          organizationId,
-          name,
-          scopes,
-          models,
-          addresses,
-          limits,
-          isDisabled,
-          expiresAt: expiresAt === null ? null : isoTime(expiresAt),
-        },
-      ]),
+      all.map((key) => {
+        const { organizationId, name, scopes, models, addresses, limits, isDisabled, refuseIgnored } = key;
+        const expiresAt = key.expiresAt === null ? null : isoTime(key.expiresAt);
+        const bounds = { scopes, models, addresses, limits, isDisabled, refuseIgnored, expiresAt };
+        return [key.id, { organizationId, name, ...bounds }];
+      }),
     );
   },
   async create(context, id, { isDisabled, ...item }) {

@@ -25,6 +25,11 @@ export const keySchema = z.object({
   addresses: z.array(z.string()).nullable(),
   limits: limitsViewSchema,
   isDisabled: z.boolean(),
+  refuseIgnored: z
+    .boolean()
+    .describe(
+      "Refuses a field that would have no effect, in place of naming it in `x-gateway-ignored-params`",
+    ),
   expiresAt: timeCodec.nullable(),
   createdAt: timeCodec,
   version: versionViewSchema,
@@ -70,6 +75,7 @@ export const keyCreationSchema = z.strictObject({
   models: modelsSchema.default("*"),
   addresses: addressesSchema.default(null),
   limits: limitsSchema.default({}),
+  refuseIgnored: z.boolean().default(false),
   expiresAt: expirySchema.default(null),
   secret: z
     .string()
@@ -88,6 +94,7 @@ export const keyChangeSchema = z
     addresses: addressesSchema,
     limits: limitsSchema,
     isDisabled: z.boolean(),
+    refuseIgnored: z.boolean(),
     expiresAt: expirySchema,
     version: versionSchema,
   })

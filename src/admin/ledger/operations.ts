@@ -32,6 +32,11 @@ const attemptSchema = z.object({
   status: z.int().optional().describe("HTTP status of the vendor"),
   isAmbiguous: z.boolean().optional().describe("The vendor may have done the work"),
   vendorRequestId: z.string().optional(),
+  ignoredParams: z
+    .array(z.string())
+    .readonly()
+    .optional()
+    .describe("The caller's fields that had no effect at this vendor"),
 });
 
 const entrySchema = z.object({

@@ -20,6 +20,7 @@ test("a new organization has every model, the default settings and no limits of 
       linkHours: null,
       callerGone: "abort",
       failOverRefusals: false,
+      refuseIgnored: false,
       promptLogDays: null,
     },
     limits: {},

@@ -42,6 +42,11 @@ const settingsViewSchema = z.object({
   linkHours: z.number().nullable().describe("How long links to pictures are valid; null is as configured"),
   callerGone: z.enum(["abort", "drain"]).describe("What becomes of a call whose caller hangs up"),
   failOverRefusals: z.boolean().describe("Whether a content refusal tries the next target"),
+  refuseIgnored: z
+    .boolean()
+    .describe(
+      "Refuses a field that would have no effect, in place of naming it in `x-gateway-ignored-params`",
+    ),
   promptLogDays: z
     .int()
     .nullable()
@@ -72,6 +77,7 @@ const settingsSchema = z
     linkHours: z.number().min(0.01).max(168).nullable(),
     callerGone: z.enum(["abort", "drain"]),
     failOverRefusals: z.boolean(),
+    refuseIgnored: z.boolean(),
     promptLogDays: z.int().min(1).max(365).nullable(),
   })
   .partial();

@@ -59,6 +59,7 @@ function attemptView(attempt: Attempt): Detail["attempts"][number] {
     durationMs: attempt.durationMs,
     isAmbiguous: attempt.isAmbiguous ?? false,
     vendorRequestId: attempt.vendorRequestId ?? null,
+    ignoredParams: [...(attempt.ignoredParams ?? [])],
   };
 }
 

@@ -116,6 +116,7 @@ function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | n
     limits: {},
     budgets: [],
     isDisabled: record?.isDisabled ?? false,
+    refuseIgnored: false,
     expiresAt: record?.expiresAt ?? null,
   };
 }

@@ -161,6 +161,7 @@ const attemptSchema = z.object({
   durationMs: z.number(),
   isAmbiguous: z.boolean().describe("The vendor may have done the work although no reply came"),
   vendorRequestId: z.string().nullable(),
+  ignoredParams: z.array(z.string()).describe("The caller's fields that had no effect at this vendor"),
 });
 
 const ledgerLineSchema = z.object({

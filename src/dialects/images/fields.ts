@@ -20,13 +20,9 @@ import { MASK_FIELDS, REFERENCE_FIELDS } from "./references.ts";
 /** The fields of an image request besides its pictures. */
 export type ImageFields = Omit<ImageRequest, "references" | "mask" | "compressReferences">;
 
-const SILENTLY_IGNORED: ReadonlySet<string> = new Set([
-  "stream",
-  "partial_images",
-  "moderation",
-  "user",
-  "style",
-]);
+const SILENTLY_IGNORED: ReadonlySet<string> = new Set(["moderation", "user", "style"]);
+/** They have no effect, and are named where they ask for something. */
+const STREAMING: ReadonlySet<string> = new Set(["stream", "partial_images"]);
 const FORMATS: readonly ImageFormat[] = ["png", "jpeg", "webp"];
 const DELIVERIES = ["url", "b64_json"] as const;
 
@@ -101,9 +97,9 @@ const READ: ReadonlySet<string> = new Set([
   ...FIELDS.map(([name]) => name),
 ]);
 
-/** Returns true for a field that image endpoints read. */
+/** Returns true for a field whose value image endpoints read. */
 export function isReadField(name: string): boolean {
-  return READ.has(name);
+  return READ.has(name) || STREAMING.has(name);
 }
 
 /** Returns true for a field of image requests that has no effect and is not named in the header either. */
@@ -150,9 +146,14 @@ export function readFields(body: Readonly<Record<string, unknown>>): ImageFields
     compression: typeof compression === "number" ? compression : undefined,
     delivery: DELIVERIES.find((delivery) => delivery === body["response_format"]),
     ignored: Object.keys(body).filter(
-      (name) => !READ.has(name) && !SILENTLY_IGNORED.has(name) && body[name] !== null,
+      (name) => !READ.has(name) && !SILENTLY_IGNORED.has(name) && !asksForNothing(name, body[name]),
     ),
   };
+}
+
+/** `stream: false` asks for what there is; a form has it as text. */
+function asksForNothing(name: string, value: unknown): boolean {
+  return value === null || (name === "stream" && (value === false || value === "false"));
 }
 
 function optionalText(body: Readonly<Record<string, unknown>>, name: string): string | undefined {

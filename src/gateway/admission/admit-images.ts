@@ -43,6 +43,8 @@ export async function admitImages(
   requireFeatures(model, request.features ?? []);
   if (request.native && !FAMILIES[model.family].native) throw notNative();
   const fitted = fitToModel(request, model);
+  const [ignored] = ignoredParams(request, fitted);
+  if (ignored !== undefined && context.isStrict) throw unused(ignored);
   const admittedAt = terms?.admittedAt ?? core.clock.now();
   const price = terms?.price ?? requirePrice(directory, principal, model.id, "image", admittedAt);
   const quote = quoteImage(price, model.image, fitted.priceTier, fitted.priceQuality);
@@ -51,6 +53,19 @@ export async function admitImages(
   const ceiling = () => quote.rate.amount * BigInt(request.count);
   const admitted = await holdMoney(core, context, { model, price, admittedAt, ceiling });
   return { admitted, fitted, quote, [Symbol.dispose]: () => admitted.release() };
+}
+
+/** The caller's fields that have no effect on the model. */
+export function ignoredParams(
+  { ignored }: Pick<ImageRequest, "ignored">,
+  { dropped }: Pick<FittedImageRequest, "dropped">,
+): readonly string[] {
+  return [...ignored, ...dropped];
+}
+
+function unused(param: string): GatewayError {
+  const message = `\`${param}\` has no effect on this model. Leave it out, or choose another model.`;
+  return new GatewayError("unsupported_parameter", message, { param });
 }
 
 function notNative(): GatewayError {

@@ -201,6 +201,7 @@ function principal(organization: Partial<Limits> = {}, key: Partial<Limits> = {}
       limits: key,
       budgets: [],
       isDisabled: false,
+      refuseIgnored: false,
       expiresAt: null,
     },
     organization: {

@@ -52,6 +52,7 @@ function principal(organizationBudgets: string[], keyBudgets: string[]): Princip
     limits: {},
     budgets: keyBudgets,
     isDisabled: false,
+    refuseIgnored: false,
     expiresAt: null,
   };
   return { organization, key };

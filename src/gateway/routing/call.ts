@@ -5,6 +5,8 @@ import { type Cancellation, LightCancellation, sleep } from "../../lib/waiting.t
 import type { Deadline, DeadlineTimer } from "../../lib/deadline-timer.ts";
 import { FairSemaphore } from "../../lib/semaphore.ts";
 
+const NO_PARAMS: readonly string[] = [];
+
 /**
  * One running call to a vendor and the events that may end it early. A disconnecting client and an expired deadline
  * abort the same cancellation, and its reason tells which; each takes effect within a tick of the deadline timer.
@@ -12,6 +14,8 @@ import { FairSemaphore } from "../../lib/semaphore.ts";
 export class Call {
   /** The vendor's own id of the call; set once its response has begun. */
   vendorRequestId: string | undefined;
+  /** The caller's fields that have no effect at the vendor. */
+  ignoredParams: readonly string[] = NO_PARAMS;
   readonly #cancellation = new LightCancellation();
   readonly #deadlineTimer: DeadlineTimer;
   readonly #client: AbortSignal;

@@ -113,6 +113,14 @@ export async function callTargets<Reply>(
   throw last;
 }
 
+/** Callers of images choose the names of unknown fields. */
+const MAX_PARAMS = 32;
+const MAX_PARAM = 64;
+
+function cutParam(name: string): string {
+  return name.slice(0, MAX_PARAM).toWellFormed();
+}
+
 async function callOne<Reply>(
   { clock, deadlineTimer, health, calls }: Failover,
   { model, callTarget, attempts, clientSignal, organization, totalMs }: FailoverRequest<Reply>,
@@ -130,6 +138,8 @@ async function callOne<Reply>(
     if (error?.status !== undefined) attempt.status = error.status;
     if (error?.isAmbiguous) attempt.isAmbiguous = true;
     if (vendorRequestId !== undefined) attempt.vendorRequestId = vendorRequestId;
+    if (call.ignoredParams.length > 0)
+      attempt.ignoredParams = call.ignoredParams.slice(0, MAX_PARAMS).map(cutParam);
     attempts.push(attempt);
   };
   try {

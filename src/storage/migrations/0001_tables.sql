@@ -52,6 +52,7 @@ CREATE TABLE api_keys (
   addresses TEXT,
   limits TEXT NOT NULL,
   is_disabled BIGINT NOT NULL,
+  refuse_ignored BIGINT NOT NULL,
   expires_at BIGINT,
   created_at BIGINT NOT NULL,
   deleted_at BIGINT,

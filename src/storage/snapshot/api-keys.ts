@@ -39,6 +39,7 @@ export function keyFactory(onProblem: (message: string) => void): KeyFactory {
       limits: record.limits,
       budgets,
       isDisabled: record.isDisabled,
+      refuseIgnored: record.refuseIgnored,
       expiresAt: record.expiresAt,
     }),
   };

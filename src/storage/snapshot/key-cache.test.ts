@@ -14,6 +14,7 @@ function aKey(id: string, budgets: string[] = []): ApiKey {
     limits: {},
     budgets,
     isDisabled: false,
+    refuseIgnored: false,
     expiresAt: null,
   };
 }

@@ -19,6 +19,7 @@ export const keys = table<KeyRecord>("api_keys", {
   addresses: nullable(json()),
   limits: json(),
   isDisabled: bit(),
+  refuseIgnored: bit(),
   expiresAt: nullable(time()),
   createdAt: time(),
   version: named("revision", integer()),

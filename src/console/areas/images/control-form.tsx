@@ -160,7 +160,13 @@ interface ControlValues {
 const MS = 1_000;
 
 function toValues({ settings }: Organization): ControlValues {
-  const { fallbackAfterMs, fallbackChannel, promptLogDays: _others, ...rest } = settings;
+  const {
+    fallbackAfterMs,
+    fallbackChannel,
+    promptLogDays: _log,
+    refuseIgnored: _ignored,
+    ...rest
+  } = settings;
   return {
     settings: { ...rest, fallbackChannel: fallbackChannel ?? "" },
     cancelsOnTimeout: fallbackAfterMs !== null,
@@ -172,7 +178,7 @@ function toSettings({
   settings,
   cancelsOnTimeout,
   fallbackSeconds,
-}: ControlValues): Omit<Settings, "promptLogDays"> {
+}: ControlValues): Omit<Settings, "promptLogDays" | "refuseIgnored"> {
   return {
     ...settings,
     fallbackChannel: settings.fallbackChannel === "" ? null : settings.fallbackChannel,

@@ -8,6 +8,7 @@ import { ChoiceField } from "../../ui/forms/choice-field.tsx";
 import { LimitsField, toLimits } from "../../ui/forms/limits-field.tsx";
 import { LinesField } from "../../ui/forms/lines-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
+import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { TimeField } from "../../ui/forms/time-field.tsx";
 import type { Key } from "./key-view.tsx";
@@ -22,6 +23,7 @@ export interface KeyValues {
   models: "*" | string[];
   addresses: string[] | null;
   limits: Key["limits"];
+  refuseIgnored: boolean;
   /** `never`, `at` a time, or after so many days. */
   expiry: string;
   expiresAt: string | null;
@@ -33,18 +35,20 @@ export const NEW_KEY: KeyValues = {
   models: "*",
   addresses: null,
   limits: {},
+  refuseIgnored: false,
   expiry: "never",
   expiresAt: null,
 };
 
 export function valuesOf(key: Key): KeyValues {
-  const { name, scopes, models, addresses, limits, expiresAt } = key;
+  const { name, scopes, models, addresses, limits, refuseIgnored, expiresAt } = key;
   return {
     name,
     scopes: scopes.length === 1 && scopes[0] ? scopes[0] : "ai:*",
     models,
     addresses,
     limits,
+    refuseIgnored,
     expiry: expiresAt === null ? "never" : "at",
     expiresAt,
   };
@@ -53,9 +57,13 @@ export function valuesOf(key: Key): KeyValues {
 /** Returns the form's values as the gateway takes them; an absent limit is the default. */
 export function toInput(
   values: KeyValues,
-): Pick<Input<"keys.create">, "name" | "scopes" | "models" | "addresses" | "limits" | "expiresAt"> {
-  const { name, scopes, models, addresses, limits } = values;
-  return { name, scopes: [scopes], models, addresses, limits: toLimits(limits), expiresAt: expiryOf(values) };
+): Pick<
+  Input<"keys.create">,
+  "name" | "scopes" | "models" | "addresses" | "limits" | "refuseIgnored" | "expiresAt"
+> {
+  const { name, scopes, models, addresses, limits, refuseIgnored } = values;
+  const expiresAt = expiryOf(values);
+  return { name, scopes: [scopes], models, addresses, limits: toLimits(limits), refuseIgnored, expiresAt };
 }
 
 function expiryOf({ expiry, expiresAt }: KeyValues): string | null {
@@ -93,6 +101,7 @@ export function KeyFields() {
       />
       <ExpiryFields />
       <KeyLimits />
+      <SwitchField name="refuseIgnored" label={t("form.refuseIgnored")} help={t("form.refuseIgnored.help")} />
     </>
   );
 }

@@ -7,6 +7,7 @@ import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { LimitsField, toLimits, type OwnLimits } from "../../ui/forms/limits-field.tsx";
 import { NumberField } from "../../ui/forms/number-field.tsx";
 import { ModelsField, SelectField } from "../../ui/forms/select-field.tsx";
+import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 
@@ -20,7 +21,7 @@ interface OrganizationValues {
   access: "all" | "except" | "only";
   models: string[];
   limits: OwnLimits;
-  settings: Pick<OrganizationView["settings"], "promptLogDays">;
+  settings: Pick<OrganizationView["settings"], "promptLogDays" | "refuseIgnored">;
 }
 
 interface OrganizationDialogProps {
@@ -65,6 +66,11 @@ export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialog
         minimum={1}
         maximum={365}
       />
+      <SwitchField
+        name="settings.refuseIgnored"
+        label={t("organization.refuseIgnored")}
+        help={t("organization.refuseIgnored.help")}
+      />
       {isGiver && (
         <>
           <AccessFields form={form} />
@@ -102,7 +108,7 @@ const NEW: OrganizationValues = {
   access: "all",
   models: [],
   limits: {},
-  settings: { promptLogDays: null },
+  settings: { promptLogDays: null, refuseIgnored: false },
 };
 
 function valuesOf(view: OrganizationView | null): OrganizationValues {
@@ -110,8 +116,8 @@ function valuesOf(view: OrganizationView | null): OrganizationValues {
   const { name, id, currency, models, limits, settings } = view;
   const access = models === "*" ? "all" : Array.isArray(models) ? "only" : "except";
   const named = models === "*" ? [] : Array.isArray(models) ? models : models.except;
-  const { promptLogDays } = settings;
-  return { name, id, currency, access, models: named, limits, settings: { promptLogDays } };
+  const { promptLogDays, refuseIgnored } = settings;
+  return { name, id, currency, access, models: named, limits, settings: { promptLogDays, refuseIgnored } };
 }
 
 function useSaving(view: OrganizationView | null, isGiver: boolean) {

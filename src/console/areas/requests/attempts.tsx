@@ -52,7 +52,7 @@ function AttemptCard({
   width: number;
 }) {
   const { t } = useTranslation("requests");
-  const { channel, upstreamModel, status, durationMs, isAmbiguous, vendorRequestId } = attempt;
+  const { channel, upstreamModel, status, durationMs, isAmbiguous, vendorRequestId, ignoredParams } = attempt;
   const outcome = outcomeOf(attempt.outcome);
   return (
     <div className="flex flex-col gap-2 rounded-lg border border-line p-3">
@@ -75,6 +75,11 @@ function AttemptCard({
       </div>
       {outcome && <p className="text-muted">{t(`why.${outcome}`)}</p>}
       {isAmbiguous && <p className="text-warn">{t("attempts.ambiguous")}</p>}
+      {ignoredParams.length > 0 && (
+        <p className="break-words text-muted">
+          {t("attempts.ignored")}: <code className="font-mono text-xs">{ignoredParams.join(", ")}</code>
+        </p>
+      )}
       {vendorRequestId !== null && (
         <div className="flex flex-wrap items-center gap-2 text-xs text-muted">
           {t("attempts.vendorId")} <Id value={vendorRequestId} />
