@@ -2,6 +2,7 @@ import { z, type ZodType } from "zod";
 import { parseNanos, type Nanos } from "../lib/money.ts";
 import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
 import { formatPath, readStrictly } from "../lib/schema-problems.ts";
+import { TARGET_REASONING } from "../domain/model.ts";
 import { AdminError } from "./admin-error.ts";
 
 /** Input from outside as the schema's output. Throws an `AdminError` that names every wrong or unknown field. */
@@ -109,3 +110,11 @@ export const currencySchema = z
 
 /** The reason for a correction; kept in the audit. */
 export const reasonSchema = z.string().trim().min(1).max(500);
+
+/** Of a target of a route. */
+export const targetReasoningSchema = z
+  .enum(TARGET_REASONING)
+  .optional()
+  .describe(
+    "Form in which the target receives reasoning settings of callers of another protocol; `none` for not at all, and where absent as its vendor and model take them",
+  );

@@ -6,6 +6,7 @@ import { channelIdSchema, channelSchema, deadlineFields } from "./channel-schema
 import { mailSchema, overloadSchema, serverSchema } from "./server-schema.ts";
 import { secretReferenceSchema } from "./secret-reference.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
+import { targetReasoningSchema } from "../admin/input.ts";
 
 /** A model of the operator's own, or the differences from the shipped model with that id. */
 export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
@@ -22,6 +23,7 @@ export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).e
               .optional()
               .describe("The vendor's name; the model's id where absent"),
             weight: z.int().min(1).max(1_000_000).default(1),
+            reasoning: targetReasoningSchema,
           }),
         )
         .min(1),

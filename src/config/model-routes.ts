@@ -32,6 +32,7 @@ export function buildRoute(
         channel,
         upstreamModel: target.upstream_model ?? (isPattern(id) ? "*" : id),
         weight: target.weight,
+        ...(target.reasoning !== undefined && { reasoning: target.reasoning }),
       });
     else if (!sources.declaredChannels.has(target.channel)) {
       const known = [...sources.channels.keys(), ...sources.declaredChannels];

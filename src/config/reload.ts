@@ -105,10 +105,9 @@ function keepUnchanged(
 function withChannels({ strategy, targets }: Route, channels: ReadonlyMap<string, Channel>): Route {
   return {
     strategy,
-    targets: targets.map(({ channel, upstreamModel, weight }) => ({
-      channel: channels.get(channel.id) ?? channel,
-      upstreamModel,
-      weight,
+    targets: targets.map((target) => ({
+      ...target,
+      channel: channels.get(target.channel.id) ?? target.channel,
     })),
   };
 }
@@ -132,7 +131,7 @@ function modelsOf({ models, prices, routes }: Settings): Map<string, unknown> {
   return new Map(
     [...models.declared].map(([id, model]) => {
       const { strategy, targets = [] } = routes.get(id) ?? {};
-      const named = targets.map(({ channel, upstreamModel, weight }) => [channel.id, upstreamModel, weight]);
+      const named = targets.map(({ channel, ...target }) => [channel.id, target]);
       return [id, [model, prices.get(id), priced.get(id), strategy, named]];
     }),
   );

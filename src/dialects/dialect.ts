@@ -69,7 +69,7 @@ export interface VendorTraits {
   reasoningField?: "reasoning_content" | "reasoning" | "reasoning_details";
   /** The field that switches reasoning on and off, in place of `reasoning_effort`. */
   reasoningSwitch?: "thinking" | "enable_thinking";
-  /** True when it takes `reasoning_effort` beside its switch. */
+  /** True when it takes `reasoning_effort` for every model, beside its switch where it has one. */
   takesEffort?: boolean;
   /** True when it must be told to keep reasoning out of the text (`reasoning_split` of MiniMax). */
   splitsReasoning?: boolean;
@@ -88,7 +88,10 @@ export interface VendorTerms {
   traits: VendorTraits;
   /** The maximum that the vendor is told in place of a caller who set none, if any. */
   coveredTokens: number | null;
-  model: Pick<TextModel, "id" | "maxOutputTokens" | "reasoning">;
+  model: Pick<TextModel, "id" | "maxOutputTokens"> & {
+    /** The way to request reasoning from this target; absent for none. */
+    reasoning?: TextModel["reasoning"];
+  };
 }
 
 /** A whole reply for the caller, and its billed usage. */

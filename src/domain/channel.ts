@@ -1,3 +1,5 @@
+import type { TargetReasoning } from "./model.ts";
+
 /** A configured connection to a vendor: adapter, address and credential. */
 export interface Channel {
   id: string;
@@ -33,6 +35,8 @@ export interface Target {
   upstreamModel: string;
   /** Share of traffic under the `weighted` strategy. */
   weight: number;
+  /** The way to request reasoning from it; absent where its vendor and model tell. */
+  reasoning?: TargetReasoning;
 }
 
 /** The targets of a model's requests and the strategy: in order, or by weight with the rest as fallbacks. */

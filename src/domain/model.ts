@@ -31,7 +31,7 @@ export interface TextModel extends ModelFacts {
   /** The largest output of one request. */
   maxOutputTokens: number;
   modalities: { input: string[]; output: string[] };
-  /** The way to request reasoning from a vendor of another protocol than the caller's; absent when there is none. */
+  /** The way to request reasoning from a vendor of another protocol, where its target does not tell; absent for none. */
   reasoning?: ReasoningControl;
 }
 
@@ -42,6 +42,11 @@ export interface TextModel extends ModelFacts {
 export const REASONING_CONTROLS = ["effort", "budget", "adaptive", "level"] as const;
 
 export type ReasoningControl = (typeof REASONING_CONTROLS)[number];
+
+/** The same for one target, where `none` tells it nothing. */
+export const TARGET_REASONING = [...REASONING_CONTROLS, "none"] as const;
+
+export type TargetReasoning = (typeof TARGET_REASONING)[number];
 
 export interface EmbeddingModel extends ModelFacts {
   type: "embedding";

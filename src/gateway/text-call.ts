@@ -1,5 +1,6 @@
 import { untranslatable } from "../dialects/conversation/untranslatable.ts";
 import type { TextPayload } from "../dialects/dialect.ts";
+import { reasoningControl } from "../dialects/reasoning-control.ts";
 import { forward, textDialect, translate } from "../dialects/text.ts";
 import { promptText } from "../dialects/prompt-text.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";
@@ -49,16 +50,19 @@ export async function prepareCall(
   const { isStream, maxTokens } = payload.parsed;
   const traits = upstream.traits ?? NO_TRAITS;
   const largest = maxTokens ?? coveredTokens ?? model.maxOutputTokens;
-  const bounds = usageBounds(payload.parsed, largest, model.reasoning !== undefined);
+  const isForwarded = payload.dialect === upstream.dialect;
+  const reasoning = isForwarded ? model.reasoning : reasoningControl(target, upstream, model.reasoning);
+  const doesReason = reasoning !== undefined || model.reasoning !== undefined;
+  const bounds = usageBounds(payload.parsed, largest, doesReason);
   const { reportsCost = false } = traits;
   const prompt = () => promptText(payload.parsed);
   const estimator = new UsageEstimator({ ...bounds, reportsCost }, prompt, core.tokenCounter.count);
   const { policy } = estimator;
-  const terms = { upstreamModel: target.upstreamModel, traits, coveredTokens, model };
+  const reasoningModel = reasoning === model.reasoning ? model : { ...model, reasoning };
+  const terms = { upstreamModel: target.upstreamModel, traits, coveredTokens, model: reasoningModel };
   const caller = textDialect(payload.dialect);
   const vendor = textDialect(upstream.dialect);
   requireCounts(vendor, price, payload.parsed.features);
-  const isForwarded = caller === vendor;
   const passage = isForwarded
     ? forward(caller, payload, terms, policy)
     : translate({ caller, vendor }, payload, terms, policy);

@@ -242,6 +242,21 @@ describe("hints that a vendor cannot be told", () => {
     }
   });
 
+  test.each<[string, VendorName, object, string | null]>([
+    ["claude-over-native", "over-native", { thinkingConfig: { includeThoughts: true } }, null],
+    ["untold-over-chat", "over-chat", {}, "thinking"],
+  ])("reasoning belongs to the target: %s", async (model, vendor, wanted, ignored) => {
+    const body = CALLERS.messages.body(model, "reasoning", false);
+    const response = await fixture.gateway.call(CALLERS.messages.path(model, false), { body });
+    expect([response.status, response.headers.get("x-gateway-ignored-params")]).toEqual([200, ignored]);
+    await response.text();
+    const sent = fixture.vendors[vendor].hits.at(-1)!.json();
+    const config = { ...Object(sent["generationConfig"]) };
+    delete config.maxOutputTokens;
+    expect(config).toEqual(wanted);
+    expect(Object.keys(sent)).not.toContain("reasoning_effort");
+  });
+
   test("are sent as they are to a vendor of the caller's protocol", async () => {
     const response = await fixture.gateway.call(CALLERS.native.path("over-native", false), { body: native });
     await response.text();

@@ -55,12 +55,12 @@ export async function openMatrix(): Promise<MatrixFixture> {
     credential: { env },
     ...(settings && { settings }),
   });
-  const model = (name: string, upstream_model: string, reasoning: string) => ({
+  const model = (name: string, upstream_model: string, reasoning: string, ofTarget?: string) => ({
     type: "chat",
     max_output_tokens: 60_000,
     reasoning,
     price: { currency: "USD", per_million: { input: "1", output: "2" } },
-    route: { targets: [{ channel: name, upstream_model }] },
+    route: { targets: [{ channel: name, upstream_model, ...(ofTarget && { reasoning: ofTarget }) }] },
   });
   const targets = [
     { channel: "chat", upstream_model: "gpt-5.4" },
@@ -89,6 +89,8 @@ export async function openMatrix(): Promise<MatrixFixture> {
           ...model("chat", "gpt-5.4", "effort"),
           route: { strategy: "weighted", targets },
         },
+        "claude-over-native": model("native", "gemini-3.8-flash", "adaptive"),
+        "untold-over-chat": model("chat", "gpt-5.4", "adaptive", "none"),
         "without-price": { ...model("chat", "gpt-5.4", "effort"), price: undefined },
       },
     }),

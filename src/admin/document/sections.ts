@@ -7,6 +7,7 @@ import { readInput } from "../input.ts";
 import { createKey, removeKey, updateKey } from "../keys/keys.ts";
 import { createMember, removeMember, updateMember } from "../members/members.ts";
 import { createOrganization, updateOrganization } from "../organizations/organizations.ts";
+import { targetReasoningSchema } from "../input.ts";
 import { isoTime } from "../output.ts";
 import { removeRoute, routeSchema, setRoute } from "../routes/routes.ts";
 import { keyChangeSchema, keyCreationSchema } from "../keys/schema.ts";
@@ -17,6 +18,7 @@ const targetSchema = z.strictObject({
   channel: z.string(),
   upstreamModel: z.string(),
   weight: z.int().default(1),
+  reasoning: targetReasoningSchema,
 });
 const routesSchema = z.record(
   z.string(),

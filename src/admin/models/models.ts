@@ -119,10 +119,11 @@ function changeModelEntry(
 function toFileRoute({ strategy, targets }: NonNullable<ModelChange["route"]>): object {
   return {
     strategy,
-    targets: targets.map(({ channel, upstreamModel, weight }) => ({
+    targets: targets.map(({ channel, upstreamModel, weight, reasoning }) => ({
       channel,
       ...(upstreamModel !== undefined && { upstream_model: upstreamModel }),
       weight,
+      ...(reasoning !== undefined && { reasoning }),
     })),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { flagSchema } from "../input.ts";
+import { flagSchema, targetReasoningSchema } from "../input.ts";
 import { pageFields } from "../paging.ts";
 
 /** Schemas of models in administration. */
@@ -18,6 +18,7 @@ const route = z.strictObject({
           .optional()
           .describe("The vendor's name; the model's id where absent"),
         weight: z.int().min(1).max(1_000_000).default(1),
+        reasoning: targetReasoningSchema,
       }),
     )
     .min(1)
@@ -76,7 +77,14 @@ export const modelSchema = z.object({
   endpoints: z.array(z.string()),
   route: z.object({
     strategy: z.enum(["ordered", "weighted"]),
-    targets: z.array(z.object({ channel: z.string(), upstreamModel: z.string(), weight: z.int() })),
+    targets: z.array(
+      z.object({
+        channel: z.string(),
+        upstreamModel: z.string(),
+        weight: z.int(),
+        reasoning: targetReasoningSchema,
+      }),
+    ),
     isOwn: z.boolean().describe("Whether it is declared, not the catalogue's"),
   }),
   image: z

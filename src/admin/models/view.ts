@@ -38,11 +38,7 @@ export function viewModel(
     endpoints: endpointsOf(model),
     route: {
       strategy: route.strategy,
-      targets: route.targets.map(({ channel, upstreamModel, weight }) => ({
-        channel: channel.id,
-        upstreamModel,
-        weight,
-      })),
+      targets: route.targets.map(({ channel, ...target }) => ({ channel: channel.id, ...target })),
       isOwn: declared?.["route"] !== undefined,
     },
     image: model.type === "image" ? viewImage(model) : null,

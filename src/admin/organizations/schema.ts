@@ -5,6 +5,7 @@ import {
   limitsSchema,
   modelListSchema,
   nameSchema,
+  targetReasoningSchema,
   versionSchema,
 } from "../input.ts";
 import { limitsViewSchema, timeCodec, versionViewSchema } from "../output.ts";
@@ -21,7 +22,14 @@ export type EnabledModels = z.output<typeof enabledModelsSchema>;
 
 const routeRecordSchema = z.object({
   strategy: z.enum(["ordered", "weighted"]),
-  targets: z.array(z.object({ channel: z.string(), upstreamModel: z.string(), weight: z.number() })),
+  targets: z.array(
+    z.object({
+      channel: z.string(),
+      upstreamModel: z.string(),
+      weight: z.number(),
+      reasoning: targetReasoningSchema,
+    }),
+  ),
 });
 
 export type RouteRecord = z.output<typeof routeRecordSchema>;

@@ -1,4 +1,5 @@
 import { type Route, type Target, targetName } from "../../domain/channel.ts";
+import type { TargetReasoning } from "../../domain/model.ts";
 import { orderTargets } from "../../gateway/routing/target-queue.ts";
 import type { Ejection } from "../../gateway/routing/health.ts";
 
@@ -10,6 +11,7 @@ export interface ExplainedTarget {
   provider: string;
   upstreamModel: string;
   weight: number;
+  reasoning: TargetReasoning | undefined;
   /** Part of the requests that call it first, from 0 to 1, ejections taken into account. */
   share: number;
   /** The reason why it is skipped, and for how long. */
@@ -35,6 +37,7 @@ export function explainTargets(route: Route, health: readonly Ejection[]): Expla
     provider: target.channel.provider,
     upstreamModel: target.upstreamModel,
     weight: target.weight,
+    reasoning: target.reasoning,
     share: shareOf(target),
     ejection,
   }));

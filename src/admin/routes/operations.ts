@@ -2,6 +2,7 @@ import { z } from "zod";
 import { priceOrigin, priceStart } from "../../domain/price.ts";
 import { formatNanos } from "../../lib/money.ts";
 import { explainRoute, type RouteExplanation } from "./explain-route.ts";
+import { targetReasoningSchema } from "../input.ts";
 import { operation } from "../operation.ts";
 import { amountViewSchema, doneSchema, isoTimeSchema, pageOf, versionViewSchema } from "../output.ts";
 import { pageByName, pageFields } from "../paging.ts";
@@ -12,6 +13,7 @@ const targetSchema = z.object({
   channel: z.string(),
   upstreamModel: z.string().describe("The vendor's name of the model"),
   weight: z.int(),
+  reasoning: targetReasoningSchema,
 });
 
 const routeViewSchema = z.object({

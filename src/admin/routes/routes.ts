@@ -3,7 +3,7 @@ import type { Route } from "../../domain/channel.ts";
 import { didYouMean } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
 import { requireModel, type AdminContext, type Catalogue } from "../context.ts";
-import { requireVersion, versionSchema } from "../input.ts";
+import { requireVersion, targetReasoningSchema, versionSchema } from "../input.ts";
 import { changeOrganization, getOrganization } from "../organizations/organizations.ts";
 import { decidesForAll } from "../sign-in/signed-in.ts";
 import type { OrganizationRecord, RouteRecord } from "../organizations/schema.ts";
@@ -104,21 +104,19 @@ function effectiveRoute(
   const own = organization.routes[model];
   if (own) return { model, source: "organization", ...own, version };
   const route = catalogue.routes.get(model);
-  const targets = (route?.targets ?? []).map(({ channel, upstreamModel, weight }) => ({
-    channel: channel.id,
-    upstreamModel,
-    weight,
-  }));
+  const targets = (route?.targets ?? []).map((target) =>
+    Object.assign({ ...target }, { channel: target.channel.id }),
+  );
   return { model, source: "default", strategy: route?.strategy ?? "ordered", targets, version };
 }
 
 /** A saved route with its channels, or the name of the first that is not configured any more. */
 export function resolveRoute(record: RouteRecord, channels: Catalogue["channels"]): Route | string {
   const targets: Route["targets"] = [];
-  for (const { channel: id, upstreamModel, weight } of record.targets) {
+  for (const { channel: id, ...target } of record.targets) {
     const channel = channels.get(id);
     if (!channel) return id;
-    targets.push({ channel, upstreamModel, weight });
+    targets.push({ channel, ...target });
   }
   return { strategy: record.strategy, targets };
 }
@@ -134,6 +132,7 @@ export const routeSchema = z.strictObject({
         channel: z.string(),
         upstreamModel: z.string(),
         weight: z.int().min(1).max(1_000_000).default(1),
+        reasoning: targetReasoningSchema,
       }),
     )
     .min(1)

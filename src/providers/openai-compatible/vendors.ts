@@ -124,6 +124,7 @@ export const VENDORS = {
       refuses: OPENAI_TOOLS,
       takesTopK: true,
       takesCacheControl: true,
+      takesEffort: true,
       reasoningField: "reasoning_details",
       reportsCost: true,
     },
