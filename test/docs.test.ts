@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { TOLD_HINTS } from "../src/dialects/conversation/hints.ts";
 import { ERROR_CODES } from "../src/domain/gateway-error.ts";
 import { PROVIDERS } from "../src/providers/registry.ts";
 
@@ -27,6 +28,22 @@ test("the table of errors is the code's", () => {
     Number(status),
   ]);
   expect(rows).toEqual(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
+});
+
+test("the table of hints is the code's", () => {
+  const words = (rule: boolean | { when: string }): string =>
+    typeof rule === "boolean" ? (rule ? "told" : "left out") : `told ${rule.when}`;
+  const title = (hint: string) => hint.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const section = api.slice(api.indexOf("\n## Hints\n"), api.indexOf("\n## Embeddings\n"));
+  const rows = [...section.matchAll(/^\| (.+) \|$/gm)].map(([, cells = ""]) =>
+    cells.split("|").map((cell) => cell.trim()),
+  );
+  expect(rows.slice(2)).toEqual(
+    Object.entries(TOLD_HINTS).map(([hint, { chat, messages, responses, native }]) => [
+      title(hint),
+      ...[chat, messages, responses, native].map(words),
+    ]),
+  );
 });
 
 test("every file and folder of the code that ARCHITECTURE.md names is there", async () => {

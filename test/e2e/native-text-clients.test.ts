@@ -196,7 +196,6 @@ describe.each([LEVEL, BUDGET])("OpenAI's client on %s", (model) => {
     for (const [field, value] of [
       ["logit_bias", { "1": 1 }],
       ["n", 2],
-      ["parallel_tool_calls", false],
     ] as const) {
       const call = openai.chat.completions.create({ model, messages: question, tools, [field]: value });
       const thrown: unknown = await call.then(
