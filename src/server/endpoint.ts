@@ -1,3 +1,4 @@
+import { rateHeaders } from "../dialects/rate-headers.ts";
 import type { Server } from "bun";
 import type { Principal } from "../domain/api-key.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
@@ -87,7 +88,7 @@ export function createHandler(settings: EndpointSettings): Handler {
       return response;
     } catch (thrown) {
       const failure = failureOf(settings, thrown, request);
-      const response = renderFailure(failure, route.family, exchange.requestId);
+      const response = renderFailure(failure, route.family, exchange);
       return report(exchange, { route, response, failure });
     }
   };
@@ -180,12 +181,17 @@ export function stopping(): GatewayError {
 function renderFailure(
   failure: GatewayError | ClientDisconnected,
   family: ErrorFamily,
-  requestId: string,
+  exchange: HttpExchange | AuthenticatedExchange,
 ): Response {
   // The client receives nothing; the status is for the log.
   if (failure instanceof ClientDisconnected) return new Response(null, { status: 499 });
-  const extra: Record<string, string> = failure.closesConnection ? { connection: "close" } : {};
-  return errorResponse(failure, family, requestId, extra);
+  // A refused request was counted, too.
+  const limitState = failure.limitState ?? ("grant" in exchange ? exchange.grant.limitState : null);
+  const extra: Record<string, string> = {
+    ...rateHeaders(limitState, family === "messages" ? family : "chat"),
+    ...(failure.closesConnection && { connection: "close" }),
+  };
+  return errorResponse(failure, family, exchange.requestId, extra);
 }
 
 /**

@@ -2,7 +2,6 @@ import { writeError as writeChatError } from "../dialects/chat/index.ts";
 import { writeError as writeImageError } from "../dialects/images/error.ts";
 import { writeError as writeMessagesError } from "../dialects/messages/index.ts";
 import { writeError as writeNativeError } from "../dialects/native/error.ts";
-import { rateHeaders } from "../dialects/rate-headers.ts";
 import { writeError as writeResponsesError } from "../dialects/responses/index.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { declaredLength } from "./entrance/body.ts";
@@ -50,8 +49,6 @@ export function errorResponse(
 ): Response {
   const body = WRITERS[family](error, requestId);
   const headers: Record<string, string> = { ...baseHeaders(requestId), ...extra };
-  if (error.limitState)
-    Object.assign(headers, rateHeaders(error.limitState, family === "messages" ? family : "chat"));
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.shouldRetry === false) headers["x-should-retry"] = "false";
   return Response.json(body, { status: error.status, headers });

@@ -214,8 +214,11 @@ test("rate and budget refusals say whether to retry", async () => {
   expect(first.headers.get("x-ratelimit-remaining-requests")).toBe("2");
   expect(first.headers.get("x-ratelimit-reset-requests")).toBeTruthy();
   expect(first.headers.get("x-ratelimit-limit-tokens")).toBe("1000000");
-  await gateway.call(CHAT_PATH, { body });
-  await gateway.call(CHAT_PATH, { body });
+  // A refused request is counted, and says what is left.
+  const refused = await gateway.call(CHAT_PATH, { body: { ...body, model: "nobody" } });
+  expect([refused.status, refused.headers.get("x-ratelimit-remaining-requests")]).toEqual([400, "1"]);
+  const unread = await gateway.call("/v1/messages", { body: "{" });
+  expect([unread.status, unread.headers.get("anthropic-ratelimit-requests-remaining")]).toEqual([400, "0"]);
   const limited = await gateway.call(CHAT_PATH, { body });
   expect(limited.status).toBe(429);
   expect(await limited.json()).toMatchObject({

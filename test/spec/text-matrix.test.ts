@@ -104,6 +104,26 @@ describe.each(MODELS)("completions of %s", (model) => {
 });
 
 test.each<[string, object]>([
+  ["chat/completions", { messages: [] }],
+  ["messages", { messages: [], max_tokens: 5 }],
+  ["responses", { input: [] }],
+  ["responses", { input: "" }],
+  ["completions", { prompt: "" }],
+  ["embeddings", { input: "" }],
+  ["models/sandbox-chat:generateContent", { contents: [] }],
+  ["models/sandbox-chat:generateContent", { contents: [{ role: "user", parts: [] }] }],
+])("%s with nothing to answer is refused: %j", async (path, body) => {
+  const model = path === "embeddings" ? "sandbox-embedding" : "sandbox-chat";
+  const response = await fixture.gateway.call(`/v1/${path}`, {
+    body: path.startsWith("models/") ? body : { model, ...body },
+  });
+  expect([response.status, await response.text()]).toEqual([
+    400,
+    expect.stringContaining(Object.keys(body)[0]!),
+  ]);
+});
+
+test.each<[string, object]>([
   ["suffix", { suffix: "end" }],
   ["echo", { echo: true }],
   ["best_of", { best_of: 2 }],

@@ -99,7 +99,15 @@ function isContainer(environment: unknown): boolean {
 
 /** The documented fields (OpenAI responses reference). */
 const FIELDS: FieldChecks = [
-  ["input", shaped(textOrList, { anyOf: [text.schema, { type: "array", items: object.schema }] })],
+  [
+    "input",
+    shaped(textOrList, {
+      anyOf: [
+        { type: "string", minLength: 1 },
+        { type: "array", items: object.schema, minItems: 1 },
+      ],
+    }),
+  ],
   ["instructions", text],
   ["stream", boolean, STREAM_DESCRIPTION],
   ["stream_options", object],
@@ -178,7 +186,8 @@ function refuseStored(body: Record<string, unknown>): void {
 /** Throws a `GatewayError` that names the first documented field of a wrong type; other fields are not checked. */
 function checkFields(body: Record<string, unknown>): void {
   const { input } = body;
-  if (input === undefined || input === null) throw wrongType("input", textOrList.must);
+  if (input === undefined || input === null || input === "" || (Array.isArray(input) && input.length === 0))
+    throw wrongType("input", "a non-empty string or array");
   checkTypes(body, FIELDS);
   checkEach("tools", body["tools"], wrongOfTool);
   if (Array.isArray(input)) input.forEach((item: unknown, index) => checkItem(item, `input[${index}]`));

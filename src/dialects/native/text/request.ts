@@ -168,8 +168,10 @@ const CONFIG_NAMES = bothSpellings([...CONFIG_FIELDS.map(([name]) => name), "ser
 /** Throws a `GatewayError` that names the first field of a wrong type; fields that vendors add are not checked. */
 function checkBody(body: StreamedObject): void {
   refuseCaseVariants(body, BODY_NAMES);
-  if ((findObjects(body, "contents")?.value ?? []).length === 0)
-    throw invalid("contents", "must be an array of at least one turn");
+  const contents = findObjects(body, "contents")?.value ?? [];
+  if (contents.length === 0) throw invalid("contents", "must be an array of at least one turn");
+  if (contents.every((turn) => (findObjects(turn, "parts")?.value ?? []).length === 0))
+    throw invalid("contents", "must have a turn with at least one part");
   findObject(body, "systemInstruction");
   findObject(body, "toolConfig");
   const config = findObject(body, "generationConfig")?.value ?? {};
