@@ -6,6 +6,7 @@ import {
   writeVectors,
   type EmbeddingsPayload,
 } from "../dialects/embeddings/index.ts";
+import { untranslatable } from "../dialects/conversation/untranslatable.ts";
 import type { WholeReply } from "../dialects/dialect.ts";
 import type { Target } from "../domain/channel.ts";
 import type { EmbeddingModel } from "../domain/model.ts";
@@ -51,7 +52,7 @@ export async function handleEmbeddings(
     totalMs: core.timeouts.text.totalMs,
     callTarget(target, call) {
       sentTo = target;
-      return embed(core, { payload, estimator }, target, call);
+      return embed(core, { payload, estimator, isStrict: context.isStrict }, target, call);
     },
     chargeAbandoned: () => (sentTo ? chargeAbandoned(admitted, sentTo, estimator) : undefined),
   });
@@ -99,7 +100,11 @@ async function chargeAbandoned(
 
 async function embed(
   core: Core,
-  { payload, estimator }: { payload: EmbeddingsPayload; estimator: UsageEstimator },
+  {
+    payload,
+    estimator,
+    isStrict,
+  }: { payload: EmbeddingsPayload; estimator: UsageEstimator } & Pick<RequestContext, "isStrict">,
   { channel, upstreamModel }: Target,
   call: Call,
 ): Promise<WholeReply & Pick<EmbeddingsOutcome, "ignored">> {
@@ -110,6 +115,9 @@ async function embed(
   call.cancellation.throwIfAborted();
   const purposes = payload.foreign?.purposes;
   const ignored = upstream.takesPurposes ? [] : [...new Set(purposes?.flatMap((each) => Object.keys(each)))];
+  const [first] = ignored;
+  if (first !== undefined && isStrict) throw untranslatable(first);
+  call.ignoredParams = ignored;
   const terms = { texts, dimensions, upstreamModel, ...(purposes && { purposes }) };
   const response = await upstream.embed({ raw, ...terms, signal: call.cancellation });
   call.vendorRequestId = response.requestId;

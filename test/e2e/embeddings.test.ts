@@ -142,6 +142,9 @@ describe.each([SAME, OTHER, "sandbox-embedding"])("on %s", (model) => {
     expect(reply).toMatchObject({ usageMetadata: { promptTokenCount: expect.any(Number) } });
     expect(lengthOf(reply.embedding.values)).toBeCloseTo(1, 5);
     expect(response.headers.get("x-gateway-ignored-params")).toBe(model === OTHER ? null : "taskType, title");
+    const headers = { "x-gateway-strict": "true" };
+    const strict = await gateway.call(`/v1beta/models/${model}:embedContent`, { body, headers });
+    expect(strict.status).toBe(model === OTHER ? 200 : 400);
   });
 
   test("a large batch", async () => {

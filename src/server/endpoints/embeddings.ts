@@ -6,6 +6,7 @@ import { type BodyLimits, readJsonBody } from "../entrance/body.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
+import { headerList } from "./images.ts";
 import { refuseProvider, withPathModel } from "./text.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -46,6 +47,6 @@ export async function serveEmbeddings(
   const { text, limitState, ignored } = await handleEmbeddings(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(exchange.requestId), rateHeaders(limitState, "chat"));
   headers["content-type"] = "application/json";
-  if (ignored.length > 0) headers["x-gateway-ignored-params"] = ignored.join(", ");
+  if (ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(ignored);
   return new Response(text, { headers });
 }
