@@ -88,25 +88,28 @@ function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSetti
 
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
-/** Kinds of errors by the part of a code before its first dot (model studio error codes). */
+/**
+ * Kinds of errors by the part of a code before its first dot (Model Studio, "Error codes"), in lower case: the vendor writes
+ * `DataInspectionFailed` and `data_inspection_failed`.
+ */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
-  DataInspectionFailed: "refused",
-  IPInfringementSuspect: "refused",
-  InvalidParameter: "rejected",
-  InvalidURL: "rejected",
-  InvalidApiKey: "account",
-  AccessDenied: "account",
-  Arrearage: "account",
-  ModelNotFound: "account",
-  Throttling: "limited",
-  InternalError: "overloaded",
-  ServiceUnavailable: "overloaded",
+  datainspectionfailed: "refused",
+  ipinfringementsuspect: "refused",
+  invalidparameter: "rejected",
+  invalidurl: "rejected",
+  invalidapikey: "account",
+  accessdenied: "account",
+  arrearage: "account",
+  modelnotfound: "account",
+  throttling: "limited",
+  internalerror: "overloaded",
+  serviceunavailable: "overloaded",
 };
 
 function readFailure(body: Record<string, unknown>): FailureReading {
   const code = textOf(body["code"]);
   const [head = ""] = code.split(".");
-  const kind = ownValue(KIND_BY_CODE, head);
+  const kind = ownValue(KIND_BY_CODE, head.replaceAll("_", "").toLowerCase());
   return { code, message: textOf(body["message"]), kind };
 }
 

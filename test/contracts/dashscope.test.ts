@@ -123,6 +123,7 @@ describe("a task", () => {
 
   test.each([
     ["DataInspectionFailed", "refused"],
+    ["data_inspection_failed", "refused"],
     ["InvalidParameter", "rejected"],
     ["Throttling", "limited"],
     ["InternalError.Algo", "overloaded"],
@@ -176,6 +177,7 @@ describeErrorRows(
     ["InvalidParameter", "rejected"],
     ["InvalidParameter.DataInspection", "rejected"],
     ["DataInspectionFailed", "refused"],
+    ["data_inspection_failed", "refused"],
     ["IPInfringementSuspect", "refused"],
     ["Arrearage", "account"],
     ["InvalidApiKey", "account"],

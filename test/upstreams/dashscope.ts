@@ -35,6 +35,11 @@ export const ROWS: ErrorRows = {
     "Input data is suspected of being involved in IP.",
   ),
   DataInspectionFailed: problem(400, "DataInspectionFailed", "Input data may contain inappropriate content."),
+  data_inspection_failed: problem(
+    400,
+    "data_inspection_failed",
+    "Output data may contain inappropriate content.",
+  ),
   Arrearage: problem(400, "Arrearage", "Access denied, please make sure your account is in good standing."),
   InvalidApiKey: problem(401, "InvalidApiKey", "Invalid API-key provided."),
   "AccessDenied.Unpurchased": problem(403, "AccessDenied.Unpurchased", "Access to model denied."),
