@@ -152,7 +152,7 @@ export const fileSchema = z.strictObject({
     .prefault({}),
   deadlines: z
     .strictObject({
-      text: deadlinesOf({ first_byte_ms: 120_000, idle_ms: 120_000, total_ms: 600_000 }),
+      text: deadlinesOf({ first_byte_ms: 300_000, idle_ms: 300_000, total_ms: 600_000 }),
       image: deadlinesOf({ first_byte_ms: 600_000, idle_ms: 60_000, total_ms: 900_000 })
         .unwrap()
         .omit({ idle_ms: true })

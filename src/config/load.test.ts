@@ -43,7 +43,7 @@ test("an empty environment gives a local gateway with the sandbox", async () => 
     sandbox: { isEnabled: true, tokensPerSecond: null },
     bootstrap: { key: null, administratorPassword: null },
     timeouts: {
-      text: { firstByteMs: 120_000, idleMs: 120_000, totalMs: 600_000 },
+      text: { firstByteMs: 300_000, idleMs: 300_000, totalMs: 600_000 },
       image: { firstByteMs: 600_000, totalMs: 900_000 },
     },
   });

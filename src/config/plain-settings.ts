@@ -24,6 +24,7 @@ export function plainSettings(
       drainSeconds: server.drain_seconds,
       leaveSeconds: server.leave_seconds,
       idleSeconds: server.idle_seconds,
+      firstByteMs: server.first_byte_seconds * 1000,
       bodyGraceSeconds: server.body_grace_seconds,
       connectionsPerAddress: server.connections_per_address,
       spool: {

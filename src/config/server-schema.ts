@@ -72,6 +72,12 @@ export const serverSchema = z
       .default(60)
       .describe("Different unknown keys that one address may send in a minute; null does not bound them"),
     idle_seconds: z.int().min(1).max(255).default(75).describe("Maximum silence of a connection in seconds"),
+    first_byte_seconds: z
+      .number()
+      .min(0.1)
+      .max(3600)
+      .default(10)
+      .describe("Silence after which a stream begins without content and is kept alive"),
     spool_mib: z
       .int()
       .min(1)

@@ -29,6 +29,8 @@ export interface Settings {
     leaveSeconds: number;
     /** Longest silence of a connection. */
     idleSeconds: number;
+    /** Time after which the response of a stream without content begins. */
+    firstByteMs: number;
     /** Time that a body of any size may take to arrive. */
     bodyGraceSeconds: number;
     /** Maximum of connections of one client address to a process; null is unlimited. */

@@ -25,6 +25,8 @@ export interface Core {
   clock: Clock;
   /** Default timeouts of each pipeline; a channel may set its own. */
   timeouts: { text: Timeouts; image: Omit<Timeouts, "idleMs"> };
+  /** Time after which the response of a stream without content begins, and keep-alive frames repeat. */
+  firstByteMs: number;
   /** Returns a random number from 0 up to 1. */
   random(): number;
 }

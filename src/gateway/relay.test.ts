@@ -7,7 +7,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import { DeadlineTimer } from "../lib/deadline-timer.ts";
 import { sleep } from "../lib/waiting.ts";
 import type { ByteReader } from "../lib/byte-stream.ts";
-import { relay, type StreamEnd } from "./relay.ts";
+import { bodyOf, relay, type StreamEnd } from "./relay.ts";
 import { Call, ClientDisconnected } from "./routing/call.ts";
 
 const event = (data: object): Uint8Array<ArrayBuffer> => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
@@ -58,7 +58,7 @@ function start(chunks: readonly Uint8Array<ArrayBuffer>[], options: StartOptions
   const checkpointed = Promise.withResolvers<void>();
   const reader = upstream(chunks, call, options.isEndless);
   const stream = openStream("m", policyFor(10));
-  const body = relay({
+  const writer = relay({
     reader,
     stream,
     head: new Uint8Array(0),
@@ -82,6 +82,7 @@ function start(chunks: readonly Uint8Array<ArrayBuffer>[], options: StartOptions
       return how.kind === "cut" ? event({ error: "told" }) : null;
     },
   });
+  const body = bodyOf(writer);
   return { body, reader, call, ends, ended: ended.promise, checkpoints, checkpointed: checkpointed.promise };
 }
 

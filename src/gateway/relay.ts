@@ -42,28 +42,40 @@ export type StreamEnd = { isClientDisconnected: boolean } & (
   { kind: "complete" } | { kind: "cut"; error: unknown }
 );
 
-/**
- * Returns the response body: upstream bytes as fast as the client reads them and no faster. It always ends with the
- * protocol's own ending or with an error event. Never rejects.
- */
-export function relay(options: Relay): ReadableStream<Uint8Array> {
-  const running = new RunningRelay(options);
+/** Writes a response body to the client. */
+export interface BodyWriter {
+  /** Called once the client reads. Resolves after the last byte; never rejects. */
+  run(client: Client): Promise<void>;
+  /** The client disconnected. */
+  cancel(): void;
+}
+
+/** The sink of the client's bytes. */
+export type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
+
+/** Returns the response body that a writer writes. */
+export function bodyOf(writer: BodyWriter): ReadableStream<Uint8Array> {
   // A direct stream queues nothing, so a frame costs the fewest steps. `write` returns a promise while the client is
   // behind.
   return new ReadableStream({
     type: "direct",
-    pull: (client) => running.run(client),
-    cancel: () => running.cancel(),
+    pull: (client) => writer.run(client),
+    cancel: () => writer.cancel(),
   });
 }
 
-/** The sink of the client's bytes. */
-type Client = Pick<ReadableStreamDirectController, "write" | "flush" | "close">;
+/**
+ * Writes upstream bytes as fast as the client reads them and no faster. The body always ends with the protocol's own
+ * ending or with an error event.
+ */
+export function relay(options: Relay): BodyWriter {
+  return new RunningRelay(options);
+}
 
 const NOTHING = new Uint8Array(0);
 const NO_CLIENT: Client = { write: () => 0, flush: () => 0, close: () => {} };
 
-class RunningRelay {
+class RunningRelay implements BodyWriter {
   readonly #relay: Omit<Relay, "head">;
   #client: Client | null = null;
   #hasEnded = false;
@@ -126,7 +138,6 @@ class RunningRelay {
     return this.#relay.isKept || !this.#isClientDisconnected;
   }
 
-  /** The client disconnected. */
   cancel(): void {
     this.#isClientDisconnected = true;
     const { isDetachable, call } = this.#relay;

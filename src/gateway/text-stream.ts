@@ -7,7 +7,7 @@ import type { AdmittedText } from "./admission/admitted.ts";
 import type { Core } from "./core.ts";
 import { asGatewayError } from "./failure.ts";
 import type { ByteReader, ByteStream } from "../lib/byte-stream.ts";
-import { relay, type Relay, type StreamEnd } from "./relay.ts";
+import { type BodyWriter, relay, type Relay, type StreamEnd } from "./relay.ts";
 import type { UsageEstimator } from "./metering/usage-estimator.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import type { Committed } from "./routing/failover.ts";
@@ -23,7 +23,9 @@ export interface OpenedStream {
 
 /** A stream on its way to the client. */
 export interface RelayedStream {
-  body: ReadableStream<Uint8Array>;
+  writer: BodyWriter;
+  /** The caller's names of the hints that the target was not told. */
+  ignored: readonly string[];
   /**
    * Resolves once the last byte has been sent or cannot be sent any more, with the error that ended the stream early,
    * or null.
@@ -73,6 +75,7 @@ interface StreamToRelay {
   dialect: TextDialect;
   timeouts: Timeouts;
   estimator: UsageEstimator;
+  ignored: readonly string[];
 }
 
 /** The data that settling a running stream needs, and nothing else. */
@@ -85,14 +88,14 @@ interface RunningStream extends Pick<Committed<unknown>, "target" | "release"> {
 /** Relays the stream to the client and settles it exactly once, however it ends, before its last bytes go out. */
 export function relayStream(
   core: Core,
-  { admitted, committed, dialect, timeouts, estimator }: StreamToRelay,
+  { admitted, committed, dialect, timeouts, estimator, ignored }: StreamToRelay,
 ): RelayedStream {
   const { reply, target, call, release } = committed;
   const running = { admitted, target, stream: reply.stream, release, estimator };
   const { principal, signal, isOutcomeKept } = admitted.context;
   const isDetachable = principal.organization.settings.callerGone === "drain";
   const { promise: ended, resolve } = Promise.withResolvers<GatewayError | ClientDisconnected | null>();
-  const body = relay({
+  const writer = relay({
     reader: reply.reader,
     head: reply.head,
     stream: reply.stream,
@@ -105,7 +108,7 @@ export function relayStream(
     isKept: isDetachable && isOutcomeKept,
     ...settlementCallbacks(running, resolve),
   });
-  return { body, ended };
+  return { writer, ended, ignored };
 }
 
 /**

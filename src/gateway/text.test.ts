@@ -13,7 +13,7 @@ import {
   word,
 } from "../../test/support/plain-text.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
-import { untilAborted } from "../lib/waiting.ts";
+import { sleep, untilAborted } from "../lib/waiting.ts";
 import { handleText, type TextOutcome } from "./text.ts";
 import type { TextCall, TextUpstream } from "./upstreams.ts";
 import { ClientDisconnected } from "./routing/call.ts";
@@ -349,6 +349,91 @@ describe("a stream", () => {
     const text = await read(outcome);
     expect(text).toContain('"dependency_unavailable"');
     expect(text).not.toContain("[DONE]");
+    expect(await isAllGivenBack()).toBe(true);
+  });
+});
+
+describe("a stream whose vendor is silent", () => {
+  const stream = payload({ stream: true });
+  const ALIVE = ": keep-alive\n\n";
+  const PING = ": ping\n\n";
+
+  /** A vendor that waits before it fails or sends. */
+  const late = (vendor: TextUpstream, afterMs = 150): TextUpstream => ({
+    ...vendor,
+    send: async (call) => {
+      await sleep(afterMs, call.signal);
+      return vendor.send(call);
+    },
+  });
+  const begin = async (vendors: readonly TextUpstream[], signal?: AbortSignal) => {
+    const opened = open(vendors, { firstByteMs: 20 });
+    const context = opened.request(signal);
+    const outcome = await handleText(opened.core, context, stream);
+    if (outcome.kind === "whole") throw new Error("no stream");
+    return { ...opened, ...outcome, context };
+  };
+  const answer = [word("a"), word("b", "stop"), chunk({ usage: USAGE }), DONE];
+
+  test("begins, is kept alive and goes on with the content", async () => {
+    const { body, ended, charges, isAllGivenBack } = await begin([late(streaming(answer))]);
+    const text = await new Response(body).text();
+    expect(text).toStartWith(ALIVE + ALIVE);
+    expect(text.replaceAll(ALIVE, "")).toStartWith('data: {"object"');
+    expect(text).toEndWith(DONE);
+    expect(await ended).toBeNull();
+    expect(charges()).toMatchObject([{ amount: 7n, flags: [] }]);
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("begins though the vendor sends pings, which are no content", async () => {
+    const { body } = await begin([late(streaming([PING, PING], "is silent"), 0)]);
+    const reader = body.getReader();
+    expect(Buffer.from((await reader.read()).value!).toString()).toStartWith(ALIVE);
+    await reader.cancel();
+  });
+
+  test("comes from the next target when that one fails", async () => {
+    const broken = new UpstreamError("overloaded", "no");
+    const { body, context, charges } = await begin([late(failing(broken)), streaming(answer)]);
+    expect(await new Response(body).text()).toEndWith(DONE);
+    expect(context.attempts.map(({ outcome }) => outcome)).toEqual(["overloaded", "answered"]);
+    expect(charges()).toMatchObject([{ channel: "channel-1", amount: 7n }]);
+  });
+
+  test("ends with an error event and costs nothing when no target answers", async () => {
+    const limited = new UpstreamError("limited", "no", { retryAfterSeconds: 7 });
+    const { body, ended, charges, isAllGivenBack } = await begin([late(failing(limited))]);
+    const [, event = ""] = (await new Response(body).text()).replaceAll(ALIVE, "").split("data: ");
+    expect(JSON.parse(event).error).toMatchObject({
+      code: "rate_limit_exceeded",
+      message: expect.stringContaining("Try again in 7s."),
+    });
+    expect(await ended).toMatchObject({ code: "rate_limit_exceeded", retryAfterSeconds: 7 });
+    expect(charges()).toEqual([]);
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("and whose client disconnects costs the input of the call that was sent", async () => {
+    const client = new AbortController();
+    const { body, ended, charges, isAllGivenBack } = await begin([late(whole(), 5_000)], client.signal);
+    const reader = body.getReader();
+    await reader.read();
+    client.abort();
+    await reader.cancel();
+    expect(await ended).toBeInstanceOf(ClientDisconnected);
+    expect(charges()).toMatchObject([
+      { usage: { tokens: { output: 0 } }, flags: ["partial", "caller_gone", "estimated"] },
+    ]);
+    expect(await isAllGivenBack()).toBe(true);
+  });
+
+  test("is settled though its client disconnects before it reads", async () => {
+    const client = new AbortController();
+    const { ended, charges, isAllGivenBack } = await begin([late(whole(), 5_000)], client.signal);
+    client.abort();
+    expect(await ended).toBeInstanceOf(ClientDisconnected);
+    expect(charges()).toHaveLength(1);
     expect(await isAllGivenBack()).toBe(true);
   });
 });

@@ -5,11 +5,13 @@ import { yieldAfter } from "../lib/waiting.ts";
 import { holdMoney, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
+import { beginStream } from "./begun-stream.ts";
 import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { requirePrice, requireUsePrices } from "./metering/price.ts";
 import { coveredOutput, textCeiling } from "./metering/text-ceiling.ts";
 import { maxUsesOf } from "./metering/usage-policy.ts";
+import { bodyOf } from "./relay.ts";
 import { noteContent, type RequestContext } from "./request-context.ts";
 import type { Committed } from "./routing/failover.ts";
 import { orderTargets } from "./routing/target-queue.ts";
@@ -21,13 +23,19 @@ interface TextTerms {
   limitState: LimitGrant["limitState"];
   /** The maximum of output tokens that the budgets cover, where it is less than the model's; else null. */
   coveredTokens: number | null;
-  /** The caller's names of the hints that the answering target was not told. */
+  /**
+   * The caller's names of the hints that the answering target was not told; empty for a stream that began before one
+   * answered.
+   */
   ignored: readonly string[];
 }
 
 /** The result of a text request, with the state of its limits for the headers. */
 export type TextOutcome = TextTerms &
-  ({ kind: "whole"; text: string } | ({ kind: "stream" } & RelayedStream));
+  (
+    | { kind: "whole"; text: string }
+    | ({ kind: "stream"; body: ReadableStream<Uint8Array> } & Pick<RelayedStream, "ended">)
+  );
 
 /**
  * Serves a text request. Throws a `GatewayError` or an `UpstreamError` when no target served it, and
@@ -43,26 +51,73 @@ export async function handleText(
   noteContent(context, payload.raw);
   const coveredTokens = coveredTokensOf(admitted, payload.parsed);
   await yieldAfter(payload.raw);
-  const committed = await callVendors(core, admitted, payload, coveredTokens);
-  const { reply, target } = committed;
-  const { ignored } = reply;
-  if (reply.kind === "stream") {
-    const timeouts = timeoutsOf(core, target);
-    const dialect = textDialect(payload.dialect);
-    const relayed = relayStream(core, {
-      admitted: admitted.transfer(),
-      committed: { ...committed, reply },
-      estimator: reply.estimator,
-      dialect,
-      timeouts,
-    });
-    return { kind: "stream", ...relayed, limitState: admitted.limitState, coveredTokens, ignored };
+  const terms = { limitState: admitted.limitState, coveredTokens };
+  if (payload.parsed.isStream) {
+    const { writer, ...stream } = await serveStream(core, admitted.transfer(), payload, coveredTokens);
+    return { kind: "stream", body: bodyOf(writer), ...stream, ...terms };
   }
-  committed.release();
+  const { reply, target, release } = await callVendors(core, admitted, payload, coveredTokens);
+  if (reply.kind === "stream") throw new Error("a stream was not requested");
+  release();
   context.facts.content?.keepReply(reply.text);
   admitted.settle({ target, usage: reply.usage, flags: context.signal.aborted ? ["caller_gone"] : [] });
   await yieldAfter(reply.text);
-  return { kind: "whole", text: reply.text, limitState: admitted.limitState, coveredTokens, ignored };
+  return { kind: "whole", text: reply.text, ignored: reply.ignored, ...terms };
+}
+
+/**
+ * Serves a stream, which owns `admitted` from here on. Resolves at its first content, or once the response has to begin
+ * without any; other targets can take over until then, too.
+ */
+async function serveStream(
+  core: Core,
+  admitted: AdmittedText,
+  payload: TextPayload,
+  coveredTokens: number | null,
+): Promise<RelayedStream> {
+  const { deadlineTimer } = core.failover;
+  const opening = openRelay(core, admitted, payload, coveredTokens);
+  const { promise: silence, resolve } = Promise.withResolvers<null>();
+  const deadline = deadlineTimer.set(core.firstByteMs, () => resolve(null));
+  try {
+    const opened = await Promise.race([opening, silence]);
+    if (opened) return opened;
+  } finally {
+    deadlineTimer.clear(deadline);
+  }
+  const dialect = textDialect(payload.dialect);
+  return beginStream({
+    opening,
+    deadlineTimer,
+    intervalMs: core.firstByteMs,
+    keepAliveFrame: dialect.keepAliveFrame,
+    errorFrame: (error) => Buffer.from(dialect.replyWriter(payload).fail(error)),
+  });
+}
+
+/** Calls vendors until the first content of a stream. */
+async function openRelay(
+  core: Core,
+  admitted: AdmittedText,
+  payload: TextPayload,
+  coveredTokens: number | null,
+): Promise<RelayedStream> {
+  try {
+    const committed = await callVendors(core, admitted, payload, coveredTokens);
+    const { reply, target } = committed;
+    if (reply.kind === "whole") throw new Error("a stream was requested");
+    return relayStream(core, {
+      admitted,
+      committed: { ...committed, reply },
+      estimator: reply.estimator,
+      dialect: textDialect(payload.dialect),
+      timeouts: timeoutsOf(core, target),
+      ignored: reply.ignored,
+    });
+  } catch (error) {
+    admitted.release();
+    throw error;
+  }
 }
 
 /** Makes all decisions that precede calling a vendor: model access, price, limits and the hold. */

@@ -97,6 +97,7 @@ export async function openCore(
     tokenCounter: new TokenCounter(),
     clock,
     timeouts: live.timeouts,
+    firstByteMs: settings.server.firstByteMs,
     random,
   };
   return { core, upstreams, leases, health, counters };

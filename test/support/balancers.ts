@@ -22,10 +22,40 @@ export async function startBalancer(
   binary: string,
   ports: readonly number[],
 ): Promise<Balancer> {
+  return start(name, binary, await documented(name, ports));
+}
+
+/** Starts one as it is installed, without what docs/deployment.md advises, in front of one machine. */
+export function startPlainBalancer(
+  name: BalancerName,
+  binary: string,
+  port: string,
+  readSeconds?: number,
+): Promise<Balancer> {
+  return start(name, binary, PLAIN[name](port, readSeconds));
+}
+
+/** nginx waits for a minute by default; HAProxy's file of Debian has 50 s. */
+const PLAIN: Record<BalancerName, (port: string, readSeconds?: number) => string> = {
+  nginx: (port, readSeconds) => `server { listen 80; location / { proxy_pass http://127.0.0.1:${port};
+    ${readSeconds === undefined ? "" : `proxy_read_timeout ${readSeconds}s;`} } }`,
+  haproxy: (port, readSeconds = 50) => `
+    defaults
+      mode http
+      timeout connect 5s
+      timeout client ${readSeconds}s
+      timeout server ${readSeconds}s
+    frontend all
+      bind :80
+      default_backend machine
+    backend machine
+      server one 127.0.0.1:${port}`,
+};
+
+async function start(name: BalancerName, binary: string, server: string): Promise<Balancer> {
   const folder = await mkdtemp(join(tmpdir(), "balancer-"));
   const port = freePort();
   const path = join(folder, `${name}.conf`);
-  const server = await documented(name, ports);
   await Bun.write(path, WRITERS[name](server, port, folder));
   const child = Bun.spawn([binary, name === "nginx" ? "-c" : "-f", path], {
     stdout: "ignore",

@@ -36,6 +36,7 @@ export interface PlainCoreOptions {
   settings?: Partial<OrganizationSettings>;
   /** Nano-units. */
   orphanCostCap?: bigint;
+  firstByteMs?: number;
 }
 
 export interface PlainCore {
@@ -109,6 +110,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
       text: { firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 },
       image: { firstByteMs: 5_000, totalMs: 5_000 },
     },
+    firstByteMs: options.firstByteMs ?? 5_000,
     random: () => 0,
   };
   const charges = () => journal.records.filter(({ type }) => type === "charge").map(({ entry }) => entry);

@@ -18,6 +18,8 @@ export interface GatewayFixtureOptions extends GatewayOptions {
   firstByteMs?: number;
   idleMs?: number;
   totalMs?: number;
+  /** Silence after which a stream begins. */
+  firstByteSeconds?: number;
   /** Chat models besides `house-chat`, each with its own channel, so that failures of one do not eject the others. */
   extraModels?: readonly string[];
   /** The same with a second target behind the first: `gpt-5.4-mini` on the channel of `house-chat`. */
@@ -58,6 +60,7 @@ export function fixtureYaml(
     firstByteMs = 5_000,
     idleMs = 5_000,
     totalMs = 60_000,
+    firstByteSeconds = 10,
     extraModels = [],
     fallbackModels = [],
     maxAttempts = 1,
@@ -67,7 +70,7 @@ export function fixtureYaml(
   const deadlines = `{ first_byte_ms: ${firstByteMs}, idle_ms: ${idleMs}, total_ms: ${totalMs} }`;
   const names = [CHAT, ...extraModels, ...fallbackModels];
   return `
-server: { drain_seconds: ${drainSeconds} }
+server: { drain_seconds: ${drainSeconds}, first_byte_seconds: ${firstByteSeconds} }
 routing: { max_attempts: ${maxAttempts}, retry_floor: 1000 }
 channels:
 ${["image", ...names]

@@ -21,6 +21,20 @@ export const ROUTING_FAULTS: readonly Fault[] = [
     tests: ["src/gateway/routing/failover.test.ts"],
   },
   {
+    name: "a stream that begins without content and fails keeps what it holds",
+    file: "src/gateway/text.ts",
+    find: "  } catch (error) {\n    admitted.release();",
+    replace: "  } catch (error) {",
+    tests: chat,
+  },
+  {
+    name: "a stream does not begin before its first content",
+    file: "src/gateway/text.ts",
+    find: "const deadline = deadlineTimer.set(core.firstByteMs, () => resolve(null));",
+    replace: "const deadline = deadlineTimer.set(2 ** 40, () => resolve(null));",
+    tests: chat,
+  },
+  {
     name: "all targets share one retry budget",
     file: BUDGET,
     find: "#current(target: string, now: number): Counts {",

@@ -1,0 +1,85 @@
+import { GatewayError } from "../domain/gateway-error.ts";
+import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
+import { asGatewayError } from "./failure.ts";
+import type { BodyWriter, Client } from "./relay.ts";
+import { ClientDisconnected } from "./routing/call.ts";
+import type { RelayedStream } from "./text-stream.ts";
+
+interface StreamToBegin {
+  /** Resolves once the first content has arrived, to the stream that goes on from there. */
+  opening: Promise<RelayedStream>;
+  deadlineTimer: DeadlineTimer;
+  /** Time between two keep-alive frames. */
+  intervalMs: number;
+  keepAliveFrame: Uint8Array;
+  /** Returns the caller's error event for a stream of which nothing was sent. */
+  errorFrame(error: GatewayError): Uint8Array;
+}
+
+/**
+ * Returns a stream whose response begins before its first content. It keeps the connection alive while targets are
+ * called, then passes the client on to the stream that has content; when there is none, it ends with the error event.
+ */
+export function beginStream(begun: StreamToBegin): RelayedStream {
+  const ended = begun.opening.then(
+    (opened) => opened.ended,
+    (thrown: unknown) => (thrown instanceof ClientDisconnected ? thrown : asGatewayError(thrown)),
+  );
+  return { writer: new BegunStream(begun), ended, ignored: [] };
+}
+
+/** There is no `Retry-After` any more, so the sentence says it, in the words that Codex reads. */
+function withRetryHint(error: GatewayError): GatewayError {
+  const { code, message, retryAfterSeconds: seconds } = error;
+  if (seconds === undefined) return error;
+  return new GatewayError(code, `${message} Try again in ${seconds}s.`, { retryAfterSeconds: seconds });
+}
+
+class BegunStream implements BodyWriter {
+  /** Dropped with the first content: it holds the request. */
+  #begun: StreamToBegin | null;
+  #alive: Deadline | null = null;
+  #opened: RelayedStream | null = null;
+  #isCancelled = false;
+
+  constructor(begun: StreamToBegin) {
+    this.#begun = begun;
+  }
+
+  async run(client: Client): Promise<void> {
+    const begun = this.#begun;
+    if (!begun || this.#isCancelled) return client.close();
+    this.#keepAlive(client, begun);
+    try {
+      this.#opened = await begun.opening;
+    } catch (thrown) {
+      this.#stopKeepingAlive(begun);
+      const isGone = this.#isCancelled || thrown instanceof ClientDisconnected;
+      if (!isGone) client.write(begun.errorFrame(withRetryHint(asGatewayError(thrown))));
+      return client.close();
+    } finally {
+      this.#begun = null;
+    }
+    this.#stopKeepingAlive(begun);
+    if (this.#isCancelled) this.#opened.writer.cancel();
+    return this.#opened.writer.run(client);
+  }
+
+  /** The vendor's call itself watches the client's signal, as it does before any response. */
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#opened?.writer.cancel();
+  }
+
+  /** Also sends the response's head, which waits for the first byte. */
+  #keepAlive(client: Client, begun: StreamToBegin): void {
+    if (this.#isCancelled) return;
+    client.write(begun.keepAliveFrame);
+    void client.flush();
+    this.#alive = begun.deadlineTimer.set(begun.intervalMs, () => this.#keepAlive(client, begun));
+  }
+
+  #stopKeepingAlive({ deadlineTimer }: StreamToBegin): void {
+    if (this.#alive) deadlineTimer.clear(this.#alive);
+  }
+}
