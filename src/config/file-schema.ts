@@ -24,6 +24,11 @@ export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).e
               .describe("The vendor's name; the model's id where absent"),
             weight: z.int().min(1).max(1_000_000).default(1),
             reasoning: targetReasoningSchema,
+            context_window: z
+              .int()
+              .min(1)
+              .optional()
+              .describe("The context of this target; the model's where absent"),
           }),
         )
         .min(1),

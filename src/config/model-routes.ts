@@ -33,6 +33,7 @@ export function buildRoute(
         upstreamModel: target.upstream_model ?? (isPattern(id) ? "*" : id),
         weight: target.weight,
         ...(target.reasoning !== undefined && { reasoning: target.reasoning }),
+        ...(target.context_window !== undefined && { contextWindow: target.context_window }),
       });
     else if (!sources.declaredChannels.has(target.channel)) {
       const known = [...sources.channels.keys(), ...sources.declaredChannels];

@@ -124,6 +124,7 @@ export const modelEntrySchema = z.strictObject({
   dimensions: count.optional(),
   default_output_tokens: count.optional(),
   max_output_tokens: count.optional(),
+  context_window: count.optional(),
   reasoning: z.enum(REASONING_CONTROLS).optional(),
   price: z
     .strictObject({
@@ -152,6 +153,9 @@ export const textModelSchema = z.strictObject({
   family: z.undefined({ error: "is for image models only" }).optional(),
   default_output_tokens: count.default(4096),
   max_output_tokens: count,
+  context_window: count
+    .optional()
+    .describe("Tokens of the context; a longer input goes to targets with a larger or unknown one"),
   reasoning: z
     .enum(REASONING_CONTROLS)
     .optional()

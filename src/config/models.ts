@@ -159,6 +159,7 @@ function toModel(id: string, model: CompleteModel): Model {
     type: model.type,
     defaultOutputTokens: Math.min(model.default_output_tokens, model.max_output_tokens),
     maxOutputTokens: model.max_output_tokens,
+    ...(model.context_window !== undefined && { contextWindow: model.context_window }),
     modalities: model.modalities ?? { input: ["text"], output: ["text"] },
     ...(model.reasoning && { reasoning: model.reasoning }),
   };

@@ -15,9 +15,6 @@ export const ERROR_TYPES = {
   overload: "server_error",
 } as const satisfies Record<GatewayError["kind"], string>;
 
-/** The code of an input that is longer than the model's context (OpenAI error codes). */
-export const CONTEXT_EXCEEDED = "context_length_exceeded";
-
 /**
  * The kind that a code or type of OpenAI or a compatible vendor stands for, as the error of a response or inside a
  * stream; undefined where the code is unknown or too general (OpenAI error codes guide).
@@ -30,6 +27,11 @@ export function kindOfCode(code: string): UpstreamErrorKind | undefined {
 /** The kind that a vendor's sentence stands for where it has no code; undefined for any other. */
 export function kindOfSentence(message: string): UpstreamErrorKind | undefined {
   return KIND_BY_SENTENCE.find(([pattern]) => pattern.test(message))?.[1];
+}
+
+/** True when a vendor's sentence decides whether a failure is an input that is too long: its code is none or general. */
+export function mayBeTooLong(kind: UpstreamErrorKind | undefined): boolean {
+  return kind === undefined || kind === "rejected" || kind === "too_large";
 }
 
 /** Returns true for a sentence which says that the input is longer than the model's context. */
@@ -69,7 +71,7 @@ const CONTEXT_SENTENCES: readonly RegExp[] = [
 ];
 
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
-  [CONTEXT_EXCEEDED]: "rejected",
+  context_length_exceeded: "too_long",
   invalid_prompt: "rejected",
   moderation_blocked: "refused",
   content_policy_violation: "refused",

@@ -37,6 +37,8 @@ export interface Target {
   weight: number;
   /** The way to request reasoning from it; absent where its vendor and model tell. */
   reasoning?: TargetReasoning;
+  /** Tokens of its context, where that is another than its model's. */
+  contextWindow?: number;
 }
 
 /** The targets of a model's requests and the strategy: in order, or by weight with the rest as fallbacks. */

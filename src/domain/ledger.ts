@@ -1,3 +1,4 @@
+import type { UpstreamErrorKind } from "./upstream-error.ts";
 import type { Nanos } from "../lib/money.ts";
 import type { PriceSource } from "./price.ts";
 import type { Usage } from "./usage.ts";
@@ -60,7 +61,7 @@ export interface Attempt {
   upstreamModel: string;
   /** Duration of the call in milliseconds. */
   durationMs: number;
-  outcome: "answered" | "caller_gone" | "stopped" | AttemptFailure;
+  outcome: "answered" | "caller_gone" | "stopped" | UpstreamErrorKind;
   /** HTTP status, when there was one. */
   status?: number;
   /** The vendor may have done the work, and charge for it, although no response arrived. */
@@ -70,6 +71,3 @@ export interface Attempt {
   /** The caller's fields that had no effect at this vendor, cut to what a header names of them. */
   ignoredParams?: readonly string[];
 }
-
-type AttemptFailure =
-  "unreachable" | "timeout" | "overloaded" | "limited" | "account" | "broken" | "refused" | "rejected";

@@ -30,6 +30,8 @@ export interface TextModel extends ModelFacts {
   defaultOutputTokens: number;
   /** The largest output of one request. */
   maxOutputTokens: number;
+  /** Tokens of input and output together; undefined where nobody has said it. */
+  contextWindow?: number;
   modalities: { input: string[]; output: string[] };
   /** The way to request reasoning from a vendor of another protocol, where its target does not tell; absent for none. */
   reasoning?: ReasoningControl;

@@ -13,10 +13,32 @@ import { ExpectedError } from "./expected-error.ts";
  * | `account` | credential, balance, quota or model access is missing (401, 402 or a typed code) | yes |
  * | `broken` | the response violates the protocol (HTML, truncated, no picture, uncoded 403 or 404) | yes |
  * | `refused` | the content was refused | only where the policy allows it |
- * | `rejected` | the request is invalid (400, 413, 422) | no, but see `isUnsent` |
+ * | `empty` | a successful response without any content | yes |
+ * | `too_long` | the input is longer than this model's context | to a target with a larger context |
+ * | `too_large` | the request has more bytes than the vendor takes (413) | yes |
+ * | `rejected` | the request is invalid (400, 422) | no, but see `isUnsent` |
  */
 export type UpstreamErrorKind =
-  "unreachable" | "timeout" | "overloaded" | "limited" | "account" | "broken" | "refused" | "rejected";
+  | "unreachable"
+  | "timeout"
+  | "overloaded"
+  | "limited"
+  | "account"
+  | "broken"
+  | "refused"
+  | "empty"
+  | "too_long"
+  | "too_large"
+  | "rejected";
+
+/** Kinds whose cause is the request: they say nothing about the target's health. */
+export const KINDS_BY_REQUEST: ReadonlySet<UpstreamErrorKind> = new Set<UpstreamErrorKind>([
+  "refused",
+  "empty",
+  "too_long",
+  "too_large",
+  "rejected",
+]);
 
 interface UpstreamErrorDetail {
   /** HTTP status, when there was one. */
@@ -25,14 +47,12 @@ interface UpstreamErrorDetail {
   retryAfterSeconds?: number;
   /** True when the vendor may have done the work, and may charge for it, although there is no response. */
   isAmbiguous?: boolean;
-  /** For `rejected` and `refused`: the message for the caller, without vendor names; a general one when absent. */
+  /** For kinds that the request causes: the message for the caller, without vendor names; a general one when absent. */
   publicMessage?: string;
   /** The vendor's own words, which may quote the prompt: for the log at its `debug` level only. */
   vendorMessage?: string;
-  /** For `rejected`: the field that the vendor named. */
+  /** For `rejected` and `too_long`: the field that the vendor named. */
   param?: string;
-  /** For `rejected`: the input is longer than the model's context. */
-  isContextExceeded?: boolean;
   /**
    * For `rejected`: found before any work was done, for a reason of this vendor alone; another may accept the request.
    */
@@ -51,7 +71,6 @@ export class UpstreamError extends ExpectedError {
   publicMessage: string | undefined;
   readonly vendorMessage: string | undefined;
   readonly param: string | undefined;
-  readonly isContextExceeded: boolean;
   readonly isUnsent: boolean;
   isFinal: boolean;
   readonly isByRequest: boolean;
@@ -72,7 +91,6 @@ export class UpstreamError extends ExpectedError {
     this.publicMessage = detail.publicMessage;
     this.vendorMessage = detail.vendorMessage;
     this.param = detail.param;
-    this.isContextExceeded = detail.isContextExceeded ?? false;
     this.isUnsent = detail.isUnsent ?? false;
     this.isFinal = detail.isFinal ?? false;
     this.isByRequest = detail.isByRequest ?? false;

@@ -19,6 +19,8 @@ interface RouteCall<Reply> {
   targets: readonly Target[];
   /** The target to call next after a timeout. */
   afterTimeout?: Target | null;
+  /** The model's context in tokens; absent where it is unknown or does not matter. */
+  contextWindow?: number;
   totalMs: number;
   /** Decides whether another target is called after a failure that the organization's setting does not cover. */
   failsOver?(error: UpstreamError): boolean;

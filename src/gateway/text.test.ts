@@ -14,6 +14,8 @@ import {
 } from "../../test/support/plain-text.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { sleep, untilAborted } from "../lib/waiting.ts";
+import { routeOf } from "./admission/model-access.ts";
+import { asGatewayError } from "./failure.ts";
 import { handleText, type TextOutcome } from "./text.ts";
 import type { TextCall, TextUpstream } from "./upstreams.ts";
 import { ClientDisconnected } from "./routing/call.ts";
@@ -350,6 +352,73 @@ describe("a stream", () => {
     expect(text).toContain('"dependency_unavailable"');
     expect(text).not.toContain("[DONE]");
     expect(await isAllGivenBack()).toBe(true);
+  });
+});
+
+describe("an input that is too long or too large for a vendor", () => {
+  const tooLong = failing(new UpstreamError("too_long", "no", { publicMessage: "Too long." }));
+  const withWindows = (windows: (number | undefined)[], model = MODEL) => {
+    const vendors = [tooLong, ...windows.slice(1).map(() => whole())];
+    const opened = open(vendors, { model });
+    const route = routeOf(opened.core.snapshot.directory(), opened.principal, "m");
+    for (const [index, contextWindow] of windows.entries())
+      Object.assign(route.targets[index]!, { contextWindow });
+    return opened;
+  };
+  const served = async ({ core, request }: ReturnType<typeof open>, fields = {}) => {
+    const context = request();
+    const failure = await handleText(core, context, payload(fields)).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    return { failure, calls: context.attempts.map(({ channel, outcome }) => `${channel} ${outcome}`) };
+  };
+
+  test.each([
+    [
+      [undefined, undefined],
+      ["channel-0 too_long", "channel-1 answered"],
+    ],
+    [
+      [1_000, undefined],
+      ["channel-0 too_long", "channel-1 answered"],
+    ],
+    [
+      [1_000, 1_000, 2_000],
+      ["channel-0 too_long", "channel-2 answered"],
+    ],
+  ])("with contexts %p goes on to the next larger or unknown one", async (windows, calls) => {
+    const opened = withWindows(windows);
+    for (let count = 0; count < 7; count += 1) expect((await served(opened)).calls).toEqual(calls);
+    expect(opened.core.failover.health.ejections()).toEqual([]);
+  });
+
+  test("is an error where no context is larger, and costs nothing", async () => {
+    const opened = withWindows([undefined, 1_000], { ...MODEL, contextWindow: 1_000 });
+    const { failure, calls } = await served(opened);
+    expect(calls).toEqual(["channel-0 too_long"]);
+    expect(asGatewayError(failure)).toMatchObject({ code: "context_length_exceeded", message: "Too long." });
+    expect(opened.charges()).toEqual([]);
+    expect(await opened.isAllGivenBack()).toBe(true);
+  });
+
+  test("passes over targets that cannot fit the estimate, unless none can", async () => {
+    const content = "word ".repeat(500);
+    const messages = [{ role: "user", content }];
+    const opened = withWindows([100, 4_000]);
+    expect(await served(opened, { messages })).toEqual({ failure: null, calls: ["channel-1 answered"] });
+    const small = withWindows([100, 200]);
+    expect((await served(small, { messages })).calls).toEqual(["channel-0 too_long", "channel-1 answered"]);
+  });
+
+  test("a request with too many bytes for one vendor goes to the next, else it is a 413", async () => {
+    const tooLarge = failing(new UpstreamError("too_large", "no", { status: 413 }));
+    expect(await served(open([tooLarge, whole()]))).toEqual({
+      failure: null,
+      calls: ["channel-0 too_large", "channel-1 answered"],
+    });
+    const { failure } = await served(open([tooLarge]));
+    expect(asGatewayError(failure)).toMatchObject({ code: "payload_too_large", status: 413 });
   });
 });
 

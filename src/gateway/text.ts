@@ -14,7 +14,7 @@ import { maxUsesOf } from "./metering/usage-policy.ts";
 import { bodyOf } from "./relay.ts";
 import { noteContent, type RequestContext } from "./request-context.ts";
 import type { Committed } from "./routing/failover.ts";
-import { orderTargets } from "./routing/target-queue.ts";
+import { orderTargets, targetsThatFit } from "./routing/target-queue.ts";
 import { prepareCall, sendCall, timeoutsOf, type PreparedCall, type TargetReply } from "./text-call.ts";
 import { relayStream, type RelayedStream } from "./text-stream.ts";
 
@@ -183,7 +183,12 @@ function callVendors(
   const { principal } = context;
   let sent: PreparedCall | null = null;
   return callRoute(core, admitted, {
-    targets: orderTargets(routeOf(core.snapshot.directory(), principal, model.id), core.random),
+    targets: targetsThatFit(
+      orderTargets(routeOf(core.snapshot.directory(), principal, model.id), core.random),
+      payload.parsed.estimatedInput,
+      model.contextWindow,
+    ),
+    contextWindow: model.contextWindow,
     totalMs: core.timeouts.text.totalMs,
     async callTarget(target, call) {
       sent = null;

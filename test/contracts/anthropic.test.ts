@@ -109,7 +109,7 @@ describe("an error of the vendor", () => {
     ["402", { fault: "error-status", status: 402 }, "account", undefined],
     ["403", { fault: "forbidden" }, "account", undefined],
     ["404 of a model", { fault: "unknown-model" }, "account", undefined],
-    ["413", { fault: "error-status", status: 413 }, "rejected", "Trouble"],
+    ["413", { fault: "error-status", status: 413 }, "too_large", "Trouble"],
     ["500", { fault: "error-status", status: 500 }, "overloaded", undefined],
     ["504", { fault: "error-status", status: 504 }, "overloaded", undefined],
     ["529", { fault: "error-status", status: 529, retryAfter: "3" }, "overloaded", undefined],
@@ -122,7 +122,7 @@ describe("an error of the vendor", () => {
     [
       "too long a prompt",
       { fault: "context-length" },
-      "rejected",
+      "too_long",
       "prompt is too long: 213462 tokens > 200000 maximum",
     ],
     ["an error in 200", { fault: "error-in-200" }, "overloaded", undefined],
@@ -131,7 +131,6 @@ describe("an error of the vendor", () => {
     vendor.next(behaviour);
     const error = await failureOf(call());
     expect(error).toMatchObject({ kind, publicMessage, isAmbiguous: false });
-    expect(error.isContextExceeded).toBe(behaviour.fault === "context-length");
     const seconds = Number(behaviour.retryAfter);
     expect(error.retryAfterSeconds).toBe(Number.isNaN(seconds) ? undefined : seconds);
   });

@@ -167,7 +167,7 @@ describe("an exception inside a stream", () => {
 describe("a failure", () => {
   test.each<[Behaviour, string, object]>([
     [{ fault: "rate-limited", retryAfter: "7" }, "limited", { retryAfterSeconds: 7 }],
-    [{ fault: "context-length" }, "rejected", { isContextExceeded: true }],
+    [{ fault: "context-length" }, "too_long", {}],
     [status(403, "AccessDeniedException"), "account", { isByRequest: false }],
     [status(400, "ServiceQuotaExceededException"), "account", {}],
     [status(404, "ResourceNotFoundException"), "account", { isByRequest: false }],

@@ -95,7 +95,7 @@ describe.each(["gemini", "vertex"] as const)("text of %s", (name) => {
     [{ fault: "insufficient-quota" }, "account", {}],
     [{ fault: "unauthorized" }, "account", { status: 400 }],
     [{ fault: "error-status", text: "SPENDING_CAP" }, "account", {}],
-    [{ fault: "error-status", text: "INPUT_TOO_LONG" }, "rejected", { isContextExceeded: true }],
+    [{ fault: "error-status", text: "INPUT_TOO_LONG" }, "too_long", {}],
     [{ fault: "error-status", text: "UNAVAILABLE" }, "overloaded", {}],
     [{ fault: "error-status", text: "DEADLINE_EXCEEDED" }, "overloaded", {}],
     [{ fault: "error-in-200" }, "overloaded", {}],

@@ -107,12 +107,12 @@ describe("a request", () => {
 });
 
 describe("a failure", () => {
-  const rows: { behaviour: Behaviour; kind: UpstreamErrorKind; isContextExceeded?: boolean }[] = [
+  const rows: { behaviour: Behaviour; kind: UpstreamErrorKind }[] = [
     { behaviour: { fault: "unauthorized" }, kind: "account" },
     { behaviour: { fault: "insufficient-quota" }, kind: "account" },
     { behaviour: { fault: "unknown-model" }, kind: "account" },
     { behaviour: { fault: "rate-limited" }, kind: "limited" },
-    { behaviour: { fault: "context-length" }, kind: "rejected", isContextExceeded: true },
+    { behaviour: { fault: "context-length" }, kind: "too_long" },
     { behaviour: { fault: "content-refused" }, kind: "refused" },
     { behaviour: { fault: "error-status", status: 500 }, kind: "overloaded" },
     { behaviour: { fault: "error-in-200" }, kind: "overloaded" },
@@ -120,9 +120,9 @@ describe("a failure", () => {
     { behaviour: { fault: "html" }, kind: "broken" },
     { behaviour: { fault: "empty" }, kind: "broken" },
   ];
-  test.each(rows)("by $behaviour is $kind", async ({ behaviour, kind, isContextExceeded = false }) => {
+  test.each(rows)("by $behaviour is $kind", async ({ behaviour, kind }) => {
     vendor.next(behaviour);
-    expect(await failureOf(send(bodyOf()))).toMatchObject({ kind, isContextExceeded });
+    expect(await failureOf(send(bodyOf()))).toMatchObject({ kind });
   });
 });
 

@@ -96,7 +96,7 @@ describe("a failure", () => {
   test.each<[Behaviour, string, object]>([
     [{ fault: "rate-limited", retryAfter: "9" }, "limited", { retryAfterSeconds: 9 }],
     [{ fault: "error-status", status: 529 }, "overloaded", {}],
-    [{ fault: "context-length" }, "rejected", { isContextExceeded: true }],
+    [{ fault: "context-length" }, "too_long", {}],
     [{ fault: "truncated" }, "broken", {}],
     [{ fault: "html" }, "broken", {}],
     [{ fault: "redirect" }, "broken", {}],

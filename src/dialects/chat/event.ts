@@ -4,9 +4,9 @@ import { ownValue } from "../../lib/own-value.ts";
 import type { Finish, FinishReason } from "../conversation/reply.ts";
 import type { VendorReply } from "../dialect.ts";
 import {
-  CONTEXT_EXCEEDED,
   kindOfCode,
   kindOfSentence,
+  mayBeTooLong,
   retrySecondsOf,
   saysContextExceeded,
 } from "../openai-error-codes.ts";
@@ -49,13 +49,13 @@ export function errorOf(event: Record<string, unknown>): unknown {
 /** Vendors report trouble inside a running stream as a frame with `error`, some with the status of a response. */
 export function inStreamError(error: unknown): UpstreamError {
   const { type = "", code = "", message = error } = isObject(error) ? error : {};
-  const named = `${String(type)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
+  const label = `${String(type)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
   const words = String(message);
-  const kind =
-    kindOfCode(String(code)) ?? kindOfCode(String(type)) ?? kindOfSentence(words) ?? kindOfStatus(code);
-  return new UpstreamError(kind, `error inside the stream: ${named}`, {
+  const named = kindOfCode(String(code)) ?? kindOfCode(String(type)) ?? kindOfSentence(words);
+  const isTooLong = mayBeTooLong(named) && saysContextExceeded(words);
+  const kind = isTooLong ? "too_long" : (named ?? kindOfStatus(code));
+  return new UpstreamError(kind, `error inside the stream: ${label}`, {
     vendorMessage: words.slice(0, 300),
-    isContextExceeded: code === CONTEXT_EXCEEDED || saysContextExceeded(words),
     retryAfterSeconds: kind === "limited" ? retrySecondsOf(words) : undefined,
   });
 }
@@ -63,7 +63,8 @@ export function inStreamError(error: unknown): UpstreamError {
 function kindOfStatus(code: unknown): UpstreamErrorKind {
   const status = Number(code);
   if (status === 401 || status === 402) return "account";
-  if (status === 400 || status === 413 || status === 422) return "rejected";
+  if (status === 413) return "too_large";
+  if (status === 400 || status === 422) return "rejected";
   return status === 429 ? "limited" : "overloaded";
 }
 

@@ -36,7 +36,7 @@ function typeOf({ code, kind, status }: GatewayError): string {
 /** The meaning of the protocol's error types (Anthropic API, "Errors"). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   invalid_request_error: "rejected",
-  request_too_large: "rejected",
+  request_too_large: "too_large",
   authentication_error: "account",
   permission_error: "account",
   billing_error: "account",
@@ -52,6 +52,11 @@ export function kindOfType(type: unknown): UpstreamErrorKind | undefined {
   return typeof type === "string" ? ownValue(KIND_BY_TYPE, type) : undefined;
 }
 
+/** True for the sentence of an input that is longer than the model's context, which has the type of any invalid request. */
+export function saysTooLong(sentence: string): boolean {
+  return /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i.test(sentence);
+}
+
 /** The failure that a vendor reports in a response of success, or inside of a running stream. */
 export function reportedFailure(error: unknown): UpstreamError {
   const { type = "", message = error } = isObject(error) ? error : {};
@@ -59,7 +64,8 @@ export function reportedFailure(error: unknown): UpstreamError {
     .replace(/[^\w./ -]/g, "?")
     .slice(0, 100);
   const vendorMessage = String(message).slice(0, 300);
-  return new UpstreamError(kindOfType(type) ?? "overloaded", `error inside the response: ${named}`, {
+  const kind = saysTooLong(vendorMessage) ? "too_long" : (kindOfType(type) ?? "overloaded");
+  return new UpstreamError(kind, `error inside the response: ${named}`, {
     vendorMessage,
   });
 }

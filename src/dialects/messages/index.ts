@@ -9,7 +9,7 @@ import { MessagesWriter, writeReply } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
 
 export { writeError } from "./error.ts";
-export { kindOfType } from "./error.ts";
+export { kindOfType, saysTooLong } from "./error.ts";
 export {
   countSchema,
   messagesSchema,

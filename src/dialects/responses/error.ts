@@ -2,10 +2,10 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import {
-  CONTEXT_EXCEEDED,
   ERROR_TYPES,
   kindOfCode,
   kindOfSentence,
+  mayBeTooLong,
   retrySecondsOf,
   saysContextExceeded,
 } from "../openai-error-codes.ts";
@@ -34,10 +34,8 @@ export function reportedFailure(value: unknown): UpstreamError {
   const outer = isObject(value) ? value : { message: value };
   const { type, code, message } = isObject(outer["error"]) ? outer["error"] : outer;
   const words = textOf(message);
-  const isContextExceeded = code === CONTEXT_EXCEEDED || saysContextExceeded(words);
-  const kind = isContextExceeded
-    ? "rejected"
-    : (kindOfCode(textOf(code)) ?? kindOfCode(textOf(type)) ?? kindOfSentence(words));
+  const found = kindOfCode(textOf(code)) ?? kindOfCode(textOf(type)) ?? kindOfSentence(words);
+  const kind = mayBeTooLong(found) && saysContextExceeded(words) ? "too_long" : found;
   // The reasoning belongs to another account, so another target may be able to decrypt it.
   if (code === "invalid_encrypted_content")
     return new UpstreamError("broken", "reasoning of another account", { isByRequest: true });
@@ -47,7 +45,6 @@ export function reportedFailure(value: unknown): UpstreamError {
     `error inside the response: ${named.replace(/[^\w./ -]/g, "?").slice(0, 100)}`,
     {
       vendorMessage: words.slice(0, 300),
-      isContextExceeded,
       retryAfterSeconds: kind === "limited" ? retrySecondsOf(words) : undefined,
     },
   );

@@ -182,7 +182,7 @@ describe("a failure", () => {
     ["server_is_overloaded", "overloaded"],
     ["slow_down", "overloaded"],
     ["server_error", "overloaded"],
-    ["context_length_exceeded", "rejected"],
+    ["context_length_exceeded", "too_long"],
     ["bio_policy", "refused"],
     ["invalid_encrypted_content", "broken"],
   ])("%s is %s, before any content", (code, kind) => {
@@ -203,7 +203,7 @@ describe("a failure", () => {
         thrown = caught;
       }
       expect(thrown).toBeInstanceOf(UpstreamError);
-      expect(thrown).toMatchObject({ kind, isContextExceeded: code === "context_length_exceeded" });
+      expect(thrown).toMatchObject({ kind });
     }
   });
 

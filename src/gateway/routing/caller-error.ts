@@ -33,19 +33,27 @@ export function callerError(error: UpstreamError): GatewayError {
         error.publicMessage ?? "The content was refused by the model's safety policy. Change the prompt.";
       return new GatewayError("content_policy_violation", message, { cause: error });
     }
+    case "too_long": {
+      const message = error.publicMessage ?? "The input is longer than the model's context. Send less.";
+      return new GatewayError("context_length_exceeded", message, detailOf(error));
+    }
+    case "too_large": {
+      const message = "The request is larger than the model takes. Send less, or smaller pictures.";
+      return new GatewayError("payload_too_large", message, { cause: error });
+    }
     case "rejected": {
-      const detail = { ...(error.param !== undefined && { param: error.param }), cause: error };
-      if (error.isContextExceeded) {
-        const message = error.publicMessage ?? "The input is longer than the model's context. Send less.";
-        return new GatewayError("context_length_exceeded", message, detail);
-      }
       const message = error.publicMessage ?? "The model does not accept this request. Check its parameters.";
-      return new GatewayError("invalid_parameter", message, detail);
+      return new GatewayError("invalid_parameter", message, detailOf(error));
     }
     case "unreachable":
+    case "empty":
     case "broken":
       return new GatewayError("upstream_error", "The model gave no usable answer. Retry later.", {
         cause: error,
       });
   }
+}
+
+function detailOf(error: UpstreamError) {
+  return { ...(error.param !== undefined && { param: error.param }), cause: error };
 }

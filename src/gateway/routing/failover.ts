@@ -28,6 +28,8 @@ interface FailoverRequest<Reply> {
   model: string;
   /** Targets in calling order. */
   targets: readonly Target[];
+  /** The model's context in tokens, for targets that have none of their own; undefined where it is unknown. */
+  contextWindow?: number;
   /** The target to call next after a timeout; it may be none of `targets`. */
   afterTimeout?: Target | null;
   /** Id of the organization that sends the request. */
@@ -106,6 +108,7 @@ export async function callTargets<Reply>(
     if (!request.failsOver(error) || clock.monotonic() - startedAt >= request.totalMs) break;
     if (isRepeatable(error, earlierCalls)) queue.repeat(target);
     if (error.kind === "timeout") queue.moveAfterTimeout();
+    if (error.kind === "too_long") queue.dropNoLarger(target, request.contextWindow);
   }
   if (!last) throw full ? atCapacity() : allEjected(health, targets, organization);
   const reasons = reasonsOfEjections(health, targets, organization);

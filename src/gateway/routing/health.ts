@@ -1,5 +1,5 @@
 import { type Target, targetName } from "../../domain/channel.ts";
-import type { UpstreamError } from "../../domain/upstream-error.ts";
+import { KINDS_BY_REQUEST, type UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 
 /** Consecutive failures that eject a target. */
@@ -94,8 +94,7 @@ export class Health {
 
   failed(target: Target, organization: string, error: UpstreamError): void {
     // The request caused the failure, and not the target.
-    if (error.kind === "refused" || error.kind === "rejected" || error.isByRequest)
-      return this.abandoned(target, organization);
+    if (KINDS_BY_REQUEST.has(error.kind) || error.isByRequest) return this.abandoned(target, organization);
     const health = this.#open(targetName(target));
     const own = this.#ownState(health, organization);
     const isProbe = { own: own.probeSince > 0, everyone: health.everyone.probeSince > 0 };

@@ -20,6 +20,21 @@ export function orderTargets({ strategy, targets }: Route, random: () => number)
 }
 
 /**
+ * Returns the targets whose context takes an input of so many tokens; all of them when none does, as the number is an
+ * estimate. `contextWindow` is the model's, for targets that have none of their own.
+ */
+export function targetsThatFit(
+  targets: readonly Target[],
+  inputTokens: number,
+  contextWindow?: number,
+): readonly Target[] {
+  const fits = (target: Target): boolean =>
+    inputTokens <= (target.contextWindow ?? contextWindow ?? Infinity);
+  if (targets.every(fits)) return targets;
+  return targets.some(fits) ? targets.filter(fits) : targets;
+}
+
+/**
  * The targets that one request may still call, in order. Ejected ones are skipped. The last call of the request goes to
  * a target whose last call did not fail, if one is left, so that failing targets cannot hide it.
  */
@@ -83,6 +98,14 @@ export class TargetQueue {
     const index = this.#queue.indexOf(target);
     if (index >= 0) this.#queue.splice(index, 1);
     this.#queue.unshift(target);
+  }
+
+  /** Drops the targets whose context is known to be no larger than that of a target for which the input was too long. */
+  dropNoLarger({ contextWindow: own }: Target, contextWindow?: number): void {
+    const exceeded = own ?? contextWindow;
+    if (exceeded === undefined) return;
+    const isLarger = (target: Target) => (target.contextWindow ?? contextWindow ?? Infinity) > exceeded;
+    this.#queue.splice(0, this.#queue.length, ...this.#queue.filter(isLarger));
   }
 
   /** True when a target that was not called yet could be called next, after a timeout. */

@@ -1,5 +1,6 @@
 import type { ResponseHeaders } from "../transport/http.ts";
 import { textOf } from "../../lib/json.ts";
+import { mayBeTooLong } from "../../dialects/openai-error-codes.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
@@ -21,8 +22,9 @@ export function readBedrockFailure(
 export function readException(type: string, message: string): FailureReading {
   const bySentence = KIND_BY_SENTENCE.find(([words]) => words.test(message))?.[1];
   const name = type.toLowerCase().replace(/(?:exception|error)$/, "");
-  const kind = bySentence ?? KIND_BY_TYPE.get(name);
-  return { code: type, message, isContextExceeded: TOO_LONG.test(message), ...(kind && { kind }) };
+  const found = bySentence ?? KIND_BY_TYPE.get(name);
+  const kind = mayBeTooLong(found) && TOO_LONG.test(message) ? "too_long" : found;
+  return { code: type, message, ...(kind && { kind }) };
 }
 
 /** Kinds of errors by the type without its ending, in small letters. */

@@ -1,3 +1,5 @@
+import { saysTooLong } from "../../dialects/native/text/index.ts";
+import { mayBeTooLong } from "../../dialects/openai-error-codes.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
@@ -30,11 +32,9 @@ export function readGoogleFailure(body: Record<string, unknown>, httpStatus: num
 /** Reads a failure of a request for text, whose fields have the vendor's names. */
 export function readTextFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const { param: _, ...reading } = readGoogleFailure(body, httpStatus);
-  return { ...reading, isContextExceeded: TOO_LONG.test(reading.message) };
+  const isTooLong = mayBeTooLong(reading.kind) && saysTooLong(reading.message);
+  return isTooLong ? { ...reading, kind: "too_long" } : reading;
 }
-
-/** Matches the message of an input that is too long; the vendor has no code for it. */
-const TOO_LONG = /token count .{0,40}exceeds the maximum number of tokens|exceeds the (?:model's )?context/i;
 
 type Details = Record<string, unknown>[];
 

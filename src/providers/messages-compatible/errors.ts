@@ -1,4 +1,5 @@
-import { kindOfType } from "../../dialects/messages/index.ts";
+import { kindOfType, saysTooLong } from "../../dialects/messages/index.ts";
+import { mayBeTooLong } from "../../dialects/openai-error-codes.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
@@ -17,7 +18,6 @@ const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErro
   [/credit balance is too low|reached your specified .{0,20}usage limits/i, "account"],
   [/blocked by content filtering/i, "refused"],
 ];
-const CONTEXT_EXCEEDED = /prompt is too long|exceeds? (?:the )?(?:model's )?context (?:limit|window)/i;
 
 /** Reads a failure of Anthropic or of another vendor of the messages protocol. */
 export function readMessagesFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
@@ -27,11 +27,11 @@ export function readMessagesFailure(body: Record<string, unknown>, httpStatus: n
   const sentence = textOf(message);
   const bySentence = KIND_BY_SENTENCE.find(([words]) => words.test(sentence))?.[1];
   const byCode = ownValue(KIND_BY_CODE, code);
-  const kind = byCode ?? bySentence ?? kindOfType(type);
+  const found = byCode ?? bySentence ?? kindOfType(type);
+  const kind = mayBeTooLong(found) && saysTooLong(sentence) ? "too_long" : found;
   return {
     code: [textOf(type), code].filter(Boolean).join("/"),
     message: sentence,
-    isContextExceeded: CONTEXT_EXCEEDED.test(sentence),
     ...(kind ? { kind } : httpStatus < 300 && { kind: "overloaded" }),
   };
 }

@@ -14,7 +14,7 @@ test.each([
   [400, { created: 1, error: { code: "contentFilter", message: "m" } }, "refused"],
   [400, { error: { message: "m", code: "content_policy_violation" } }, "refused"],
   [400, { error: { message: "m", type: "invalid_request_error", code: null } }, "rejected"],
-  [413, "too large", "rejected"],
+  [413, "too large", "too_large"],
   [422, { code: "invalid-argument", error: "flat" }, "rejected"],
   [405, "", "broken"],
   [408, "", "overloaded"],
@@ -148,7 +148,7 @@ test.each([
   "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
   "the request exceeds the available context size",
 ])("an input that is too long is known by the sentence %p", (message) => {
-  expect(read(400, { error: { message } })).toMatchObject({ kind: "rejected", isContextExceeded: true });
+  expect(read(400, { error: { message } })).toMatchObject({ kind: "too_long" });
 });
 
 test.each([

@@ -1,8 +1,8 @@
 import { parseBounded } from "../../lib/bounded-json.ts";
 import {
-  CONTEXT_EXCEEDED,
   kindOfCode,
   kindOfSentence,
+  mayBeTooLong,
   retrySecondsOf,
   saysContextExceeded,
 } from "../../dialects/openai-error-codes.ts";
@@ -24,19 +24,18 @@ export function openAiFailures(ownCodes?: OwnCodes): ReadFailure {
     const code = textOf(error["code"]);
     const type = textOf(error["type"]);
     const { message, param } = wordsOf(error);
-    const isContextExceeded = code === CONTEXT_EXCEEDED || saysContextExceeded(message);
-    const kind =
+    const found =
       ownCodes?.get(code) ??
       kindOfCode(code) ??
       kindOfCode(type) ??
       kindOfCode(reasonOf(error["details"])) ??
       kindOfSentence(message) ??
       (isFlagged(error["metadata"]) ? "refused" : undefined);
+    const kind = mayBeTooLong(found) && saysContextExceeded(message) ? "too_long" : found;
     return {
       code: [type, code].filter(Boolean).join("/"),
       message,
       param: textOf(error["param"]) || param,
-      isContextExceeded,
       retryAfterSeconds: retrySecondsOf(message),
       ...(kind ? { kind } : readSuccess(code, type, httpStatus)),
     };

@@ -1,5 +1,5 @@
 import { parseBounded } from "../../lib/bounded-json.ts";
-import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
+import { KINDS_BY_REQUEST, UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { type Classify, type ResponseHeaders } from "./http.ts";
 import { readRetryAfter } from "./retry-after.ts";
@@ -18,21 +18,21 @@ export function createVendorErrors(redaction: Redaction, read: ReadFailure): Ven
 
   function raise(
     kind: UpstreamErrorKind,
-    { code, message, param, retryAfterSeconds, isContextExceeded }: FailureReading,
+    { code, message, param, retryAfterSeconds }: FailureReading,
     status?: number,
     isByRequest = false,
   ): UpstreamError {
     const redact = (text: string) =>
       secrets.reduce((rest, each) => rest.replaceAll(each, "[redacted]"), text);
     const logged = redact(code).replace(UNUSUAL_IN_CODE, "?").slice(0, MAX_LOGGED_CODE);
-    const isPublic = kind === "rejected" || kind === "refused";
+    const isPublic = KINDS_BY_REQUEST.has(kind);
+    const hasParam = kind === "rejected" || kind === "too_long";
     return new UpstreamError(kind, `the vendor responded ${status ?? "with a failure"}: ${logged}`, {
       status,
       retryAfterSeconds: kind === "account" ? undefined : retryAfterSeconds,
       publicMessage: isPublic ? sanitize(message) : undefined,
       vendorMessage: redact(message).slice(0, MAX_LOGGED),
-      param: kind === "rejected" && param !== undefined && PARAM.test(param) ? param : undefined,
-      isContextExceeded,
+      param: hasParam && param !== undefined && PARAM.test(param) ? param : undefined,
       isByRequest,
     });
   }
@@ -81,7 +81,6 @@ export interface FailureReading {
   status?: number;
   kind?: UpstreamErrorKind;
   param?: string;
-  isContextExceeded?: boolean;
   /** The vendor's retry-after in the body; the header has priority. */
   retryAfterSeconds?: number;
 }
@@ -105,7 +104,7 @@ const KIND_BY_STATUS: Readonly<Record<number, UpstreamErrorKind>> = {
   402: "account",
   408: "overloaded",
   409: "overloaded",
-  413: "rejected",
+  413: "too_large",
   422: "rejected",
   424: "overloaded",
   425: "overloaded",

@@ -35,6 +35,20 @@ export const ROUTING_FAULTS: readonly Fault[] = [
     tests: chat,
   },
   {
+    name: "an input that is too long counts against the target's health",
+    file: "src/domain/upstream-error.ts",
+    find: `  "empty",\n  "too_long",\n  "too_large",\n  "rejected",\n]);`,
+    replace: `  "rejected",\n]);`,
+    tests: chat,
+  },
+  {
+    name: "an input that is too long goes on to a target with the same context",
+    file: FAILOVER,
+    find: `if (error.kind === "too_long") queue.dropNoLarger(target, request.contextWindow);`,
+    replace: "",
+    tests: chat,
+  },
+  {
     name: "all targets share one retry budget",
     file: BUDGET,
     find: "#current(target: string, now: number): Counts {",
@@ -190,8 +204,8 @@ export const ROUTING_FAULTS: readonly Fault[] = [
   {
     name: "a request's own fault counts against its target",
     file: HEALTH,
-    find: ` || error.kind === "rejected" || error.isByRequest)`,
-    replace: ")",
+    find: "if (KINDS_BY_REQUEST.has(error.kind) || error.isByRequest) return",
+    replace: `if (error.kind === "refused") return`,
     tests: [...health, ...failover],
   },
   {

@@ -12,6 +12,9 @@ export const OUTCOMES = {
   account: "bad",
   broken: "bad",
   refused: "warn",
+  empty: "warn",
+  too_long: "warn",
+  too_large: "warn",
   rejected: "warn",
 } as const satisfies Record<string, StatusLevel>;
 

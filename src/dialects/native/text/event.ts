@@ -32,8 +32,15 @@ function inStreamError(error: unknown): UpstreamError {
   const { status = "", code = "", message = error } = isObject(error) ? error : {};
   const named = `${String(status)} ${String(code)}`.replace(/[^\w./ -]/g, "?").slice(0, 100);
   const vendorMessage = String(message).slice(0, 300);
-  const kind = ownValue(KINDS, String(status)) ?? "overloaded";
+  const kind = saysTooLong(vendorMessage) ? "too_long" : (ownValue(KINDS, String(status)) ?? "overloaded");
   return new UpstreamError(kind, `error inside the stream: ${named}`, { vendorMessage });
+}
+
+/** True for the sentence of an input that is too long; vendors have no code for it. */
+export function saysTooLong(sentence: string): boolean {
+  return /token count .{0,40}exceeds the maximum number of tokens|exceeds the (?:model's )?context/i.test(
+    sentence,
+  );
 }
 
 /** Tokens that vendors count for one generated image (Gemini API, token counting). */

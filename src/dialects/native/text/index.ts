@@ -8,6 +8,7 @@ import { openStream } from "./stream.ts";
 import { NativeWriter, writeReply } from "./write-reply.ts";
 import { writeConversation } from "./write-request.ts";
 
+export { saysTooLong } from "./event.ts";
 export { asJsonArray } from "./json-array.ts";
 export { nativeSchema, readCountRequest, readRequest } from "./request.ts";
 
