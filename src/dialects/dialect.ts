@@ -114,7 +114,7 @@ export interface TextStream {
   readonly isDone: boolean;
   /**
    * Takes upstream bytes and returns those for the caller. Throws an `UpstreamError` on an error event, on what is
-   * not the vendor's protocol, and at an end mark before any content.
+   * not the vendor's protocol, and at an end mark before any reply.
    */
   push(chunk: Uint8Array): Uint8Array;
   /**
@@ -122,6 +122,8 @@ export interface TextStream {
    * once, before the usage is settled.
    */
   end(): Uint8Array;
+  /** The reason why a reply that has ended without content is none; null for a reply. */
+  readonly lack: "cut" | "empty" | null;
   /** The beginning of the content so far, joined: a secret may be spread over several events. */
   readonly text: string;
   /** Returns the billed usage of the reply so far. */

@@ -1,10 +1,10 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { policyFor } from "../../test/support/usage-policy.ts";
 import { CALLERS } from "../../test/support/text-matrix.ts";
 import { TranslatedStream } from "./conversation/translated-stream.ts";
 import type { TextPayload } from "./dialect.ts";
 import type { TextDialectName } from "./name.ts";
-import { textDialect } from "./text.ts";
+import { forward, TEXT_DIALECTS, textDialect, translate } from "./text.ts";
 
 const events = (...all: object[]) => all.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 
@@ -44,6 +44,123 @@ test.each([
   const translated = new TranslatedStream(textDialect(name).replyReader(), writer, policyFor(3));
   translated.push(Buffer.from(stream));
   expect(translated.text).toBe("jane");
+});
+
+const item = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [] };
+const response = { id: "resp_1", object: "response", model: "v", status: "completed", output: [item] };
+const message = { id: "msg_1", type: "message", role: "assistant", model: "v", content: [] };
+const ended = { stop_reason: "end_turn", stop_sequence: null };
+const usage = { input_tokens: 3, output_tokens: 0 };
+
+/** Replies that end of their own accord with nothing said: streamed and whole. */
+const EMPTY: Record<TextDialectName, { stream: string; whole: object }> = {
+  chat: {
+    stream:
+      events(
+        { id: "c", choices: [{ index: 0, delta: { role: "assistant", content: "" } }] },
+        { id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+        { id: "c", choices: [], usage: { prompt_tokens: 3, completion_tokens: 0 } },
+      ) + "data: [DONE]\n\n",
+    whole: {
+      id: "c",
+      choices: [{ index: 0, message: { role: "assistant", content: "" }, finish_reason: "stop" }],
+    },
+  },
+  messages: {
+    stream: events(
+      { type: "message_start", message: { ...message, usage } },
+      { type: "message_delta", delta: ended, usage },
+      { type: "message_stop" },
+    ),
+    whole: { ...message, ...ended, usage },
+  },
+  responses: {
+    stream: events(
+      { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+      { type: "response.completed", response: { ...response, output: [] } },
+    ),
+    whole: response,
+  },
+  native: {
+    stream: events({
+      candidates: [{ content: { role: "model", parts: [{ text: "" }] }, finishReason: "STOP" }],
+    }),
+    whole: { candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }] },
+  },
+};
+
+const terms = {
+  upstreamModel: "v",
+  traits: {},
+  coveredTokens: null,
+  model: { id: "m", maxOutputTokens: 99 },
+};
+const passageOf = (caller: TextDialectName, vendor: TextDialectName) => {
+  const ends = { caller: textDialect(caller), vendor: textDialect(vendor) };
+  if (caller === vendor) return forward(ends.caller, payloadOf(caller), terms, policyFor(3));
+  return translate(ends, payloadOf(caller), terms, policyFor(3));
+};
+const pairs = TEXT_DIALECTS.flatMap((caller) => TEXT_DIALECTS.map((vendor) => [caller, vendor] as const));
+
+describe.each(pairs)("a reply without anything to a caller of %s from a vendor of %s", (caller, vendor) => {
+  test("is known as such, streamed and whole", () => {
+    const stream = passageOf(caller, vendor).openStream();
+    stream.push(Buffer.from(EMPTY[vendor].stream));
+    expect([stream.hasContent, stream.lack]).toEqual([false, "empty"]);
+    const reply = { text: JSON.stringify(EMPTY[vendor].whole) };
+    expect(passageOf(caller, vendor).readReply(reply).isEmpty).toBe(true);
+    const replayed = passageOf(caller, vendor).replayReply(reply);
+    replayed.push(Buffer.of());
+    expect([replayed.hasContent, replayed.lack]).toEqual([false, "empty"]);
+  });
+
+  test("is no empty reply when it was cut", () => {
+    const stream = passageOf(caller, vendor).openStream();
+    const [first = ""] = EMPTY[vendor].stream.split("\n\n");
+    if (vendor !== "native") stream.push(Buffer.from(`${first}\n\n`));
+    expect([stream.hasContent, stream.lack]).toEqual([false, "cut"]);
+  });
+});
+
+const call = (text: unknown) => ({
+  id: "call_1",
+  type: "function",
+  function: { name: "f", arguments: text },
+});
+const calling = (text: unknown, finish_reason = "tool_calls") => {
+  const message = { role: "assistant", content: null, tool_calls: [call(text)] };
+  return { text: JSON.stringify({ id: "c", choices: [{ index: 0, message, finish_reason }] }) };
+};
+
+describe.each(TEXT_DIALECTS)("the arguments of a call in a whole reply to a caller of %s", (caller) => {
+  const read = (text: unknown, finish?: string) => passageOf(caller, "chat").readReply(calling(text, finish));
+
+  test.each(["{bad", "[]", '"x"', "1"])("that are %s fail the attempt", (text) => {
+    expect(() => read(text)).toThrow(expect.objectContaining({ kind: "broken" }));
+  });
+
+  test.each(["", "null", "{}"])("that are %p are an empty object", (text) => {
+    const written = read(text).text;
+    if (caller === "chat") return;
+    expect(written).toMatch(/"(?:input|args)":\{\}|"arguments":"\{\}"/);
+  });
+
+  test("that the maximum of tokens cut are delivered as cut", () => {
+    expect(() => read('{"a":', "length")).not.toThrow();
+  });
+});
+
+/** What a caller of the native protocol gets of a call whose vendor fails before its end. */
+test("pieces that are held back do not close the window of failover", () => {
+  const stream = passageOf("native", "chat").openStream();
+  const begun = { tool_calls: [{ index: 0, ...call('{"a"') }] };
+  stream.push(Buffer.from(events({ id: "c", choices: [{ index: 0, delta: begun }] })));
+  expect(stream.hasContent).toBe(false);
+  const rest = { tool_calls: [{ index: 0, function: { arguments: ":1}" } }] };
+  stream.push(
+    Buffer.from(events({ id: "c", choices: [{ index: 0, delta: rest, finish_reason: "tool_calls" }] })),
+  );
+  expect([stream.hasContent, stream.lack]).toEqual([true, null]);
 });
 
 function payloadOf(name: TextDialectName): TextPayload {

@@ -4,6 +4,8 @@ import { JSON_BOUNDS, moreThan } from "../lib/bounded-json.ts";
 import { exceededBound } from "../lib/json.ts";
 import { chat } from "./chat/index.ts";
 import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";
+import { requireArguments } from "./conversation/call-arguments.ts";
+import { EMPTY_REPLY, Emptiness, NOTHING_BILLED } from "./conversation/empty-reply.ts";
 import { Delivered, TranslatedStream } from "./conversation/translated-stream.ts";
 import { eventsOf, type Reply } from "./conversation/reply.ts";
 import type { AssistantPart, Conversation } from "./conversation/request.ts";
@@ -45,7 +47,7 @@ interface Passage {
   raw: string;
   /** The caller's names of the hints that the vendor is not told. */
   ignored: readonly string[];
-  readReply(reply: VendorReply): WholeReply;
+  readReply(reply: VendorReply): WholeReply & { isEmpty: boolean };
   openStream(): TextStream;
   /** The caller's stream of a reply that the vendor gave whole although a stream was requested. */
   replayReply(reply: VendorReply): TextStream;
@@ -79,8 +81,16 @@ class Forwarding implements Passage {
     this.#policy = policy;
   }
 
-  readReply(reply: VendorReply): WholeReply {
-    return this.#dialect.readReply(reply, this.#model, this.#policy);
+  readReply(reply: VendorReply): WholeReply & { isEmpty: boolean } {
+    let deliveredTokens = 0;
+    const whole = this.#dialect.readReply(reply, this.#model, (observed) => {
+      ({ deliveredTokens } = observed);
+      return this.#policy(observed);
+    });
+    if (deliveredTokens > 0 && !reply.text.includes('"arguments"')) return { ...whole, isEmpty: false };
+    const neutral = neutralOf(this.#dialect, reply);
+    if (neutral) requireArguments(neutral);
+    return { ...whole, isEmpty: deliveredTokens === 0 && neutral !== null && isEmpty(neutral) };
   }
 
   openStream(): TextStream {
@@ -91,6 +101,30 @@ class Forwarding implements Passage {
     const writer = this.#dialect.replyWriter(this.#payload);
     return new WholeStream(this.#dialect.parseReply(reply), writer, this.#policy);
   }
+}
+
+/** The neutral form of a reply that is forwarded; null for one with what that form does not have. */
+function neutralOf(dialect: TextDialect, reply: VendorReply): Reply | null {
+  try {
+    return dialect.parseReply(reply);
+  } catch (error) {
+    if (error instanceof UpstreamError) return null;
+    throw error;
+  }
+}
+
+function isEmpty(reply: Reply): boolean {
+  const emptiness = new Emptiness();
+  for (const event of eventsOf(reply)) emptiness.add(event);
+  return emptiness.isEmpty;
+}
+
+/** Writes the reply of targets that had nothing to say, for the caller of this request. */
+export function writeEmptyReply(payload: TextPayload): string {
+  const dialect = textDialect(payload.dialect);
+  if (!payload.parsed.isStream) return dialect.writeReply(EMPTY_REPLY, payload, NOTHING_BILLED);
+  const stream = new WholeStream(EMPTY_REPLY, dialect.replyWriter(payload), () => NOTHING_BILLED);
+  return Buffer.concat([stream.push(), stream.end()]).toString();
 }
 
 /** The caller speaks `caller`, the vendor `vendor`: requests and replies pass through the neutral form. */
@@ -111,7 +145,7 @@ export function translate(
     const reply = vendor.parseReply(vendorReply);
     const excessOfReply = excessOfCalls(reply.parts);
     if (excessOfReply) throw new UpstreamError("broken", excessOfReply);
-    return custom ? custom.readReply(reply) : reply;
+    return requireArguments(custom ? custom.readReply(reply) : reply);
   };
   const { ownHints, params } = conversation;
   const leftOut = new Set(ownHints);
@@ -126,7 +160,8 @@ export function translate(
       const delivered = new Delivered(policy);
       for (const event of eventsOf(reply)) delivered.add(event);
       const usage = delivered.usage(true);
-      return { text: caller.writeReply(reply, payload, usage), usage };
+      const { isEmpty } = delivered;
+      return { text: caller.writeReply(reply, payload, usage), usage, isEmpty };
     },
     openStream() {
       const reader = vendor.replyReader();

@@ -20,7 +20,7 @@ export type TargetReply = {
   /** The caller's names of the hints that the target was not told. */
   ignored: readonly string[];
 } & (
-  | { kind: "whole"; text: string; usage: TokenUsage }
+  | { kind: "whole"; text: string; usage: TokenUsage; isEmpty: boolean }
   | ({ kind: "stream"; estimator: UsageEstimator } & OpenedStream)
 );
 
@@ -100,8 +100,7 @@ export async function sendCall(
     if (response.kind === "stream") throw new UpstreamError("broken", "a stream that was not requested");
     await yieldAfter(response.text);
     const reading = estimator.refined(() => passage.readReply(response));
-    const { text, usage } = reading instanceof Promise ? await reading : reading;
-    return { kind: "whole", text, usage, ignored };
+    return { kind: "whole", ignored, ...(reading instanceof Promise ? await reading : reading) };
   }
   const opened =
     response.kind === "stream"

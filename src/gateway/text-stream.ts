@@ -13,7 +13,7 @@ import { ClientDisconnected, type Call } from "./routing/call.ts";
 import type { Committed } from "./routing/failover.ts";
 import { asStreamError } from "./stream-error.ts";
 
-/** A vendor's stream whose first content has arrived. */
+/** A vendor's stream whose first content has arrived, or that has ended without any. */
 export interface OpenedStream {
   reader: ByteReader;
   stream: TextStream;
@@ -48,11 +48,13 @@ export async function openStream(
   try {
     while (!stream.hasContent && !stream.isDone) {
       const { done, value } = await reader.read();
-      if (done || !value) throw new UpstreamError("broken", "a stream without content");
+      if (done || !value) break;
       const output = stream.push(value);
       if (output.length > 0) pieces.push(output);
       call.expect("more of the stream", idleMs);
     }
+    if (!stream.hasContent && stream.lack === "cut")
+      throw new UpstreamError("broken", "a stream without content");
   } catch (error) {
     throw asStreamError(error);
   }

@@ -355,6 +355,88 @@ describe("a stream", () => {
   });
 });
 
+describe("a reply without content", () => {
+  const said = { role: "assistant", content: "" };
+  const nothing = (reasoning = 0): TextUpstream => {
+    const details = { completion_tokens_details: { reasoning_tokens: reasoning } };
+    const usage = { prompt_tokens: 5, completion_tokens: reasoning, ...(reasoning > 0 && details) };
+    const choices = [{ index: 0, message: said, finish_reason: "stop" }];
+    const text = JSON.stringify({ id: "c", model: "vendor-model", choices, usage });
+    return {
+      dialect: "chat",
+      send: (call) =>
+        call.isStream
+          ? streaming([word("", "stop"), chunk({ usage }), DONE]).send(call)
+          : Promise.resolve({ kind: "whole", text }),
+    };
+  };
+  const full: TextUpstream = {
+    dialect: "chat",
+    send: (call) =>
+      call.isStream
+        ? streaming([word("b", "stop"), chunk({ usage: USAGE }), DONE]).send(call)
+        : whole().send(call),
+  };
+  const serve = async (vendors: readonly TextUpstream[], fields = {}, options = {}) => {
+    const opened = open(vendors, { budget: 50_000n, ...options });
+    const context = opened.request();
+    const text = await read(await handleText(opened.core, context, payload(fields)));
+    return { ...opened, text, outcomes: context.attempts.map(({ outcome }) => outcome) };
+  };
+
+  describe.each([false, true])("streamed %p", (stream) => {
+    test("is bettered by the next target; the first one's price is orphan cost", async () => {
+      const { outcomes, text, charges, isAllGivenBack } = await serve([nothing(), full], { stream });
+      expect(outcomes).toEqual(["empty", "answered"]);
+      expect(text).toMatch(/"content":"(?:b|hello)"/);
+      expect(charges()).toMatchObject([{ channel: "channel-1", amount: 7n, orphanCost: 5n }]);
+      expect(await isAllGivenBack()).toBe(true);
+    });
+
+    test("of every target is delivered and not billed, within the cap of orphan costs", async () => {
+      const opened = await serve([nothing(), nothing()], { stream }, { orphanCostCap: 10n });
+      const { core, request, text, outcomes, charges, isAllGivenBack } = opened;
+      expect(outcomes).toEqual(["empty", "empty"]);
+      expect(text).toMatch(/"finish_reason":"stop"/);
+      expect(text).toMatch(/"total_tokens":0/);
+      if (stream) expect(text).toEndWith(DONE);
+      expect(charges()).toMatchObject([{ channel: "channel-1", amount: 0n, orphanCost: 10n, flags: [] }]);
+      await expect(handleText(core, request(), payload())).rejects.toMatchObject({
+        code: "rate_limit_exceeded",
+      });
+      expect(await isAllGivenBack()).toBe(true);
+    });
+
+    test.each([{ stop: ["x"] }, { max_tokens: 15 }])("is billed where %o explains it", async (fields) => {
+      const { outcomes, charges } = await serve([nothing(), full], { stream, ...fields });
+      expect(outcomes).toEqual(["answered"]);
+      expect(charges()).toMatchObject([{ channel: "channel-0", amount: 5n, orphanCost: 0n }]);
+    });
+
+    test("is billed where the model has reasoned", async () => {
+      const { outcomes, charges } = await serve([nothing(4), full], { stream });
+      expect(outcomes).toEqual(["answered"]);
+      expect(charges()).toMatchObject([{ channel: "channel-0", amount: 9n }]);
+    });
+  });
+});
+
+test("a call with malformed arguments comes from the next target, and costs nothing without one", async () => {
+  const broken = { id: "call_1", type: "function", function: { name: "f", arguments: "{bad" } };
+  const message = { role: "assistant", content: null, tool_calls: [broken] };
+  const choices = [{ index: 0, message, finish_reason: "tool_calls" }];
+  const text = JSON.stringify({ id: "c", model: "vendor-model", choices, usage: USAGE });
+  const malformed: TextUpstream = { dialect: "chat", send: async () => ({ kind: "whole", text }) };
+  const first = open([malformed, whole()]);
+  const context = first.request();
+  await handleText(first.core, context, payload());
+  expect(context.attempts.map(({ outcome }) => outcome)).toEqual(["broken", "answered"]);
+  const alone = open([malformed]);
+  const failure = handleText(alone.core, alone.request(), payload());
+  await expect(failure).rejects.toMatchObject({ kind: "broken" });
+  expect(alone.charges()).toEqual([]);
+});
+
 describe("an input that is too long or too large for a vendor", () => {
   const tooLong = failing(new UpstreamError("too_long", "no", { publicMessage: "Too long." }));
   const withWindows = (windows: (number | undefined)[], model = MODEL) => {

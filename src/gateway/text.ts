@@ -1,6 +1,9 @@
 import type { TextPayload, TextRequest } from "../dialects/dialect.ts";
-import { textDialect } from "../dialects/text.ts";
+import { mayBeEmpty, NOTHING_BILLED } from "../dialects/conversation/empty-reply.ts";
+import { textDialect, writeEmptyReply } from "../dialects/text.ts";
+import type { Target } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
 import { yieldAfter } from "../lib/waiting.ts";
 import { holdMoney, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
@@ -11,7 +14,7 @@ import type { Core } from "./core.ts";
 import { requirePrice, requireUsePrices } from "./metering/price.ts";
 import { coveredOutput, textCeiling } from "./metering/text-ceiling.ts";
 import { maxUsesOf } from "./metering/usage-policy.ts";
-import { bodyOf } from "./relay.ts";
+import { bodyOf, type BodyWriter, type Client } from "./relay.ts";
 import { noteContent, type RequestContext } from "./request-context.ts";
 import type { Committed } from "./routing/failover.ts";
 import { orderTargets, targetsThatFit } from "./routing/target-queue.ts";
@@ -56,7 +59,10 @@ export async function handleText(
     const { writer, ...stream } = await serveStream(core, admitted.transfer(), payload, coveredTokens);
     return { kind: "stream", body: bodyOf(writer), ...stream, ...terms };
   }
-  const { reply, target, release } = await callVendors(core, admitted, payload, coveredTokens);
+  const committed = await callVendors(core, admitted, payload, coveredTokens);
+  if (!("reply" in committed))
+    return { kind: "whole", text: writeEmptyReply(payload), ...committed, ...terms };
+  const { reply, target, release } = committed;
   if (reply.kind === "stream") throw new Error("a stream was not requested");
   release();
   context.facts.content?.keepReply(reply.text);
@@ -104,6 +110,10 @@ async function openRelay(
 ): Promise<RelayedStream> {
   try {
     const committed = await callVendors(core, admitted, payload, coveredTokens);
+    if (!("reply" in committed)) {
+      admitted.release();
+      return { writer: new WholeBody(writeEmptyReply(payload)), ended: Promise.resolve(null), ...committed };
+    }
     const { reply, target } = committed;
     if (reply.kind === "whole") throw new Error("a stream was requested");
     return relayStream(core, {
@@ -171,18 +181,22 @@ function coveredTokensOf(
   return Math.max(covered, leastTokens(model));
 }
 
-/** Calls the route's targets. A client that disconnects meanwhile is charged for the call that was sent for it. */
-function callVendors(
+/**
+ * Calls the route's targets. A client that disconnects meanwhile is charged for the call that was sent for it. Returns
+ * no reply where the last target had nothing to say either: the request is then settled, and costs nothing.
+ */
+async function callVendors(
   core: Core,
   admitted: AdmittedText,
   payload: TextPayload,
   coveredTokens: number | null,
-): Promise<Committed<TargetReply>> {
+): Promise<Committed<TargetReply> | { ignored: readonly string[] }> {
   const request = { payload, coveredTokens, admitted };
   const { model, context } = admitted;
   const { principal } = context;
   let sent: PreparedCall | null = null;
-  return callRoute(core, admitted, {
+  let empty: { target: Target; ignored: readonly string[] } | null = null;
+  const calling = callRoute(core, admitted, {
     targets: targetsThatFit(
       orderTargets(routeOf(core.snapshot.directory(), principal, model.id), core.random),
       payload.parsed.estimatedInput,
@@ -195,10 +209,42 @@ function callVendors(
       const prepared = await prepareCall(core, request, target, call);
       // Nothing reports when the last byte has been sent, so a call counts as sent from here on.
       sent = prepared;
-      return await sendCall(prepared, call);
+      const reply = await sendCall(prepared, call);
+      if (!isEmpty(reply) || mayBeEmpty(payload.parsed)) return reply;
+      empty = { target, ignored: reply.ignored };
+      admitted.abandon(reply.kind === "stream" ? reply.stream.usage() : reply.usage);
+      throw new UpstreamError("empty", "a reply without content");
     },
     chargeAbandoned: () => (sent ? chargeAbandoned(admitted, sent) : undefined),
   });
+  try {
+    return await calling;
+  } catch (error) {
+    if (!empty || !(error instanceof UpstreamError && error.kind === "empty")) throw error;
+    const { target, ignored } = empty;
+    admitted.settle({ target, usage: NOTHING_BILLED, flags: [] });
+    return { ignored };
+  }
+}
+
+function isEmpty(reply: TargetReply): boolean {
+  return reply.kind === "whole" ? reply.isEmpty : !reply.stream.hasContent && reply.stream.lack === "empty";
+}
+
+/** A body that is known at once. */
+class WholeBody implements BodyWriter {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  async run(client: Client): Promise<void> {
+    client.write(Buffer.from(this.#text));
+    client.close();
+  }
+
+  cancel(): void {}
 }
 
 async function chargeAbandoned(

@@ -7,6 +7,7 @@ import { tellsCost, withoutCost } from "../usage-reading.ts";
 import { ForwardedStream, type FrameForwarder } from "../sse/forwarded-stream.ts";
 import { frameTemplate, type FrameTemplate } from "../sse/frame-template.ts";
 import { commentsOf, parseVendorObject } from "../sse/vendor-frames.ts";
+import { ChatReplyReader } from "./read-reply.ts";
 import { StreamMeter } from "../stream-meter.ts";
 import { ChunkEditor } from "./chunk-editor.ts";
 import { addContent, isTextDelta } from "./content.ts";
@@ -24,7 +25,7 @@ const TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
-  return new ForwardedStream(new ChatForwarder(publicModel, meter), meter);
+  return new ForwardedStream(new ChatForwarder(publicModel, meter), meter, new ChatReplyReader());
 }
 
 class ChatForwarder implements FrameForwarder {

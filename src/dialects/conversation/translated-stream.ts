@@ -5,6 +5,7 @@ import { frameData } from "../../lib/sse.ts";
 import type { TextStream } from "../dialect.ts";
 import { VendorFrames } from "../sse/vendor-frames.ts";
 import { StreamMeter } from "../stream-meter.ts";
+import { Emptiness } from "./empty-reply.ts";
 import type { ReplyEvent, ReplyReader, ReplyWriter } from "./reply.ts";
 
 /** Bytes of a stream: its reader may keep incomplete items. 400,000 tokens have as many, each in its own event. */
@@ -17,6 +18,8 @@ export class TranslatedStream implements TextStream {
   readonly #writer: ReplyWriter;
   readonly #delivered: Delivered;
   #bytes = 0;
+  /** True once the caller would see content. Pieces that the writer holds back are none yet. */
+  #isShown = false;
 
   constructor(reader: ReplyReader, writer: ReplyWriter, policy: UsagePolicy) {
     this.#reader = reader;
@@ -25,7 +28,13 @@ export class TranslatedStream implements TextStream {
   }
 
   get hasContent(): boolean {
-    return this.#delivered.hasContent;
+    return this.#isShown;
+  }
+
+  get lack(): TextStream["lack"] {
+    if (!this.#reader.isComplete) return "cut";
+    if (this.#delivered.isEmpty) return "empty";
+    return this.#delivered.hasContent ? null : "cut";
   }
 
   get isDone(): boolean {
@@ -36,7 +45,8 @@ export class TranslatedStream implements TextStream {
     if ((this.#bytes += chunk.length) > MAX_BYTES) throw new UpstreamError("broken", "an endless stream");
     let output = "";
     this.#frames.read(chunk, this.hasContent, (frame) => (output += this.#translate(frame)));
-    if (this.#reader.isDone && !this.hasContent)
+    if (this.#reader.isDone) this.#isShown ||= this.#delivered.hasContent;
+    if (this.#reader.isDone && !this.#isShown && !this.#delivered.isEmpty)
       throw new UpstreamError("broken", "a stream without content");
     return Buffer.from(output);
   }
@@ -69,7 +79,10 @@ export class TranslatedStream implements TextStream {
     for (const event of this.#reader.read(data)) {
       this.#delivered.add(event);
       // The ending tells the usage that is billed.
-      if (event.type !== "usage") output += this.#writer.write(event);
+      if (event.type === "usage") continue;
+      const written = this.#writer.write(event);
+      this.#isShown ||= this.#delivered.hasContent && (written !== "" || event.type === "finish");
+      output += written;
     }
     return output;
   }
@@ -88,6 +101,7 @@ const MAX_ITEMS = 10_000;
  */
 export class Delivered {
   readonly #meter: StreamMeter;
+  readonly #emptiness = new Emptiness();
   #argumentCharacters = 0;
   #characters = 0;
   #items = 0;
@@ -102,7 +116,13 @@ export class Delivered {
     return this.#meter.hasContent;
   }
 
+  /** True once the reply has ended without anything. */
+  get isEmpty(): boolean {
+    return this.#emptiness.isEmpty;
+  }
+
   add(event: ReplyEvent): void {
+    if (!this.hasContent) this.#emptiness.add(event);
     switch (event.type) {
       case "text":
       case "refusal":
@@ -119,7 +139,7 @@ export class Delivered {
         if (event.signature) this.#keep(event.signature.value);
         return this.#addText(event.name);
       case "finish":
-        this.#meter.hasContent = true;
+        this.#meter.hasContent ||= !this.#emptiness.isEmpty;
         return;
       case "use":
         return this.#meter.pieces.addUse(event.feature);

@@ -21,6 +21,10 @@ export class WholeStream implements TextStream {
     return this.#delivered.hasContent;
   }
 
+  get lack(): TextStream["lack"] {
+    return this.#delivered.isEmpty ? "empty" : null;
+  }
+
   push(): Uint8Array {
     let output = "";
     if (this.isDone) return Buffer.from(output);

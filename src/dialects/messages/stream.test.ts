@@ -221,7 +221,8 @@ describe("the content of a stream", () => {
     ["a signature alone", [start(), delta({ type: "signature_delta", signature: "s" })], true],
     ["a call", [start(), open({ type: "tool_use", id: "a", name: "f", input: {} })], true],
     ["hidden thinking", [start(), open({ type: "redacted_thinking", data: "a" })], true],
-    ["an ending", [start(), ending()], true],
+    ["an ending alone", [start(), ending()], false],
+    ["an ending by a limit", [start(), ending({ output_tokens: 9 }, "max_tokens")], true],
   ])("with %s", (_, events, hasContent) => {
     const stream = newStream();
     stream.push(Buffer.from(frames(events)));

@@ -13,6 +13,7 @@ import {
   vendorFields,
   withoutFields,
 } from "../sse/vendor-frames.ts";
+import { MessagesReader } from "./read-reply.ts";
 import { StreamMeter } from "../stream-meter.ts";
 import { addBlock, addDelta, checkBegun, NOT_STOPPED } from "./content.ts";
 import {
@@ -35,7 +36,7 @@ const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
-  return new ForwardedStream(new MessagesForwarder(publicModel, meter), meter);
+  return new ForwardedStream(new MessagesForwarder(publicModel, meter), meter, new MessagesReader());
 }
 
 class MessagesForwarder implements FrameForwarder {

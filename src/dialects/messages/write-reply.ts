@@ -1,9 +1,8 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
-import { parseBounded } from "../../lib/bounded-json.ts";
-import { RawJson, writeJson } from "../../lib/json-edit.ts";
-import { isObject } from "../../lib/json.ts";
+import { writeJson } from "../../lib/json-edit.ts";
+import { readArguments } from "../conversation/call-arguments.ts";
 import type { Finish, Reply, ReplyEvent, ReplyWriter } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/request.ts";
 import { writeError } from "./error.ts";
@@ -42,21 +41,13 @@ function writePart(part: AssistantPart): WrittenBlock[] {
         : [{ type: "thinking", thinking: part.text, signature }];
     }
     case "tool_call": {
-      const input = new RawJson(inputText(part.arguments));
+      // Arguments that the maximum of tokens cut.
+      const input = readArguments(part.arguments) ?? {};
       return [
         ...signatureBlock(part),
         { type: "tool_use", id: writeCallId(part.id), name: part.name, input, ...CALL_EXTRAS },
       ];
     }
-  }
-}
-
-/** A model may write arguments that are no JSON object, above all where its output was cut; the input is then empty. */
-function inputText(text: string): string {
-  try {
-    return isObject(parseBounded(text)) ? text : "{}";
-  } catch {
-    return "{}";
   }
 }
 

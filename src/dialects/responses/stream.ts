@@ -5,6 +5,7 @@ import { isObject, textOf } from "../../lib/json.ts";
 import { editMembers } from "../../lib/json-edit.ts";
 import { frameData } from "../../lib/sse.ts";
 import type { TextStream } from "../dialect.ts";
+import { ResponsesReader } from "./read-reply.ts";
 import { SizedText, StreamMeter } from "../stream-meter.ts";
 import { ForwardedStream, type FrameForwarder } from "../sse/forwarded-stream.ts";
 import { commentsOf, neutralFrame, parseVendorObject } from "../sse/vendor-frames.ts";
@@ -36,7 +37,7 @@ const DELTA = /^response\.[a-z_]+(?:\.[a-z_]+)*\.delta$/;
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
-  return new ForwardedStream(new ResponsesForwarder(publicModel, meter), meter);
+  return new ForwardedStream(new ResponsesForwarder(publicModel, meter), meter, new ResponsesReader());
 }
 
 class ResponsesForwarder implements FrameForwarder {

@@ -2,6 +2,8 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import { frameData } from "../../lib/sse.ts";
+import { Emptiness } from "../conversation/empty-reply.ts";
+import type { ReplyReader } from "../conversation/reply.ts";
 import type { TextStream } from "../dialect.ts";
 import type { StreamMeter } from "../stream-meter.ts";
 import { repeatFrames, type FrameTemplate } from "./frame-template.ts";
@@ -38,17 +40,26 @@ export class ForwardedStream implements TextStream {
   readonly #frames = new VendorFrames();
   readonly #forwarder: FrameForwarder;
   readonly #meter: StreamMeter;
+  /** Null from the first content on. */
+  #reader: ReplyReader | null;
+  readonly #emptiness = new Emptiness();
   /** Null once the stream is done or has failed. */
   #template: FrameTemplate | null = null;
 
-  /** `meter` is the one in which the forwarder counts. */
-  constructor(forwarder: FrameForwarder, meter: StreamMeter) {
+  /** `meter` is the one in which the forwarder counts; `reader` reads the same frames until the first content. */
+  constructor(forwarder: FrameForwarder, meter: StreamMeter, reader: ReplyReader) {
     this.#forwarder = forwarder;
     this.#meter = meter;
+    this.#reader = reader;
   }
 
   get hasContent(): boolean {
-    return this.#meter.hasContent;
+    return this.#reader === null;
+  }
+
+  get lack(): TextStream["lack"] {
+    if (!this.#isComplete || !this.#meter.hasContent) return "cut";
+    return this.#reader && this.#emptiness.isEmpty ? "empty" : null;
   }
 
   get isDone(): boolean {
@@ -97,9 +108,18 @@ export class ForwardedStream implements TextStream {
     const meter = this.#meter;
     const { eighths } = meter.delivered;
     this.#template = null;
-    this.#template = this.#forwarder.forward(frame, data, output);
+    const template = this.#forwarder.forward(frame, data, output);
     if (meter.delivered.eighths > eighths) meter.hasContent = true;
+    if (this.#reader) this.#lookForContent(this.#reader, data);
+    if (this.hasContent) this.#template = template;
     if (this.#forwarder.isDone && !meter.hasContent)
       throw new UpstreamError("broken", "a stream without content");
+  }
+
+  /** An ending alone is content unless the reply is empty, which other vendors may better. */
+  #lookForContent(reader: ReplyReader, data: string): void {
+    const { delivered, hasContent } = this.#meter;
+    if (delivered.eighths === 0) this.#emptiness.read(reader, data);
+    if (hasContent && (delivered.eighths > 0 || !this.#emptiness.isEmpty)) this.#reader = null;
   }
 }

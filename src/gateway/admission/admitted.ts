@@ -2,7 +2,7 @@ import type { Target } from "../../domain/channel.ts";
 import type { LedgerEntry, LedgerFlag } from "../../domain/ledger.ts";
 import type { ImageModel, Model, TextModel } from "../../domain/model.ts";
 import type { ImagePrice, Price, TokenPrice } from "../../domain/price.ts";
-import { sumTokens, type Usage } from "../../domain/usage.ts";
+import { sumTokens, TOKEN_CATEGORIES, type TokenUsage, type Usage } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { Core } from "../core.ts";
 import type { Hold } from "../metering/budget-leases.ts";
@@ -90,6 +90,7 @@ interface AdmittedParts<OfModel, OfPrice> {
 export class Admitted<OfModel extends Model, OfPrice extends Price> implements Disposable {
   readonly #parts: AdmittedParts<OfModel, OfPrice>;
   #isSettled = false;
+  #abandoned: TokenUsage | null = null;
   #isReleased = false;
 
   constructor(parts: AdmittedParts<OfModel, OfPrice>) {
@@ -141,6 +142,14 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     if (charge.usage.unit === "token") context.grant.correctTokens(sumTokens(charge.usage.tokens));
   }
 
+  /** Notes tokens that a vendor was paid for and nobody receives: the entry has their price as orphan cost. */
+  abandon({ tokens }: TokenUsage): void {
+    const sum = { ...this.#abandoned?.tokens };
+    for (const category of TOKEN_CATEGORIES)
+      if (tokens[category]) sum[category] = (sum[category] ?? 0) + tokens[category];
+    this.#abandoned = { unit: "token", tokens: sum, source: "estimated" };
+  }
+
   /** Records the cost of the request so far, in case this process dies. */
   checkpoint(charge: Charge): void {
     this.#parts.core.billing.checkpoint(this.#entry(charge));
@@ -171,6 +180,16 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
   #entry(charge: Charge): LedgerEntry {
     const { core, context, model, price, admittedAt, hold } = this.#parts;
     const at = core.clock.now();
-    return chargeEntry({ ...charge, context, model: model.id, price, admittedAt, hold, at });
+    const abandoned = charge.abandoned ?? this.#abandoned ?? undefined;
+    return chargeEntry({
+      ...charge,
+      ...(abandoned && { abandoned }),
+      context,
+      model: model.id,
+      price,
+      admittedAt,
+      hold,
+      at,
+    });
   }
 }

@@ -3,6 +3,7 @@ import { isCorrected, type TokenUsage, type UsagePolicy } from "../../../domain/
 import { editMembers } from "../../../lib/json-edit.ts";
 import type { TextStream } from "../../dialect.ts";
 import { ForwardedStream, type FrameForwarder } from "../../sse/forwarded-stream.ts";
+import { NativeReader } from "./read-reply.ts";
 import { StreamMeter } from "../../stream-meter.ts";
 import { writeError } from "../error.ts";
 import { addCandidate, blockReasonOf, candidatesOf, finishReasonOf, parseEvent } from "./event.ts";
@@ -16,7 +17,7 @@ import { correctedUsage, readUsage, showsBilled, writeUsage } from "./usage.ts";
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
-  return new ForwardedStream(new NativeForwarder(publicModel, meter), meter);
+  return new ForwardedStream(new NativeForwarder(publicModel, meter), meter, new NativeReader());
 }
 
 class NativeForwarder implements FrameForwarder {

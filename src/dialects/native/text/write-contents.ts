@@ -1,6 +1,5 @@
-import { parseBounded } from "../../../lib/bounded-json.ts";
-import { isObject } from "../../../lib/json.ts";
-import { RawJson } from "../../../lib/json-edit.ts";
+import type { RawJson } from "../../../lib/json-edit.ts";
+import { readArguments } from "../../conversation/call-arguments.ts";
 import type {
   AssistantPart,
   AudioPart,
@@ -155,14 +154,4 @@ function argumentsOf(call: ToolCall, param: string): RawJson {
   const args = call.kind === "function" ? readArguments(call.arguments) : null;
   if (!args) throw untranslatable(param, "The arguments of a call must be a JSON object.");
   return args;
-}
-
-/** Arguments as an object, character for character; null for text that is no object. Empty text is an empty object. */
-export function readArguments(text: string): RawJson | null {
-  if (text.trim() === "") return new RawJson("{}");
-  try {
-    return isObject(parseBounded(text)) ? new RawJson(text) : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,13 +1,13 @@
 import type { GatewayError } from "../../../domain/gateway-error.ts";
 import type { TokenUsage } from "../../../domain/usage.ts";
 import { writeJson } from "../../../lib/json-edit.ts";
+import { readArguments } from "../../conversation/call-arguments.ts";
 import type { Finish, FinishReason, Reply, ReplyEvent, ReplyWriter } from "../../conversation/reply.ts";
 import type { AssistantPart, ToolCall } from "../../conversation/request.ts";
 import { writeError } from "../error.ts";
 import type { NativePayload } from "./request.ts";
 import { writeSignature } from "./read-parts.ts";
 import { writeUsage } from "./usage.ts";
-import { readArguments } from "./write-contents.ts";
 
 /** The text of a whole reply (Gemini API reference, `GenerateContentResponse`). */
 export function writeReply(reply: Reply, { parsed }: NativePayload, usage: TokenUsage): string {

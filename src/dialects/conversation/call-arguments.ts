@@ -1,0 +1,36 @@
+import { UpstreamError } from "../../domain/upstream-error.ts";
+import { parseBounded } from "../../lib/bounded-json.ts";
+import { RawJson } from "../../lib/json-edit.ts";
+import { isObject } from "../../lib/json.ts";
+import type { Reply } from "./reply.ts";
+
+/**
+ * Arguments of a call as an object, character for character; null for text that is none. Empty text and `null` are an
+ * empty object.
+ */
+export function readArguments(text: string): RawJson | null {
+  if (text.trim() === "") return new RawJson("{}");
+  try {
+    const value = parseBounded(text);
+    if (value === null) return new RawJson("{}");
+    return isObject(value) ? new RawJson(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Returns a whole reply whose calls have objects as arguments, but for one that the maximum of tokens cut. Throws a
+ * `broken` for others: a client would run the tool with arguments that the model did not mean.
+ */
+export function requireArguments(reply: Reply): Reply {
+  const isCut = reply.finish.reason === "length" || reply.finish.reason === "refused";
+  if (isCut || !reply.parts.some(({ type }) => type === "tool_call")) return reply;
+  const parts = reply.parts.map((part) => {
+    if (part.type !== "tool_call" || part.kind !== "function") return part;
+    const read = readArguments(part.arguments);
+    if (!read) throw new UpstreamError("broken", "a call with malformed arguments");
+    return read.text === part.arguments ? part : { ...part, arguments: read.text };
+  });
+  return { ...reply, parts };
+}

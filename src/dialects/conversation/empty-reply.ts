@@ -1,0 +1,70 @@
+import type { TokenUsage } from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+import type { TextRequest } from "../dialect.ts";
+import type { Finish, Reply, ReplyEvent, ReplyReader } from "./reply.ts";
+
+/** Finds a reply that ends of its own accord without content, call, refusal or reasoning. */
+export class Emptiness {
+  #hasSomething = false;
+  #finish: Finish | null = null;
+
+  /** True once such a reply has ended. */
+  get isEmpty(): boolean {
+    return !this.#hasSomething && this.#finish?.reason === "stop" && this.#finish.stopSequence === null;
+  }
+
+  add(event: ReplyEvent): void {
+    if (event.type === "finish") this.#finish = event.finish;
+    else if (isSomething(event)) this.#hasSomething = true;
+  }
+
+  /** Reads an event as its vendor wrote it. One that cannot be read is something. */
+  read(reader: ReplyReader, data: string): void {
+    try {
+      for (const event of reader.read(data)) this.add(event);
+    } catch {
+      this.#hasSomething = true;
+    }
+  }
+}
+
+function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
+  switch (event.type) {
+    case "text":
+    case "refusal":
+    case "reasoning":
+    case "arguments":
+      return event.text !== "";
+    case "call":
+    case "signature":
+    case "use":
+      return true;
+    case "usage":
+      return (event.report.tokens.reasoning ?? 0) > 0;
+    case "start":
+      return false;
+  }
+}
+
+/** A maximum of output tokens below this may leave nothing to see. */
+const FEW_TOKENS = 16;
+
+/** True when the request itself explains an empty reply: by its own stop sequences or a very small maximum. */
+export function mayBeEmpty({ maxTokens, body }: Pick<TextRequest, "maxTokens" | "body">): boolean {
+  if (maxTokens !== null && maxTokens < FEW_TOKENS) return true;
+  const config = body["generationConfig"] ?? body["generation_config"];
+  const native = isObject(config) ? (config["stopSequences"] ?? config["stop_sequences"]) : undefined;
+  const stop = body["stop"] ?? body["stop_sequences"] ?? native;
+  return typeof stop === "string" || (Array.isArray(stop) && stop.length > 0);
+}
+
+/** The reply of targets that had nothing to say. */
+export const EMPTY_REPLY: Reply = {
+  id: null,
+  parts: [],
+  finish: { reason: "stop", stopSequence: null },
+  report: null,
+};
+
+/** The billed usage of that reply. */
+export const NOTHING_BILLED: TokenUsage = { unit: "token", tokens: {}, source: "upstream" };
