@@ -84,7 +84,7 @@ test("every path is described", async () => {
 test("every metric is described", async () => {
   const names = [
     ...(await listed("src/run/status.ts", /name: "([a-z_]+)"/g)),
-    ...(await listed("src/telemetry/metrics.ts", /"((?:gateway|process)_[a-z_]+)"/g)),
+    ...(await listed("src/{telemetry,run}/*metrics.ts", /"((?:gateway|process)_[a-z_]+)"/g)),
   ];
   expect(names.length).toBeGreaterThan(8);
   expect(names.filter((name) => !operations.includes(`\`${name}\``))).toEqual([]);

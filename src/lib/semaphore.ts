@@ -43,6 +43,11 @@ export class FairSemaphore {
     return { acquire: (signal) => this.acquire(tenant, signal) };
   }
 
+  /** Number of slots, and of those that are taken. */
+  get use(): { slots: number; taken: number } {
+    return { slots: this.#slots, taken: this.#taken };
+  }
+
   /** True when `tryAcquire` would return a slot. */
   hasSlot(tenant: string): boolean {
     const { taken = 0 } = this.#tenants.get(tenant) ?? {};

@@ -1,4 +1,29 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 
 /** The version of this program, from its package manifest. */
 export const VERSION: string = manifest.version;
+
+/** The commit of this program: `gitHead` of a released package, else that of the checkout; `unknown` without either. */
+export const COMMIT: string = releasedCommit() ?? checkedOutCommit() ?? "unknown";
+
+function releasedCommit(): string | undefined {
+  return (manifest as { gitHead?: string }).gitHead;
+}
+
+/** Reads the files of Git, which need not be installed where the program runs. */
+function checkedOutCommit(): string | undefined {
+  const folder = join(import.meta.dir, "../../.git");
+  try {
+    const head = readFileSync(join(folder, "HEAD"), "utf8").trim();
+    const [, reference] = /^ref: (refs\/[\w./-]+)$/.exec(head) ?? [];
+    if (reference === undefined) return head;
+    const path = join(folder, reference);
+    if (existsSync(path)) return readFileSync(path, "utf8").trim();
+    const packed = readFileSync(join(folder, "packed-refs"), "utf8").split("\n");
+    return packed.find((line) => line.endsWith(` ${reference}`))?.split(" ")[0];
+  } catch {
+    return undefined;
+  }
+}

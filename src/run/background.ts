@@ -128,13 +128,13 @@ export interface OpenedAlerts extends BackgroundWork {
 }
 
 export function openAlerts(
-  { live, storage, processId, onProblem }: ProcessBasis,
+  { live, storage, processId, onProblem, calls }: ProcessBasis,
   health: Health,
 ): OpenedAlerts {
   const { mail } = live.current;
   const sendMail = mail && openMailer(mail);
   const work = startAlerts({
-    store: storage.alerts,
+    store: calls.mails(storage.alerts),
     processId,
     ejections: () => health.ejections(),
     sendMail,

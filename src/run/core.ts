@@ -6,7 +6,7 @@ import { BudgetLeases } from "../gateway/metering/budget-leases.ts";
 import type { RequestListener } from "../domain/request-event.ts";
 import { ConcurrencyLimiter, RetryBudget } from "../gateway/routing/call-bounds.ts";
 import { DetachedCalls } from "../gateway/routing/call.ts";
-import { Health } from "../gateway/routing/health.ts";
+import { Health, type TargetChange } from "../gateway/routing/health.ts";
 import { eventOfRun, type JobObserver, JobWorker } from "../jobs/worker.ts";
 import { sweepJobs } from "../jobs/retention.ts";
 import type { JobCore } from "../jobs/submit.ts";
@@ -23,6 +23,7 @@ import { type OpenedUpstreams, openUpstreams } from "../providers/registry.ts";
 import { type LimitCounters, openCounters } from "../storage/counters/index.ts";
 import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
 import type { Storage } from "../storage/index.ts";
+import type { CallMetrics } from "../telemetry/call-metrics.ts";
 import type { JobMetrics } from "../telemetry/job-metrics.ts";
 import type { SystemLog } from "../telemetry/log.ts";
 import { random } from "../lib/random.ts";
@@ -37,6 +38,7 @@ export interface ProcessBasis {
   safeFetch: SafeFetch;
   processId: string;
   onProblem: SystemLog;
+  calls: CallMetrics;
 }
 
 interface CoreParts {
@@ -54,7 +56,7 @@ interface OpenedCore {
 
 /** Opens the core over its adapters. Workers share limits through their supervisor, or all processes through Redis. */
 export async function openCore(
-  { live, storage, safeFetch, processId, onProblem }: ProcessBasis,
+  { live, storage, safeFetch, processId, onProblem, calls }: ProcessBasis,
   { supervisor, codecSlots }: CoreParts,
 ): Promise<OpenedCore> {
   const clock = systemClock;
@@ -66,7 +68,7 @@ export async function openCore(
       .revalidate(budgets)
       .catch((error: unknown) => onProblem("leases of changed budgets were not given back", error));
   });
-  const health = new Health(clock, (ejection) => counters.announce(ejection));
+  const health = new Health(clock, (ejection) => counters.announce(ejection), changeReport(onProblem));
   const counters = await openCounters({
     redisUrl: settings.redisUrl,
     supervisor,
@@ -75,6 +77,7 @@ export async function openCore(
     clock,
     onEjection: (ejection) => health.apply(ejection),
     onProblem,
+    onCall: calls.redisCall,
   });
   const core: Core = {
     snapshot: storage.snapshot,
@@ -101,6 +104,17 @@ export async function openCore(
     random,
   };
   return { core, upstreams, leases, health, counters };
+}
+
+/** Logs a line for each change of a target's state. */
+function changeReport(onProblem: SystemLog): (change: TargetChange) => void {
+  return ({ target, organization, reason, isUp, lastedMs }) => {
+    const of = organization === null ? "" : ` for organization ${organization}`;
+    if (isUp) {
+      const after = `after ${Math.round(lastedMs / 1000)} s`;
+      onProblem(`the target ${target} is in service again${of} ${after}`, null, "info");
+    } else onProblem(`the target ${target} is out of service${of}: ${reason}`, null);
+  };
 }
 
 interface JobParts {
@@ -159,11 +173,11 @@ export function openJobs(basis: ProcessBasis, parts: JobParts): OpenedJobs {
 }
 
 function webhookOptions(
-  { live, storage, safeFetch, onProblem }: ProcessBasis,
+  { live, storage, safeFetch, onProblem, calls }: ProcessBasis,
   core: ImageCore,
 ): WebhookOptions {
   return {
-    queue: storage.webhooks,
+    queue: calls.webhooks(storage.webhooks),
     safeFetch,
     links: core.links,
     publicUrl: live.current.server.publicUrl,

@@ -17,16 +17,19 @@ import { createSafeFetch } from "../lib/safe-fetch.ts";
 import { hashSecret, secretTest } from "../lib/secret.ts";
 import { sweepSpool } from "../lib/spool.ts";
 import { LiveSettings, type LoadConfiguration, openConfiguration } from "./reload.ts";
+import { LiveMetrics, type LiveSources } from "./live-metrics.ts";
 import { openAlerts, type OpenedAlerts, type Recording, startRecording } from "./background.ts";
 import { openCore, type OpenedJobs, openJobs, type ProcessBasis } from "./core.ts";
 import { ConnectionLimit, Overload, type ServerOptions, UndeclaredProxy } from "../server/index.ts";
 import { type Blobs, openBlobs } from "../storage/blobs/index.ts";
 import type { SupervisorLink } from "../storage/counters/limit-messages.ts";
-import { openStorage, type Storage } from "../storage/index.ts";
+import { openStorage, type Storage, type StorageOptions } from "../storage/index.ts";
+import { CallMetrics } from "../telemetry/call-metrics.ts";
 import { JobMetrics } from "../telemetry/job-metrics.ts";
 import { requestLog, systemLog, type SystemLog } from "../telemetry/log.ts";
 import { openLogOutput } from "../telemetry/log-output.ts";
 import { Metrics } from "../telemetry/metrics.ts";
+import { RuntimeMetrics } from "../telemetry/runtime-metrics.ts";
 import { gatherMetrics } from "../telemetry/process-metrics.ts";
 import { PromptRecorder } from "../telemetry/prompt-recorder.ts";
 import { RequestRecorder } from "../telemetry/request-recorder.ts";
@@ -44,30 +47,23 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const onProblem = systemLog(logOutput.write, settings.logLevel);
   const processId = newId("proc");
   const live = new LiveSettings(settings);
-  const storage = await openStorageOf(settings, processId, onProblem);
+  const calls = new CallMetrics();
+  const storage = await openStorageOf(settings, processId, { onProblem, onCall: calls.databaseCall });
   const bootstrapped = await bootstrapStore(settings, storage);
   const blobs = await openBlobsOf(settings, storage, onProblem);
   const codecSlots = createCodecSlots(availableParallelism());
   const safeFetch = createSafeFetch({ denied: settings.server.deniedNetworks });
   const spoolDirectory = await openSpoolDirectory(settings);
-  const basis = { live, storage, safeFetch, processId, onProblem };
+  const basis = { live, storage, safeFetch, processId, onProblem, calls };
   const opened = await openCore(basis, { supervisor, codecSlots });
   const { core, health, counters } = opened;
   const overload = await openOverload(settings, onProblem);
   const connections = connectionLimitOf(settings, onProblem);
   const undeclaredProxy = new UndeclaredProxy(settings.server.trustedProxies, onProblem);
-  const observed = {
-    live,
-    storage,
-    blobs,
-    health,
-    counters,
-    overload,
-    connections,
-    undeclaredProxy,
-    logOutput,
-  };
-  const { jobMetrics, metrics, listeners, recording, degradations } = observe(basis, log, observed);
+  const watched = { live, storage, blobs, health, counters, overload, connections, undeclaredProxy };
+  const { concurrency } = core.failover;
+  const observing = observe(basis, log, { ...watched, logOutput, concurrency });
+  const { jobMetrics, metrics, listeners, recording, degradations, liveMetrics } = observing;
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
   const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners });
   const alerts = openAlerts(basis, health);
@@ -95,7 +91,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     listeners,
     metrics: gatherMetrics(metrics, settings),
   };
-  const background = { alerts, degradations, recording };
+  const background = { alerts, degradations, recording, liveMetrics };
   return { basis, log, bootstrapped, blobs, opened, overload, jobs, background, forServer };
 }
 
@@ -103,8 +99,10 @@ interface RequestObserver {
   listener: RequestListener;
 }
 
+type ObservedSources = StatusSources & Pick<LiveSources, "concurrency">;
+
 /** Returns the observers of requests: logs, metrics, and records for administration. */
-function observe(basis: ProcessBasis, log: RequestObserver, observed: StatusSources) {
+function observe(basis: ProcessBasis, log: RequestObserver, observed: ObservedSources) {
   const jobMetrics = new JobMetrics();
   const traffic = new TrafficCounters();
   const recorder = new RequestRecorder(
@@ -112,11 +110,13 @@ function observe(basis: ProcessBasis, log: RequestObserver, observed: StatusSour
     () => systemClock.monotonic(),
   );
   const prompts = new PromptRecorder();
-  const metrics = new Metrics(gauges(observed), [jobMetrics, recorder]);
+  const live = new LiveMetrics(observed);
+  const others = [new RuntimeMetrics(), basis.calls, live, jobMetrics, recorder];
+  const metrics = new Metrics(gauges(observed), others);
   const listeners = [log, metrics, traffic, recorder, prompts].map(({ listener }) => listener);
   const degradations = watchDegradations(observed, () => systemClock.now());
   const recording = startRecording(basis, { traffic, recorder, prompts });
-  return { jobMetrics, metrics, listeners, recording, degradations };
+  return { jobMetrics, metrics, listeners, recording, degradations, liveMetrics: live.start() };
 }
 
 async function openOverload(settings: Settings, onProblem: SystemLog): Promise<Overload> {
@@ -142,13 +142,17 @@ async function openSpoolDirectory({ dataDirectory }: Settings): Promise<string> 
   return directory;
 }
 
-function openStorageOf(settings: Settings, processId: string, onProblem: SystemLog): Promise<Storage> {
+function openStorageOf(
+  settings: Settings,
+  processId: string,
+  reports: Pick<StorageOptions, "onProblem" | "onCall">,
+): Promise<Storage> {
   return openStorage({
     ...databaseOf(settings),
     journals: join(settings.dataDirectory, "journal"),
     processId,
     configured: settings,
-    onProblem,
+    ...reports,
   });
 }
 

@@ -1,7 +1,6 @@
 import type { LiveSettings } from "./reload.ts";
 import type { Degradation } from "../admin/context.ts";
 import type { Health } from "../gateway/routing/health.ts";
-import { VERSION } from "../lib/version.ts";
 import { type BackgroundWork, every } from "../lib/waiting.ts";
 import type { ConnectionLimit, Overload, UndeclaredProxy } from "../server/index.ts";
 import type { Blobs } from "../storage/blobs/index.ts";
@@ -36,10 +35,9 @@ export function gauges({
 }: StatusSources): Gauge[] {
   return [
     {
-      name: "gateway_build_info",
-      help: "1, with the program's version.",
-      labels: `version="${VERSION}"`,
-      value: () => 1,
+      name: "gateway_requests_running",
+      help: "Requests that run now, this one included.",
+      value: () => connections.running,
     },
     {
       name: "gateway_worker_restarts_total",

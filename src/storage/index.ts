@@ -3,6 +3,7 @@ import { sweepSessions } from "../admin/sign-in/sessions.ts";
 import { inDoubtReport } from "./budgets/leases-in-doubt.ts";
 import { systemClock } from "../lib/clock.ts";
 import { every, withDeadline, type BackgroundWork } from "../lib/waiting.ts";
+import type { DatabaseOptions } from "./database/open.ts";
 import type { Database } from "./database/sql.ts";
 import { damageReport, startSqliteUpkeep } from "./database/sqlite-upkeep.ts";
 import { countQuarantined } from "./journal/journal-folder.ts";
@@ -66,7 +67,7 @@ export interface Storage extends Stores {
   close(deadlineMs: number): Promise<void>;
 }
 
-interface StorageOptions {
+export interface StorageOptions extends Pick<DatabaseOptions, "onCall"> {
   /** A `postgres://` address or the path of a SQLite file. */
   database: string;
   /** Most connections to PostgreSQL; 10 by default. */
@@ -157,6 +158,7 @@ async function openRecovery(
     processId,
     onProblem,
     damage,
+    onCall,
   }: StorageOptions & { damage: ReturnType<typeof damageReport> },
   stores: Stores,
 ) {
@@ -167,7 +169,12 @@ async function openRecovery(
     async post(...batch) {
       // The thread may start later than this process, and would open a file that has replaced the database.
       stores.database.verifyFiles();
-      return await thread.post(...batch);
+      const startedAt = performance.now();
+      try {
+        return await thread.post(...batch);
+      } finally {
+        onCall?.("post", (performance.now() - startedAt) / 1000);
+      }
     },
   };
   const marks = journalMarks(stores.database);

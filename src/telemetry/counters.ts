@@ -6,6 +6,9 @@ export type Sample = readonly [suffix: string, labels: string, value: number];
 /** Most label sets of one metric before any of its labels is folded. */
 const MAX_SERIES = 2_000;
 
+/** The same for a histogram, of which each has a sample for every bucket. */
+const MAX_HISTOGRAMS = 300;
+
 /** A series without changes for this long is dropped when another one needs its place. */
 const IDLE_MS = 24 * 3_600_000;
 
@@ -15,8 +18,8 @@ const SWEEP_MS = 60_000;
 /** The value of a folded label. */
 const OTHER = "other";
 
-interface Series {
-  value: number;
+interface Series<Value> {
+  readonly value: Value;
   /** Number of labels that are folded in it. */
   readonly folds: number;
   /** Time of the last change, Unix milliseconds. */
@@ -24,68 +27,70 @@ interface Series {
 }
 
 /**
- * A counter by the values of its labels, bounded in its series. When there are too many, new series get `other` as the
+ * The values of one metric by its labels, bounded in number. When there are too many, new series get `other` as the
  * value of the first foldable label; when there are too many of these, of the second too, and so on. The values of
  * labels that are not foldable must be a closed set.
  */
-export class Counters {
-  #series = new NestedMap<Series>();
+class BoundedSeries<Value> {
+  #series = new NestedMap<Series<Value>>();
   /** Number of series by the number of their folded labels. */
   #sizes: number[] = [];
   #folded = 0;
   #sweptAt = -Infinity;
   readonly #names: readonly string[];
   readonly #foldable: readonly string[];
+  readonly #max: number;
+  readonly #make: () => Value;
 
-  constructor(names: readonly string[], foldable: readonly string[] = []) {
+  constructor(names: readonly string[], foldable: readonly string[], max: number, make: () => Value) {
     this.#names = names;
     this.#foldable = foldable;
+    this.#max = max;
+    this.#make = make;
   }
 
-  /** Number of additions to series with folded labels. */
+  /** Number of changes of series with folded labels. */
   get folded(): number {
     return this.#folded;
   }
 
-  /**
-   * Adds to the series with these values. The time, in Unix milliseconds, identifies idle series when labels are
-   * foldable.
-   */
-  add(values: readonly string[], by = 1, at = 0): void {
-    const series = this.#series.get(values) ?? this.#open(values, at);
-    series.value += by;
+  /** Returns the value of the series with these values, a new one when there was none. */
+  open(values: readonly string[], at: number): Value {
+    const series = this.#series.get(values) ?? this.#openNew(values, at);
     series.usedAt = at;
+    return series.value;
   }
 
-  samples(): Sample[] {
-    return Array.from(this.#series.entries(), ([values, { value }]): Sample => {
+  /** Yields each series' labels without braces, and its value. */
+  *entries(): Generator<[labels: string, value: Value]> {
+    for (const [values, { value }] of this.#series.entries()) {
       const labels = this.#names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`);
-      return ["", labels.join(","), value];
-    });
+      yield [labels.join(","), value];
+    }
   }
 
-  #open(values: readonly string[], at: number): Series {
+  #openNew(values: readonly string[], at: number): Series<Value> {
     if (this.#foldable.length > 0 && this.#isFull(0)) this.#dropIdle(at);
     let folds = 0;
     let own = values;
-    let known: Series | undefined;
+    let known: Series<Value> | undefined;
     while (!known && folds < this.#foldable.length && this.#isFull(folds)) {
       folds += 1;
       own = this.#fold(values, folds);
       known = this.#series.get(own);
     }
     if (folds > 0) this.#folded += 1;
-    return known ?? this.#add(own, { value: 0, folds, usedAt: at });
+    return known ?? this.#add(own, { value: this.#make(), folds, usedAt: at });
   }
 
-  #add(values: readonly string[], series: Series): Series {
+  #add(values: readonly string[], series: Series<Value>): Series<Value> {
     this.#series.set(values, series);
     this.#sizes[series.folds] = (this.#sizes[series.folds] ?? 0) + 1;
     return series;
   }
 
   #isFull(folds: number): boolean {
-    return (this.#sizes[folds] ?? 0) >= MAX_SERIES;
+    return (this.#sizes[folds] ?? 0) >= this.#max;
   }
 
   #fold(values: readonly string[], folds: number): string[] {
@@ -104,48 +109,83 @@ export class Counters {
   }
 }
 
+/** A counter by the values of its labels. */
+export class Counters {
+  readonly #series: BoundedSeries<{ total: number }>;
+
+  constructor(names: readonly string[], foldable: readonly string[] = []) {
+    this.#series = new BoundedSeries(names, foldable, MAX_SERIES, () => ({ total: 0 }));
+  }
+
+  /** Number of additions to series with folded labels. */
+  get folded(): number {
+    return this.#series.folded;
+  }
+
+  /**
+   * Adds to the series with these values. The time, in Unix milliseconds, identifies idle series when labels are
+   * foldable.
+   */
+  add(values: readonly string[], by = 1, at = 0): void {
+    this.#series.open(values, at).total += by;
+  }
+
+  samples(): Sample[] {
+    return Array.from(this.#series.entries(), ([labels, { total }]): Sample => ["", labels, total]);
+  }
+}
+
 /** Escapes backslash, quote and line feed in a label's value (exposition format). */
 export function escaped(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }
 
-/** Upper bounds of the buckets, in seconds. */
+/** Upper bounds of the buckets of requests, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
+/** The same of calls to a store. */
+export const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
 interface Histogram {
-  buckets: number[];
+  readonly buckets: Float64Array;
   sum: number;
   count: number;
 }
 
-/** Durations by the values of one label, or in total when the label has no name. */
-export class Histograms {
-  readonly #histograms = new Map<string, Histogram>();
-  readonly #name: string | null;
+/** The values of a metric without labels: a series needs one. */
+export const TOTAL: readonly string[] = [""];
 
-  constructor(name: string | null) {
-    this.#name = name;
+/** Durations by the values of its labels. */
+export class Histograms {
+  readonly #series: BoundedSeries<Histogram>;
+  readonly #bounds: readonly number[];
+
+  constructor(names: readonly string[], foldable: readonly string[] = [], bounds = BUCKETS) {
+    const make = (): Histogram => ({ buckets: new Float64Array(bounds.length), sum: 0, count: 0 });
+    this.#series = new BoundedSeries(names, foldable, MAX_HISTOGRAMS, make);
+    this.#bounds = bounds;
   }
 
-  observe(value: string, seconds: number): void {
-    let found = this.#histograms.get(value);
-    if (!found) {
-      found = { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
-      this.#histograms.set(value, found);
-    }
+  /** Number of observations in series with folded labels. */
+  get folded(): number {
+    return this.#series.folded;
+  }
+
+  /** Adds an observation to the series with these values: see `Counters.add`. */
+  observe(values: readonly string[], seconds: number, at = 0): void {
+    const found = this.#series.open(values, at);
     let bucket = 0;
-    while (seconds > (BUCKETS[bucket] ?? Infinity)) bucket += 1;
-    if (bucket < BUCKETS.length) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
+    while (seconds > (this.#bounds[bucket] ?? Infinity)) bucket += 1;
+    if (bucket < this.#bounds.length) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
     found.sum += seconds;
     found.count += 1;
   }
 
   samples(): Sample[] {
-    return [...this.#histograms].flatMap(([value, { buckets, sum, count }]) => {
-      const own = this.#name === null ? "" : `${this.#name}="${escaped(value)}"`;
+    return [...this.#series.entries()].flatMap(([own, { buckets, sum, count }]) => {
       const within = (bound: string): string => `${own}${own && ","}le="${bound}"`;
       let total = 0;
-      const bounded = BUCKETS.map((bound, index): Sample => {
+      const bounded = this.#bounds.map((bound, index): Sample => {
         total += buckets[index] ?? 0;
         return ["_bucket", within(String(bound)), total];
       });

@@ -1,11 +1,11 @@
 import type { JobQueue } from "../jobs/ports.ts";
-import { Counters, Histograms } from "./counters.ts";
+import { Counters, Histograms, TOTAL } from "./counters.ts";
 import type { MetricFamily } from "./metrics.ts";
 
 /** Metrics of asynchronous jobs. The queues are those of the whole database; the other numbers are of this process. */
 export class JobMetrics {
   readonly #ends = new Counters(["status", "type"]);
-  readonly #pickUps = new Histograms(null);
+  readonly #pickUps = new Histograms([]);
   #queues: readonly JobQueue[] = [];
 
   setQueues(queues: readonly JobQueue[]): void {
@@ -14,7 +14,7 @@ export class JobMetrics {
 
   /** Records the first claim of a job, so many milliseconds after its submission. */
   pickedUp(milliseconds: number): void {
-    this.#pickUps.observe("", milliseconds / 1000);
+    this.#pickUps.observe(TOTAL, milliseconds / 1000);
   }
 
   ended({ status, error }: { status: string; error: { type: string } | null }): void {

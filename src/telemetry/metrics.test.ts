@@ -73,9 +73,51 @@ describe("metrics", () => {
   });
 
   test("time a stream's first content", () => {
-    const text = textOf(event({ firstByteMs: 4 }), event());
-    expect(text).toContain('gateway_first_byte_seconds_bucket{route="chat",le="0.005"} 1\n');
-    expect(text).toContain('gateway_first_byte_seconds_count{route="chat"} 1\n');
+    const text = textOf(event({ firstByteMs: 4, model: "m" }), event({ firstByteMs: 4 }), event());
+    expect(text).toContain('gateway_first_byte_seconds_bucket{route="chat",model="m",le="0.005"} 1\n');
+    expect(text).toContain('gateway_first_byte_seconds_count{route="chat",model="m"} 1\n');
+    expect(text).toContain('gateway_first_byte_seconds_count{route="chat",model="none"} 1\n');
+  });
+
+  test("time each call to a vendor by its target, and models of a pattern together", () => {
+    const attempt = { channel: "c", durationMs: 20, outcome: "answered" } as const;
+    const text = textOf(
+      event({ attempts: [{ ...attempt, upstreamModel: "m" }] }),
+      ...["free/1", "free/2"].map((model) =>
+        event({ model, modelPattern: "free/*", attempts: [{ ...attempt, upstreamModel: model }] }),
+      ),
+    );
+    const seconds = "gateway_attempt_duration_seconds";
+    expect(text).toContain(`${seconds}_bucket{channel="c",upstream_model="m",le="0.025"} 1\n`);
+    expect(text).toContain(`${seconds}_sum{channel="c",upstream_model="m"} 0.02\n`);
+    expect(text).toContain(`${seconds}_count{channel="c",upstream_model="free/*"} 2\n`);
+  });
+
+  test("fold what has too many targets or models into one series, but never a channel or a route", () => {
+    const text = textOf(
+      ...Array.from({ length: 400 }, (_, index) =>
+        event({
+          model: `m${index}`,
+          firstByteMs: 1,
+          attempts: [{ channel: "c", upstreamModel: `m${index}`, durationMs: 1, outcome: "answered" }],
+        }),
+      ),
+    );
+    expect(text).toContain(
+      'gateway_attempt_duration_seconds_count{channel="c",upstream_model="other"} 100\n',
+    );
+    expect(text).toContain('gateway_first_byte_seconds_count{route="chat",model="other"} 100\n');
+    expect(text).toContain("gateway_metrics_folded_total 200\n");
+  });
+
+  test("count refusals of an organization that came before its model was known", () => {
+    const text = textOf(
+      event({ organizationId: "org", status: 429, code: "rate_limit_exceeded" }),
+      event({ organizationId: "org", model: "m" }),
+    );
+    const requests = "gateway_organization_requests_total";
+    expect(text).toContain(`${requests}{organization="org",outcome="rate_limit_exceeded"} 1\n`);
+    expect(text).toContain(`${requests}{organization="org",outcome="200"} 1\n`);
   });
 
   const charged = (about: Partial<RequestEvent>) =>
@@ -113,8 +155,8 @@ describe("metrics", () => {
     const amounts = 'gateway_charged_total{model="m",organization="other",channel="c"';
     expect(text).toContain(`${amounts},currency="USD"} 250\n`);
     expect(text).toContain(`${amounts},currency="EUR"} 250\n`);
-    // Each of the 3,000 was folded in the requests and in the amounts.
-    expect(text).toContain("gateway_metrics_folded_total 6000\n");
+    // Each of the 3,000 was folded in the requests and in the amounts, and 500 organizations in their own requests.
+    expect(text).toContain("gateway_metrics_folded_total 6500\n");
     expect(text.match(/^gateway_model_requests_total/gm)?.length).toBeLessThanOrEqual(4_001);
   });
 

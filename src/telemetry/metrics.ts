@@ -8,8 +8,6 @@ export interface Gauge {
   /** A gauge by default. */
   type?: "counter" | "gauge";
   help: string;
-  /** Labels without braces; none by default. */
-  labels?: string;
   value(): number;
 }
 
@@ -29,12 +27,14 @@ export interface MetricFamily {
 export class Metrics {
   readonly #requests = new Counters(["route", "outcome"]);
   readonly #modelRequests = new Counters(["model", "organization", "outcome"], FOLDABLE);
+  readonly #organizationRequests = new Counters(["organization", "outcome"], ["organization"]);
   readonly #attempts = new Counters(["channel", "outcome"]);
+  readonly #attemptDurations = new Histograms(["channel", "upstream_model"], ["upstream_model"]);
   readonly #tokens = new Counters(["category", "model", "organization"], FOLDABLE);
   readonly #images = new Counters(["model", "organization"], FOLDABLE);
   readonly #charged = new Counters(["model", "organization", "channel", "currency"], FOLDABLE);
-  readonly #durations = new Histograms("route");
-  readonly #firstBytes = new Histograms("route");
+  readonly #durations = new Histograms(["route"]);
+  readonly #firstBytes = new Histograms(["route", "model"], ["model"]);
   readonly #gauges: readonly Gauge[];
   readonly #others: readonly { families(): MetricFamily[] }[];
 
@@ -49,11 +49,17 @@ export class Metrics {
     const outcome = String(event.code ?? event.status);
     const at = event.at + event.durationMs;
     this.#requests.add([route, outcome]);
-    this.#durations.observe(route, event.durationMs / 1000);
-    if (firstByteMs !== null) this.#firstBytes.observe(route, firstByteMs / 1000);
-    for (const attempt of event.attempts) this.#attempts.add([attempt.channel, attempt.outcome]);
+    this.#durations.observe([route], event.durationMs / 1000);
     const model = event.modelPattern ?? event.model;
-    if (model === null || organizationId === null) return;
+    if (firstByteMs !== null) this.#firstBytes.observe([route, model ?? "none"], firstByteMs / 1000, at);
+    for (const attempt of event.attempts) {
+      this.#attempts.add([attempt.channel, attempt.outcome]);
+      const target = [attempt.channel, event.modelPattern ?? attempt.upstreamModel];
+      this.#attemptDurations.observe(target, attempt.durationMs / 1000, at);
+    }
+    if (organizationId === null) return;
+    this.#organizationRequests.add([organizationId, outcome], 1, at);
+    if (model === null) return;
     this.#modelRequests.add([model, organizationId, outcome], 1, at);
     this.#countUsage(event, model, organizationId, at);
   };
@@ -71,19 +77,27 @@ export class Metrics {
         "Requests by model, organization and outcome.",
         this.#modelRequests.samples(),
       ),
-      {
-        name: "gateway_request_duration_seconds",
-        type: "histogram",
-        help: "Time from the request's head to its last byte.",
-        samples: this.#durations.samples(),
-      },
-      {
-        name: "gateway_first_byte_seconds",
-        type: "histogram",
-        help: "Time from the request's head to a stream's first content.",
-        samples: this.#firstBytes.samples(),
-      },
+      counter(
+        "gateway_organization_requests_total",
+        "Requests with a key by organization and outcome, those without a usable model included.",
+        this.#organizationRequests.samples(),
+      ),
+      histogram(
+        "gateway_request_duration_seconds",
+        "Time from the request's head to its last byte.",
+        this.#durations,
+      ),
+      histogram(
+        "gateway_first_byte_seconds",
+        "Time from the request's head to a stream's first content, by route and model.",
+        this.#firstBytes,
+      ),
       counter("gateway_attempts_total", "Upstream calls by channel and outcome.", this.#attempts.samples()),
+      histogram(
+        "gateway_attempt_duration_seconds",
+        "Time of an upstream call until its reply was committed to or failed, by target.",
+        this.#attemptDurations,
+      ),
       counter(
         "gateway_tokens_total",
         "Tokens used, by category, model and organization.",
@@ -100,12 +114,11 @@ export class Metrics {
         "Additions to series in which a label is `other`, because a metric had too many.",
         [["", "", this.#folded()]],
       ),
-      gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
-      ...this.#gauges.map(({ name, help, value, type = "gauge", labels = "" }): MetricFamily => ({
+      ...this.#gauges.map(({ name, help, value, type = "gauge" }): MetricFamily => ({
         name,
         type,
         help,
-        samples: [["", labels, value()]],
+        samples: [["", "", value()]],
       })),
       ...this.#others.flatMap((other) => other.families()),
     ];
@@ -128,7 +141,15 @@ export class Metrics {
   }
 
   #folded(): number {
-    const folding = [this.#modelRequests, this.#tokens, this.#images, this.#charged];
+    const folding = [
+      this.#modelRequests,
+      this.#organizationRequests,
+      this.#tokens,
+      this.#images,
+      this.#charged,
+      this.#firstBytes,
+      this.#attemptDurations,
+    ];
     return folding.reduce((sum, { folded }) => sum + folded, 0);
   }
 }
@@ -163,10 +184,12 @@ export function formatMetrics(processes: ReadonlyMap<number | null, readonly Met
   return [...texts].join("");
 }
 
-function counter(name: string, help: string, samples: readonly Sample[]): MetricFamily {
-  return { name, type: "counter", help, samples };
+/** The family of a histogram. */
+export function histogram(name: string, help: string, histograms: Histograms): MetricFamily {
+  return { name, type: "histogram", help, samples: histograms.samples() };
 }
 
-function gauge(name: string, help: string, value: number): MetricFamily {
-  return { name, type: "gauge", help, samples: [["", "", value]] };
+/** The family of a counter. */
+export function counter(name: string, help: string, samples: readonly Sample[]): MetricFamily {
+  return { name, type: "counter", help, samples };
 }

@@ -86,6 +86,7 @@ const READINGS: Readonly<Record<string, (admin: AdminStore) => Promise<unknown>>
   "budgets.list": (admin) => admin.budgets.list(),
   "budgets.page": (admin) => admin.budgets.page({ limit: 10 }),
   "budgets.ofKeys": (admin) => admin.budgets.ofKeys(["key_a"]),
+  "budgets.mostSpent": (admin) => admin.budgets.mostSpent(10),
   "budgets.leasesInDoubt": (admin) => admin.budgets.leasesInDoubt(),
   "members.list": (admin) => admin.members.list(),
   "sessions.list": (admin) => admin.sessions.list("user_a"),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { untilServing } from "../support/fleet.ts";
-import { startTestGateway } from "../support/gateway.ts";
+import { MODEL, openFleet, untilServing } from "../support/fleet.ts";
+import { startTestGateway, until } from "../support/gateway.ts";
 import { freePort } from "../support/free-port.ts";
 
 const status = async (url: string, headers: Record<string, string> = {}): Promise<number> =>
@@ -55,3 +55,53 @@ test("a metrics port in use ends the start with its variable's name", async () =
     listener.stop(true);
   }
 });
+
+test("a scrape tells of targets, budgets, limits, stores and the process", async () => {
+  await using fleet = await openFleet({ vendors: 2 });
+  const [gateway] = fleet.gateways;
+  await gateway!.stop();
+  await gateway!.cli("orgs", "set", "default", "--limit", "requests_per_minute=700");
+  const created = await gateway!.cli("budgets", "create", "--amount", "5", "--json");
+  await gateway!.restart();
+  fleet.vendors[0]!.next({ fault: "error-status", status: 401 });
+  const response = await fleet.chat({ isStream: true });
+  expect(response.status).toBe(200);
+  await response.text();
+  const { value } = await until("the request in the metrics", async () => {
+    const text = await (await fetch(`${gateway!.url}/metrics`)).text();
+    const value = (series: string): number | undefined => {
+      const line = text.split("\n").find((each) => each.startsWith(`${series} `));
+      return line === undefined ? undefined : Number(line.slice(series.length));
+    };
+    const isBudgetRead = text.includes("gateway_budget_left{");
+    return value('gateway_attempts_total{channel="fleet-chat-2",outcome="answered"}') && isBudgetRead
+      ? { value }
+      : undefined;
+  });
+  const target = (vendor: number): string => `{channel="${MODEL}-${vendor}",upstream_model="gpt-5.4"}`;
+  const budget = `{budget="${JSON.parse(created).id}",organization="default",currency="USD"}`;
+  const values = {
+    [`gateway_target_up${target(1)}`]: 0,
+    [`gateway_target_up${target(2)}`]: 1,
+    [`gateway_attempt_duration_seconds_count${target(2)}`]: 1,
+    [`gateway_first_byte_seconds_count{route="chat",model="${MODEL}"}`]: 1,
+    'gateway_organization_requests_total{organization="default",outcome="200"}': 1,
+    'gateway_limit{organization="default",limit="requests_per_minute"}': 700,
+    [`gateway_budget_left${budget}`]: 5,
+    [`gateway_budget_amount${budget}`]: 5,
+    gateway_requests_running: 1,
+  };
+  for (const [series, expected] of Object.entries(values))
+    expect([series, value(series)]).toEqual([series, expected]);
+  for (const series of [
+    'gateway_database_call_seconds_count{operation="read"}',
+    "process_cpu_seconds_total",
+    "process_open_fds",
+    "process_max_fds",
+    "process_resident_memory_bytes",
+  ])
+    expect([series, (value(series) ?? 0) > 0]).toEqual([series, true]);
+  expect(value("process_start_time_seconds")).toBeWithin(Date.now() / 1000 - 60, Date.now() / 1000);
+  const lines = gateway!.logs().map(({ message }) => message);
+  expect(lines).toContain(`the target ${MODEL}-1/gpt-5.4 is out of service: account`);
+}, 30_000);

@@ -234,6 +234,7 @@ function budgetStore(note: Note): AdminStore["budgets"] {
           .filter((budget) => keyId === undefined || budget.keyId === keyId),
         page,
       ),
+    mostSpent: async (limit) => structuredClone([...records.values()].slice(0, limit)),
     ofKeys: async (ids) =>
       structuredClone([...records.values()].filter(({ keyId }) => keyId !== null && ids.includes(keyId))),
     get: async (id) => structuredClone(records.get(id) ?? null),

@@ -12,6 +12,8 @@ export interface BudgetAdminStore {
   list(organizationId?: string): Promise<BudgetRecord[]>;
   /** Oldest first. */
   page(page: ListPage & OrganizationFilter & { keyId?: string }): Promise<BudgetRecord[]>;
+  /** Returns at most so many budgets, those of which the largest share is spent. */
+  mostSpent(limit: number): Promise<BudgetRecord[]>;
   ofKeys(ids: readonly string[]): Promise<BudgetRecord[]>;
   /** Sets the amount that `change` makes of the budget in its present state; null when there is no such budget. */
   update(

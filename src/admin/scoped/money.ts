@@ -41,6 +41,7 @@ export const scopedMoney = {
       page: filteredOwn(scope, (page) => store.page(page)),
       ofKeys: async (ids) =>
         (await store.ofKeys(ids)).filter(({ organizationId }) => isWithin(scope, organizationId)),
+      mostSpent: refused,
       update: async (id, ...change) => ((await get(id)) ? await store.update(id, ...change) : null),
       remove: async (id, by) => (await get(id)) !== null && (await store.remove(id, by)),
       leasesInDoubt: refused,

@@ -19,6 +19,14 @@ export class ConcurrencyLimiter {
     this.#slotWaitMs = slotWaitMs;
   }
 
+  /** Yields the ids of channels that were called and have a maximum, with the calls that run and that maximum. */
+  *use(): Generator<{ channel: string; running: number; max: number }> {
+    for (const [channel, semaphore] of this.#channels) {
+      const { taken, slots } = semaphore.use;
+      yield { channel, running: taken, max: slots };
+    }
+  }
+
   hasSlot(channel: Channel, organization: string): boolean {
     return this.#slotsOf(channel)?.hasSlot(organization) ?? true;
   }

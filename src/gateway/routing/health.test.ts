@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Target } from "../../domain/channel.ts";
+import { type Target, targetName } from "../../domain/channel.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { Health } from "./health.ts";
+import { Health, type TargetChange } from "./health.ts";
 
 const TARGET: Target = {
   channel: { id: "channel", provider: "openai", settings: {} },
@@ -91,6 +91,29 @@ test.each<UpstreamErrorKind>(["rejected", "refused"])("a %s request says nothing
   fail("a", 10, new UpstreamError(kind, kind));
   fail("b", 10, new UpstreamError(kind, kind));
   expect(health.ejections()).toEqual([]);
+});
+
+test("each change of a target's state is told once, with its reason and how long it lasted", () => {
+  const changes: TargetChange[] = [];
+  let now = 1_000;
+  const clock = { now: () => 0, monotonic: () => now };
+  const health = new Health(clock, undefined, (change) => changes.push(change));
+  const account = new UpstreamError("account", "no credit");
+  health.failed(TARGET, "a", account);
+  health.failed(TARGET, "a", account);
+  now += 61_000;
+  health.succeeded(TARGET, "b");
+  health.succeeded(TARGET, "b");
+  for (let call = 0; call < 5; call += 1)
+    health.failed(TARGET, "a", new UpstreamError("overloaded", "overloaded"));
+  health.forgetChannels(["channel"]);
+  const target = targetName(TARGET);
+  expect(changes).toEqual([
+    { target, organization: null, reason: "account", isUp: false, lastedMs: 0 },
+    { target, organization: null, reason: "account", isUp: true, lastedMs: 61_000 },
+    { target, organization: "a", reason: "overload", isUp: false, lastedMs: 0 },
+    { target, organization: "a", reason: "overload", isUp: true, lastedMs: 0 },
+  ]);
 });
 
 test("a refused account ejects a target at once for everyone", () => {

@@ -26,12 +26,21 @@ const MAX_ORGANIZATIONS = 10_000;
 export class Health {
   readonly #clock: Clock;
   readonly #announce: (ejection: Ejection) => void;
+  readonly #onChange: (change: TargetChange) => void;
   readonly #targets = new Map<string, TargetHealth>();
 
-  /** `announce` publishes to other processes where a shared store is configured. */
-  constructor(clock: Clock, announce: (ejection: Ejection) => void = () => {}) {
+  /**
+   * `announce` publishes to other processes where a shared store is configured. `onChange` receives each target that
+   * goes out of service or comes back, of other processes too.
+   */
+  constructor(
+    clock: Clock,
+    announce: (ejection: Ejection) => void = () => {},
+    onChange: (change: TargetChange) => void = () => {},
+  ) {
     this.#clock = clock;
     this.#announce = announce;
+    this.#onChange = onChange;
   }
 
   /**
@@ -81,6 +90,9 @@ export class Health {
     const name = targetName(target);
     const health = this.#targets.get(name);
     if (!health) return;
+    const own = health.own.get(organization);
+    if (own) this.#isBack(name, organization, own);
+    this.#isBack(name, null, health.everyone);
     health.everyone = newState();
     health.failedFor.clear();
     health.own.delete(organization);
@@ -127,15 +139,19 @@ export class Health {
   apply({ target, organization, reason, durationMs }: Ejection): void {
     const health = this.#open(target);
     const state = organization === null ? health.everyone : this.#ownState(health, organization);
-    state.reason = reason;
-    state.ejectedAt ||= this.#clock.monotonic();
+    this.#isOut(target, organization, state, reason);
     state.ejectedUntil = Math.max(state.ejectedUntil, this.#clock.monotonic() + durationMs);
   }
 
   /** Forgets the state of channels whose configuration has changed. */
   forgetChannels(ids: readonly string[]): void {
     for (const id of ids)
-      for (const name of this.#targets.keys()) if (name.startsWith(`${id}/`)) this.#targets.delete(name);
+      for (const [name, { everyone, own }] of this.#targets) {
+        if (!name.startsWith(`${id}/`)) continue;
+        for (const [organization, state] of own) this.#isBack(name, organization, state);
+        this.#isBack(name, null, everyone);
+        this.#targets.delete(name);
+      }
   }
 
   /** Returns the current ejections, for metrics and dry runs; a duration of 0 means that a probe is due. */
@@ -181,10 +197,22 @@ export class Health {
     durationMs: number,
   ): void {
     const state = organization === null ? health.everyone : this.#ownState(health, organization);
-    state.reason = reason;
-    state.ejectedAt ||= this.#clock.monotonic();
+    this.#isOut(health.name, organization, state, reason);
     state.ejectedUntil = this.#clock.monotonic() + durationMs;
     this.#announce({ target: health.name, organization, reason, durationMs });
+  }
+
+  #isOut(target: string, organization: string | null, state: State, reason: Ejection["reason"]): void {
+    const isNew = state.ejectedAt === 0;
+    state.reason = reason;
+    state.ejectedAt ||= this.#clock.monotonic();
+    if (isNew) this.#onChange({ target, organization, reason, isUp: false, lastedMs: 0 });
+  }
+
+  #isBack(target: string, organization: string | null, { ejectedAt, reason }: State): void {
+    if (ejectedAt === 0) return;
+    const lastedMs = this.#clock.monotonic() - ejectedAt;
+    this.#onChange({ target, organization, reason, isUp: true, lastedMs });
   }
 
   /** Returns the states that decide about a call; none for a target without recent failures. */
@@ -265,3 +293,6 @@ export interface Ejection {
   /** Time that the target has been out of service in this process. */
   lastedMs?: number;
 }
+
+/** A target that goes out of service in this process, or comes back. */
+export type TargetChange = Required<Omit<Ejection, "durationMs">> & { isUp: boolean };

@@ -66,6 +66,11 @@ export class ConnectionLimit {
     return this.#closed;
   }
 
+  /** Number of requests that run now, probes included. */
+  get running(): number {
+    return this.#running.size;
+  }
+
   /** Starts the limit for the connections of these servers. */
   start(servers: readonly Server<undefined>[], onProblem: (error: unknown) => void): BackgroundWork {
     this.#servers.push(...servers);

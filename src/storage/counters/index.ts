@@ -31,6 +31,8 @@ interface CountersOptions {
   onEjection(ejection: Ejection): void;
   /** Called once when the store is lost, with the reason, and once when it is back. */
   onProblem: StorageReport;
+  /** Called with the duration of each count in the store, in seconds. */
+  onCall?: (seconds: number) => void;
 }
 
 /** The runtime reports a wrong password and a server that is not there as the same error. */
@@ -41,7 +43,7 @@ const REDIS = {
 
 /** Opens the counters; a store that is away now is used as soon as it is there. */
 export async function openCounters(options: CountersOptions): Promise<LimitCounters> {
-  const { redisUrl, supervisor, workers, processes, clock, onEjection, onProblem } = options;
+  const { redisUrl, supervisor, workers, processes, clock, onEjection, onProblem, onCall } = options;
   if (redisUrl === null) {
     const shared = supervisor && new WorkerLimiter({ link: supervisor, workers, clock });
     return {
@@ -56,7 +58,7 @@ export async function openCounters(options: CountersOptions): Promise<LimitCount
     if (isDegraded) outage.lost(cause);
     else outage.available();
   };
-  const limiter = new RedisLimiter({ url: redisUrl, processes, clock, onDegraded });
+  const limiter = new RedisLimiter({ url: redisUrl, processes, clock, onDegraded, onCall });
   const health = new SharedHealth({ url: redisUrl, onEjection });
   await Promise.all([limiter.ready, health.ready]);
   return {

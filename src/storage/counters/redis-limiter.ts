@@ -43,6 +43,8 @@ export interface RedisLimiterOptions {
   slotMs?: number;
   /** Called with whether limits are local now, and why: once at the start and at every change. Must not throw. */
   onDegraded(isDegraded: boolean, cause?: unknown): void;
+  /** Called with the duration of each call, in seconds. */
+  onCall?: ((seconds: number) => void) | undefined;
 }
 
 const BOUND_MS = 50;
@@ -85,7 +87,7 @@ export class RedisLimiter implements Limiter {
 
   constructor(options: RedisLimiterOptions) {
     const { url, prefix = "gateway:", processes, clock, boundMs = BOUND_MS } = options;
-    const { windowMs = MINUTE_MS, slotMs = SLOT_MS, onDegraded } = options;
+    const { windowMs = MINUTE_MS, slotMs = SLOT_MS, onDegraded, onCall } = options;
     this.#prefix = prefix;
     this.#clock = clock;
     this.#slotMs = slotMs;
@@ -98,6 +100,7 @@ export class RedisLimiter implements Limiter {
       boundMs,
       prepare: (send) => this.#prepare(send),
       onState: (isUp, cause) => onDegraded(!isUp, cause),
+      onCall,
     });
     this.ready = this.#link.ready;
     const whileUp = (work: () => Promise<void>) => (this.#link.isUp ? work() : undefined);

@@ -14,6 +14,8 @@ interface RedisLinkOptions {
   prepare(send: Send, client: RedisClient): Promise<void>;
   /** Called with the first state and every change of it, with the reason of a loss. Must not throw. */
   onState(isUp: boolean, cause?: unknown): void;
+  /** Called with the duration of each call, in seconds. */
+  onCall?: ((seconds: number) => void) | undefined;
 }
 
 const CONNECT_MS = 1_000;
@@ -81,8 +83,14 @@ export class RedisLink {
 
   #transmit(client: RedisClient, command: string, args: string[]): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const fail = (error: unknown) => {
+    const { onCall } = this.#options;
+    const startedAt = performance.now();
+    const end = () => {
       this.#deadlines.clear(deadline);
+      onCall?.((performance.now() - startedAt) / 1000);
+    };
+    const fail = (error: unknown) => {
+      end();
       reject(error);
       this.#lose(client, error);
     };
@@ -93,7 +101,7 @@ export class RedisLink {
       );
     });
     Promise.try(() => client.send(command, args)).then((reply) => {
-      this.#deadlines.clear(deadline);
+      end();
       resolve(reply);
     }, fail);
     return promise;

@@ -14,14 +14,37 @@ export interface DatabaseOptions {
    * its place would be empty and would take the rows that belong in the lost one.
    */
   mustExist?: boolean;
+  /** Called with the name and the duration (seconds) of each call, failed ones included, but for reports. */
+  onCall?: ObserveCall;
 }
+
+type ObserveCall = (operation: string, seconds: number) => void;
 
 /** Opens a `postgres://` address or a SQLite file, creating the file and its folder when absent, unless it must exist. */
 export async function openDatabase(
   location: string,
-  { timeoutMs = 5000, poolSize = 10, onDamage, mustExist = false }: DatabaseOptions = {},
+  { timeoutMs = 5000, poolSize = 10, onDamage, mustExist = false, onCall }: DatabaseOptions = {},
 ): Promise<Database> {
-  return /^postgres(ql)?:\/\//.test(location)
+  const database = /^postgres(ql)?:\/\//.test(location)
     ? openPostgres(location, timeoutMs, poolSize)
     : await openSqlite(location, { timeoutMs, mustExist, onDamage });
+  return onCall ? timed(database, onCall) : database;
+}
+
+function timed(database: Database, observe: ObserveCall): Database {
+  const time = async <T>(operation: string, run: () => Promise<T>): Promise<T> => {
+    const startedAt = performance.now();
+    try {
+      return await run();
+    } finally {
+      observe(operation, (performance.now() - startedAt) / 1000);
+    }
+  };
+  return {
+    ...database,
+    read: (query, timeoutMs) => time("read", () => database.read(query, timeoutMs)),
+    begin: (work, timeoutMs) => time("transaction", () => database.begin(work, timeoutMs)),
+    insertRows: (table, rows, addition) => time("insert", () => database.insertRows(table, rows, addition)),
+    persist: () => time("persist", () => database.persist()),
+  };
 }

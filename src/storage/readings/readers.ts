@@ -35,6 +35,7 @@ export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof Adm
     get: CALLER,
     list: REPORTS,
     page: REPORTS,
+    mostSpent: REPORTS,
     ofKeys: REPORTS,
     update: CALLER,
     remove: CALLER,

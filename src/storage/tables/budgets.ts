@@ -57,7 +57,7 @@ export function budgetAdminStore(database: Database): BudgetAdminStore {
   };
 }
 
-type BudgetReads = Pick<BudgetAdminStore, "get" | "list" | "page" | "ofKeys" | "leasesInDoubt">;
+type BudgetReads = Pick<BudgetAdminStore, "get" | "list" | "page" | "mostSpent" | "ofKeys" | "leasesInDoubt">;
 
 function budgetReads(database: Database): BudgetReads {
   const { kind } = database;
@@ -77,6 +77,13 @@ function budgetReads(database: Database): BudgetReads {
           ${ofOrganizations(sql, { organizationId, organizationIds })}
           ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
           ${pageOf(sql, page)}`,
+      );
+      return rows.map(readBudget);
+    },
+    async mostSpent(limit) {
+      const rows = await database.read(
+        (sql) => sql<Row[]>`SELECT *, ${storeTime(kind, sql)} AS read_at FROM budgets
+          ORDER BY CAST(spent AS DOUBLE PRECISION) / (amount + 1) DESC, id LIMIT ${limit}`,
       );
       return rows.map(readBudget);
     },

@@ -1,0 +1,135 @@
+import { targetName } from "../domain/channel.ts";
+import type { Limits } from "../domain/limits.ts";
+import { limitOf } from "../gateway/admission/limit-grant.ts";
+import type { ConcurrencyLimiter } from "../gateway/routing/call-bounds.ts";
+import type { Health } from "../gateway/routing/health.ts";
+import { type BackgroundWork, every } from "../lib/waiting.ts";
+import type { Storage } from "../storage/index.ts";
+import { escaped, type Sample } from "../telemetry/counters.ts";
+import type { MetricFamily } from "../telemetry/metrics.ts";
+import type { LiveSettings } from "./reload.ts";
+
+export interface LiveSources {
+  live: LiveSettings;
+  storage: Pick<Storage, "admin" | "snapshot">;
+  health: Health;
+  concurrency: ConcurrencyLimiter;
+}
+
+const BUDGETS_MS = 10_000;
+/** Most budgets, organizations and targets with series of their own. */
+const MAX_SERIES = 1_000;
+const NANOS = 1e9;
+const LIMITS: Readonly<Record<string, keyof Limits>> = {
+  requests_per_minute: "requestsPerMinute",
+  tokens_per_minute: "tokensPerMinute",
+  images_per_minute: "imagesPerMinute",
+};
+
+/**
+ * Metrics of what is declared: targets, channels, limits and budgets. A scrape reads memory only; budgets are read from
+ * the database in the background.
+ */
+export class LiveMetrics {
+  readonly #sources: LiveSources;
+  #budgets: readonly BudgetSamples[] = [];
+
+  constructor(sources: LiveSources) {
+    this.#sources = sources;
+  }
+
+  /** Reads the budgets, first at once. Metrics keep the last ones while the database is away. */
+  start(): BackgroundWork {
+    const read = async (): Promise<void> => void (this.#budgets = await this.#readBudgets());
+    void read().catch(() => {});
+    return every(BUDGETS_MS, read, () => {});
+  }
+
+  families(): MetricFamily[] {
+    const slots = [...this.#sources.concurrency.use()];
+    const ofChannel = (value: "running" | "max"): Sample[] =>
+      slots.map((each) => ["", labelsOf({ channel: each.channel }), each[value]]);
+    return [
+      gauge("gateway_target_up", "0 while the target is out of service for everyone here.", this.#targets()),
+      gauge(
+        "gateway_channel_calls_running",
+        "Calls that run on a channel with max_concurrent.",
+        ofChannel("running"),
+      ),
+      gauge("gateway_channel_calls_max", "The channel's max_concurrent.", ofChannel("max")),
+      gauge("gateway_limit", "Limits of organizations.", this.#limits()),
+      gauge(
+        "gateway_budget_left",
+        "What is left of the budget in its period, in units of the currency; not below 0.",
+        this.#budgets.map(({ labels, left }) => ["", labels, left]),
+      ),
+      gauge(
+        "gateway_budget_amount",
+        "The budget's amount in units of the currency.",
+        this.#budgets.map(({ labels, amount }) => ["", labels, amount]),
+      ),
+    ];
+  }
+
+  #targets(): Sample[] {
+    const { routes, organizations } = this.#sources.storage.snapshot.directory();
+    const own = organizations.values().flatMap((organization) => organization.routes.values());
+    const names = new Set(
+      [...routes.declared.values(), ...own].flatMap(({ targets }) => targets.map(targetName)),
+    );
+    const down = new Set(
+      this.#sources.health
+        .ejections()
+        .filter(({ organization }) => organization === null)
+        .map(({ target }) => target),
+    );
+    // Targets of patterns are known by their ejections only.
+    const shown = [...down, ...names.difference(down)].slice(0, MAX_SERIES);
+    return shown.map((name) => {
+      const slash = name.indexOf("/");
+      const labels = { channel: name.slice(0, slash), upstream_model: name.slice(slash + 1) };
+      return ["", labelsOf(labels), Number(!down.has(name))];
+    });
+  }
+
+  #limits(): Sample[] {
+    const { organizations } = this.#sources.storage.snapshot.directory();
+    const defaults = this.#sources.live.limits.organization;
+    return [...organizations.values()].slice(0, MAX_SERIES).flatMap(({ id, limits }) =>
+      Object.entries(LIMITS).flatMap(([limit, name]): Sample[] => {
+        const value = limitOf(limits[name], defaults[name]);
+        return value === null ? [] : [["", labelsOf({ organization: id, limit }), value]];
+      }),
+    );
+  }
+
+  async #readBudgets(): Promise<BudgetSamples[]> {
+    const { admin, snapshot } = this.#sources.storage;
+    const budgets = await admin.budgets.mostSpent(MAX_SERIES);
+    const { organizations } = snapshot.directory();
+    return budgets.map(({ id, organizationId, amount, spent }) => {
+      const currency = organizations.get(organizationId)?.currency ?? "";
+      return {
+        labels: labelsOf({ budget: id, organization: organizationId, currency }),
+        amount: Number(amount) / NANOS,
+        left: Math.max(0, Number(amount - spent)) / NANOS,
+      };
+    });
+  }
+}
+
+interface BudgetSamples {
+  labels: string;
+  amount: number;
+  left: number;
+}
+
+function gauge(name: string, help: string, samples: readonly Sample[]): MetricFamily {
+  return { name, type: "gauge", help, samples };
+}
+
+function labelsOf(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(",");
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { systemClock } from "../lib/clock.ts";
+import { COMMIT, VERSION } from "../lib/version.ts";
+import { escaped } from "./counters.ts";
+import type { MetricFamily } from "./metrics.ts";
+
+const MICROSECONDS = 1e6;
+const MS = 1_000;
+
+/** Metrics of the program and its process, with the standard names of Prometheus' client libraries. */
+export class RuntimeMetrics {
+  readonly #startedAt = systemClock.now() / MS - process.uptime();
+
+  families(): MetricFamily[] {
+    const { user, system } = process.cpuUsage();
+    const gauge = (name: string, help: string, value: number | null, labels = ""): MetricFamily[] =>
+      value === null ? [] : [{ name, type: "gauge", help, samples: [["", labels, value]] }];
+    const program = `version="${VERSION}",commit="${escaped(COMMIT)}"`;
+    return [
+      ...gauge("gateway_build_info", "1, with the program's version and commit.", 1, program),
+      {
+        name: "process_cpu_seconds_total",
+        type: "counter",
+        help: "Processor time, of all threads.",
+        samples: [["", "", (user + system) / MICROSECONDS]],
+      },
+      ...gauge("process_start_time_seconds", "Start of the process, Unix time.", this.#startedAt),
+      ...gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
+      ...gauge("process_open_fds", "Open files and connections.", openFiles()),
+      ...gauge("process_max_fds", "Most open files and connections.", maxFiles()),
+    ];
+  }
+}
+
+/** Returns null where the system has no `/proc`. */
+function openFiles(): number | null {
+  try {
+    // One of them is the folder itself.
+    return readdirSync("/proc/self/fd").length - 1;
+  } catch {
+    return null;
+  }
+}
+
+function maxFiles(): number | null {
+  try {
+    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+    return limit === undefined ? null : Number(limit);
+  } catch {
+    return null;
+  }
+}
