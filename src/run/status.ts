@@ -46,6 +46,11 @@ export function gauges({
       value: () => live.current.restarts,
     },
     {
+      name: "gateway_revision",
+      help: "Number of the last administrative change that is in force here.",
+      value: () => storage.snapshot.revision(),
+    },
+    {
       name: "gateway_configuration_reload_ok",
       help: "0 while the newest configuration was refused and the one before runs.",
       value: () => Number(live.isNewest),

@@ -66,6 +66,8 @@ interface Ends<Store> {
 }
 
 function counted<Store>(store: Store, outcomes: Counters, { sent, failed }: Ends<Store>): Store {
+  // From the start on, so that an increase from none shows.
+  for (const outcome of ["delivered", "retried", "given_up"]) outcomes.add([outcome], 0);
   const end = store[sent] as (...args: unknown[]) => Promise<void>;
   const fail = store[failed] as Fail;
   return {

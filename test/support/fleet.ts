@@ -35,6 +35,8 @@ export interface FleetOptions {
   weights?: readonly number[];
   /** Of every channel, or of each vendor's. */
   deadlines?: ChannelDeadlines | readonly ChannelDeadlines[];
+  /** Calls at once on each channel; without limit by default. */
+  maxConcurrent?: number;
   /** A port for each machine; by default free ones. */
   ports?: readonly number[];
 }
@@ -242,7 +244,10 @@ function fleetYaml(vendorsByModel: ReadonlyMap<string, readonly Simulator[]>, op
   const configuration = {
     catalogue: { enabled: false },
     channels: Object.fromEntries(
-      positions.map(({ channel, url, deadlines }) => [channel, channelAt(url, deadlines)]),
+      positions.map(({ channel, url, deadlines }) => [
+        channel,
+        channelAt(url, deadlines, options.maxConcurrent),
+      ]),
     ),
     models: Object.fromEntries(
       [...vendorsByModel.keys()].flatMap((model) => {
@@ -261,13 +266,14 @@ function fleetYaml(vendorsByModel: ReadonlyMap<string, readonly Simulator[]>, op
   return `${Bun.YAML.stringify(configuration, null, 2)}\n${options.yaml ?? ""}`;
 }
 
-function channelAt(url: string, deadlines: ChannelDeadlines = {}): object {
+function channelAt(url: string, deadlines: ChannelDeadlines = {}, maxConcurrent?: number): object {
   const { firstByteMs = 5_000, idleMs = 5_000, totalMs = 60_000 } = deadlines;
   return {
     provider: "openai",
     base_url: `${url}/v1`,
     credential: { env: "VENDOR_KEY" },
     deadlines: { first_byte_ms: firstByteMs, idle_ms: idleMs, total_ms: totalMs },
+    ...(maxConcurrent !== undefined && { max_concurrent: maxConcurrent }),
   };
 }
 

@@ -27,6 +27,8 @@ export interface LiveSnapshot extends Snapshot, BackgroundWork {
   reconfigure(configured: ConfiguredTables): void;
   /** Milliseconds since the database last confirmed what is in memory. */
   ageMs(): number;
+  /** Number of the last administrative change that is in force here. */
+  revision(): number;
   /** True when the last poll reached the database. */
   isDatabaseUp(): boolean;
 }
@@ -157,6 +159,10 @@ class PolledSnapshot implements LiveSnapshot {
 
   ageMs(): number {
     return this.#options.clock.monotonic() - this.#confirmedAt;
+  }
+
+  revision(): number {
+    return Number(this.#revision);
   }
 
   isDatabaseUp(): boolean {

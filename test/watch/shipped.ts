@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+
+/** The folder of what is shipped to watch the gateway with. */
+export const DEPLOY = join(import.meta.dir, "../../deploy");
+
+const rulesSchema = z.object({
+  groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string() })) })),
+});
+
+const boardSchema = z.object({
+  panels: z.array(
+    z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string() })).default([]) }),
+  ),
+});
+
+/** The shipped alert rules, in their order. */
+export const rules = rulesSchema
+  .parse(parse(await Bun.file(join(DEPLOY, "prometheus/alerts.yaml")).text()))
+  .groups.flatMap((group) => group.rules);
+
+/** The panels of the shipped board with their queries, in their order. */
+export const panels = boardSchema
+  .parse(await Bun.file(join(DEPLOY, "grafana/board.json")).json())
+  .panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ title, query: expr })));

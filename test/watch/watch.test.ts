@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { ERROR_CODES } from "../../src/domain/gateway-error.ts";
+import { DEPLOY, panels, rules } from "./shipped.ts";
+
+/*
+ * The shipped board and alert rules, compared with the documents and the code. `npm run watch:check` runs them on real
+ * scrapes.
+ */
+const PROMTOOL = Bun.which("promtool");
+const ROOT = join(import.meta.dir, "../..");
+const operations = await Bun.file(join(ROOT, "docs/operations.md")).text();
+
+test.skipIf(PROMTOOL === null)("each alert rule fires once in its test", () => {
+  const directory = join(DEPLOY, "prometheus");
+  for (const args of [
+    ["check", "rules", "alerts.yaml"],
+    ["test", "rules", "alerts.test.yaml"],
+  ]) {
+    const { exitCode, stdout, stderr } = Bun.spawnSync([PROMTOOL ?? "", ...args], { cwd: directory });
+    expect(`${stdout}${stderr}`).toContain("SUCCESS");
+    expect(exitCode).toBe(0);
+  }
+});
+
+test("each alert rule has a test and a row in the documents", async () => {
+  const tests = await Bun.file(join(DEPLOY, "prometheus/alerts.test.yaml")).text();
+  const tested = [...tests.matchAll(/alertname: (\w+)/g)].map(([, name]) => name ?? "");
+  const documented = [...operations.matchAll(/^\| `(Gateway\w+)`/gm)].map(([, name]) => name ?? "");
+  const names = rules.map(({ alert }) => alert);
+  expect(names.length).toBeGreaterThan(20);
+  expect(tested).toEqual(names);
+  expect(documented).toEqual(names);
+});
+
+test("the questions in the documents have the panels and queries of the board", () => {
+  const rows = [...operations.matchAll(/^\| [^|]*\| ([^|`]+?) +\| `(.+)` +\|$/gm)].map(
+    ([, title = "", query = ""]) => ({ title, query: query.replaceAll("\\|", "|") }),
+  );
+  const shown = panels.map(({ title, query }) => ({ title, query }));
+  expect(shown.length).toBeGreaterThan(20);
+  expect(rows.filter(({ title }) => shown.some((panel) => panel.title === title))).toEqual(shown);
+});
+
+test("rules and panels ask for metrics that the gateway has", () => {
+  const queries = [...rules.map(({ expr }) => expr), ...panels.map(({ query }) => query)].join("\n");
+  const names = new Set(
+    [...queries.matchAll(/\b((?:gateway|process)_[a-z_]+)/g)].map(([, name = ""]) =>
+      name.replace(/_bucket$/, ""),
+    ),
+  );
+  expect(names.size).toBeGreaterThan(30);
+  expect([...names].filter((name) => !operations.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("the rule about failing requests counts every code of a server's fault", () => {
+  const [, codes = ""] =
+    /outcome=~"([\w|]+)"/.exec(rules.find(({ alert }) => alert === "GatewayRequestsFail")?.expr ?? "") ?? [];
+  const faults = Object.entries(ERROR_CODES).filter(([, { status }]) => status >= 500);
+  expect(codes.split("|").toSorted()).toEqual(faults.map(([code]) => code).toSorted());
+});
