@@ -51,6 +51,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   { name: "S3", what: /\bS3Client\b|\bBun\.s3\b/, where: /^storage\// },
   { name: "the environment", what: /\bprocess\.env\b|\bBun\.env\b/, where: /^config\// },
   { name: "the YAML parser", what: /from "yaml"/, where: /^config\// },
+  { name: "OpenTelemetry", what: /from "@opentelemetry\//, where: /^telemetry\/otlp\// },
   { name: "the command-line library", what: /from "commander"/, where: /^cli\// },
   {
     // The rest of these folders parses with `parseBounded`; below are own texts, and parts of a text that was parsed.

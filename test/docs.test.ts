@@ -84,7 +84,10 @@ test("every path is described", async () => {
 test("every metric is described", async () => {
   const names = [
     ...(await listed("src/run/status.ts", /name: "([a-z_]+)"/g)),
-    ...(await listed("src/{telemetry,run}/*metrics.ts", /"((?:gateway|process)_[a-z_]+)"/g)),
+    ...(await listed(
+      "src/{telemetry,telemetry/otlp,run}/{*metrics,exporter}.ts",
+      /"((?:gateway|process)_[a-z_]+)"/g,
+    )),
   ];
   expect(names.length).toBeGreaterThan(8);
   expect(names.filter((name) => !operations.includes(`\`${name}\``))).toEqual([]);

@@ -18,6 +18,7 @@ export async function resolveReferences(
     metricsToken: await resolveMetricsToken(effective, secrets, report),
     identity: await resolveIdentity(effective.console, secrets, report),
     mail: await resolveMail(effective, secrets, report),
+    telemetry: await resolveTelemetry(effective, secrets, report),
   };
 }
 
@@ -70,6 +71,47 @@ async function resolveMail(
     return { url: resolved.secret, from: mail.from, allowedDomains: mail.allowed_domains };
   else report("mail.url", "must be an address such as smtps://user:password@host");
   return null;
+}
+
+async function resolveTelemetry(
+  { telemetry }: FileSettings,
+  secrets: SecretSource,
+  report: ReportProblem,
+): Promise<Settings["telemetry"]> {
+  const { endpoint, headers, service_name, sample_ratio, content } = telemetry;
+  if (endpoint === null) return null;
+  const resolved = headers === null ? { secret: "" } : await resolveSecret(headers, secrets);
+  if ("problem" in resolved) {
+    report("telemetry.headers", resolved.problem);
+    return null;
+  }
+  const pairs = headerPairs(resolved.secret);
+  if (pairs === null)
+    report("telemetry.headers", "must be name=value,name=value with percent-encoded values");
+  return {
+    endpoint: endpoint.replace(/\/+$/, ""),
+    headers: pairs ?? {},
+    serviceName: service_name,
+    sampleRatio: sample_ratio,
+    isContentExported: content,
+  };
+}
+
+/** Reads the form of `OTEL_EXPORTER_OTLP_HEADERS` (W3C Baggage without properties); null for another one. */
+function headerPairs(text: string): Record<string, string> | null {
+  const pairs = text.split(",").filter((pair) => pair.trim() !== "");
+  try {
+    return Object.fromEntries(
+      pairs.map((pair) => {
+        const [, name, value] = /^\s*([\w.-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
+        if (name === undefined || value === undefined) throw new URIError(pair);
+        return [name, decodeURIComponent(value)];
+      }),
+    );
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
 }
 
 /**

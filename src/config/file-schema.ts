@@ -3,7 +3,7 @@ import { addressOf } from "./address-schema.ts";
 import { DEFAULT_KEY_LIMITS, DEFAULT_ORGANIZATION_LIMITS, type Limits } from "../domain/limits.ts";
 import { consoleSchema } from "./console-schema.ts";
 import { channelIdSchema, channelSchema, deadlineFields } from "./channel-schema.ts";
-import { mailSchema, overloadSchema, serverSchema } from "./server-schema.ts";
+import { mailSchema, overloadSchema, serverSchema, telemetrySchema } from "./server-schema.ts";
 import { secretReferenceSchema } from "./secret-reference.ts";
 import { decimal, modelEntrySchema, modelIdSchema } from "./model-schema.ts";
 import { targetReasoningSchema } from "../admin/input.ts";
@@ -44,6 +44,7 @@ export const fileSchema = z.strictObject({
   overload: overloadSchema,
   console: consoleSchema,
   mail: mailSchema,
+  telemetry: telemetrySchema,
   data_dir: z.string().min(1).default("./data").describe("Folder of the SQLite file, blobs and the journal"),
   database_url: addressOf("postgres://host/database").describe("PostgreSQL instead of SQLite"),
   database: z

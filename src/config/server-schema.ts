@@ -108,6 +108,29 @@ export const mailSchema = z
   .default(null)
   .describe("Mail server for alerts; null sends none");
 
+/** The `telemetry` part of the configuration file: the collector of traces, metrics and events. */
+export const telemetrySchema = z
+  .strictObject({
+    endpoint: z
+      .string()
+      .regex(/^https?:\/\/[^\s@]+$/, "must be an http or https address without a password")
+      .nullable()
+      .default(null)
+      .describe("Address of an OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318"),
+    headers: secretReferenceSchema
+      .nullable()
+      .default(null)
+      .describe("Headers for the collector by reference: name=value,name=value with percent-encoded values"),
+    service_name: z.string().min(1).default("model-inference-gateway").describe("Name of this service"),
+    sample_ratio: z.number().min(0).max(1).default(1).describe("Share of the traces that is exported"),
+    content: z
+      .boolean()
+      .default(false)
+      .describe("Export prompts and replies, redacted, of organizations that have them logged"),
+  })
+  .prefault({})
+  .describe("OpenTelemetry; off without an endpoint");
+
 /** The `overload` part of the configuration file. */
 export const overloadSchema = z
   .strictObject({

@@ -50,6 +50,8 @@ export interface Settings {
   };
   /** The server that takes mails, and their sender; null disables mails. */
   mail: { url: string; from: string; allowedDomains: readonly string[] } | null;
+  /** The collector of traces, metrics and events (OpenTelemetry); null exports nothing. */
+  telemetry: TelemetrySettings | null;
   /** Absolute path. */
   dataDirectory: string;
   /** Address of PostgreSQL; null uses the SQLite file in `dataDirectory`. */
@@ -98,6 +100,17 @@ export interface Settings {
   routes: PatternMap<Route>;
   /** Default prices by model, in force from the beginning of time. */
   prices: PatternMap<PriceRow>;
+}
+
+export interface TelemetrySettings {
+  /** Base address for OTLP over HTTP, without a trailing slash. */
+  endpoint: string;
+  headers: Readonly<Record<string, string>>;
+  serviceName: string;
+  /** Share of the traces that is exported, 0 to 1. */
+  sampleRatio: number;
+  /** True where prompts and replies may be exported. */
+  isContentExported: boolean;
 }
 
 /** The layer that a setting comes from. Precedence: environment, file, database, defaults. */

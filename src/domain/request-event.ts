@@ -2,6 +2,7 @@ import type { Nanos } from "../lib/money.ts";
 import type { StoredImage } from "./image.ts";
 import type { Attempt } from "./ledger.ts";
 import type { RequestContent } from "./request-content.ts";
+import type { RequestTrace } from "./trace.ts";
 import type { Usage } from "./usage.ts";
 
 /** The record of one request, given to the listeners (log, metrics) after its end. */
@@ -14,6 +15,8 @@ export interface RequestEvent {
   ledgerId: string | null;
   /** Trace id of the caller's `traceparent` header (W3C Trace Context). */
   traceId: string | null;
+  /** Its spans, while traces are exported. */
+  trace: RequestTrace | null;
   /** Route name, such as `chat` or `images.generations`; a closed set. `none` when no route was found. */
   route: string;
   method: string;

@@ -39,7 +39,7 @@ export async function callRoute<Reply>(
   { failsOver, chargeAbandoned, ...request }: RouteCall<Reply>,
 ): Promise<Committed<Reply>> {
   const { id, settings } = context.principal.organization;
-  const { attempts } = context;
+  const { attempts, trace } = context;
   try {
     return await callTargets(core.failover, {
       ...request,
@@ -48,6 +48,7 @@ export async function callRoute<Reply>(
       clientSignal: signal,
       failsOver: failsOver ?? ((error) => mayFailOver(error, settings.failOverRefusals)),
       attempts,
+      trace,
     });
   } catch (error) {
     throw (core.detachedCalls.isEndedByClient(attempts) && (await chargeAbandoned?.())) || error;

@@ -3,6 +3,7 @@ import type { Model } from "../domain/model.ts";
 import { RequestContent } from "../domain/request-content.ts";
 import type { Principal } from "../domain/api-key.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
+import type { RequestTrace } from "../domain/trace.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 
 /** One authenticated request as the core sees it: without HTTP. */
@@ -25,6 +26,8 @@ export interface RequestContext {
   /** Every call to a vendor, added as it ends. */
   attempts: Attempt[];
   facts: RequestFacts;
+  /** The request's trace, while traces are exported. */
+  trace?: RequestTrace | null;
 }
 
 /**

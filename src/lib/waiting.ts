@@ -122,6 +122,8 @@ function resumeNext(): void {
 
 /** Ends work early: the part of an `AbortSignal` that calls of text models use. */
 export interface Cancellation {
+  /** The `traceparent` header of what is called under it (W3C Trace Context); absent without a trace. */
+  traceparent?: string;
   readonly aborted: boolean;
   readonly reason: unknown;
   /** Throws the reason after an abort. */
@@ -135,6 +137,7 @@ export interface Cancellation {
  * listen to it and collect it costs a request microseconds.
  */
 export class LightCancellation implements Cancellation {
+  traceparent?: string;
   #isAborted = false;
   #reason: unknown;
   #listeners: (() => void)[] | null = null;
@@ -166,6 +169,8 @@ export class LightCancellation implements Cancellation {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
+      if (this.traceparent !== undefined)
+        Object.assign(this.#controller.signal, { traceparent: this.traceparent });
       if (this.#isAborted) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;

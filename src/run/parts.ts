@@ -7,6 +7,7 @@ import { openConsole } from "../console/index.ts";
 import { databaseOf } from "./stores.ts";
 import { type Degradations, gauges, type StatusSources, watchDegradations } from "./status.ts";
 import type { RequestListener } from "../domain/request-event.ts";
+import { traceSampler } from "../domain/trace.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { createCodecSlots } from "../imaging/codec.ts";
 import { requestCancel } from "../jobs/cancel.ts";
@@ -14,6 +15,7 @@ import { systemClock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { readS3Address } from "../lib/s3-address.ts";
 import { createSafeFetch } from "../lib/safe-fetch.ts";
+import { VERSION } from "../lib/version.ts";
 import { hashSecret, secretTest } from "../lib/secret.ts";
 import { sweepSpool } from "../lib/spool.ts";
 import { LiveSettings, type LoadConfiguration, openConfiguration } from "./reload.ts";
@@ -31,6 +33,7 @@ import { openLogOutput } from "../telemetry/log-output.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { RuntimeMetrics } from "../telemetry/runtime-metrics.ts";
 import { gatherMetrics } from "../telemetry/process-metrics.ts";
+import { OtlpExporter } from "../telemetry/otlp/exporter.ts";
 import { PromptRecorder } from "../telemetry/prompt-recorder.ts";
 import { RequestRecorder } from "../telemetry/request-recorder.ts";
 import { TrafficCounters } from "../telemetry/traffic-counters.ts";
@@ -63,7 +66,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const watched = { live, storage, blobs, health, counters, overload, connections, undeclaredProxy };
   const { concurrency } = core.failover;
   const observing = observe(basis, log, { ...watched, logOutput, concurrency });
-  const { jobMetrics, metrics, listeners, recording, degradations, liveMetrics } = observing;
+  const { jobMetrics, metrics, listeners, recording, degradations, liveMetrics, otlp } = observing;
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
   const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners });
   const alerts = openAlerts(basis, health);
@@ -89,9 +92,10 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     undeclaredProxy,
     onProblem,
     listeners,
+    beginTrace: settings.telemetry && traceSampler(settings.telemetry.sampleRatio),
     metrics: gatherMetrics(metrics, settings),
   };
-  const background = { alerts, degradations, recording, liveMetrics };
+  const background = { alerts, degradations, recording, liveMetrics, otlp };
   return { basis, log, bootstrapped, blobs, opened, overload, jobs, background, forServer };
 }
 
@@ -112,11 +116,22 @@ function observe(basis: ProcessBasis, log: RequestObserver, observed: ObservedSo
   const prompts = new PromptRecorder();
   const live = new LiveMetrics(observed);
   const others = [new RuntimeMetrics(), basis.calls, live, jobMetrics, recorder];
-  const metrics = new Metrics(gauges(observed), others);
-  const listeners = [log, metrics, traffic, recorder, prompts].map(({ listener }) => listener);
+  const otlp = openOtlp(basis);
+  const metrics = new Metrics(gauges(observed), otlp ? [...others, otlp] : others);
+  const observers: RequestObserver[] = [log, metrics, traffic, recorder, prompts];
+  if (otlp) observers.push(otlp);
+  const listeners = observers.map(({ listener }) => listener);
   const degradations = watchDegradations(observed, () => systemClock.now());
   const recording = startRecording(basis, { traffic, recorder, prompts });
-  return { jobMetrics, metrics, listeners, recording, degradations, liveMetrics: live.start() };
+  return { jobMetrics, metrics, listeners, recording, degradations, liveMetrics: live.start(), otlp };
+}
+
+/** Opens the export of traces, metrics and events; null where no collector is configured. */
+function openOtlp({ live, processId, onProblem }: ProcessBasis): OtlpExporter | null {
+  const { telemetry } = live.current;
+  if (!telemetry) return null;
+  const providerOf = (channel: string) => live.current.channels.get(channel)?.provider;
+  return new OtlpExporter({ ...telemetry, instance: processId, version: VERSION, providerOf, onProblem });
 }
 
 async function openOverload(settings: Settings, onProblem: SystemLog): Promise<Overload> {

@@ -61,6 +61,7 @@ function openFor(
     trustedProxies: parseAddressList([]),
     listeners: [(event) => events.push(event)],
     lifecycle,
+    beginTrace: null,
     overload: { step: 0, admit() {} },
     connections: { began() {}, ended() {} },
     // No request of this suite has an idempotency key.

@@ -1,6 +1,7 @@
 import { rateHeaders } from "../dialects/rate-headers.ts";
 import type { Server } from "bun";
 import type { Principal } from "../domain/api-key.ts";
+import type { BeginTrace } from "../domain/trace.ts";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { authenticate, authenticateHash, type Authenticator } from "../gateway/access/authenticate.ts";
 import { LimitGrant } from "../gateway/admission/limit-grant.ts";
@@ -9,7 +10,6 @@ import { asGatewayError } from "../gateway/failure.ts";
 import { newRequestFacts } from "../gateway/request-context.ts";
 import { ClientDisconnected } from "../gateway/routing/call.ts";
 import { networkOf } from "../lib/cidr.ts";
-import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { type Idempotency, runIdempotently } from "./entrance/idempotency.ts";
 import type { Overload } from "./entrance/overload.ts";
@@ -40,9 +40,13 @@ export interface EndpointSettings extends ReportSettings {
   lifecycle: Lifecycle;
   idempotency: Idempotency;
   overload: Pick<Overload, "step" | "admit">;
+  /** Null while no traces are exported. */
+  beginTrace: BeginTrace | null;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
+/** Length of `req_`: the rest of a request's id is as long as that of a trace. */
+const ID_PREFIX = 4;
 const STOPPING_RETRY_SECONDS = 1;
 
 /** The result of looking up a request's target as it was sent; its normalized path may lead to other routes. */
@@ -65,7 +69,7 @@ export function createHandler(settings: EndpointSettings): Handler {
     return report(exchange, { response, failure: error });
   };
   return async (request, server, { routes, path }) => {
-    const exchange = openExchange(settings.clock, request, server, path ?? pathOf(request.url));
+    const exchange = openExchange(settings, request, server, path ?? pathOf(request.url));
     settings.connections.began(request);
     const bad = badHead(request, exchange.path);
     if (bad) return refuse(exchange, bad);
@@ -94,7 +98,12 @@ export function createHandler(settings: EndpointSettings): Handler {
   };
 }
 
-function openExchange(clock: Clock, request: Request, server: Server<undefined>, path: string): HttpExchange {
+function openExchange(
+  { clock, beginTrace }: EndpointSettings,
+  request: Request,
+  server: Server<undefined>,
+  path: string,
+): HttpExchange {
   const id = newId("req");
   const requested = request.headers.get("x-request-id");
   return {
@@ -109,6 +118,7 @@ function openExchange(clock: Clock, request: Request, server: Server<undefined>,
     at: clock.now(),
     startedAt: clock.monotonic(),
     attempts: [],
+    trace: beginTrace && beginTrace(request.headers.get("traceparent"), id.slice(ID_PREFIX)),
     facts: newRequestFacts(),
   };
 }

@@ -1,6 +1,7 @@
 import type { Server } from "bun";
 import type { Principal } from "../domain/api-key.ts";
 import type { Attempt } from "../domain/ledger.ts";
+import type { RequestTrace } from "../domain/trace.ts";
 import type { LimitGrant } from "../gateway/admission/limit-grant.ts";
 import type { RequestContext, RequestFacts } from "../gateway/request-context.ts";
 import { type AddressList, plainAddress } from "../lib/cidr.ts";
@@ -28,6 +29,8 @@ export interface HttpExchange {
   /** Time of arrival, monotonic milliseconds. */
   startedAt: number;
   attempts: Attempt[];
+  /** Null while no traces are exported. */
+  trace: RequestTrace | null;
   facts: RequestFacts;
   /** The owner of the key, once the key has been accepted. */
   principal?: Principal;
@@ -49,14 +52,14 @@ export interface AuthenticatedExchange extends HttpExchange {
 
 /** Returns the exchange as the core sees it: without HTTP. */
 export function contextOf(exchange: AuthenticatedExchange): RequestContext {
-  const { id, requestId, principal, source, grant, request, claimOutcome, attempts, facts } = exchange;
+  const { id, requestId, principal, source, grant, request, claimOutcome, attempts, facts, trace } = exchange;
   const isOutcomeKept = claimOutcome !== undefined;
   const isStrict =
     principal.key.refuseIgnored ||
     principal.organization.settings.refuseIgnored ||
     request.headers.get("x-gateway-strict") === "true";
   const { signal } = request;
-  return { id, requestId, principal, source, grant, signal, isOutcomeKept, isStrict, attempts, facts };
+  return { id, requestId, principal, source, grant, signal, isOutcomeKept, isStrict, attempts, facts, trace };
 }
 
 /** Returns the caller's address, determined once: querying the runtime for the peer costs microseconds. */

@@ -137,6 +137,7 @@ function settingsOf(options: ServerOptions, lifecycle: Lifecycle): Omit<Endpoint
     listeners: options.listeners,
     lifecycle,
     overload: options.overload,
+    beginTrace: options.beginTrace,
     connections: options.connections,
     idempotency: {
       outcomes: options.outcomes,

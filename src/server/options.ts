@@ -5,6 +5,7 @@ import type { ImageCore } from "../gateway/images.ts";
 import type { JobCore } from "../jobs/submit.ts";
 import type { BlobStore, Links } from "../gateway/delivery/stored-blobs.ts";
 import type { OutcomeStore } from "../gateway/outcomes.ts";
+import type { BeginTrace } from "../domain/trace.ts";
 import type { RequestListener } from "../domain/request-event.ts";
 import type { AddressList } from "../lib/cidr.ts";
 import type { SafeFetch } from "../lib/safe-fetch.ts";
@@ -46,6 +47,8 @@ export interface ServerOptions {
   isWellFormed(secret: string): boolean;
   hash(secret: string): string;
   listeners: readonly RequestListener[];
+  /** Null while no traces are exported. */
+  beginTrace: BeginTrace | null;
   overload: Overload;
   connections: ConnectionLimit;
   /** Returns why balancers must not choose this process although it serves; null when they may. */

@@ -48,13 +48,14 @@ function eventOf(
   exchange: HttpExchange,
   { route, response, failure, firstByteMs }: Ending,
 ): RequestEvent {
-  const { request, id, requestId, at, startedAt, attempts, facts, principal } = exchange;
+  const { request, id, requestId, at, startedAt, attempts, facts, principal, trace } = exchange;
   const { charge } = facts;
   return {
     id,
     requestId,
     ledgerId: charge?.id ?? null,
-    traceId: traceIdOf(request.headers.get("traceparent")),
+    traceId: trace?.traceId ?? traceIdOf(request.headers.get("traceparent")),
+    trace,
     route: route?.name ?? "none",
     method: request.method,
     path: exchange.path,

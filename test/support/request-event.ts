@@ -7,6 +7,7 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     requestId: "req_1",
     ledgerId: null,
     traceId: null,
+    trace: null,
     method: "POST",
     path: "/v1/chat/completions",
     address: null,

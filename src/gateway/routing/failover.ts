@@ -1,5 +1,6 @@
 import { targetName, type Target } from "../../domain/channel.ts";
 import type { Attempt } from "../../domain/ledger.ts";
+import { newSpanId, type RequestTrace, traceparentOf } from "../../domain/trace.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { DeadlineTimer } from "../../lib/deadline-timer.ts";
@@ -47,6 +48,8 @@ interface FailoverRequest<Reply> {
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /** Receives every attempt as it ends. */
   attempts: Attempt[];
+  /** The request's trace, while traces are exported. */
+  trace?: RequestTrace | null | undefined;
 }
 
 export interface Committed<Reply> {
@@ -126,12 +129,14 @@ function cutParam(name: string): string {
 
 async function callOne<Reply>(
   { clock, deadlineTimer, health, calls }: Failover,
-  { model, callTarget, attempts, clientSignal, organization, totalMs }: FailoverRequest<Reply>,
+  { model, callTarget, attempts, clientSignal, organization, totalMs, trace }: FailoverRequest<Reply>,
   { target, queue, slot }: { target: Target; queue: TargetQueue; slot: Disposable },
 ): Promise<Committed<Reply> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
   const call = new Call(deadlineTimer, clientSignal, target.channel.timeouts?.totalMs ?? totalMs);
   calls.add(call);
+  const span = trace ? { spanId: newSpanId(), startedAt } : null;
+  if (trace && span) call.cancellation.traceparent = traceparentOf(trace, span.spanId);
   const release = releaseOf(call, calls, slot);
   const record = (outcome: Attempt["outcome"], error?: UpstreamError): void => {
     const durationMs = Math.round(clock.monotonic() - startedAt);
@@ -144,6 +149,7 @@ async function callOne<Reply>(
     if (call.ignoredParams.length > 0)
       attempt.ignoredParams = call.ignoredParams.slice(0, MAX_PARAMS).map(cutParam);
     attempts.push(attempt);
+    if (span) trace?.attempts.push(span);
   };
   try {
     const reply = await callTarget(target, call, () => queue.hasAnother());

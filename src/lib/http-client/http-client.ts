@@ -49,7 +49,7 @@ export class HttpClient {
   async post({ url, headers, body, signal, guard }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();
     const prelude = this.#preludeOf(url, headers, guard);
-    const request = writeRequest(prelude.text, body);
+    const request = writeRequest(tracedText(prelude.text, signal), body);
     const kept = this.#take(prelude.key);
     if (kept) return kept.exchange(request, signal);
     const { origin, key } = prelude;
@@ -81,6 +81,14 @@ export class HttpClient {
   }
 }
 
+const CONTENT_LENGTH = "content-length: ";
+
+/** Adds the header of the trace that the request belongs to, if any. */
+function tracedText(prelude: string, { traceparent }: Cancellation): string {
+  if (traceparent === undefined) return prelude;
+  return `${prelude.slice(0, -CONTENT_LENGTH.length)}traceparent: ${traceparent}\r\n${CONTENT_LENGTH}`;
+}
+
 function preludeOf(
   url: string,
   headers: HttpRequest["headers"],
@@ -99,7 +107,7 @@ function preludeOf(
     guard,
   };
   const key = `${protocol}//${host}${guard ? ` ${guard.name}` : ""}`;
-  return { url, origin, key, text: `${lines.join("\r\n")}\r\ncontent-length: ` };
+  return { url, origin, key, text: `${lines.join("\r\n")}\r\n${CONTENT_LENGTH}` };
 }
 
 /** Returns a header's value, or throws for a line end in it, which would start a second header. */

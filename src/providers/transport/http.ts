@@ -73,7 +73,15 @@ async function succeed<R extends VendorResponse>(
   throw error;
 }
 
-function fetchOptions(method: string, { headers, body, signal }: VendorRequest): BunFetchRequestInit {
+/** Returns the request's headers, with the trace that it belongs to where traces are exported. */
+function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<string, string>> {
+  const { traceparent } = signal;
+  return traceparent === undefined ? headers : { ...headers, traceparent };
+}
+
+function fetchOptions(method: string, request: VendorRequest): BunFetchRequestInit {
+  const { body, signal } = request;
+  const headers = tracedHeaders(request);
   // The runtime would end a call that is silent for five minutes; here only the deadlines in `signal` end it.
   return { method, headers, body, signal: signalOf(signal), redirect: "manual", timeout: false };
 }

@@ -1,0 +1,132 @@
+import type { Attempt } from "../../domain/ledger.ts";
+import type { RequestEvent } from "../../domain/request-event.ts";
+import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory, type Usage } from "../../domain/usage.ts";
+
+/** What metrics need of a request. All fields of both records can be cloned for another thread. */
+export interface Measurement {
+  /** `gen_ai.operation.name`. */
+  operation: string;
+  /** `gen_ai.provider.name`; `gateway` when no vendor was called. */
+  provider: string;
+  model: string;
+  upstreamModel: string | null;
+  /** The error code of a failure. */
+  error: string | null;
+  durationMs: number;
+  firstByteMs: number | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  /** Null for a request that is not sampled. */
+  spans: SpanRecord | null;
+}
+
+/** What spans and events need besides. Times are Unix milliseconds. */
+export interface SpanRecord {
+  traceId: string;
+  spanId: string;
+  parentId: string | null;
+  id: string;
+  requestId: string;
+  ledgerId: string | null;
+  route: string;
+  method: string;
+  path: string;
+  status: number;
+  at: number;
+  organizationId: string | null;
+  keyId: string | null;
+  amount: number;
+  currency: string | null;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  images: number | null;
+  attempts: (Attempt & { spanId: string; at: number; provider: string })[];
+  /** Not redacted yet. */
+  content: { prompt: string; reply: string } | null;
+}
+
+interface RecordOptions {
+  /** Returns the adapter of a channel. */
+  providerOf(channel: string): string | undefined;
+  isContentExported: boolean;
+}
+
+const NANOS = 1e9;
+
+/** The names of vendors in the conventions, by our adapters; an adapter without one has its own name. */
+const PROVIDER_NAMES: Readonly<Record<string, string>> = {
+  azure: "azure.ai.openai",
+  bedrock: "aws.bedrock",
+  gemini: "gcp.gemini",
+  vertex: "gcp.vertex_ai",
+  xai: "x_ai",
+};
+
+/** Returns the record of a request that called a model, or was to call one. */
+export function measurementOf(event: RequestEvent, options: RecordOptions): Measurement {
+  const { attempts, usage, trace } = event;
+  const last = attempts.at(-1);
+  const nameOf = (channel: string): string => {
+    const provider = options.providerOf(channel) ?? channel;
+    return PROVIDER_NAMES[provider] ?? provider;
+  };
+  const tokens = (categories: readonly TokenCategory[]): number | null => tokensOf(usage, categories);
+  return {
+    operation: operationOf(event.route),
+    provider: last ? nameOf(last.channel) : "gateway",
+    model: event.modelPattern ?? event.model ?? "unknown",
+    upstreamModel: last?.outcome === "answered" ? last.upstreamModel : null,
+    error: event.code,
+    durationMs: event.durationMs,
+    firstByteMs: event.firstByteMs,
+    inputTokens: tokens(INPUT_CATEGORIES),
+    outputTokens: tokens(OUTPUT_CATEGORIES),
+    spans: trace?.isSampled ? spanRecordOf(event, trace, nameOf, options) : null,
+  };
+}
+
+function spanRecordOf(
+  event: RequestEvent,
+  { traceId, spanId, parentId, attempts: spans }: NonNullable<RequestEvent["trace"]>,
+  nameOf: (channel: string) => string,
+  { isContentExported }: RecordOptions,
+): SpanRecord {
+  const { id, requestId, ledgerId, route, method, path, status, at, startedAt, usage, content } = event;
+  return {
+    traceId,
+    spanId,
+    parentId,
+    id,
+    requestId,
+    ledgerId,
+    route,
+    method,
+    path,
+    status,
+    at,
+    organizationId: event.organizationId,
+    keyId: event.keyId,
+    amount: Number(event.amount) / NANOS,
+    currency: event.currency,
+    cacheReadTokens: tokensOf(usage, ["cacheRead"]) ?? 0,
+    cacheWriteTokens: tokensOf(usage, ["cacheWrite", "cacheWrite1h"]) ?? 0,
+    images: usage?.unit === "image" ? usage.count : null,
+    attempts: event.attempts.flatMap((attempt, index) => {
+      const span = spans[index];
+      if (!span) return [];
+      const began = at + (span.startedAt - startedAt);
+      return [{ ...attempt, spanId: span.spanId, at: began, provider: nameOf(attempt.channel) }];
+    }),
+    content: isContentExported && content ? { prompt: content.prompt, reply: content.reply } : null,
+  };
+}
+
+function operationOf(route: string): string {
+  if (route.startsWith("embeddings")) return "embeddings";
+  return /^(?:chat|messages|responses)/.test(route) ? "chat" : "generate_content";
+}
+
+function tokensOf(usage: Usage | null, categories: readonly TokenCategory[]): number | null {
+  if (usage?.unit !== "token") return null;
+  return categories.reduce((sum, category) => sum + (usage.tokens[category] ?? 0), 0);
+}

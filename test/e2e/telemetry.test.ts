@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { openFleet } from "../support/fleet.ts";
+import { until } from "../support/gateway.ts";
+import { startCollector } from "../support/collector.ts";
+
+/*
+ * Traces, metrics and events of OpenTelemetry, as a collector receives them.
+ */
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const PARENT = "b7ad6b7169203331";
+const PROMPT = "write to anna@example.com with sk-abcdef123456";
+
+test("a request is one trace with a span for each call, told to vendors, also while its collector is away", async () => {
+  const collector = startCollector();
+  await using fleet = await openFleet({
+    vendors: 2,
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: "x-token=a%20secret" },
+    yaml: "telemetry: {content: true}",
+  });
+  const [gateway] = fleet.gateways;
+  await gateway!.stop();
+  await gateway!.cli("orgs", "set", "default", "--prompt-log-days", "1");
+  await gateway!.restart();
+  const send = async (traceparent?: string): Promise<number> => {
+    const body = { model: "fleet-chat", stream: true, messages: [{ role: "user", content: PROMPT }] };
+    const response = await gateway!.call("/v1/chat/completions", {
+      method: "POST",
+      headers: traceparent === undefined ? {} : { traceparent },
+      body,
+    });
+    await response.text();
+    return response.status;
+  };
+  fleet.vendors[0]!.next({ fault: "error-status", status: 401 });
+  expect(await send(`00-${TRACE}-${PARENT}-01`)).toBe(200);
+  const spans = await until("three spans", () => (collector.spans.length >= 3 ? collector.spans : undefined));
+  const [root, failed, answered] = spans;
+  expect(spans.map(({ traceId }) => traceId)).toEqual([TRACE, TRACE, TRACE]);
+  expect(root).toMatchObject({ name: "chat", kind: 2, parentSpanId: PARENT });
+  expect(root!.attributes).toMatchObject({
+    "gateway.model": "fleet-chat",
+    "gateway.organization.id": "default",
+    "gateway.charge.currency": "USD",
+    "http.response.status_code": 200,
+  });
+  for (const call of [failed, answered])
+    expect(call).toMatchObject({ name: "chat gpt-5.4", kind: 3, parentSpanId: root!.spanId });
+  expect(failed).toMatchObject({ status: { code: 2 }, attributes: { "error.type": "account" } });
+  expect(answered!.attributes).toMatchObject({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "gpt-5.4",
+    "gen_ai.usage.output_tokens": 8,
+    "gen_ai.usage.cost": root!.attributes["gateway.charge.amount"],
+  });
+  expect(String(answered!.attributes["gen_ai.input.messages"])).toBe(
+    '[{"role":"user","parts":[{"type":"text","content":"write to [e-mail] with [redacted]"}]}]',
+  );
+  expect(fleet.vendors.map(({ hits }) => hits.at(-1)?.headers["traceparent"])).toEqual([
+    `00-${TRACE}-${failed!.spanId}-01`,
+    `00-${TRACE}-${answered!.spanId}-01`,
+  ]);
+  expect(collector.headers.every((headers) => headers.get("x-token") === "a secret")).toBe(true);
+  expect(collector.events).toContain("gen_ai.client.inference.operation.details");
+
+  await collector.stop();
+  for (let sent = 0; sent < 5; sent += 1) expect(await send()).toBe(200);
+  await until("spans to be dropped", async () => {
+    const text = await (await fetch(`${gateway!.url}/metrics`)).text();
+    return Number(/^gateway_telemetry_dropped_total (\d+)$/m.exec(text)?.[1]) > 0 ? true : undefined;
+  });
+  const away = gateway!
+    .logs()
+    .filter(({ message }) => String(message).startsWith("the collector of telemetry is away"));
+  expect(away).toHaveLength(1);
+  expect(await gateway!.stop()).toBe(0);
+}, 60_000);
+
+test("without a collector nothing is exported, and vendors are told of no trace", async () => {
+  await using fleet = await openFleet();
+  const [gateway] = fleet.gateways;
+  const body = { model: "fleet-chat", messages: [{ role: "user", content: "hello" }] };
+  const headers = { traceparent: `00-${TRACE}-${PARENT}-01` };
+  const response = await gateway!.call("/v1/chat/completions", { method: "POST", headers, body });
+  await response.text();
+  expect(fleet.vendors[0]?.hits.at(-1)?.headers).not.toHaveProperty("traceparent");
+  expect(await (await fetch(`${gateway!.url}/metrics`)).text()).not.toContain("gateway_telemetry");
+});
