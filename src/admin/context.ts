@@ -36,6 +36,8 @@ export interface RunningGateway {
   writeCounts(): Promise<void>;
   /** Its parts that do not work as they should. */
   degradations(): readonly Degradation[];
+  /** Its calls to vendors that have no answer yet. */
+  waitingCalls(): readonly WaitingCall[];
   /** A signed link to a stored picture; without a host where the gateway has no public address. */
   linkTo(name: string): string;
   /** Time for which delivered pictures are kept. Milliseconds. */
@@ -49,6 +51,18 @@ export interface Degradation {
   since: number | null;
   /** A sentence for operators. */
   message: string;
+  /** True where requests are refused or money is at risk. */
+  isCritical?: boolean;
+  /** Page below `/console` that shows more; absent for the configuration. */
+  path?: string;
+}
+
+/** A call to a vendor of which nothing has been answered yet. */
+export interface WaitingCall {
+  channel: string;
+  /** Id of the organization whose request it serves. */
+  organization: string;
+  waitedMs: number;
 }
 
 /** The running gateway. Throws 409 where there is none. */

@@ -1,13 +1,15 @@
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { bootstrap, type BootstrapResult } from "../admin/bootstrap.ts";
-import type { RunningGateway } from "../admin/context.ts";
+import type { RunningGateway, WaitingCall } from "../admin/context.ts";
+import { readStatus } from "../admin/status/status.ts";
 import type { Settings } from "../config/index.ts";
 import { openConsole } from "../console/index.ts";
 import { databaseOf } from "./stores.ts";
 import { type Degradations, gauges, type StatusSources, watchDegradations } from "./status.ts";
 import type { RequestListener } from "../domain/request-event.ts";
 import { traceSampler } from "../domain/trace.ts";
+import type { Failover } from "../gateway/routing/failover.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { createCodecSlots } from "../imaging/codec.ts";
 import { requestCancel } from "../jobs/cancel.ts";
@@ -70,7 +72,9 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
   const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners });
   const alerts = openAlerts(basis, health);
-  const administered = { live, storage, blobs, health, jobs: jobs.port, degradations, recording, alerts };
+  const background = { alerts, degradations, recording, liveMetrics, otlp };
+  const ofVendors = { health, calls: core.failover.calls };
+  const administered = { live, storage, blobs, ...ofVendors, jobs: jobs.port, ...background };
   const forServer: ServerOptions = {
     spoolDirectory,
     safeFetch,
@@ -81,21 +85,19 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     core,
     blobs,
     jobs: jobs.port,
-    admin: administrationOf(load, administered),
+    ...administrationOf(load, administered),
     console: openConsole((error) => onProblem("the console could not be bundled", error)),
     identity: settings.identity,
     outcomes: storage.outcomes,
     codecSlots,
     overload,
     connections,
-    unready: () => (storage.damage() === null ? null : `the database is damaged: ${storage.damage()}`),
     undeclaredProxy,
     onProblem,
     listeners,
     beginTrace: settings.telemetry && traceSampler(settings.telemetry.sampleRatio),
     metrics: gatherMetrics(metrics, settings),
   };
-  const background = { alerts, degradations, recording, liveMetrics, otlp };
   return { basis, log, bootstrapped, blobs, opened, overload, jobs, background, forServer };
 }
 
@@ -209,14 +211,18 @@ interface AdministeredParts {
   storage: Storage;
   blobs: Blobs;
   health: Health;
+  calls: Failover["calls"];
   jobs: OpenedJobs["port"];
   degradations: Degradations;
   recording: Pick<Recording, "writeCounts">;
 }
 
-function administrationOf(load: LoadConfiguration, parts: AdministeredParts): ServerOptions["admin"] {
+function administrationOf(
+  load: LoadConfiguration,
+  parts: AdministeredParts,
+): Pick<ServerOptions, "admin" | "status" | "unready"> {
   const { live, storage } = parts;
-  return {
+  const admin = {
     store: storage.admin,
     clock: systemClock,
     get catalogue() {
@@ -225,19 +231,34 @@ function administrationOf(load: LoadConfiguration, parts: AdministeredParts): Se
     running: runningGateway(parts),
     configuration: openConfiguration(load, () => storage.snapshot.refresh()),
   };
+  return {
+    admin,
+    status: () => readStatus({ ...admin, by: { actor: "readiness" } }),
+    unready: () => (storage.damage() === null ? null : `the database is damaged: ${storage.damage()}`),
+  };
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
 function runningGateway(parts: AdministeredParts): RunningGateway {
-  const { live, health, jobs, blobs, degradations, recording, alerts } = parts;
+  const { live, health, calls, jobs, blobs, degradations, recording, alerts } = parts;
   return {
     writeCounts: () => recording.writeCounts(),
     degradations: () => degradations.now(),
     linkTo: (name) => blobs.links.sign(live.current.server.publicUrl ?? "", name),
     picturesKeptMs: () => live.current.blobs.retentionDays * DAY_MS,
     ejections: () => health.ejections(),
+    waitingCalls: () => waitingCalls(calls),
     testMail: alerts.testMail,
     cancelJob: (organizationId, id) => requestCancel({ ...jobs, blobs: blobs.store }, organizationId, id),
   };
+}
+
+function waitingCalls(calls: Failover["calls"]): WaitingCall[] {
+  const now = systemClock.monotonic();
+  return [...calls].flatMap(({ waiting }) => {
+    if (!waiting) return [];
+    const { since, ...call } = waiting;
+    return [{ ...call, waitedMs: now - since }];
+  });
 }

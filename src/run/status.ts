@@ -172,7 +172,10 @@ const CHECK_MS = 2_000;
 const DAMAGED = "The database is damaged: stop the gateway and run restore --force with a backup.";
 const AWAY = "The database is unavailable: charges wait in the journal.";
 
-type Sources = Pick<StatusSources, "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy">;
+type Sources = Pick<
+  StatusSources,
+  "live" | "storage" | "blobs" | "counters" | "overload" | "undeclaredProxy"
+>;
 
 /** The parts of this process that do not work properly, with the time since when. */
 export interface Degradations extends BackgroundWork {
@@ -187,35 +190,110 @@ export function watchDegradations(sources: Sources, clock: () => number): Degrad
     const parts = new Set(found.map(({ part }) => part));
     for (const part of since.keys()) if (!parts.has(part)) since.delete(part);
     for (const part of parts) if (!since.has(part)) since.set(part, clock());
-    return found.map(({ part, message }) => ({ part, message, since: since.get(part) ?? null }));
+    return found.map((one) => Object.assign({ since: since.get(one.part) ?? null }, one));
   };
   check();
   return { now: check, ...every(CHECK_MS, check, () => {}) };
 }
 
+/** Charges that wait for the ledger although the database is there: more are posted in a second. */
+const MAX_BACKLOG = 5_000;
+
 function degraded({
+  live,
   storage,
   blobs,
   counters,
   overload,
   undeclaredProxy,
-}: Sources): { part: string; message: string }[] {
+}: Sources): Omit<Degradation, "since">[] {
   const { differences } = storage.verification();
   const isDamaged = storage.damage() !== null;
-  const all: [part: string, isDegraded: boolean, message: string][] = [
-    ["database", isDamaged || !storage.snapshot.isDatabaseUp(), isDamaged ? DAMAGED : AWAY],
-    ["journal", !storage.journal.isWritable(), "The disk refuses charges: requests are refused."],
+  const isAway = isDamaged || !storage.snapshot.isDatabaseUp();
+  const isFull = !storage.journal.isWritable();
+  const { unusableChannels } = live.current;
+  const all: [isDegraded: boolean, part: Omit<Degradation, "since">][] = [
+    [isAway, { part: "database", isCritical: true, message: isDamaged ? DAMAGED : AWAY, path: "/" }],
     [
-      "object storage",
-      !blobs.isRemoteUp(),
-      "The object storage is unavailable: pictures wait on the local disk.",
+      isFull,
+      {
+        part: "journal",
+        isCritical: true,
+        message: "The disk refuses charges: requests are refused.",
+        path: "/",
+      },
     ],
-    ["limits", counters.isDegraded(), "Redis is unavailable: each process counts limits by itself."],
-    ["overload", overload.step > 0, "This server refuses requests because it lacks memory, disk or time."],
-    ["refused entries", storage.refused() > 0, `${storage.refused()} charges were refused by the database.`],
-    ["quarantine", storage.quarantined() > 0, `${storage.quarantined()} journal files were not understood.`],
-    ["proxy", undeclaredProxy.message !== null, undeclaredProxy.message ?? ""],
-    ["ledger", differences > 0, `The last verification of the ledger found ${differences} differences.`],
+    [
+      !blobs.isRemoteUp(),
+      {
+        part: "object storage",
+        message: "The object storage is unavailable: pictures wait on the local disk.",
+        path: "/images/gallery",
+      },
+    ],
+    [
+      counters.isDegraded(),
+      { part: "limits", message: "Redis is unavailable: each process counts limits by itself.", path: "/" },
+    ],
+    [
+      overload.step > 0,
+      {
+        part: "overload",
+        isCritical: true,
+        message: "This server refuses requests because it lacks memory, disk or time.",
+        path: "/",
+      },
+    ],
+    [
+      !isAway && storage.backlog() > MAX_BACKLOG,
+      {
+        part: "backlog",
+        message: `${storage.backlog()} charges wait for the ledger.`,
+        path: "/money/ledger",
+      },
+    ],
+    [
+      storage.refused() > 0,
+      {
+        part: "refused entries",
+        isCritical: true,
+        message: `${storage.refused()} charges were refused by the database.`,
+        path: "/money/ledger",
+      },
+    ],
+    [
+      storage.quarantined() > 0,
+      {
+        part: "quarantine",
+        message: `${storage.quarantined()} journal files were not understood.`,
+        path: "/money/ledger",
+      },
+    ],
+    [undeclaredProxy.message !== null, { part: "proxy", message: undeclaredProxy.message ?? "" }],
+    [
+      differences > 0,
+      {
+        part: "ledger",
+        isCritical: true,
+        message: `The last verification of the ledger found ${differences} differences.`,
+        path: "/money/ledger",
+      },
+    ],
+    [
+      !live.isNewest,
+      {
+        part: "configuration",
+        message: "The newest configuration was refused, and the one before it runs: the log says why.",
+      },
+    ],
+    [
+      unusableChannels.length > 0,
+      {
+        part: "channels",
+        message: `Channels that cannot be used: ${unusableChannels.join(", ")}.`,
+        path: "/models/providers",
+      },
+    ],
   ];
-  return all.filter(([, isDegraded]) => isDegraded).map(([part, , message]) => ({ part, message }));
+  return all.filter(([isDegraded]) => isDegraded).map(([, part]) => part);
 }

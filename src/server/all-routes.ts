@@ -72,8 +72,8 @@ export function allRoutes(
 
 /** Returns health, readiness and metrics, which may have a port of their own. */
 export function operatorRoutes(
-  { metrics, unready, server: { metricsToken } }: ServerOptions,
+  { metrics, unready, status, server: { metricsToken } }: ServerOptions,
   lifecycle: Lifecycle,
 ): HttpRoute[] {
-  return healthRoutes({ lifecycle, unready, metrics, metricsToken });
+  return healthRoutes({ lifecycle, unready, status, metrics, metricsToken });
 }

@@ -1,5 +1,6 @@
 import type { OperationContext } from "../admin/context.ts";
 import type { IdentitySettings } from "../admin/sign-in/identity-provider.ts";
+import type { InstallationStatus } from "../domain/status.ts";
 import type { Core } from "../gateway/core.ts";
 import type { ImageCore } from "../gateway/images.ts";
 import type { JobCore } from "../jobs/submit.ts";
@@ -53,6 +54,8 @@ export interface ServerOptions {
   connections: ConnectionLimit;
   /** Returns why balancers must not choose this process although it serves; null when they may. */
   unready(): string | null;
+  /** Returns the verdict on the installation, for the details of readiness. */
+  status(): Promise<InstallationStatus>;
   undeclaredProxy: UndeclaredProxy;
   /** Receives failures in the background. */
   onProblem(message: string, cause: unknown): void;

@@ -127,6 +127,7 @@ const RUNNING: RunningGateway = {
   cancelJob: async () => null,
   testMail: async () => ({ isSent: true, message: "" }),
   writeCounts: async () => {},
+  waitingCalls: () => [],
   degradations: () => [],
   linkTo: (name) => name,
   picturesKeptMs: () => DAY_MS,

@@ -223,7 +223,13 @@ test("the overview has the spending, the errors and the steps taken, also after 
   const charged = ledger.filter(({ kind }) => kind === "charge").length;
   expect(overview.totals).toMatchObject({ images: 2, errors: failed, requests: charged + failed });
   expect(overview.totals.p95Ms).toBeGreaterThan(0);
-  expect(overview.checklist).toEqual({ picture: true, key: false, vendor: true, budget: false });
+  expect(overview.checklist).toEqual({
+    picture: true,
+    key: false,
+    vendor: true,
+    budget: false,
+    alert: false,
+  });
   expect(overview.channels).toContainEqual(
     expect.objectContaining({ id: FALLBACK, errorRate: expect.any(Number) }),
   );
@@ -239,13 +245,20 @@ test("a proxy that is not declared is warned of once, and shown", async () => {
   const found = () =>
     fixture.gateway.logs().filter((line) => JSON.stringify(line).includes("TRUSTED_PROXIES"));
   const degraded = async (headers: Record<string, string>) =>
-    (await admin.send("GET", "/overview", undefined, headers)).body.degraded;
+    (await admin.send("GET", "/overview", undefined, headers)).body.status.causes.filter(
+      ({ kind }: { kind: string }) => kind === "part",
+    );
   expect(await degraded({})).toEqual([]);
   expect(found()).toEqual([]);
   for (const address of ["203.0.113.1", "203.0.113.2"])
     expect(await degraded({ "x-forwarded-for": address })).toEqual([
       {
-        part: "proxy",
+        kind: "part",
+        severity: "warning",
+        subject: "proxy",
+        organizationId: null,
+        figures: { part: "proxy" },
+        path: "/settings/configuration",
         since: expect.any(String),
         message: expect.stringContaining("A request from 127.0.0.1"),
       },

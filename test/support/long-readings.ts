@@ -33,6 +33,7 @@ export const LONG_READINGS: Readonly<Record<string, [method: string, path: strin
   "members.list": ["GET", "/members"],
   "tokens.list": ["GET", "/tokens"],
   "sessions.list": ["GET", "/sessions"],
+  "channels.list": ["GET", "/channels"],
   "channels.get": ["GET", "/channels/sandbox"],
   "channels.remove": null,
   "models.list": ["GET", "/models"],

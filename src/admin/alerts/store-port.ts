@@ -20,6 +20,21 @@ export interface AlertAdminStore {
   events(
     page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
   ): Promise<AlertEvent[]>;
+  /** Targets that processes held out of service when they last noted them; null is every organization. */
+  ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
+  /**
+   * Messages of alerts of these organizations, or of all, that failed within a day or that wait for longer than they
+   * should, with what was said of the newest.
+   */
+  undelivered(organizationIds?: readonly string[]): Promise<Undelivered[]>;
+}
+
+export interface Undelivered {
+  way: "mail" | "webhook";
+  count: number;
+  /** Unix milliseconds of the oldest. */
+  since: number;
+  result: string | null;
 }
 
 /** Filter by organization; an absent field matches every one. */

@@ -3,6 +3,7 @@ import { didYouMean } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
 import { changeEntry, inputField, requireReachable, requireSecretsForAddress, withReach } from "./entry.ts";
 import type { channelChangeSchema, channelCreationSchema } from "./schema.ts";
+import { readStatus, type ChannelHealth } from "../status/status.ts";
 import { viewChannel, type ChannelView } from "./view.ts";
 import { channelUses, describeUses, type ChannelUses } from "./uses.ts";
 import {
@@ -19,7 +20,8 @@ import type { OperationContext } from "../context.ts";
 /** Every channel: of the file, the environment, the database and the catalogue. */
 export async function listChannels(context: OperationContext): Promise<ChannelView[]> {
   const configured = await readConfigured(context);
-  return [...configured.state.channels.values()].map((channel) => viewOf(context, configured, channel));
+  const { channels: health } = await readStatus(context);
+  return [...configured.state.channels.values()].map((channel) => viewOf(configured, channel, health));
 }
 
 /** One channel with what depends on it. Throws 404. */
@@ -29,7 +31,8 @@ export async function getChannel(
 ): Promise<ChannelView & { uses: ChannelUses }> {
   const configured = await readConfigured(context);
   const channel = requireChannel(configured, id);
-  return { ...viewOf(context, configured, channel), uses: await channelUses(context, configured, id) };
+  const { channels: health } = await readStatus(context);
+  return { ...viewOf(configured, channel, health), uses: await channelUses(context, configured, id) };
 }
 
 /**
@@ -186,18 +189,17 @@ function unknown({ state }: Pick<ConfiguredValues, "state">, id: string): AdminE
 
 async function viewNow(context: OperationContext, id: string): Promise<ChannelView> {
   const configured = await readConfigured(context);
-  return viewOf(context, configured, requireChannel(configured, id));
+  return viewOf(configured, requireChannel(configured, id));
 }
 
 function viewOf(
-  { running, clock }: OperationContext,
   configured: ConfiguredValues,
   channel: ConfiguredChannel,
+  health?: ReadonlyMap<string, ChannelHealth>,
 ): ChannelView {
   return viewChannel(channel, {
     state: configured.state,
     entry: storedEntry(configured, "channel", channel.id),
-    ejections: running?.ejections() ?? null,
-    now: clock.now(),
+    health: health?.get(channel.id) ?? null,
   });
 }

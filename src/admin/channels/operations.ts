@@ -34,11 +34,10 @@ export const channelOperations = {
   "channels.list": operation({
     method: "GET",
     path: "/channels",
-    summary:
-      "Channels of the file, the environment, the database and the catalogue, with their health in this process",
+    summary: "Channels of the file, the environment, the database and the catalogue, with their health",
     role: "viewer",
     reach: "installation",
-    cost: "page",
+    cost: "report",
     input: z.strictObject({}),
     output: pageOf(channelSchema),
     run: async (context) => ({ data: await listChannels(context), next: null }),

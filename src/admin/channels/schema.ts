@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isoTimeSchema } from "../output.ts";
+import { channelHealthSchema } from "../status/schema.ts";
 
 /** Schemas of channels in administration. */
 
@@ -82,12 +83,9 @@ export const channelSchema = z.object({
   isOwnServer: z.boolean(),
   isUsable: z.boolean(),
   problems: z.array(z.string()).describe("Why it cannot be used"),
-  health: z.object({
-    state: z.enum(["ok", "ejected", "unknown"]),
-    since: isoTimeSchema.nullable(),
-    reason: z.enum(["overload", "account", "limited"]).nullable(),
-    targets: z.array(z.string()).describe("Its models that are out of service"),
-  }),
+  health: channelHealthSchema
+    .nullable()
+    .describe("Null for one that cannot be used, in the answer to a change, and while the database is away"),
   createdAt: isoTimeSchema.nullable(),
   version: z.int().nullable().describe("Null for one that is not in the database"),
 });

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { camelCase } from "../../lib/casing.ts";
 import { isMaskedHeader, isSecretName } from "../../lib/secret-names.ts";
 import type { ConfigurationState, ConfiguredChannel, StoredEntry } from "../configuration/store-port.ts";
-import type { Ejection } from "../../gateway/routing/health.ts";
+import type { ChannelHealth } from "../status/status.ts";
 import { isoTime } from "../output.ts";
 import { isSealed, partsOf } from "./entry.ts";
 import { MASK, type channelSchema } from "./schema.ts";
@@ -13,14 +13,13 @@ export type ChannelView = z.output<typeof channelSchema>;
 interface Surroundings {
   state: Pick<ConfigurationState, "problems">;
   entry: StoredEntry | undefined;
-  /** Null where no gateway runs in this process. */
-  ejections: readonly Ejection[] | null;
-  now: number;
+  /** Null where it was not read. */
+  health: ChannelHealth | null;
 }
 
 export function viewChannel(configured: ConfiguredChannel, surroundings: Surroundings): ChannelView {
   const { id, origin, declared, channel } = configured;
-  const { entry, state } = surroundings;
+  const { entry, state, health } = surroundings;
   const settings = partsOf(channel?.settings);
   const { baseUrl = declared["base_url"], apiKey, region = declared["region"] } = settings;
   const isOwn = origin === "database" && entry !== undefined;
@@ -41,23 +40,10 @@ export function viewChannel(configured: ConfiguredChannel, surroundings: Surroun
     problems: state.problems
       .filter((problem) => problem.kind === "channel" && problem.id === id)
       .map(({ path, message }) => `${path} ${message}`),
-    health: healthOf(id, channel !== null, surroundings),
+    health: channel === null ? null : health,
     createdAt: isOwn ? isoTime(entry.createdAt) : null,
     version: isOwn ? Number(entry.revision) : null,
   };
-}
-
-function healthOf(
-  id: string,
-  isUsable: boolean,
-  { ejections, now }: Pick<Surroundings, "ejections" | "now">,
-): ChannelView["health"] {
-  if (ejections === null || !isUsable) return { state: "unknown", since: null, reason: null, targets: [] };
-  const own = ejections.filter(({ target }) => target.startsWith(`${id}/`));
-  const longest = own.toSorted((one, other) => (other.lastedMs ?? 0) - (one.lastedMs ?? 0))[0];
-  if (!longest) return { state: "ok", since: null, reason: null, targets: [] };
-  const targets = [...new Set(own.map(({ target }) => target.slice(id.length + 1)))];
-  return { state: "ejected", since: isoTime(now - (longest.lastedMs ?? 0)), reason: longest.reason, targets };
 }
 
 function masked(

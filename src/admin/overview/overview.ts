@@ -5,7 +5,7 @@ import { fullestBudgets } from "./fullest-budgets.ts";
 import type { AdminContext } from "../context.ts";
 import { queryTimeSchema } from "../input.ts";
 import { getOrganization } from "../organizations/organizations.ts";
-import { channelStates, degradedParts, firstSteps } from "./state.ts";
+import { readStatus } from "../status/status.ts";
 import { topGroups } from "./top-groups.ts";
 import { isoTime } from "../output.ts";
 import { chooseCurrency, readSeries, type Series } from "../usage/range.ts";
@@ -28,7 +28,7 @@ export const overviewInputSchema = z.strictObject({
 export async function readOverview(
   context: AdminContext,
   input: z.output<typeof overviewInputSchema>,
-): Promise<z.input<typeof overviewSchema>> {
+): Promise<z.output<typeof overviewSchema>> {
   const { organizationId, currency: wanted, ...range } = input;
   const own = organizationId === undefined ? null : await getOrganization(context, organizationId);
   const series = readSeries(range, context.clock.now(), DAY_MS);
@@ -39,14 +39,13 @@ export async function readOverview(
     ...(organizationId !== undefined && { organizations: [organizationId] }),
   };
   const { usage } = context.store;
-  const [byModel, byOthers, overTime, errors, budgets, channels, degraded, checklist] = await Promise.all([
+  const [byModel, byOthers, overTime, errors, budgets, status, checklist] = await Promise.all([
     usage.spending(where, ["at", "model"]),
     usage.spending(where, ["organizationId", "keyId", "channel"]),
     usage.traffic(where, ["at"]),
     usage.errors(where, ["organizationId", "keyId", "model", "channel"]),
     fullestBudgets(context, organizationId, MAX_BUDGETS),
-    channelStates(context, where.organizations),
-    degradedParts(context),
+    readStatus(context, organizationId),
     firstSteps(context),
   ]);
   const { currency, currencies } = chooseCurrency(byOthers, wanted, own?.currency ?? "USD");
@@ -64,11 +63,15 @@ export async function readOverview(
     spend: spendByModel(series, byModel, currency),
     top: await topGroups(context, sums, currency, total.amount),
     budgets,
-    channels,
-    degraded,
+    status,
+    channels: [...status.channels]
+      .map(([id, health]) => Object.assign({ id }, health))
+      .toSorted((one, other) => RANK[one.state] - RANK[other.state] || other.requests - one.requests),
     checklist,
   };
 }
+
+const RANK = { ejected: 0, failing: 1, slow: 2, ok: 3, idle: 4, untried: 5 };
 
 /** Requests are all that came; the ledger may know of more charged ones than were counted. */
 function joined(total: ReturnType<typeof spendingOf>, traffic: ReturnType<typeof trafficView>) {
@@ -122,4 +125,22 @@ function spendByModel(
     id,
     amounts: points.map((at) => formatNanos(amounts.get(id)?.get(at) ?? 0n)),
   }));
+}
+
+/** Returns which of the first steps were taken. A key counts from the second on: the first start makes one. */
+async function firstSteps({ store, catalogue }: AdminContext) {
+  const [picture, keys, budgets, alerts] = await Promise.all([
+    store.usage.hasPictures(),
+    store.keys.page({ limit: 2 }),
+    store.budgets.page({ limit: 1 }),
+    store.alerts.page({ limit: 1 }),
+  ]);
+  const vendors = [...catalogue.channels.values()].filter(({ provider }) => provider !== "sandbox");
+  return {
+    picture,
+    key: keys.length > 1,
+    vendor: vendors.length > 0,
+    budget: budgets.length > 0,
+    alert: alerts.length > 0,
+  };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { TOKEN_CATEGORIES } from "../../domain/usage.ts";
 import { isoTimeSchema } from "../output.ts";
+import { channelHealthSchema, statusSchema } from "../status/schema.ts";
 
 /** Schemas of usage, requests and pictures for the console and programs. */
 
@@ -74,23 +75,14 @@ export const overviewSchema = z.object({
     channels: z.array(shareSchema),
   }),
   budgets: z.array(budgetUseSchema),
-  channels: z.array(
-    z.object({
-      id: z.string(),
-      state: z.enum(["ok", "ejected", "unknown"]),
-      since: isoTimeSchema.nullable(),
-      reason: z.string().nullable(),
-      requests: count,
-      errorRate: z.number().nullable().describe("From 0 to 1"),
-      p95Ms: milliseconds,
-    }),
-  ),
-  degraded: z.array(z.object({ part: z.string(), since: isoTimeSchema.nullable(), message: z.string() })),
+  status: statusSchema.describe("Whether all is well now"),
+  channels: z.array(channelHealthSchema.extend({ id: z.string() })),
   checklist: z.object({
     picture: z.boolean(),
     key: z.boolean(),
     vendor: z.boolean(),
     budget: z.boolean(),
+    alert: z.boolean(),
   }),
 });
 

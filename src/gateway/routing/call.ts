@@ -16,6 +16,8 @@ export class Call {
   vendorRequestId: string | undefined;
   /** The caller's fields that have no effect at the vendor. */
   ignoredParams: readonly string[] = NO_PARAMS;
+  /** The call while nothing of it has been answered; null afterwards. `since` is monotonic milliseconds. */
+  waiting: { channel: string; organization: string; since: number } | null = null;
   readonly #cancellation = new LightCancellation();
   readonly #deadlineTimer: DeadlineTimer;
   readonly #client: AbortSignal;

@@ -134,6 +134,7 @@ async function callOne<Reply>(
 ): Promise<Committed<Reply> | { error: UpstreamError }> {
   const startedAt = clock.monotonic();
   const call = new Call(deadlineTimer, clientSignal, target.channel.timeouts?.totalMs ?? totalMs);
+  call.waiting = { channel: target.channel.id, organization, since: startedAt };
   calls.add(call);
   const span = trace ? { spanId: newSpanId(), startedAt } : null;
   if (trace && span) call.cancellation.traceparent = traceparentOf(trace, span.spanId);
@@ -153,6 +154,7 @@ async function callOne<Reply>(
   };
   try {
     const reply = await callTarget(target, call, () => queue.hasAnother());
+    call.waiting = null;
     health.succeeded(target, organization);
     record("answered");
     return { reply, target, call, release };

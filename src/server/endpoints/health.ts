@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
+import type { InstallationStatus } from "../../domain/status.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { type HttpExchange, readSecret } from "../http-exchange.ts";
+import { type HttpExchange, queryOf, readSecret } from "../http-exchange.ts";
 import type { Lifecycle } from "../endpoint.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
@@ -9,14 +10,16 @@ interface HealthSettings {
   lifecycle: Lifecycle;
   /** Returns why the process is not ready although it serves; null when it is ready. */
   unready(): string | null;
+  status(): Promise<InstallationStatus>;
   /** Returns the metrics of every process on the port, in Prometheus' text format. */
   metrics(): Promise<string>;
-  /** Bearer token that `/metrics` requires; null for none. */
+  /** Bearer token that `/metrics` requires and that readiness tells names for; null for none. */
   metricsToken: string | null;
 }
 
 /** Routes of health, readiness and metrics for operators. */
-export function healthRoutes({ lifecycle, unready, metrics, metricsToken }: HealthSettings): HttpRoute[] {
+export function healthRoutes(settings: HealthSettings): HttpRoute[] {
+  const { lifecycle, unready, metrics, metricsToken } = settings;
   const open = {
     method: "GET",
     family: "images",
@@ -24,12 +27,17 @@ export function healthRoutes({ lifecycle, unready, metrics, metricsToken }: Heal
     auth: "public",
     because: "it is for the operator's probes",
   } as const;
-  const ready = ({ requestId }: HttpExchange): Response => {
+  const detailsOf = sharedDetails(settings);
+  const ready = async (exchange: HttpExchange): Promise<Response> => {
+    const { requestId, request } = exchange;
+    const details = queryOf(request.url).has("verbose") ? await detailsOf(request.headers) : {};
     const headers = baseHeaders(requestId);
-    if (lifecycle.phase !== "serving") return Response.json({ status: "draining" }, { status: 503, headers });
+    if (lifecycle.phase !== "serving")
+      return Response.json({ status: "draining", ...details }, { status: 503, headers });
     const reason = unready();
-    if (reason !== null) return Response.json({ status: "unready", reason }, { status: 503, headers });
-    return Response.json({ status: "ready" }, { headers });
+    if (reason === null) return Response.json({ status: "ready", ...details }, { headers });
+    const body = { status: "unready", reason, ...details };
+    return Response.json(body, { status: 503, headers });
   };
   return [
     {
@@ -66,10 +74,42 @@ export function healthRoutes({ lifecycle, unready, metrics, metricsToken }: Heal
   ];
 }
 
+/** A verdict is read anew after this time, however many ask. */
+const STATUS_MS = 2_000;
+
+/**
+ * Returns what `/readyz?verbose` adds. Names of organizations, models and vendors are for those who send the token of
+ * metrics; others are told the kinds of what is wrong.
+ */
+function sharedDetails({ status, metricsToken }: HealthSettings): (headers: Headers) => Promise<object> {
+  let read: { at: number; status: Promise<InstallationStatus> } | null = null;
+  return async (headers) => {
+    const now = performance.now();
+    if (!read || now - read.at > STATUS_MS) read = { at: now, status: status() };
+    const { state, checkedAt, causes } = await read.status;
+    const isTold = metricsToken !== null && isToken(headers, metricsToken);
+    return {
+      state,
+      checkedAt: new Date(checkedAt).toISOString(),
+      causes: causes.map((cause) => {
+        const { kind, severity, subject, since } = cause;
+        const shown = { kind, severity, since: since === null ? null : new Date(since).toISOString() };
+        if (!isTold) return kind === "part" ? Object.assign(shown, { subject }) : shown;
+        const { organizationId, message, path } = cause;
+        return Object.assign(shown, { subject, organizationId, message, path });
+      }),
+    };
+  };
+}
+
 /** Compares hashes, whose lengths are equal, so that the comparison takes the same time for every token. */
-function requireToken(headers: Headers, token: string): void {
+function isToken(headers: Headers, token: string): boolean {
   const hash = (text: string): Uint8Array => new Bun.CryptoHasher("sha256").update(text).digest();
-  if (timingSafeEqual(hash(readSecret(headers, []) ?? ""), hash(token))) return;
+  return timingSafeEqual(hash(readSecret(headers, []) ?? ""), hash(token));
+}
+
+function requireToken(headers: Headers, token: string): void {
+  if (isToken(headers, token)) return;
   const message = "Send the token for metrics as `Authorization: Bearer …`.";
   throw new GatewayError("authentication_required", message);
 }

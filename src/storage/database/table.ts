@@ -125,6 +125,14 @@ export function nullable<Value>({ read, write, ...rest }: Column<Value>): Column
   };
 }
 
+/** A column of texts in which an empty one stands for none, where a key or an index takes no null. */
+export function emptyAsNull(): Column<string | null> {
+  return {
+    read: (stored) => (stored === "" || stored === null ? null : String(stored)),
+    write: (value) => value ?? "",
+  };
+}
+
 /** A column in which null is an absent field. */
 export function optional<Value>({ write, ...rest }: Column<Value>): Column<Value | undefined> {
   return { ...rest, isOptional: true, write: (value) => (value === undefined ? null : write(value)) };

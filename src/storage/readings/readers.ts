@@ -105,5 +105,14 @@ export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof Adm
   requests: { add: CALLER, list: REPORTS, find: REPORTS, sweep: CALLER },
   pictures: { add: CALLER, list: REPORTS, sweep: CALLER },
   prompts: { add: CALLER, read: CALLER, organizationOf: CALLER, sweep: CALLER },
-  alerts: { create: CALLER, get: CALLER, page: REPORTS, update: CALLER, remove: CALLER, events: REPORTS },
+  alerts: {
+    create: CALLER,
+    get: CALLER,
+    page: REPORTS,
+    update: CALLER,
+    remove: CALLER,
+    events: REPORTS,
+    ejections: REPORTS,
+    undelivered: REPORTS,
+  },
 };

@@ -81,6 +81,14 @@ function noteEjections(
         VALUES (${processId}, ${target}, ${organization ?? ""}, ${reason}, ${now}, ${now})
         ON CONFLICT (process_id, target, organization_id)
           DO UPDATE SET seen_at = excluded.seen_at, reason = excluded.reason`;
+    const held = new Set(ejections.map(({ target, organization }) => `${organization ?? ""} ${target}`));
+    // What this process has taken back into service is forgotten at once, what a dead one noted after a while.
+    const own = await sql<{ target: string; organization_id: string }[]>`
+      SELECT target, organization_id FROM ejected_targets WHERE process_id = ${processId}`;
+    for (const { target, organization_id: organization } of own)
+      if (!held.has(`${organization} ${target}`))
+        await sql`DELETE FROM ejected_targets
+          WHERE process_id = ${processId} AND target = ${target} AND organization_id = ${organization}`;
     await sql`DELETE FROM ejected_targets WHERE seen_at < (SELECT ${now}) - ${forgetMs}`;
   });
 }

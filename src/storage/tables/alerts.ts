@@ -1,7 +1,18 @@
-import type { AlertAdminStore } from "../../admin/alerts/store-port.ts";
-import { definedFields, storeTime } from "../database/expressions.ts";
+import type { AlertAdminStore, Undelivered } from "../../admin/alerts/store-port.ts";
+import { definedFields, type Integer, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { bit, integer, json, named, nullable, table, text, time, type Row } from "../database/table.ts";
+import {
+  bit,
+  emptyAsNull,
+  integer,
+  json,
+  named,
+  nullable,
+  table,
+  text,
+  time,
+  type Row,
+} from "../database/table.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageBelow, pageOf } from "./list-page.ts";
 import type { AlertRecord } from "../../admin/alerts/schema.ts";
@@ -30,6 +41,13 @@ export const alertEvents = table<AlertEvent>("alert_events", {
   message: text(),
   firedAt: time(),
   resolvedAt: nullable(time()),
+});
+
+const ejected = table<Awaited<ReturnType<AlertAdminStore["ejections"]>>[number]>("ejected_targets", {
+  target: text(),
+  organizationId: emptyAsNull(),
+  reason: text(),
+  since: time(),
 });
 
 /** Rules of alerts and their findings, as administration sees them. */
@@ -86,9 +104,49 @@ export function alertAdminStore(database: Database): AlertAdminStore {
       );
       return rows.map(alertEvents.read);
     },
+    ejections: () => readEjected(database),
+    undelivered: (organizationIds) => readUndelivered(database, organizationIds),
   };
 }
 
 async function findAlert(sql: Sql, id: string): Promise<AlertRecord | null> {
   return alerts.first(await sql<Row[]>`SELECT * FROM alerts WHERE id = ${id}`);
+}
+
+async function readEjected(database: Database): ReturnType<AlertAdminStore["ejections"]> {
+  const rows = await database.read(
+    (sql) => sql<Row[]>`SELECT target, organization_id, MIN(reason) AS reason, MIN(since) AS since
+      FROM ejected_targets GROUP BY target, organization_id ORDER BY target LIMIT 1000`,
+  );
+  return rows.map(ejected.read);
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A message that waits for longer than this was not sent although it was due. */
+const DUE_MS = 60_000;
+
+async function readUndelivered(
+  database: Database,
+  organizationIds: readonly string[] | undefined,
+): Promise<Undelivered[]> {
+  if (organizationIds?.length === 0) return [];
+  const tables = [
+    ["mail", "mails", ""],
+    ["webhook", "webhook_deliveries", "AND event LIKE 'alert.%'"],
+  ] as const;
+  return await database.read(async (sql) => {
+    const now = sql`(SELECT ${storeTime(database.kind, sql)})`;
+    const found: Undelivered[] = [];
+    for (const [way, name, condition] of tables) {
+      const rows = await sql<{ count: Integer; since: Integer; result: string | null }[]>`
+        SELECT COUNT(*) AS count, MIN(created_at) AS since, MAX(last_result) AS result FROM ${sql.unsafe(name)}
+        WHERE ((status = 'waiting' AND (last_result IS NOT NULL OR created_at < ${now} - ${DUE_MS}))
+            OR (status = 'failed' AND created_at > ${now} - ${DAY_MS})) ${sql.unsafe(condition)}
+          ${ofOrganizations(sql, { organizationIds })}`;
+      const [row] = rows;
+      const count = Number(row?.count ?? 0);
+      if (count > 0) found.push({ way, count, since: Number(row?.since), result: row?.result ?? null });
+    }
+    return found;
+  });
 }

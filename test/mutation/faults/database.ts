@@ -98,8 +98,8 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "a process with a damaged database is ready",
     file: "src/server/endpoints/health.ts",
-    find: `{ status: "unready", reason }, { status: 503, headers }`,
-    replace: `{ status: "unready", reason }, { headers }`,
+    find: `return Response.json(body, { status: 503, headers });`,
+    replace: `return Response.json(body, { headers });`,
     tests: damage,
   },
   {

@@ -9,7 +9,14 @@ import type { Overview } from "./overview.ts";
 
 type Channel = Overview["channels"][number];
 
-const LEVELS: Record<Channel["state"], StatusLevel> = { ok: "good", ejected: "bad", unknown: "unknown" };
+const LEVELS: Record<Channel["state"], StatusLevel> = {
+  ok: "good",
+  slow: "warn",
+  failing: "warn",
+  ejected: "bad",
+  idle: "unknown",
+  untried: "unknown",
+};
 
 /** The state of each channel, and its figures of the last quarter of an hour. */
 export function ChannelCard({ channels }: { channels: readonly Channel[] }) {
@@ -69,29 +76,20 @@ function ChannelRow({ channel }: { channel: Channel }) {
   const { t } = useTranslation("overview");
   const { id, state, since, reason, requests, errorRate, p95Ms } = channel;
   const cell = "px-4 py-2.5";
-  // Calls fail, but too few for an ejection.
-  const isFailing = state === "ok" && errorRate === 1;
   return (
     <tr className="border-t border-line first:border-t-0">
       <td className={`${cell} font-medium`}>
-        <TextLink to="/models/providers" search={{ channel: id }}>
+        <TextLink to="/models/providers/$id" params={{ id }}>
           {id}
         </TextLink>
       </td>
       <td className={cell}>
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <Status level={isFailing ? "warn" : LEVELS[state]}>
-            {t(isFailing ? "state.failing" : `state.${state}`)}
-          </Status>
-          {state === "ejected" && (
+          <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>
+          {since !== null && (
             <span className="text-xs text-muted">
-              {reason}
-              {since !== null && (
-                <>
-                  {" · "}
-                  <Time at={since} />
-                </>
-              )}
+              {reason !== null && `${t([`reason.${reason}`, "reason"] as never, { reason })} · `}
+              <Time at={since} />
             </span>
           )}
         </span>

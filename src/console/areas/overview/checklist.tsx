@@ -11,6 +11,7 @@ const STEPS = [
   { id: "key", to: "/keys" },
   { id: "vendor", to: "/models/providers" },
   { id: "budget", to: "/money" },
+  { id: "alert", to: "/settings/alerts" },
 ] as const;
 
 /** Heights of the card in the layouts of one, two and four columns. */

@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { TriangleAlert } from "lucide-react";
 import { Suspense, lazy, useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
@@ -11,12 +10,10 @@ import { useRange } from "../../ui/filters/range.ts";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
-import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
 import { BudgetCard } from "./budget-card.tsx";
 import { ChannelCard } from "./channel-card.tsx";
 import { CHECKLIST_HEIGHT, Checklist, useHasChecklist } from "./checklist.tsx";
-import type { Overview } from "./overview.ts";
+import { StatusCard, StatusPill } from "./status-card.tsx";
 import { TopCard } from "./top-card.tsx";
 import { Totals } from "./totals.tsx";
 import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
@@ -32,7 +29,7 @@ export default function OverviewPage() {
   return (
     <Page
       title={t("title")}
-      about={query.data ? <Health overview={query.data} /> : <Skeleton className="h-5 w-32" />}
+      about={query.data ? <StatusPill status={query.data.status} /> : <Skeleton className="h-5 w-32" />}
       actions={
         <>
           {query.data && query.data.currencies.length > 1 && (
@@ -52,8 +49,8 @@ export default function OverviewPage() {
       <QueryState query={query} skeleton={<OverviewSkeleton />}>
         {(overview) => (
           <div className="flex flex-col gap-4">
+            <StatusCard causes={overview.status.causes} />
             <Checklist steps={overview.checklist} />
-            <Degraded parts={overview.degraded} />
             <Totals overview={overview} />
             <SpendCard overview={overview} />
             <div className="grid gap-4 lg:grid-cols-2">
@@ -92,40 +89,6 @@ function useOverview() {
   );
   useEvents(onEvent);
   return query;
-}
-
-function Health({ overview: { degraded, channels } }: { overview: Overview }) {
-  const { t } = useTranslation("overview");
-  const ejected = channels.filter(({ state }) => state === "ejected").length;
-  if (degraded.length > 0)
-    return <Status level="bad">{t("health.degraded", { count: degraded.length })}</Status>;
-  if (ejected > 0) return <Status level="warn">{t("health.ejected", { count: ejected })}</Status>;
-  return <Status level="good">{t("health.good")}</Status>;
-}
-
-/** The degraded parts of the gateway, each with the time since when. */
-function Degraded({ parts }: { parts: Overview["degraded"] }) {
-  const { t } = useTranslation("overview");
-  if (parts.length === 0) return null;
-  return (
-    <section aria-label={t("degraded")} className="rounded-lg border border-line bg-warn-soft px-4 py-3">
-      <ul className="flex flex-col gap-2">
-        {parts.map(({ part, since, message }) => (
-          <li key={part} className="flex items-start gap-3">
-            <TriangleAlert size={16} aria-hidden className="mt-0.5 shrink-0 text-warn" />
-            <span className="min-w-0 flex-1">
-              <span className="font-medium">{part}</span> <span className="text-muted">{message}</span>
-            </span>
-            {since !== null && (
-              <span className="text-muted">
-                {t("since")} <Time at={since} />
-              </span>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
 }
 
 /** The page's layout before its data is read. */

@@ -3,7 +3,14 @@ import { Status } from "../../ui/text/status.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import type { ListedChannel } from "./channel-values.ts";
 
-const LEVELS = { ok: "good", ejected: "bad", unknown: "unknown" } as const;
+const LEVELS = {
+  ok: "good",
+  slow: "warn",
+  failing: "warn",
+  ejected: "bad",
+  idle: "unknown",
+  untried: "unknown",
+} as const;
 
 /** The health of a channel, with its reason and the time since when. */
 export function ChannelHealth({ channel: { health, isUsable, problems } }: { channel: ListedChannel }) {
@@ -15,11 +22,14 @@ export function ChannelHealth({ channel: { health, isUsable, problems } }: { cha
         <span className="text-muted">{problems.join("; ")}</span>
       </span>
     );
+  if (health === null) return <Status level="unknown">{t("health.unread")}</Status>;
   const { state, since, reason } = health;
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
       <Status level={LEVELS[state]}>{t(`health.${state}`)}</Status>
-      {reason !== null && <span className="text-muted">{t(`reason.${reason}`)}</span>}
+      {reason !== null && (
+        <span className="text-muted">{t([`reason.${reason}`, "reason"] as never, { reason })}</span>
+      )}
       {since !== null && <Time at={since} />}
     </span>
   );

@@ -15,6 +15,7 @@ import { QueryState } from "../../ui/page/query-state.tsx";
 import { Details } from "../../ui/text/details.tsx";
 import { formatCount, formatDuration } from "../../ui/text/format.ts";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
+import { Time } from "../../ui/text/time.tsx";
 import { ChannelHealth, CredentialState } from "./channel-health.tsx";
 import { DEADLINES } from "./channel-values.ts";
 import { EditChannel } from "./edit-channel.tsx";
@@ -69,7 +70,8 @@ function Summary({ channel }: { channel: Channel }) {
         <Details
           entries={[
             [t("column.health"), <ChannelHealth channel={channel} />],
-            [t("health.targets"), health.targets.length === 0 ? null : health.targets.join(", ")],
+            [t("health.targets"), health && health.targets.length > 0 ? health.targets.join(", ") : null],
+            [t("health.probe"), health?.nextProbeAt ? <Time at={health.nextProbeAt} /> : null],
             [t("column.provider"), provider],
             [t("column.origin"), <Origin origin={origin} />],
             [t("column.credential"), <CredentialState channel={channel} />],

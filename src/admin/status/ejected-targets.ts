@@ -1,0 +1,160 @@
+import { targetName, type Route } from "../../domain/channel.ts";
+import type { StatusCause } from "../../domain/status.ts";
+import { isPattern } from "../../lib/pattern-map.ts";
+import type { AdminContext } from "../context.ts";
+import { isEnabled } from "../organizations/enabled-models.ts";
+import type { OrganizationRecord } from "../organizations/schema.ts";
+import { resolveRoute } from "../routes/routes.ts";
+
+/** A target that some process holds out of service, for one organization or for all (null). */
+export interface EjectedTarget {
+  target: string;
+  organizationId: string | null;
+  reason: string;
+  /** Unix milliseconds: the start of all of it, and when the next probe is allowed. */
+  since: number;
+  until: number | null;
+}
+
+/** Joins what this process holds out of service with what the others have noted in the store. */
+export async function readEjections({ store, running, clock }: AdminContext): Promise<EjectedTarget[]> {
+  const now = clock.now();
+  const own = (running?.ejections() ?? []).map(
+    ({ target, organization, reason, durationMs, lastedMs = 0 }): EjectedTarget => ({
+      target,
+      organizationId: organization,
+      reason,
+      since: now - lastedMs,
+      until: now + durationMs,
+    }),
+  );
+  const noted = (await store.alerts.ejections()).map((each) => Object.assign({ until: null }, each));
+  const all = Map.groupBy([...own, ...noted], ({ target, organizationId }) => `${organizationId} ${target}`);
+  return [...all.values()].flatMap(([first, ...others]) =>
+    first ? [{ ...first, since: Math.min(first.since, ...others.map(({ since }) => since)) }] : [],
+  );
+}
+
+/**
+ * Returns the targets out of service that some requests would call, and the models of which no target can be called.
+ * With `isOfAll` every target counts, else those of the organizations' routes. `called` names models that came lately:
+ * patterns cover any number.
+ */
+export function ejectionCauses(
+  { catalogue }: Pick<AdminContext, "catalogue">,
+  ejections: readonly EjectedTarget[],
+  organizations: readonly OrganizationRecord[],
+  { isOfAll, called }: { isOfAll: boolean; called: readonly string[] },
+): StatusCause[] {
+  if (ejections.length === 0) return [];
+  const declared = catalogue.routes.declared;
+  const models = new Set([...declared.keys(), ...called].filter((id) => !isPattern(id)));
+  const defaults = new Map(
+    [...models].flatMap((id) => {
+      const route = catalogue.routes.get(id);
+      return route ? [[id, route] as const] : [];
+    }),
+  );
+  const everyone = ejections.filter(({ organizationId }) => organizationId === null);
+  const own = new Map(organizations.map((each) => [each.id, ownRoutes(each, catalogue)]));
+  const dead = deadModels(defaults, everyone);
+  const found = dead
+    .filter(([id]) => isOfAll || organizations.some((each) => allows(each, id) && !own.get(each.id)?.has(id)))
+    .map(([id, route]) => modelCause(id, null, since(route, everyone)));
+  for (const organization of organizations) {
+    const { id } = organization;
+    const routes = own.get(id) ?? new Map<string, Route>();
+    const out = ejections.filter(({ organizationId }) => organizationId === null || organizationId === id);
+    const isOut = out.length > everyone.length;
+    if (!isOut && routes.size === 0) continue;
+    const theirs = isOut ? new Map([...defaults, ...routes]) : routes;
+    const known = new Set(dead.filter(([model]) => !routes.has(model)).map(([model]) => model));
+    for (const [model, route] of deadModels(theirs, out))
+      if (allows(organization, model) && !known.has(model))
+        found.push(modelCause(model, id, since(route, out)));
+  }
+  const isUsed = ({ target, organizationId }: EjectedTarget): boolean =>
+    isOfAll ||
+    organizations.some(
+      (each) =>
+        (organizationId === null || organizationId === each.id) &&
+        [...new Map([...declared, ...(own.get(each.id) ?? [])])].some(
+          ([model, route]) => allows(each, model) && mayCall(route, target),
+        ),
+    );
+  return [...found, ...ejections.filter(isUsed).map(targetCause)];
+}
+
+/** True for a model, or a pattern of models, of which the organization may call some. */
+function allows({ models }: OrganizationRecord, model: string): boolean {
+  return isPattern(model) || isEnabled(models, model);
+}
+
+function ownRoutes(
+  { routes }: OrganizationRecord,
+  { channels }: AdminContext["catalogue"],
+): Map<string, Route> {
+  return new Map(
+    Object.entries(routes).flatMap(([model, record]) => {
+      const route = resolveRoute(record, channels);
+      return typeof route === "string" ? [] : [[model, route] as const];
+    }),
+  );
+}
+
+function deadModels(routes: ReadonlyMap<string, Route>, out: readonly EjectedTarget[]): [string, Route][] {
+  const names = new Set(out.map(({ target }) => target));
+  return [...routes].filter(
+    ([, { targets }]) => targets.length > 0 && targets.every((target) => names.has(targetName(target))),
+  );
+}
+
+function mayCall({ targets }: Route, name: string): boolean {
+  return targets.some(
+    ({ channel, upstreamModel }) =>
+      name === `${channel.id}/${upstreamModel}` ||
+      (isPattern(upstreamModel) && name.startsWith(`${channel.id}/${upstreamModel.slice(0, -1)}`)),
+  );
+}
+
+/** A model is out from the time on at which its last target went. */
+function since({ targets }: Route, out: readonly EjectedTarget[]): number {
+  const times = targets.map((target) =>
+    Math.min(...out.filter((each) => each.target === targetName(target)).map((each) => each.since)),
+  );
+  return Math.max(...times);
+}
+
+function modelCause(model: string, organizationId: string | null, at: number): StatusCause {
+  const organization = organizationId === null ? "" : `&organization=${encodeURIComponent(organizationId)}`;
+  return {
+    kind: "model",
+    severity: "critical",
+    subject: model,
+    organizationId,
+    since: at,
+    message: `No target of ${model} can be called: all of them are out of service.`,
+    figures: { model },
+    path: `/models/detail?model=${encodeURIComponent(model)}${organization}`,
+  };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  account: "the vendor refuses the credential, its balance or its access to the model",
+  limited: "the vendor's limits are reached",
+  overload: "its calls fail in a row",
+};
+
+function targetCause({ target, organizationId, reason, since: at }: EjectedTarget): StatusCause {
+  const channel = target.slice(0, target.indexOf("/"));
+  return {
+    kind: "ejection",
+    severity: "warning",
+    subject: target,
+    organizationId,
+    since: at,
+    message: `${target} is out of service: ${REASONS[reason] ?? reason}.`,
+    figures: { target, reason },
+    path: `/models/providers/${encodeURIComponent(channel)}`,
+  };
+}

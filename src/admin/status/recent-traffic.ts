@@ -1,0 +1,126 @@
+import { ERROR_CODES } from "../../domain/gateway-error.ts";
+import { ATTEMPT_ROUTE, percentile } from "../../domain/traffic.ts";
+import type { AdminContext } from "../context.ts";
+import type { TrafficSum } from "../usage/store-port.ts";
+
+/** Calls and requests of the last 15 minutes by minute, and how long calls of each channel usually take. */
+export interface RecentTraffic {
+  /** Calls to vendors by minute, model, channel and outcome. */
+  calls: readonly TrafficSum[];
+  /** Requests of the last minutes by minute, organization and error code. */
+  requests: readonly TrafficSum[];
+  /** The median of the calls of a day by channel, in milliseconds. */
+  usualMs: ReadonlyMap<string, number>;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** The state of a channel is that of its calls in this time. */
+export const RECENT_MS = 15 * MINUTE_MS;
+/** What fails now has failed within this time. */
+const WINDOW_MS = 5 * MINUTE_MS;
+/** Fewest calls of a day that tell what is usual. */
+const MIN_USUAL = 20;
+
+/** Reads the sums that the state is decided from: some rows of a few minutes and of a day's hours. */
+export async function readRecentTraffic(
+  { store, running, clock }: AdminContext,
+  organizations: readonly string[] | undefined,
+): Promise<RecentTraffic> {
+  await running?.writeCounts();
+  const now = clock.now();
+  const of = organizations && { organizations };
+  const minutes = (ms: number) => ({ from: now - ms, to: now + MINUTE_MS, span: "minute" as const, ...of });
+  const day = { from: now - DAY_MS, to: now + MINUTE_MS, span: "hour" as const, ...of };
+  const [calls, requests, usual] = await Promise.all([
+    store.usage.traffic(minutes(RECENT_MS), ["at", "model", "channel", "route", "code"]),
+    store.usage.traffic(minutes(WINDOW_MS), ["at", "organizationId", "route", "code"]),
+    store.usage.traffic(day, ["channel", "route"]),
+  ]);
+  return {
+    calls: calls.filter(isCall),
+    requests: requests.filter((sum) => !isCall(sum)),
+    usualMs: medians(usual),
+  };
+}
+
+function isCall({ route }: TrafficSum): boolean {
+  return route === ATTEMPT_ROUTE;
+}
+
+function medians(sums: readonly TrafficSum[]): Map<string, number> {
+  const known = sums.filter((sum) => isCall(sum) && sum.requests - sum.errors >= MIN_USUAL);
+  return new Map(known.map(({ channel, durations }) => [channel, percentile(durations, 0.5) ?? 0]));
+}
+
+/** Outcomes of calls for which the vendor is not to blame. */
+const NOT_FAILED: ReadonlySet<string> = new Set(["", "rejected", "refused", "caller_gone", "stopped"]);
+
+/** True when a call failed at the vendor, or a request at the gateway or a vendor; a caller's mistake is none. */
+export function isFailure({ route, code }: Pick<TrafficSum, "route" | "code">): boolean {
+  if (route === ATTEMPT_ROUTE) return !NOT_FAILED.has(code);
+  return code in ERROR_CODES && ERROR_CODES[code as keyof typeof ERROR_CODES].status >= 500;
+}
+
+/** The failures among the newest of some sums. */
+export interface Failures {
+  failed: number;
+  all: number;
+  minutes: number;
+  /** Start of the first minute of failures without a good one in between. */
+  since: number;
+  /** The code or outcome of most of them. */
+  code: string;
+}
+
+const ENOUGH = 10;
+/** Fewest and smallest share of failures that count as trouble: some of few, or a tenth of many. */
+const FEW = { failed: 3, share: 0.5 };
+const MANY = { failed: 5, share: 0.1 };
+
+/**
+ * Returns the failures among the newest calls or requests, where they are many: only as many minutes count as it takes
+ * to see ten, five at most, so that trouble that is over is soon forgotten. Null when all is well.
+ */
+export function recentFailures(sums: readonly TrafficSum[], now: number): Failures | null {
+  const byMinute = Map.groupBy(sums, ({ at }) => at);
+  const newest = [...byMinute.keys()].toSorted((one, other) => other - one);
+  const counted: TrafficSum[] = [];
+  let all = 0;
+  let from = now;
+  for (const at of newest) {
+    if (at + MINUTE_MS < now - WINDOW_MS || all >= ENOUGH) break;
+    const own = byMinute.get(at) ?? [];
+    counted.push(...own);
+    all += own.reduce((sum, { requests }) => sum + requests, 0);
+    from = at;
+  }
+  const failures = counted.filter(isFailure);
+  const failed = failures.reduce((sum, { requests }) => sum + requests, 0);
+  const isTrouble = [FEW, MANY].some((bound) => failed >= bound.failed && failed >= all * bound.share);
+  if (!isTrouble) return null;
+  const minutes = Math.max(1, Math.ceil((now - from) / MINUTE_MS));
+  return { failed, all, minutes, since: troubleSince(byMinute, newest), code: mostOf(failures) };
+}
+
+/** Goes back over all minutes whose calls mostly failed. */
+function troubleSince(
+  byMinute: ReadonlyMap<number, readonly TrafficSum[]>,
+  newest: readonly number[],
+): number {
+  let since = newest[0] ?? 0;
+  for (const at of newest) {
+    const own = byMinute.get(at) ?? [];
+    const failed = own.filter(isFailure).reduce((sum, { requests }) => sum + requests, 0);
+    const all = own.reduce((sum, { requests }) => sum + requests, 0);
+    if (failed < all * MANY.share) break;
+    since = at;
+  }
+  return since;
+}
+
+function mostOf(failures: readonly TrafficSum[]): string {
+  const counts = new Map<string, number>();
+  for (const { code, requests } of failures) counts.set(code, (counts.get(code) ?? 0) + requests);
+  return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? "";
+}

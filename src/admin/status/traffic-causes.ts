@@ -1,0 +1,150 @@
+import { percentile } from "../../domain/traffic.ts";
+import type { StatusCause } from "../../domain/status.ts";
+import { findPrice } from "../../gateway/metering/price.ts";
+import type { AdminContext, WaitingCall } from "../context.ts";
+import type { OrganizationRecord } from "../organizations/schema.ts";
+import { priceIndex } from "../prices/price-index.ts";
+import { recentFailures, RECENT_MS, type RecentTraffic } from "./recent-traffic.ts";
+
+const MINUTE_MS = 60_000;
+/** Share of an organization's requests that must fail for most of them to be lost. */
+const MOST = 0.5;
+
+/** The models of a channel whose calls fail. */
+export function vendorCauses({ calls }: RecentTraffic, now: number): StatusCause[] {
+  const groups = Map.groupBy(calls, ({ channel, model }) => `${channel} ${model}`);
+  return [...groups.values()].flatMap((sums): StatusCause[] => {
+    const [{ channel, model } = { channel: "", model: "" }] = sums;
+    const failures = recentFailures(sums, now);
+    if (!failures) return [];
+    const { failed, all, minutes, since, code } = failures;
+    return [
+      {
+        kind: "calls",
+        severity: "warning",
+        subject: `${channel}/${model}`,
+        organizationId: null,
+        since,
+        message: `${failed} of ${all} calls to ${channel} for ${model} failed in the last ${minutes} min, most with ${code}.`,
+        figures: { channel, model, failed, all, minutes, outcome: code },
+        path: `/models/providers/${encodeURIComponent(channel)}`,
+      },
+    ];
+  });
+}
+
+/** Organizations whose requests fail at the gateway or its vendors. */
+export function requestCauses({ requests }: RecentTraffic, now: number): StatusCause[] {
+  const groups = Map.groupBy(requests, ({ organizationId }) => organizationId);
+  return [...groups].flatMap(([organizationId, sums]): StatusCause[] => {
+    const failures = recentFailures(sums, now);
+    if (!failures) return [];
+    const { failed, all, minutes, since, code } = failures;
+    return [
+      {
+        kind: "requests",
+        severity: failed >= all * MOST ? "critical" : "warning",
+        subject: organizationId,
+        organizationId: organizationId === "" ? null : organizationId,
+        since,
+        message: `${failed} of ${all} requests of ${organizationId} failed in the last ${minutes} min, most with ${code}.`,
+        figures: { organization: organizationId, failed, all, minutes, code },
+        path: `/requests?status=5xx${organizationId === "" ? "" : `&organization=${encodeURIComponent(organizationId)}`}`,
+      },
+    ];
+  });
+}
+
+/** Fewest calls that show that a vendor is slow. */
+const FEW_SLOW = 3;
+/** A call waits for long after this, and after so many times what is usual; without a usual time, after a minute. */
+const LONG_MS = 10_000;
+const TIMES_USUAL = 8;
+const UNKNOWN_MS = MINUTE_MS;
+
+/** Channels whose calls wait, or were answered, far later than is usual for them. */
+export function slowCauses(
+  { calls, usualMs }: RecentTraffic,
+  waiting: readonly WaitingCall[],
+  now: number,
+): StatusCause[] {
+  const waits = Map.groupBy(waiting, ({ channel }) => channel);
+  const answered = Map.groupBy(
+    calls.filter(({ at }) => at > now - RECENT_MS / 3),
+    ({ channel }) => channel,
+  );
+  const channels = new Set([...waits.keys(), ...answered.keys()]);
+  return [...channels].flatMap((channel): StatusCause[] => {
+    const usual = usualMs.get(channel);
+    const bound = usual === undefined ? UNKNOWN_MS : Math.max(LONG_MS, usual * TIMES_USUAL);
+    const long = (waits.get(channel) ?? []).filter(({ waitedMs }) => waitedMs >= bound);
+    const longest = Math.max(0, ...long.map(({ waitedMs }) => waitedMs));
+    const durations = sumsOf((answered.get(channel) ?? []).map((sum) => sum.durations));
+    const count = durations.reduce((sum, each) => sum + each, 0);
+    const median = percentile(durations, 0.5) ?? 0;
+    const isLate = usual !== undefined && count >= FEW_SLOW && median >= bound / 2;
+    if (long.length < FEW_SLOW && !isLate) return [];
+    const seconds = Math.round(Math.max(longest, isLate ? median : 0) / 1000);
+    const usually = Math.round((usual ?? 0) / 100) / 10;
+    return [
+      {
+        kind: "slow",
+        severity: "warning",
+        subject: channel,
+        organizationId: null,
+        since: longest > 0 ? now - longest : null,
+        message: `${channel} takes ${seconds} s to answer${usual === undefined ? "" : `, usually ${usually} s`}.`,
+        figures: { channel, seconds, usual: usually, calls: long.length },
+        path: `/models/providers/${encodeURIComponent(channel)}`,
+      },
+    ];
+  });
+}
+
+function sumsOf(all: readonly (readonly number[])[]): number[] {
+  const sums: number[] = [];
+  for (const one of all) for (const [index, count] of one.entries()) sums[index] = (sums[index] ?? 0) + count;
+  return sums;
+}
+
+/** Models that organizations have asked for lately and that still have no price in their currency. */
+export async function priceCauses(
+  { store, catalogue, clock }: AdminContext,
+  { requests }: RecentTraffic,
+  organizations: readonly OrganizationRecord[],
+): Promise<StatusCause[]> {
+  const now = clock.now();
+  const refused = new Set(
+    requests.filter(({ code }) => code === NO_PRICE).map(({ organizationId }) => organizationId),
+  );
+  const concerned = organizations.filter(({ id }) => refused.has(id));
+  if (concerned.length === 0) return [];
+  const range = { from: now - RECENT_MS, to: now + MINUTE_MS, span: "minute" as const };
+  const sums = await store.usage.traffic({ ...range, organizations: concerned.map(({ id }) => id) }, [
+    "organizationId",
+    "model",
+    "code",
+  ]);
+  const price = priceIndex(await store.prices.list(), catalogue.prices);
+  return sums.flatMap(({ organizationId, model: id, code, requests: count }): StatusCause[] => {
+    const organization = concerned.find((each) => each.id === organizationId);
+    const model = catalogue.models.get(id);
+    if (code !== NO_PRICE || !organization || !model) return [];
+    if (findPrice({ price }, organization, model, now)) return [];
+    const { currency } = organization;
+    return [
+      {
+        kind: "price",
+        severity: "critical",
+        subject: id,
+        organizationId,
+        since: null,
+        message: `${id} has no price in ${currency} for ${organizationId}: its requests are refused.`,
+        figures: { model: id, organization: organizationId, currency, count },
+        path: `/models/prices?model=${encodeURIComponent(id)}&organization=${encodeURIComponent(organizationId)}`,
+      },
+    ];
+  });
+}
+
+const NO_PRICE = "MODEL_PRICE_NOT_CONFIGURED";
