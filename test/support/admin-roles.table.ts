@@ -154,6 +154,10 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
     "viewer",
     hidden(({ keyId: id }) => [{ id }]),
   ),
+  "keys.example": row(
+    "viewer",
+    hidden(({ keyId: id }) => [{ id }]),
+  ),
   "keys.update": row(
     "admin",
     hidden(({ keyId: id }) => [{ id, isDisabled: true }]),

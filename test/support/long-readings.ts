@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const from = new Date(Date.now() - DAY_MS).toISOString();
 const CORRECTION = { ...PRICE, from, reason: "tried", organizationId: "default" };
 
-/** The call of each operation that reads more than a page; `null` changes something, and reads what another one does. */
+/** The call of each operation that reads more than a page; `null` reads what another one does. */
 export const LONG_READINGS: Readonly<Record<string, [method: string, path: string, body?: object] | null>> = {
   "ledger.verify": ["GET", "/ledger/verify"],
   "audit.verify": ["GET", "/audit/verify"],
@@ -27,6 +27,7 @@ export const LONG_READINGS: Readonly<Record<string, [method: string, path: strin
   "priceCorrections.apply": null,
   "routes.explain": ["POST", "/routes/explain", { organizationId: "default", model: "sandbox-chat" }],
   "requests.get": ["GET", "/requests/template"],
+  "keys.example": null,
   "keys.list": ["GET", "/keys"],
   "leases.list": ["GET", "/leases"],
   "webhooks.list": ["GET", "/webhooks"],

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { AdminContext } from "../context.ts";
 import { createKey, getKey, listKeys, removeKey, rotateKey, updateKey } from "./keys.ts";
+import { exampleCall } from "./example-call.ts";
 import { operation } from "../operation.ts";
 import { doneSchema, pageOf } from "../output.ts";
 import {
@@ -53,6 +54,17 @@ export const keyOperations = {
     input: idSchema,
     output: keySchema,
     run: (context, { id }) => getKey(context, id),
+  }),
+  "keys.example": operation({
+    method: "GET",
+    path: "/keys/{id}/example",
+    summary: "A model that would answer a call with the key now, for examples; null where none would",
+    role: "viewer",
+    reach: "organization",
+    cost: "report",
+    input: idSchema,
+    output: z.object({ model: z.string().nullable(), kind: z.enum(["text", "image"]) }),
+    run: (context, { id }) => exampleCall(context, id),
   }),
   "keys.update": operation({
     method: "PATCH",

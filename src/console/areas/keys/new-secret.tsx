@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
-import { useModelOptions } from "../../api/options.ts";
+import { useOperationQuery } from "../../api/queries.ts";
 import { SecretOnce } from "../../ui/overlay/secret-once.tsx";
 import type { Key } from "./key-view.tsx";
 import { keySnippets } from "./snippets.ts";
@@ -19,17 +19,8 @@ export function NewSecret({ made, onClose }: { made: Output<"keys.create">; onCl
   );
 }
 
-/** Returns a model that a key may call, for example calls: a text model where there is one. */
-export function useSampleModel({ models, scopes }: Pick<Key, "models" | "scopes">): {
-  model: string;
-  kind: "text" | "image";
-} {
-  const options = useModelOptions();
-  const allowed = options.filter(({ id }) => models === "*" || models.includes(id));
-  const isOfText = scopes.some((scope) => scope !== "ai:image");
-  const isOfImages = scopes.some((scope) => scope !== "ai:llm");
-  const image = isOfImages ? allowed.find(({ detail }) => detail === "image") : undefined;
-  const text = isOfText ? allowed.find(({ detail }) => detail !== "image") : undefined;
-  if (text) return { model: text.id, kind: "text" };
-  return { model: image?.id ?? "MODEL", kind: isOfText && !image ? "text" : "image" };
+/** Returns a model that would answer a call with the key now, for example calls. */
+export function useSampleModel({ id }: Pick<Key, "id">): { model: string; kind: "text" | "image" } {
+  const { data } = useOperationQuery("keys.example", { id });
+  return { model: data?.model ?? "MODEL", kind: data?.kind ?? "text" };
 }

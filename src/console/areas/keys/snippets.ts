@@ -1,8 +1,13 @@
 import type { Snippet } from "../../ui/text/code-snippet.tsx";
 
 /** A first call with a key in curl, Python and TypeScript. */
-export function keySnippets(secret: string, kind: "image" | "text", model = "MODEL"): Snippet[] {
-  const base = `${location.origin}/v1`;
+export function keySnippets(
+  secret: string,
+  kind: "image" | "text",
+  model = "MODEL",
+  origin = location.origin,
+): Snippet[] {
+  const base = `${origin}/v1`;
   return kind === "image" ? imageSnippets(base, secret, model) : textSnippets(base, secret, model);
 }
 
@@ -87,7 +92,7 @@ ${call}`,
 function typescript(base: string, secret: string, call: string): Snippet {
   return {
     label: "TypeScript",
-    code: `import OpenAI from "openai-6";
+    code: `import OpenAI from "openai";
 
 const client = new OpenAI({ baseURL: "${base}", apiKey: "${secret}" });
 ${call}`,

@@ -11,8 +11,10 @@ export interface DialogProps {
   onClose(): void;
   /** `m` is right for a form. */
   size?: "s" | "m" | "l";
-  /** For a question that needs an answer: neither a press outside nor Escape closes it. */
+  /** For a question that needs an answer: a press outside does not close it. */
   isAlert?: boolean;
+  /** Keeps Escape from closing it. */
+  isHeld?: boolean;
   /** Below the content, always in sight. */
   footer?: ReactNode;
   children: ReactNode;
@@ -27,6 +29,7 @@ export function Dialog({
   onClose,
   size = "m",
   isAlert = false,
+  isHeld = false,
   footer,
   children,
 }: DialogProps) {
@@ -36,6 +39,7 @@ export function Dialog({
       isOpen={isOpen}
       onOpenChange={(isOpen) => !isOpen && onClose()}
       isDismissable={!isAlert}
+      isKeyboardDismissDisabled={isHeld}
       className="fixed inset-0 z-40 flex items-end justify-center bg-black/40 sm:items-start sm:p-4 sm:pt-[8vh]"
     >
       <Modal className={`w-full animate-appear ${SIZES[size]}`}>

@@ -1,4 +1,5 @@
 import { Check, Copy, TriangleAlert } from "lucide-react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button } from "../forms/button.tsx";
 import { CodeSnippet, type Snippet } from "../text/code-snippet.tsx";
@@ -20,6 +21,11 @@ interface SecretOnceProps {
 export function SecretOnce({ title, about, secret, snippets = [], onClose }: SecretOnceProps) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(secret ?? "");
+  const [isHeld, setHeld] = useState(true);
+  const copyOnce = () => {
+    copy();
+    setHeld(false);
+  };
   if (secret === null) return null;
   return (
     <Dialog
@@ -27,6 +33,7 @@ export function SecretOnce({ title, about, secret, snippets = [], onClose }: Sec
       isOpen
       onClose={onClose}
       isAlert
+      isHeld={isHeld}
       footer={
         <Button kind="primary" onPress={onClose}>
           {t("secret.done")}
@@ -45,7 +52,7 @@ export function SecretOnce({ title, about, secret, snippets = [], onClose }: Sec
           >
             {secret}
           </code>
-          <Button autoFocus icon={isCopied ? Check : Copy} onPress={copy}>
+          <Button autoFocus icon={isCopied ? Check : Copy} onPress={copyOnce}>
             {isCopied ? t("copied") : t("copy")}
           </Button>
         </div>

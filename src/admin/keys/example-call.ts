@@ -1,0 +1,48 @@
+import type { AdminContext } from "../context.ts";
+import { explainRoute } from "../routes/explain-route.ts";
+import { getKey } from "./keys.ts";
+
+/** What a first call with a key asks for: a model that would answer just now; null where none would. */
+interface ExampleCall {
+  model: string | null;
+  kind: "text" | "image";
+}
+
+/** Models that are tried before it is said that none would answer. */
+const MAX_TRIED = 50;
+const MONTH_MS = 31 * 24 * 60 * 60_000;
+
+/**
+ * Finds a model that the key may call, that has a price and a target in service: one that the key has used lately, else
+ * one of text, else one of pictures. Throws 404 for an unknown key.
+ */
+export async function exampleCall(context: AdminContext, id: string): Promise<ExampleCall> {
+  const { store, catalogue, clock, running } = context;
+  const key = await getKey(context, id);
+  const now = clock.now();
+  const range = { from: now - MONTH_MS, to: now, span: "day" as const, keys: [id] };
+  const used = (await store.usage.spending(range, ["model"]))
+    .toSorted((one, other) => other.requests - one.requests)
+    .map(({ model }) => model);
+  const ofText = catalogue.models.declared
+    .entries()
+    .flatMap(([name, { type }]) => (type === "chat" || type === "messages" ? [name] : []));
+  const ofPictures = catalogue.models.declared
+    .entries()
+    .flatMap(([name, { type }]) => (type === "image" ? [name] : []));
+  const health = running?.ejections() ?? [];
+  let tried = 0;
+  for (const model of new Set([...used, ...ofText, ...ofPictures])) {
+    const known = catalogue.models.get(model);
+    if (!known || known.type === "embedding" || model.endsWith("*")) continue;
+    const scope = known.type === "image" ? "ai:image" : "ai:llm";
+    if (!key.scopes.some((own) => own === scope || own === "ai:*")) continue;
+    if (++tried > MAX_TRIED) break;
+    const question = { organization: key.organizationId, key: id, model, health };
+    const { refusal, targets } = await explainRoute(context, question);
+    if (refusal === null && targets.some(({ share }) => share > 0))
+      return { model, kind: known.type === "image" ? "image" : "text" };
+  }
+  const isOfImages = key.scopes.every((own) => own === "ai:image");
+  return { model: null, kind: isOfImages ? "image" : "text" };
+}
