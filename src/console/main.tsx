@@ -4,7 +4,7 @@ import { lazy, StrictMode, Suspense, useEffect, useState } from "react";
 import { I18nProvider } from "react-aria-components/I18nProvider";
 import { createRoot } from "react-dom/client";
 import { useTranslation } from "react-i18next";
-import { queryClient, SESSION_ENDED } from "./api/queries.ts";
+import { queryClient } from "./api/queries.ts";
 import { router } from "./router.tsx";
 import { startTheme } from "./shell/theme.ts";
 import { startI18n } from "./texts/i18n.ts";
@@ -14,7 +14,6 @@ const Toasts = lazy(async () => ({ default: (await import("./ui/overlay/toasts.t
 
 startTheme();
 await startI18n();
-window.addEventListener(SESSION_ENDED, signInAgain);
 const root = document.getElementById("root");
 if (root)
   createRoot(root).render(
@@ -39,11 +38,4 @@ function Console() {
       </QueryClientProvider>
     </I18nProvider>
   );
-}
-
-/** Opens the sign-in page, which leads back to the present page. */
-function signInAgain(): void {
-  const { pathname, href } = router.state.location;
-  if (pathname.endsWith("/sign-in") || pathname.endsWith("/key")) return;
-  void router.navigate({ to: "/sign-in", search: { next: href } }).then(() => queryClient.clear());
 }

@@ -11,7 +11,9 @@ import {
 } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { parseSearch, readSearch, renderSearch, type Search } from "./address.ts";
+import { ApiError } from "./api/call.ts";
 import { queryClient, sessionQuery } from "./api/queries.ts";
+import { AwayPage } from "./shell/away-page.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { FailedState } from "./ui/page/failed-state.tsx";
 import { Page } from "./ui/page/page.tsx";
@@ -40,13 +42,20 @@ const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
   component: Shell,
+  errorComponent: AwayPage,
   async beforeLoad({ location }) {
-    const session = await queryClient.ensureQueryData(sessionQuery).catch(() => null);
+    const session = await queryClient.ensureQueryData(sessionQuery).catch(nullWhereSignedOut);
     if (!session || session.mustChangePassword)
       throw redirect({ to: "/sign-in", search: { next: location.href } });
     return { session };
   },
 });
+
+/** Only a 401 means that nobody is signed in; all else says nothing about it. */
+function nullWhereSignedOut(error: unknown): null {
+  if (error instanceof ApiError && error.status === 401) return null;
+  throw error;
+}
 
 type Page = () => Promise<{ default: RouteComponent }>;
 

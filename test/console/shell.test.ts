@@ -31,7 +31,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
   test("a new installation is led through its first steps", async () => {
     await shown.open("/");
     await shown.find("heading", "First steps");
-    await shown.see("0 of 4 done");
+    await shown.see("0 of 5 done");
     expect(await shown.accessibilityFindings()).toEqual([]);
     const links = await shown.page.$$eval("ol a", (links) => links.map((link) => link.getAttribute("href")));
     expect(links).toEqual([
@@ -39,6 +39,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
       "/console/keys",
       "/console/models/providers",
       "/console/money",
+      "/console/settings/alerts",
     ]);
   });
 
@@ -57,7 +58,7 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     expect(text).toMatch(/Spend\s+\$0\.02/);
     expect(text).toContain("1 failed");
     await shown.see("Sandbox A");
-    await shown.see("1 of 4 done");
+    await shown.see("1 of 5 done");
     expect(await shown.accessibilityFindings()).toEqual([]);
   });
 
@@ -186,12 +187,50 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     await shown.page.setViewport(WIDE);
   });
 
-  test("a session that ends leads to signing in and back", async () => {
-    await shown.open("/settings/account");
+  test("a session that ends is renewed over the page, which keeps what was written and does it", async () => {
+    await shown.open("/keys/new");
+    await shown.fill("Name", "written before");
     await shown.endSession();
-    await shown.press("link", "Webhooks");
-    await shown.page.waitForFunction(`location.pathname === "/console/sign-in"`);
-    expect(new URL(shown.page.url()).searchParams.get("next")).toContain("/settings");
+    await shown.press("button", "Create key");
+    await shown.find("heading", "Your session has ended");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    await shown.fill("Password", "a-password-for-tests");
+    await shown.page.keyboard.press("Enter");
+    await shown.find("heading", "Your new key");
+    const { data } = await (await shown.signIn()).act("GET", "/keys?search=written");
+    expect(data.map(({ name }: { name: string }) => name)).toEqual(["written before"]);
+    await shown.page.keyboard.press("Escape");
+    await shown.find("heading", "Your new key");
+    await shown.press("button", "Copy");
+    await shown.press("button", "I have copied it");
+    await shown.untilClosed();
+  });
+
+  test("an outage is said in place of the page and ends by itself; nobody is signed out", async () => {
+    const { page } = shown;
+    let isAway = true;
+    const answer = async (request: HTTPRequest) => {
+      if (!isAway || !request.url().endsWith("/admin/v1/session")) return await request.continue();
+      const error = { type: "dependency_unavailable", message: "the database is unavailable", field: null };
+      await request.respond({
+        status: 503,
+        contentType: "application/json",
+        body: JSON.stringify({ error }),
+      });
+    };
+    await page.setRequestInterception(true);
+    page.on("request", answer);
+    await shown.open("/jobs");
+    await shown.find("heading", "The database is unavailable");
+    expect(path()).toBe("/console/jobs");
+    expect(await shown.accessibilityFindings()).toEqual([]);
+    isAway = false;
+    await shown.find("heading", "Jobs");
+    await shown.open("/sign-in?next=/images");
+    await page.waitForFunction(`location.pathname === "/console/images"`);
+    page.off("request", answer);
+    await page.setRequestInterception(false);
+    await shown.endSession();
   });
 
   test("a generated password is changed before anything else", async () => {

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Operations, OperationName } from "../../admin/operations.ts";
 import { operationPaths } from "./operation-paths.ts" with { type: "macro" };
 import { readBody } from "./public.ts";
+import { fetchInSession } from "./session-end.ts";
 
 export type { OperationName };
 export type Input<Name extends OperationName> = z.input<Operations[Name]["input"]>;
@@ -52,14 +53,16 @@ export async function send<Reply>(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<Reply> {
-  const response = await fetch(`/admin/v1${path}`, {
-    method,
-    ...(signal && { signal }),
-    ...(body !== undefined && {
-      body: JSON.stringify(body),
-      headers: { "content-type": "application/json" },
-    }),
-  });
+  const request = () =>
+    fetch(`/admin/v1${path}`, {
+      method,
+      ...(signal && { signal }),
+      ...(body !== undefined && {
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      }),
+    });
+  const response = await fetchInSession(request, path !== "/session" && path !== "/sign-in");
   // Some replies have no body.
   if (response.ok) return await response.json().catch(() => null);
   const { error, requestId } = await readBody<Refused>(response).catch((): Refused => ({}));

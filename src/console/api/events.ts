@@ -8,6 +8,7 @@ export interface PageEvent {
 }
 
 const LISTENERS = new Set<(event: PageEvent) => void>();
+const REOPEN_MS = 5_000;
 const KINDS = ["jobs", "channels", "requests"] as const;
 
 let source: EventSource | null = null;
@@ -51,6 +52,12 @@ function follow(): void {
   }
   if (source) return;
   source = new EventSource("/admin/v1/events");
+  // A refusal closes it for good, as without a session or a database.
+  source.addEventListener("error", () => {
+    if (source?.readyState !== EventSource.CLOSED) return;
+    source = null;
+    setTimeout(follow, REOPEN_MS);
+  });
   for (const kind of KINDS)
     source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
       const event: PageEvent = { kind, data: JSON.parse(data) };

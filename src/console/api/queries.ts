@@ -1,6 +1,4 @@
 import {
-  MutationCache,
-  QueryCache,
   QueryClient,
   infiniteQueryOptions,
   queryOptions,
@@ -11,16 +9,7 @@ import {
 } from "@tanstack/react-query";
 import { ApiError, call, type Input, type OperationName, type Output } from "./call.ts";
 
-/** Dispatched on the window when the session has ended. */
-export const SESSION_ENDED = "sessionended";
-
-const onError = (error: unknown) => {
-  if (error instanceof ApiError && error.status === 401) window.dispatchEvent(new Event(SESSION_ENDED));
-};
-
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError }),
-  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,

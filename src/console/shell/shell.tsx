@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { Button } from "react-aria-components/Button";
 import { useTranslation } from "react-i18next";
 import { useOrganizationOptions } from "../api/options.ts";
+import { SESSION_ENDED } from "../api/session-end.ts";
 import { IconButton } from "../ui/forms/button.tsx";
 import { Skeleton } from "../ui/page/skeleton.tsx";
 import { Mark } from "./mark.tsx";
@@ -14,6 +15,9 @@ const CommandPalette = lazy(async () => ({
   default: (await import("./command-palette.tsx")).CommandPalette,
 }));
 
+const SessionDialog = lazy(async () => ({
+  default: (await import("../areas/sign-in/session-dialog.tsx")).SessionDialog,
+}));
 const PhoneMenu = lazy(async () => ({ default: (await import("./phone-menu.tsx")).PhoneMenu }));
 const OrganizationPicker = lazy(async () => ({
   default: (await import("./organization-picker.tsx")).OrganizationPicker,
@@ -63,12 +67,29 @@ export function Shell() {
           </PhoneMenu>
         </Suspense>
       )}
+      <SessionEnd />
       {isSearching && (
         <Suspense>
           <CommandPalette onClose={() => setSearching(false)} />
         </Suspense>
       )}
     </div>
+  );
+}
+
+/** Asks to sign in again once a call has found that the session has ended. */
+function SessionEnd() {
+  const [hasEnded, setEnded] = useState(false);
+  useEffect(() => {
+    const onEnded = () => setEnded(true);
+    window.addEventListener(SESSION_ENDED, onEnded);
+    return () => window.removeEventListener(SESSION_ENDED, onEnded);
+  }, []);
+  if (!hasEnded) return null;
+  return (
+    <Suspense>
+      <SessionDialog onClose={() => setEnded(false)} />
+    </Suspense>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
-import { SESSION_ENDED, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem } from "../../ui/overlay/toast.ts";
@@ -19,7 +19,7 @@ export function SessionsCard() {
   const count = sessions.data?.data.length ?? 0;
   const end = async () => {
     await removeAll.mutateAsync({});
-    window.dispatchEvent(new Event(SESSION_ENDED));
+    location.reload();
   };
   return (
     <Card

@@ -1,4 +1,5 @@
 import { readBody } from "../../api/public.ts";
+import { fetchInSession } from "../../api/session-end.ts";
 
 /** A call of the public interface as the playground sends it; the snippets show the same. */
 export interface GatewayCall {
@@ -36,12 +37,14 @@ export async function callGateway(
 ): Promise<Response> {
   const headers: Record<string, string> = { ...own, "x-gateway-playground-key": keyId };
   if (body?.kind === "json") headers["content-type"] = "application/json";
-  const response = await fetch(path, {
-    method,
-    headers,
-    ...(signal && { signal }),
-    ...(body && { body: body.kind === "json" ? JSON.stringify(body.value) : formOf(body.fields) }),
-  });
+  const response = await fetchInSession(() =>
+    fetch(path, {
+      method,
+      headers,
+      ...(signal && { signal }),
+      ...(body && { body: body.kind === "json" ? JSON.stringify(body.value) : formOf(body.fields) }),
+    }),
+  );
   if (response.ok) return response;
   const failed = await readBody<FailedReply>(response).catch((): FailedReply => ({}));
   throw failureOf(response.status, requestIdOf(response), failed);

@@ -1,7 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { parseSearch, useFilters } from "../../address.ts";
+import { call } from "../../api/call.ts";
 import { queryClient, sessionQuery } from "../../api/queries.ts";
 import { LanguageSwitch } from "../../shell/language-switch.tsx";
 import { Mark } from "../../shell/mark.tsx";
@@ -31,6 +32,7 @@ export default function SignInPage() {
     const [path = "/", query = ""] = (filters["next"] ?? "/").split("?");
     await navigate({ to: path.startsWith("/") ? path : "/", search: parseSearch(query) });
   };
+  useExistingSession(({ mustChangePassword }) => (mustChangePassword ? setStep("newPassword") : enter()));
   const onSignedIn = async ({ mustChangePassword }: SignedInMember, used: SignInFields) => {
     setCredentials(used);
     if (mustChangePassword) setStep("newPassword");
@@ -73,4 +75,15 @@ export default function SignInPage() {
       <LanguageSwitch />
     </main>
   );
+}
+
+/** A session that exists needs no form, as after an outage. */
+function useExistingSession(onFound: (member: SignedInMember) => unknown): void {
+  const found = useRef(onFound);
+  useEffect(() => {
+    void call("session.get", {}).then(
+      (member) => found.current(member),
+      () => {},
+    );
+  }, []);
 }

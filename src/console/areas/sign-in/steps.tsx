@@ -17,12 +17,18 @@ interface SignInWays {
 export function PasswordStep({
   onSignedIn,
   onCodeNeeded,
+  name: known = "",
+  isOverPage = false,
 }: {
   onSignedIn(member: SignedInMember, used: SignInFields): Promise<void>;
   onCodeNeeded(given: SignInFields): void;
+  /** The name where it is known. */
+  name?: string | undefined;
+  /** True where the page behind must stay: an identity provider then opens in a tab of its own. */
+  isOverPage?: boolean;
 }) {
   const { t } = useTranslation("signIn");
-  const form = useForm<SignInFields>({ defaultValues: { name: "", password: "" } });
+  const form = useForm<SignInFields>({ defaultValues: { name: known, password: "" } });
   const ways = useQuery({
     queryKey: ["signIn"],
     queryFn: ({ signal }) => send<SignInWays>("GET", "/sign-in", undefined, signal),
@@ -41,29 +47,37 @@ export function PasswordStep({
     <>
       {ways.data?.password !== false && (
         <StepForm form={form} onSubmit={submit} submitLabel={t("submit")}>
-          <TextField name="name" label={t("name")} autoComplete="username" isRequired autoFocus />
+          <TextField
+            name="name"
+            label={t("name")}
+            autoComplete="username"
+            isRequired
+            autoFocus={known === ""}
+          />
           <TextField
             name="password"
             label={t("password")}
             type="password"
             autoComplete="current-password"
             isRequired
+            autoFocus={known !== ""}
           />
         </StepForm>
       )}
-      {ways.data?.oidc && <ProviderLink label={ways.data.oidc.label} />}
+      {ways.data?.oidc && <ProviderLink label={ways.data.oidc.label} isOverPage={isOverPage} />}
     </>
   );
 }
 
 /** Signing in elsewhere leaves the page, so this is a plain link and none of the router. */
-function ProviderLink({ label }: { label: string }) {
+function ProviderLink({ label, isOverPage }: { label: string; isOverPage: boolean }) {
   const { t } = useTranslation("signIn");
   const { filters } = useFilters();
   const next = filters["next"] ?? "/";
   return (
     <a
       href={`/console/oidc/start?${new URLSearchParams({ next })}`}
+      {...(isOverPage && { target: "_blank" })}
       className={`${buttonClass("plain")} w-full`}
     >
       {t("with", { provider: label })}

@@ -1,4 +1,5 @@
 import { RotateCw } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiError } from "../../api/call.ts";
 import { Button } from "../forms/button.tsx";
@@ -6,9 +7,20 @@ import { sentence } from "../text/format.ts";
 import { Id } from "../text/id.tsx";
 import { Time } from "../text/time.tsx";
 
-/** Shows why something could not be read, since when, and a button that tries again. The rest of the page works on. */
+const RETRY_MS = 10_000;
+
+/** Shows why something could not be read, since when, and a button that tries again, which happens by itself too where the gateway was away. */
 export function FailedState({ error, at, onRetry }: { error: unknown; at?: number; onRetry(): void }) {
   const { t } = useTranslation();
+  const retry = useRef(onRetry);
+  retry.current = onRetry;
+  const isRefused = error instanceof ApiError && error.status < 500;
+  useEffect(() => {
+    // What is away comes back; a refusal stays.
+    if (isRefused) return;
+    const again = setInterval(() => document.hidden || retry.current(), RETRY_MS);
+    return () => clearInterval(again);
+  }, [isRefused]);
   return (
     <div role="alert" className="flex flex-col items-center gap-3 px-6 py-10 text-center">
       <p className="font-medium">{t("failed.title")}</p>
