@@ -6,7 +6,10 @@ const NOW = Date.UTC(2026, 4, 15, 12);
 const MINUTE = 60_000;
 
 function held(settings: AlertSettings, facts: Partial<AlertFacts>) {
-  return conditionsOf({ settings }, { budgets: [], minutes: [], ejections: [], now: NOW, ...facts });
+  return conditionsOf(
+    { settings },
+    { budgets: [], minutes: [], ejections: [], causes: [], now: NOW, ...facts },
+  );
 }
 
 const budget = (spent: bigint, more: Partial<WatchedBudget> = {}): WatchedBudget => ({

@@ -7,6 +7,7 @@ const MINUTE_MS = 60_000;
 export function conditionsOf({ settings }: Pick<AlertRule, "settings">, facts: AlertFacts): AlertCondition[] {
   if (settings.kind === "budget") return budgetConditions(settings, facts);
   if (settings.kind === "error_rate") return errorConditions(settings, facts);
+  if (settings.kind === "status") return statusConditions(settings, facts);
   return ejectionConditions(settings, facts);
 }
 
@@ -20,6 +21,7 @@ function budgetConditions(
     return reached.map((percent) => ({
       condition: `${budget.id} ${budget.periodStart} ${percent}`,
       subject: budget.id,
+      severity: percent >= 100 ? ("critical" as const) : ("warning" as const),
       message: budgetMessage(budget, percent),
     }));
   });
@@ -47,7 +49,7 @@ function errorConditions(
   if (requests < minRequests || failed * 100 < requests * percent) return [];
   const share = Math.round((failed / requests) * 100);
   const message = `${failed} of ${requests} requests (${share} %) failed within ${minutes} minutes.`;
-  return [{ condition: "error rate", subject: "requests", message }];
+  return [{ condition: "error rate", subject: "requests", severity: "critical", message }];
 }
 
 function ejectionConditions(
@@ -59,7 +61,25 @@ function ejectionConditions(
     .map(({ target, reason, since }) => ({
       condition: target,
       subject: target,
+      severity: "warning",
       message: `${target} has been out of service since ${new Date(since).toISOString()}: ${REASONS[reason] ?? reason}.`,
+    }));
+}
+
+/** A message that did not arrive and an alert that is open are no news to whoever is told of this. */
+const NO_NEWS: ReadonlySet<string> = new Set(["notices", "alert"]);
+
+function statusConditions(
+  { severity }: Extract<AlertSettings, { kind: "status" }>,
+  { causes }: AlertFacts,
+): AlertCondition[] {
+  return causes
+    .filter((cause) => !NO_NEWS.has(cause.kind) && (severity === "warning" || cause.severity === "critical"))
+    .map(({ kind, subject, organizationId, severity: own, message }) => ({
+      condition: `${kind} ${subject} ${organizationId ?? ""}`,
+      subject,
+      severity: own,
+      message,
     }));
 }
 

@@ -15,13 +15,18 @@ export interface AlertStore {
   noteEjections(processId: string, ejections: readonly Ejection[], forgetMs: number): Promise<void>;
   /** Returns every rule that is not disabled. */
   rules(): Promise<AlertRule[]>;
-  /** Returns the facts of an organization, with its requests of the last so many minutes. */
-  facts(organizationId: string, minutes: number): Promise<AlertFacts>;
+  /** Returns the facts of an organization, or with null of all, with its requests of the last so many minutes. */
+  facts(organizationId: string | null, minutes: number): Promise<Omit<AlertFacts, "causes">>;
   /**
    * Opens events for new conditions, with their messages, and ends those whose condition no longer holds. Unchanged
-   * events are not sent again.
+   * events are not sent again. Messages name the installation.
    */
-  settle(rule: AlertRule, conditions: readonly AlertCondition[], now: number): Promise<void>;
+  settle(
+    rule: AlertRule,
+    conditions: readonly AlertCondition[],
+    now: number,
+    installation: InstallationName,
+  ): Promise<void>;
   /**
    * Returns the mails that are due now. The caller must report the result of each within a minute, or it loses the
    * mail to another process.
@@ -34,9 +39,16 @@ export interface AlertStore {
   sweep(retentionMs: number): Promise<void>;
 }
 
+/** The installation as messages name it. */
+export interface InstallationName {
+  name: string;
+  /** Address of its console without a trailing slash; null where no public address is configured. */
+  url: string | null;
+}
+
 export interface Mail {
   id: string;
-  /** The organization of the rule; null in mails of earlier versions. */
+  /** The organization of the rule; null for one of the installation. */
   organizationId: string | null;
   recipient: string;
   subject: string;

@@ -3,12 +3,16 @@ import type { Ejection } from "../gateway/routing/health.ts";
 import { every, type BackgroundWork } from "../lib/waiting.ts";
 import { conditionsOf } from "./conditions.ts";
 import { sendDueMails } from "./mail.ts";
-import type { AlertStore, IsRecipient, SendMail } from "./ports.ts";
+import type { StatusCause } from "../domain/status.ts";
+import type { AlertStore, InstallationName, IsRecipient, SendMail } from "./ports.ts";
 
 interface AlertOptions {
   store: AlertStore;
   processId: string;
   ejections(): readonly Ejection[];
+  /** Everything that is wrong now, of an organization or with null of all. */
+  causes(organizationId: string | null): Promise<readonly StatusCause[]>;
+  installation(): InstallationName;
   /** Null when no mail server is configured. */
   sendMail: SendMail | null;
   isRecipient: IsRecipient;
@@ -46,13 +50,17 @@ export async function watch({
   store,
   processId,
   ejections,
-}: Pick<AlertOptions, "store" | "processId" | "ejections">): Promise<void> {
+  causes: causesOf,
+  installation,
+}: Pick<AlertOptions, "store" | "processId" | "ejections" | "causes" | "installation">): Promise<void> {
   await store.noteEjections(processId, ejections(), FORGET_MS);
   if (!(await store.takeTurn(processId, TURN_MS))) return;
   const byOrganization = Map.groupBy(await store.rules(), ({ organizationId }) => organizationId);
   for (const [organizationId, rules] of byOrganization) {
-    const facts = await store.facts(organizationId, longestMinutes(rules));
-    for (const rule of rules) await store.settle(rule, conditionsOf(rule, facts), facts.now);
+    const asksForState = rules.some(({ settings }) => settings.kind === "status");
+    const causes = asksForState ? await causesOf(organizationId) : [];
+    const facts = { ...(await store.facts(organizationId, longestMinutes(rules))), causes };
+    for (const rule of rules) await store.settle(rule, conditionsOf(rule, facts), facts.now, installation());
   }
 }
 

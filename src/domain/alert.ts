@@ -1,4 +1,5 @@
 import type { Period } from "./calendar.ts";
+import type { Severity, StatusCause } from "./status.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /** The setting of a rule, by what it watches. */
@@ -22,17 +23,23 @@ export type AlertSettings =
       kind: "ejection";
       /** Seconds that a target must be out of service. */
       seconds: number;
+    }
+  | {
+      kind: "status";
+      /** Tells of causes of the state from this severity on. */
+      severity: Severity;
     };
 
-/** A rule that alerts an organization to something that needs attention. */
+/** A rule that alerts somebody to something that needs attention. */
 export interface AlertRule {
   id: string;
-  organizationId: string;
+  /** Null for a rule of the installation, which watches all organizations. */
+  organizationId: string | null;
   name: string;
   settings: AlertSettings;
   /** Addresses that get a mail. */
   emails: readonly string[];
-  /** True when the organization's webhook endpoints get a message. */
+  /** True when the webhook endpoints of the organization, or of the installation, get a message. */
   usesWebhooks: boolean;
   isDisabled: boolean;
   /** Unix milliseconds. */
@@ -43,9 +50,11 @@ export interface AlertRule {
 export interface AlertEvent {
   id: string;
   alertId: string;
-  organizationId: string;
+  /** Null where a rule of the installation has found it. */
+  organizationId: string | null;
   alertName: string;
   kind: AlertSettings["kind"];
+  severity: Severity;
   /** The subject: a budget, an organization or a target. */
   subject: string;
   message: string;
@@ -54,12 +63,14 @@ export interface AlertEvent {
   resolvedAt: number | null;
 }
 
-/** The facts of one organization that rules are compared with. */
+/** The facts of one organization, or of all, that rules are compared with. */
 export interface AlertFacts {
   budgets: readonly WatchedBudget[];
   /** Requests of the last minutes, the newest first; a minute without requests may be missing. */
   minutes: readonly { at: number; requests: number; failed: number }[];
   ejections: readonly { target: string; reason: string; since: number }[];
+  /** Everything that is wrong now, where a rule asks for it. */
+  causes: readonly StatusCause[];
   /** Unix milliseconds. */
   now: number;
 }
@@ -81,5 +92,6 @@ export interface WatchedBudget {
 export interface AlertCondition {
   condition: string;
   subject: string;
+  severity: Severity;
   message: string;
 }

@@ -1,8 +1,10 @@
+import { hostname } from "node:os";
 import type { RunningGateway } from "../admin/context.ts";
 import { isRecipient } from "../admin/alerts/recipients.ts";
 import { openMailer } from "../alerts/mail.ts";
-import type { SendMail } from "../alerts/ports.ts";
+import type { InstallationName, SendMail } from "../alerts/ports.ts";
 import { startAlerts } from "../alerts/watch.ts";
+import type { InstallationStatus } from "../domain/status.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type BackgroundWork, every, nextTurn } from "../lib/waiting.ts";
@@ -130,6 +132,7 @@ export interface OpenedAlerts extends BackgroundWork {
 export function openAlerts(
   { live, storage, processId, onProblem, calls }: ProcessBasis,
   health: Health,
+  statusOf: (organizationId: string | null) => Promise<InstallationStatus>,
 ): OpenedAlerts {
   const { mail } = live.current;
   const sendMail = mail && openMailer(mail);
@@ -137,13 +140,20 @@ export function openAlerts(
     store: calls.mails(storage.alerts),
     processId,
     ejections: () => health.ejections(),
+    causes: async (organizationId) => (await statusOf(organizationId)).causes,
+    installation: () => installationOf(live.current.server.publicUrl),
     sendMail,
     isRecipient: async (email, organizationId) =>
       live.current.mail !== null &&
-      (await isRecipient(storage.admin, live.current.mail, email, organizationId ?? undefined)),
+      (await isRecipient(storage.admin, live.current.mail, email, organizationId)),
     onProblem,
   });
   return { stop: () => work.stop(), testMail: (recipient) => testMail(sendMail, recipient) };
+}
+
+/** The host of the public address names the installation, else this machine. */
+function installationOf(publicUrl: string | null): InstallationName {
+  return { name: publicUrl === null ? hostname() : new URL(publicUrl).host, url: publicUrl };
 }
 
 async function testMail(sendMail: SendMail | null, recipient: string) {

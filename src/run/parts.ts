@@ -71,10 +71,10 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const { jobMetrics, metrics, listeners, recording, degradations, liveMetrics, otlp } = observing;
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
   const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners });
-  const alerts = openAlerts(basis, health);
+  const alerts = openAlerts(basis, health, (organizationId) => administration.status(organizationId));
   const background = { alerts, degradations, recording, liveMetrics, otlp };
-  const ofVendors = { health, calls: core.failover.calls };
-  const administered = { live, storage, blobs, ...ofVendors, jobs: jobs.port, ...background };
+  const administered = { ...watched, calls: core.failover.calls, jobs: jobs.port, ...background };
+  const administration = administrationOf(load, administered);
   const forServer: ServerOptions = {
     spoolDirectory,
     safeFetch,
@@ -85,7 +85,7 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
     core,
     blobs,
     jobs: jobs.port,
-    ...administrationOf(load, administered),
+    ...administration,
     console: openConsole((error) => onProblem("the console could not be bundled", error)),
     identity: settings.identity,
     outcomes: storage.outcomes,
@@ -217,12 +217,9 @@ interface AdministeredParts {
   recording: Pick<Recording, "writeCounts">;
 }
 
-function administrationOf(
-  load: LoadConfiguration,
-  parts: AdministeredParts,
-): Pick<ServerOptions, "admin" | "status" | "unready"> {
+function administrationOf(load: LoadConfiguration, parts: AdministeredParts) {
   const { live, storage } = parts;
-  const admin = {
+  const admin: ServerOptions["admin"] = {
     store: storage.admin,
     clock: systemClock,
     get catalogue() {
@@ -233,7 +230,8 @@ function administrationOf(
   };
   return {
     admin,
-    status: () => readStatus({ ...admin, by: { actor: "readiness" } }),
+    status: (organizationId: string | null = null) =>
+      readStatus({ ...admin, by: { actor: "status" } }, organizationId ?? undefined),
     unready: () => (storage.damage() === null ? null : `the database is damaged: ${storage.damage()}`),
   };
 }

@@ -22,11 +22,14 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.press("button", "Save");
     await console.see("Must be an e-mail address");
     await console.fill("Mail addresses", "ops@example.org");
+    await console.see("No mail server is configured");
     expect(await console.accessibilityFindings()).toEqual([]);
     await console.press("button", "Save");
     await console.see("The alert was added");
     await console.untilClosed();
     await console.see("80%, 100% of a budget is spent");
+    await console.see("All (installation)");
+    await console.see("No mail server is configured");
     await console.press("button", "Acts on Budgets");
     await console.press("menuitem", "Edit");
     await console.press("radio", "Requests fail");
@@ -41,6 +44,16 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.press("menuitem", "Delete");
     await console.press("button", "Delete");
     await console.see("There is no alert yet.");
+    await console.press("button", "Add three suggested alerts");
+    await console.see("Three alerts were added");
+    await console.see("Anything critical is wrong");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    const { data } = await administrator.act("GET", "/alerts");
+    expect(data.map(({ organizationId }: { organizationId: null }) => organizationId)).toEqual([
+      null,
+      null,
+      null,
+    ]);
   });
 
   test("an organization is created, changed and disabled, and the audit log says how", async () => {

@@ -6,28 +6,32 @@ import type { AdminContext } from "../context.ts";
 import { requireVersion } from "../input.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { requireRecipients } from "./recipients.ts";
+import { accessOf } from "../sign-in/signed-in.ts";
 import { readCursor, toPage, type Page } from "../paging.ts";
 import {
   alertChangeSchema,
   alertCreationSchema,
   alertEventListSchema,
   alertListSchema,
+  type AlertNotice,
   type AlertRecord,
 } from "./schema.ts";
 
-/** Creates a rule. Throws 404 for an unknown organization or budget, 400 for a rule that tells nobody. */
+/**
+ * Creates a rule. Throws 404 for an unknown organization or budget, 403 where one of the installation is not within the
+ * member's reach.
+ */
 export async function createAlert(
   context: AdminContext,
   fields: z.output<typeof alertCreationSchema>,
   id: string = newId("alert"),
 ): Promise<AlertRecord> {
-  await getOrganization(context, fields.organizationId);
   await checkAlert(context, fields);
   await requireRecipients(context, fields.emails, { ...fields, field: "emails" });
   const { organizationId } = fields;
   const others = await context.store.alerts.page({ organizationId, limit: MAX_RULES });
   if (others.length >= MAX_RULES)
-    throw new AdminError(409, null, `the organization has ${MAX_RULES} alerts already; remove one`);
+    throw new AdminError(409, null, `there are ${MAX_RULES} alerts of the organization already; remove one`);
   const rule = { ...fields, id, isDisabled: false, createdAt: context.clock.now() };
   return await context.store.alerts.create(rule, context.by);
 }
@@ -36,11 +40,12 @@ export async function createAlert(
 export async function listAlerts(
   context: AdminContext,
   input: z.output<typeof alertListSchema>,
-): Promise<Page<AlertRecord>> {
+): Promise<Page<AlertRecord> & { hasMail: boolean }> {
   const { cursor, limit, ...filter } = input;
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, after: readCursor(cursor), limit: limit + 1 };
-  return toPage(await context.store.alerts.page(page), limit);
+  const rules = toPage(await context.store.alerts.page(page), limit);
+  return { ...rules, hasMail: context.catalogue.mail !== null };
 }
 
 /** Changes what the input names. Throws 404 for an unknown rule. */
@@ -51,8 +56,7 @@ export async function updateAlert(
 ): Promise<AlertRecord> {
   const { version, ...fields } = input;
   const known = await getAlert(context, id);
-  const { settings = known.settings, emails = known.emails, usesWebhooks = known.usesWebhooks } = fields;
-  await checkAlert(context, { ...known, settings, emails, usesWebhooks });
+  await checkAlert(context, { ...known, settings: fields.settings ?? known.settings });
   await requireRecipients(context, fields.emails ?? [], { ...known, field: "emails" });
   const change = (before: AlertRecord): Partial<AlertRule> => {
     requireVersion(before, version);
@@ -70,7 +74,7 @@ export async function removeAlert(context: AdminContext, id: string): Promise<vo
 export async function listAlertEvents(
   context: AdminContext,
   input: z.output<typeof alertEventListSchema>,
-): Promise<Page<AlertEvent>> {
+): Promise<Page<AlertEvent & { notices: AlertNotice[] }>> {
   const { cursor, limit, state, ...filter } = input;
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, isOpen: state === "open", below: readCursor(cursor), limit: limit + 1 };
@@ -79,7 +83,10 @@ export async function listAlertEvents(
     found.map(({ id, firedAt }) => ({ id, createdAt: firedAt })),
     limit,
   );
-  return { data: found.slice(0, limit), next };
+  const events = found.slice(0, limit);
+  const notices = await context.store.alerts.notices(events.map(({ id }) => id));
+  const data = events.map((event) => Object.assign({ notices: notices.get(event.id) ?? [] }, event));
+  return { data, next };
 }
 
 async function getAlert({ store }: AdminContext, id: string): Promise<AlertRecord> {
@@ -89,15 +96,20 @@ async function getAlert({ store }: AdminContext, id: string): Promise<AlertRecor
 }
 
 async function checkAlert(
-  { store }: AdminContext,
-  { organizationId, settings, emails, usesWebhooks }: Omit<AlertRule, "id" | "createdAt" | "isDisabled">,
+  context: AdminContext,
+  { organizationId, settings }: Pick<AlertRule, "organizationId" | "settings">,
 ): Promise<void> {
-  if (emails.length === 0 && !usesWebhooks)
-    throw new AdminError(400, "emails", "the rule would tell nobody: name addresses or use the webhooks");
+  if (organizationId !== null) await getOrganization(context, organizationId);
+  else if (accessOf(context).organizations !== "*")
+    throw new AdminError(
+      403,
+      "organizationId",
+      "a rule of the installation needs a member of all organizations",
+    );
   if (settings.kind !== "budget" || settings.budgetId === null) return;
-  const budget = await store.budgets.get(settings.budgetId);
-  if (budget?.organizationId !== organizationId)
-    throw new AdminError(404, "settings.budgetId", `there is no budget "${settings.budgetId}"`);
+  const budget = await context.store.budgets.get(settings.budgetId);
+  if (budget && (organizationId === null || budget.organizationId === organizationId)) return;
+  throw new AdminError(404, "settings.budgetId", `there is no budget "${settings.budgetId}"`);
 }
 
 /** Most rules of one organization: each check reads all of them, and each may send mails to anybody. */

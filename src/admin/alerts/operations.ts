@@ -10,7 +10,7 @@ import {
   alertEventListSchema,
   alertListSchema,
   alertSchema,
-  eventSchema,
+  toldEventSchema,
 } from "./schema.ts";
 
 const idSchema = z.strictObject({ id: z.string() });
@@ -24,13 +24,16 @@ export const alertOperations = {
     reach: "organization",
     cost: "page",
     input: alertListSchema,
-    output: pageOf(alertSchema),
+    output: pageOf(alertSchema).extend({
+      hasMail: z.boolean().describe("False where no mail server is configured, so that no mail is sent"),
+    }),
     run: listAlerts,
   }),
   "alerts.create": operation({
     method: "POST",
     path: "/alerts",
-    summary: "Tell by mail or webhook when a budget is spent, requests fail or a vendor is out of service",
+    summary:
+      "Tell by mail or webhook, or list, when a budget is spent, requests fail, a vendor is out of service or anything is wrong",
     role: "admin",
     reach: "organization",
     cost: "page",
@@ -66,12 +69,12 @@ export const alertOperations = {
   "alerts.events": operation({
     method: "GET",
     path: "/alert-events",
-    summary: "What rules have found, newest first",
+    summary: "What rules have found, newest first, and what became of each message about it",
     role: "viewer",
     reach: "organization",
     cost: "page",
     input: alertEventListSchema,
-    output: pageOf(eventSchema),
+    output: pageOf(toldEventSchema),
     run: listAlertEvents,
   }),
   "mail.test": operation({

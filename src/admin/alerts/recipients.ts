@@ -5,12 +5,12 @@ import { covers } from "../sign-in/signed-in.ts";
 
 /**
  * Throws 400 for the first address that the gateway sends no mail to: one of neither an enabled member, of the organization
- * where one is named, nor a domain of `mail.allowed_domains`. Where no mail server is configured, every address passes.
+ * where one is named and of all with null, nor a domain of `mail.allowed_domains`. Where no mail server is configured, every address passes.
  */
 export async function requireRecipients(
   { store, catalogue: { mail } }: Pick<AdminContext, "store" | "catalogue">,
   emails: readonly string[],
-  { field, organizationId }: { field: string; organizationId?: string },
+  { field, organizationId }: { field: string; organizationId?: string | null },
 ): Promise<void> {
   if (!mail) return;
   for (const email of emails) {
@@ -28,11 +28,11 @@ export async function isRecipient(
   { members }: Pick<AdminStore, "members">,
   { allowedDomains }: { allowedDomains: readonly string[] },
   email: string,
-  organizationId?: string,
+  organizationId?: string | null,
 ): Promise<boolean> {
   const address = email.toLowerCase();
   if (allowedDomains.includes(address.slice(address.lastIndexOf("@") + 1))) return true;
   const member = await members.find({ email: address });
-  const organizations = organizationId === undefined ? [] : [organizationId];
+  const organizations = organizationId === null ? "*" : organizationId === undefined ? [] : [organizationId];
   return member !== null && !member.isDisabled && covers(member, organizations);
 }

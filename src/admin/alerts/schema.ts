@@ -5,7 +5,7 @@ import { pageFields } from "../paging.ts";
 
 export const alertSchema = z.object({
   id: z.string(),
-  organizationId: z.string(),
+  organizationId: z.string().nullable().describe("Null for a rule of the installation"),
   name: z.string(),
   settings: z.discriminatedUnion("kind", [
     z.object({
@@ -15,9 +15,12 @@ export const alertSchema = z.object({
     }),
     z.object({ kind: z.literal("error_rate"), percent: z.int(), minutes: z.int(), minRequests: z.int() }),
     z.object({ kind: z.literal("ejection"), seconds: z.int() }),
+    z.object({ kind: z.literal("status"), severity: z.enum(["warning", "critical"]) }),
   ]),
   emails: z.array(z.string()).readonly(),
-  usesWebhooks: z.boolean().describe("Whether the organization's webhook endpoints get a message"),
+  usesWebhooks: z
+    .boolean()
+    .describe("Whether the webhook endpoints of the organization, or of the installation, get a message"),
   isDisabled: z.boolean(),
   createdAt: timeCodec,
   version: versionViewSchema,
@@ -29,13 +32,29 @@ export type AlertRecord = z.output<typeof alertSchema>;
 export const eventSchema = z.object({
   id: z.string(),
   alertId: z.string(),
-  organizationId: z.string(),
+  organizationId: z.string().nullable(),
   alertName: z.string(),
-  kind: z.enum(["budget", "error_rate", "ejection"]),
-  subject: z.string().describe("A budget's id, a target, or `requests`"),
+  kind: z.enum(["budget", "error_rate", "ejection", "status"]),
+  severity: z.enum(["warning", "critical"]),
+  subject: z.string().describe("A budget's id, a target, `requests`, or the subject of a cause"),
   message: z.string(),
   firedAt: timeCodec,
   resolvedAt: timeCodec.nullable().describe("Null while it lasts"),
+});
+
+/** A message about an event, and what became of it. */
+export const noticeSchema = z.object({
+  way: z.enum(["mail", "webhook"]),
+  to: z.string(),
+  status: z.enum(["waiting", "delivered", "failed"]),
+  attempts: z.int(),
+  result: z.string().nullable().describe("What the last attempt ended with"),
+});
+
+export type AlertNotice = z.output<typeof noticeSchema>;
+
+export const toldEventSchema = eventSchema.extend({
+  notices: z.array(noticeSchema).describe("Its messages; none where a rule only lists what it finds"),
 });
 
 const MAX_EMAILS = 20;
@@ -56,6 +75,10 @@ const settingsSchema = z.discriminatedUnion("kind", [
     kind: z.literal("ejection"),
     seconds: z.int().min(10).max(86_400).default(60),
   }),
+  z.strictObject({
+    kind: z.literal("status"),
+    severity: z.enum(["warning", "critical"]).default("critical"),
+  }),
 ]);
 
 const ruleFields = {
@@ -66,7 +89,11 @@ const ruleFields = {
 };
 
 export const alertCreationSchema = z.strictObject({
-  organizationId: z.string(),
+  organizationId: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe("Null for a rule of the installation, which watches all organizations"),
   ...ruleFields,
   emails: ruleFields.emails.default([]),
   usesWebhooks: ruleFields.usesWebhooks.default(false),

@@ -1,7 +1,7 @@
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
 import type { Actor } from "../actor.ts";
 import type { ListPage, ListPosition } from "../list-page.ts";
-import type { AlertRecord } from "./schema.ts";
+import type { AlertNotice, AlertRecord } from "./schema.ts";
 
 export interface AlertAdminStore {
   create(rule: AlertRule, by: Actor): Promise<AlertRecord>;
@@ -20,6 +20,8 @@ export interface AlertAdminStore {
   events(
     page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
   ): Promise<AlertEvent[]>;
+  /** The messages about events, by the id of each. */
+  notices(eventIds: readonly string[]): Promise<ReadonlyMap<string, AlertNotice[]>>;
   /** Targets that processes held out of service when they last noted them; null is every organization. */
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**
@@ -37,8 +39,8 @@ export interface Undelivered {
   result: string | null;
 }
 
-/** Filter by organization; an absent field matches every one. */
+/** Filter by organization; an absent field matches every one, null what is of the installation. */
 interface AlertFilter {
-  organizationId?: string;
+  organizationId?: string | null;
   organizationIds?: readonly string[];
 }

@@ -46,7 +46,7 @@ export async function listOwn<Record extends { createdAt: number }>(
 }
 
 /** A list whose filter is narrowed to the member's organizations; empty where it names another. */
-export function filteredOwn<Filter extends { organizationId?: string }, Item>(
+export function filteredOwn<Filter extends { organizationId?: string | null }, Item>(
   scope: OrganizationScope,
   list: (filter: Filter & { organizationIds?: readonly string[] }) => Promise<Item[]>,
 ): (filter: Filter) => Promise<Item[]> {

@@ -112,6 +112,7 @@ export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof Adm
     update: CALLER,
     remove: CALLER,
     events: REPORTS,
+    notices: REPORTS,
     ejections: REPORTS,
     undelivered: REPORTS,
   },

@@ -7,8 +7,12 @@ import { table, text, type Row } from "../database/table.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Reads what the rules of an organization are compared with: a few rows of sums, never the ledger itself. */
-export function readFacts(database: Database, organizationId: string, minutes: number): Promise<AlertFacts> {
+/** Reads what the rules of an organization, or with null of the installation, are compared with: a few rows of sums, never the ledger itself. */
+export function readFacts(
+  database: Database,
+  organizationId: string | null,
+  minutes: number,
+): Promise<Omit<AlertFacts, "causes">> {
   return database.read(async (sql) => {
     const [clock] = await sql<{ now: Integer }[]>`SELECT ${storeTime(database.kind, sql)} AS now`;
     const now = Number(clock?.now);
@@ -31,12 +35,16 @@ const watched = table<AlertFacts["budgets"][number]>("budgets", {
   periodStart: BUDGET.periodStart,
 });
 
-async function readBudgets(sql: Sql, organizationId: string, now: number): Promise<AlertFacts["budgets"]> {
+async function readBudgets(
+  sql: Sql,
+  organizationId: string | null,
+  now: number,
+): Promise<AlertFacts["budgets"]> {
   const rows = await sql<Row[]>`
     SELECT budgets.id, COALESCE(api_keys.name, organizations.name) AS owner, amount, spent, currency, period, period_start
     FROM budgets JOIN organizations ON organizations.id = budgets.organization_id
       LEFT JOIN api_keys ON api_keys.id = budgets.key_id
-    WHERE budgets.organization_id = ${organizationId} ORDER BY budgets.id`;
+    ${organizationId === null ? sql`` : sql`WHERE budgets.organization_id = ${organizationId}`} ORDER BY budgets.id`;
   return rows.map((row) => {
     const budget = watched.read(row);
     return Object.assign(budget, inRunningPeriod(budget, now));
@@ -44,11 +52,15 @@ async function readBudgets(sql: Sql, organizationId: string, now: number): Promi
 }
 
 /** Only what failed at the gateway or its vendors counts as failed: callers' mistakes alert nobody. */
-async function readMinutes(sql: Sql, organizationId: string, since: number): Promise<AlertFacts["minutes"]> {
+async function readMinutes(
+  sql: Sql,
+  organizationId: string | null,
+  since: number,
+): Promise<AlertFacts["minutes"]> {
   const rows = await sql<{ at: Integer; requests: Integer; failed: Integer }[]>`
     SELECT at, SUM(requests) AS requests, SUM(CASE WHEN status = 5 THEN requests ELSE 0 END) AS failed
     FROM traffic_minutes
-    WHERE organization_id = ${organizationId} AND at >= ${since} AND route <> ${ATTEMPT_ROUTE}
+    WHERE at >= ${since} ${organizationId === null ? sql`` : sql`AND organization_id = ${organizationId}`} AND route <> ${ATTEMPT_ROUTE}
     GROUP BY at ORDER BY at DESC`;
   return rows.map(({ at, requests, failed }) => ({
     at: Number(at),
@@ -58,9 +70,9 @@ async function readMinutes(sql: Sql, organizationId: string, since: number): Pro
 }
 
 /** The longest of what any process notes: one that has just started knows of nothing. */
-async function readEjections(sql: Sql, organizationId: string): Promise<AlertFacts["ejections"]> {
+async function readEjections(sql: Sql, organizationId: string | null): Promise<AlertFacts["ejections"]> {
   const rows = await sql<{ target: string; reason: string; since: Integer }[]>`
     SELECT target, MIN(reason) AS reason, MIN(since) AS since FROM ejected_targets
-    WHERE organization_id = '' OR organization_id = ${organizationId} GROUP BY target ORDER BY target`;
+    ${organizationId === null ? sql`` : sql`WHERE organization_id = '' OR organization_id = ${organizationId}`} GROUP BY target ORDER BY target`;
   return rows.map(({ target, reason, since }) => ({ target, reason, since: Number(since) }));
 }

@@ -1,3 +1,4 @@
+import type { InstallationName } from "../../alerts/ports.ts";
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
 import { storeTime, toColumn } from "../database/expressions.ts";
@@ -9,8 +10,9 @@ export async function announceFired(
   sql: Sql,
   rule: AlertRule,
   event: AlertEvent,
+  installation: InstallationName,
 ): Promise<void> {
-  await announce(kind, sql, rule, { type: "alert.fired", title: rule.name, event });
+  await announce(kind, sql, rule, { type: "alert.fired", title: rule.name, event, installation });
 }
 
 /** The same when it holds no more. The end of a budget's period is news to nobody. */
@@ -19,51 +21,75 @@ export async function announceResolved(
   sql: Sql,
   rule: AlertRule,
   event: AlertEvent,
+  installation: InstallationName,
 ): Promise<void> {
-  if (event.kind !== "budget")
-    await announce(kind, sql, rule, { type: "alert.resolved", title: `${rule.name}: over`, event });
+  const message = { type: "alert.resolved", title: `${rule.name}: over`, event, installation };
+  if (event.kind !== "budget") await announce(kind, sql, rule, message);
+}
+
+interface AlertMessage {
+  type: string;
+  title: string;
+  event: AlertEvent;
+  installation: InstallationName;
 }
 
 async function announce(
   kind: Database["kind"],
   sql: Sql,
   { emails, usesWebhooks, organizationId }: AlertRule,
-  { type, title, event }: { type: string; title: string; event: AlertEvent },
+  message: AlertMessage,
 ): Promise<void> {
+  const { type, title, event, installation } = message;
   const now = storeTime(kind, sql);
+  const owner = organizationId ?? "";
+  const subject = oneLine(`[${installation.name}] ${event.severity}: ${title}`);
   for (const recipient of emails)
-    await sql`INSERT INTO mails (id, recipient, subject, body, status, attempts, next_at, created_at, organization_id)
-      VALUES (${newId("mail")}, ${recipient}, ${`[gateway] ${oneLine(title)}`}, ${bodyOf(event)}, 'waiting', 0,
-        ${now}, ${now}, ${organizationId})`;
+    await sql`INSERT INTO mails (id, recipient, subject, body, status, attempts, next_at, created_at,
+        organization_id, event_id)
+      VALUES (${newId("mail")}, ${recipient}, ${subject}, ${bodyOf(message)}, 'waiting', 0, ${now}, ${now},
+        ${owner}, ${event.id})`;
   if (!usesWebhooks) return;
   const endpoints = await sql<{ id: string; url: string }[]>`
-    SELECT id, url FROM webhook_endpoints WHERE organization_id = ${organizationId} AND url IS NOT NULL`;
+    SELECT id, url FROM webhook_endpoints WHERE organization_id = ${owner} AND url IS NOT NULL`;
   for (const { id, url } of endpoints)
     await sql`INSERT INTO webhook_deliveries (id, endpoint_id, organization_id, job_id, event, url, status, attempts,
-        next_at, created_at, content)
-      VALUES (${newId("msg")}, ${id}, ${organizationId}, '', ${type}, ${url}, 'waiting', 0, ${now}, ${now},
-        ${toColumn(dataOf(event))})`;
+        next_at, created_at, content, event_id)
+      VALUES (${newId("msg")}, ${id}, ${owner}, '', ${type}, ${url}, 'waiting', 0, ${now}, ${now},
+        ${toColumn(dataOf(message))}, ${event.id})`;
 }
 
 /** The data of a webhook's message, named as in messages about jobs. */
-function dataOf(event: AlertEvent): object {
+function dataOf({ event, installation }: AlertMessage): object {
   return {
     id: event.id,
     alert_id: event.alertId,
     alert_name: event.alertName,
+    installation: installation.name,
     kind: event.kind,
+    severity: event.severity,
     organization_id: event.organizationId,
     subject: event.subject,
     message: event.message,
+    link: linkTo(installation),
     fired_at: new Date(event.firedAt).toISOString(),
     resolved_at: event.resolvedAt === null ? null : new Date(event.resolvedAt).toISOString(),
   };
 }
 
-function bodyOf({ organizationId, message, firedAt, resolvedAt }: AlertEvent): string {
-  const lines = [message, "", `Organization: ${organizationId}`, `Since: ${new Date(firedAt).toISOString()}`];
+function bodyOf({ event, installation }: AlertMessage): string {
+  const { organizationId, severity, message, firedAt, resolvedAt } = event;
+  const lines = [message, "", `InstallationName: ${installation.name}`, `Severity: ${severity}`];
+  if (organizationId !== null) lines.push(`Organization: ${organizationId}`);
+  lines.push(`Since: ${new Date(firedAt).toISOString()}`);
   if (resolvedAt !== null) lines.push(`Over at: ${new Date(resolvedAt).toISOString()}`);
+  const link = linkTo(installation);
+  if (link !== null) lines.push("", link);
   return `${lines.join("\n")}\n`;
+}
+
+function linkTo({ url }: InstallationName): string | null {
+  return url === null ? null : `${url}/console/settings/alerts`;
 }
 
 /** Names come from people; a line break in one must not become a header. */

@@ -1,16 +1,16 @@
 import type { AlertStore, Mail } from "../../alerts/ports.ts";
-import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
+import type { AlertEvent } from "../../domain/alert.ts";
 import { newId } from "../../lib/ids.ts";
 import { skipLocked, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { integer, nullable, table, text, type Row } from "../database/table.ts";
+import { emptyAsNull, integer, table, text, type Row } from "../database/table.ts";
 import { readFacts } from "./alert-facts.ts";
 import { announceFired, announceResolved } from "./alert-messages.ts";
 import { alertEvents, alerts } from "./alerts.ts";
 
 const mails = table<Mail>("mails", {
   id: text(),
-  organizationId: nullable(text()),
+  organizationId: emptyAsNull(),
   recipient: text(),
   subject: text(),
   body: text(),
@@ -36,7 +36,7 @@ export function alertStore(database: Database): AlertStore {
       return rows.map(alerts.read);
     },
     facts: (organizationId, minutes) => readFacts(database, organizationId, minutes),
-    settle: (rule, conditions, now) => settle(database, rule, conditions, now),
+    settle: (...settled) => settle(database, ...settled),
     dueMails: (limit) =>
       database.begin(async (sql) => {
         const now = storeTime(kind, sql);
@@ -76,9 +76,10 @@ function noteEjections(
 ): Promise<void> {
   return database.begin(async (sql) => {
     const now = storeTime(database.kind, sql);
-    for (const { target, organization, reason } of ejections)
+    for (const { target, organization, reason, lastedMs = 0 } of ejections)
       await sql`INSERT INTO ejected_targets (process_id, target, organization_id, reason, since, seen_at)
-        VALUES (${processId}, ${target}, ${organization ?? ""}, ${reason}, ${now}, ${now})
+        VALUES (${processId}, ${target}, ${organization ?? ""}, ${reason},
+          ${now} - ${Math.round(lastedMs)}, ${now})
         ON CONFLICT (process_id, target, organization_id)
           DO UPDATE SET seen_at = excluded.seen_at, reason = excluded.reason`;
     const held = new Set(ejections.map(({ target, organization }) => `${organization ?? ""} ${target}`));
@@ -96,9 +97,7 @@ function noteEjections(
 /** Opens and ends events in one transaction with their messages, so that none is told twice or not at all. */
 async function settle(
   database: Database,
-  rule: AlertRule,
-  conditions: Parameters<AlertStore["settle"]>[1],
-  now: number,
+  ...[rule, conditions, now, installation]: Parameters<AlertStore["settle"]>
 ): Promise<void> {
   const open = await database.read((sql) => openEvents(sql, rule.id));
   const holding = new Map(conditions.map((condition) => [condition.condition, condition]));
@@ -106,7 +105,7 @@ async function settle(
   const isSettled = open.every(({ condition }) => holding.has(condition)) && known.size === holding.size;
   if (isSettled) return;
   await database.begin(async (sql) => {
-    for (const [condition, { subject, message }] of holding) {
+    for (const [condition, { subject, severity, message }] of holding) {
       if (known.has(condition)) continue;
       const event: AlertEvent = {
         id: newId("alert"),
@@ -114,6 +113,7 @@ async function settle(
         organizationId: rule.organizationId,
         alertName: rule.name,
         kind: rule.settings.kind,
+        severity,
         subject,
         message,
         firedAt: now,
@@ -123,14 +123,20 @@ async function settle(
       const added = await sql<
         object[]
       >`INSERT INTO alert_events ${sql(row)} ON CONFLICT DO NOTHING RETURNING id`;
-      if (added.length > 0) await announceFired(database.kind, sql, rule, event);
+      if (added.length > 0) await announceFired(database.kind, sql, rule, event, installation);
     }
     for (const row of open) {
       if (holding.has(row.condition)) continue;
       const ended = await sql<object[]>`UPDATE alert_events SET resolved_at = ${now}
         WHERE id = ${row.id} AND resolved_at IS NULL RETURNING id`;
       if (ended.length > 0)
-        await announceResolved(database.kind, sql, rule, { ...alertEvents.read(row), resolvedAt: now });
+        await announceResolved(
+          database.kind,
+          sql,
+          rule,
+          { ...alertEvents.read(row), resolvedAt: now },
+          installation,
+        );
     }
   });
 }

@@ -1,5 +1,5 @@
 import type { AlertAdminStore, Undelivered } from "../../admin/alerts/store-port.ts";
-import { definedFields, type Integer, storeTime } from "../database/expressions.ts";
+import { definedFields, type Integer, padded, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import {
   bit,
@@ -15,12 +15,12 @@ import {
 } from "../database/table.ts";
 import { makeChange, withoutVersion } from "./change.ts";
 import { ofOrganizations, pageBelow, pageOf } from "./list-page.ts";
-import type { AlertRecord } from "../../admin/alerts/schema.ts";
+import type { AlertNotice, AlertRecord } from "../../admin/alerts/schema.ts";
 import type { AlertEvent } from "../../domain/alert.ts";
 
 export const alerts = table<AlertRecord>("alerts", {
   id: text(),
-  organizationId: text(),
+  organizationId: emptyAsNull(),
   name: text(),
   settings: json(),
   emails: json(),
@@ -34,9 +34,10 @@ export const alerts = table<AlertRecord>("alerts", {
 export const alertEvents = table<AlertEvent>("alert_events", {
   id: text(),
   alertId: text(),
-  organizationId: text(),
+  organizationId: emptyAsNull(),
   alertName: text(),
   kind: text(),
+  severity: text(),
   subject: text(),
   message: text(),
   firedAt: time(),
@@ -104,6 +105,7 @@ export function alertAdminStore(database: Database): AlertAdminStore {
       );
       return rows.map(alertEvents.read);
     },
+    notices: (eventIds) => readNotices(database, eventIds),
     ejections: () => readEjected(database),
     undelivered: (organizationIds) => readUndelivered(database, organizationIds),
   };
@@ -111,6 +113,25 @@ export function alertAdminStore(database: Database): AlertAdminStore {
 
 async function findAlert(sql: Sql, id: string): Promise<AlertRecord | null> {
   return alerts.first(await sql<Row[]>`SELECT * FROM alerts WHERE id = ${id}`);
+}
+
+async function readNotices(
+  database: Database,
+  eventIds: readonly string[],
+): Promise<Map<string, AlertNotice[]>> {
+  const notices = new Map<string, AlertNotice[]>();
+  if (eventIds.length === 0) return notices;
+  const rows = await database.read(
+    (sql) => sql<(Omit<AlertNotice, "attempts"> & { event_id: string; attempts: Integer })[]>`
+      SELECT event_id, 'mail' AS way, recipient AS "to", CASE status WHEN 'sent' THEN 'delivered' ELSE status END AS status,
+        attempts, last_result AS result
+      FROM mails WHERE event_id IN ${sql(padded(eventIds))}
+      UNION ALL SELECT event_id, 'webhook' AS way, url AS "to", status, attempts, last_result AS result
+      FROM webhook_deliveries WHERE event_id IN ${sql(padded(eventIds))}`,
+  );
+  for (const { event_id: id, way, to, status, attempts, result } of rows)
+    notices.set(id, [...(notices.get(id) ?? []), { way, to, status, attempts: Number(attempts), result }]);
+  return notices;
 }
 
 async function readEjected(database: Database): ReturnType<AlertAdminStore["ejections"]> {

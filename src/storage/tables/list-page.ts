@@ -19,8 +19,17 @@ export function partOf(text: string): string {
   return `%${text.toLowerCase().replace(/[%_!]/g, "!$&")}%`;
 }
 
-/** A condition for rows with an `organization_id`; the statement before it has a WHERE. */
-export function ofOrganizations(sql: Sql, { organizationId, organizationIds }: OrganizationFilter) {
-  return sql`${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId}`}
+/**
+ * A condition for rows with an `organization_id`; the statement before it has a WHERE. Null is what belongs to the
+ * installation, whose column is empty.
+ */
+export function ofOrganizations(
+  sql: Sql,
+  {
+    organizationId,
+    organizationIds,
+  }: Omit<OrganizationFilter, "organizationId"> & { organizationId?: string | null },
+) {
+  return sql`${organizationId === undefined ? sql`` : sql`AND organization_id = ${organizationId ?? ""}`}
     ${organizationIds === undefined ? sql`` : sql`AND organization_id IN ${sql(padded(organizationIds))}`}`;
 }

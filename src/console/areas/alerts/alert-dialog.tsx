@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import type { Input } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
+import { useCan } from "../../api/session.ts";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { LinesField } from "../../ui/forms/lines-field.tsx";
@@ -12,18 +13,21 @@ import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { formatMoney } from "../../ui/text/format.ts";
+import { NoMail, useHasMail } from "./no-mail.tsx";
 import type { Alert } from "./views.ts";
 
 /** Adds a rule, or changes one. */
 export function AlertDialog({ view, onClose }: { view: Alert | null; onClose(): void }) {
   const { t } = useTranslation("alerts");
-  const { id } = useOrganization();
-  const form = useForm<AlertValues>({ defaultValues: valuesOf(view, id) });
-  const [kind, organizationId] = useWatch({
+  const { id, chosen } = useOrganization();
+  const canBeOfAll = useCan()("admin", "installation");
+  const form = useForm<AlertValues>({ defaultValues: valuesOf(view, id, chosen === null && canBeOfAll) });
+  const [kind, organizationId, isOfAll, emails] = useWatch({
     control: form.control,
-    name: ["settings.kind", "organizationId"],
+    name: ["settings.kind", "organizationId", "isOfAll", "emails"],
   });
   const save = useSaving(view);
+  const hasMail = useHasMail();
   return (
     <FormDialog
       title={view ? t("form.edit", { name: view.name }) : t("form.create")}
@@ -33,20 +37,26 @@ export function AlertDialog({ view, onClose }: { view: Alert | null; onClose(): 
       onSubmit={save}
     >
       <TextField name="name" label={t("name")} isRequired autoFocus />
-      {view === null && <OrganizationField name="organizationId" label={t("organization")} isRequired />}
+      {view === null && canBeOfAll && (
+        <SwitchField name="isOfAll" label={t("form.isOfAll")} help={t("form.isOfAll.help")} />
+      )}
+      {view === null && !(canBeOfAll && isOfAll) && (
+        <OrganizationField name="organizationId" label={t("organization")} isRequired />
+      )}
       <ChoiceField
         name="settings.kind"
         label={t("when")}
         choices={KINDS.map((id) => ({ id, label: t(`kind.${id}`) }))}
       />
-      <RuleFields kind={kind} organizationId={organizationId} />
+      <RuleFields kind={kind} organizationId={isOfAll ? null : organizationId} />
       <LinesField
         name="emails"
         label={t("form.emails")}
         help={t("form.emails.help")}
         placeholder="ops@example.org"
       />
-      <SwitchField name="usesWebhooks" label={t("form.webhooks")} />
+      {emails.length > 0 && !hasMail && <NoMail />}
+      <SwitchField name="usesWebhooks" label={t("form.webhooks")} help={t("form.nobody")} />
     </FormDialog>
   );
 }
@@ -55,10 +65,10 @@ function useSaving(view: Alert | null) {
   const { t } = useTranslation("alerts");
   const create = useOperationMutation("alerts.create", ["alerts"]);
   const update = useOperationMutation("alerts.update", ["alerts"]);
-  return async ({ organizationId, name, settings, emails, usesWebhooks }: AlertValues) => {
+  return async ({ isOfAll, organizationId, name, settings, emails, usesWebhooks }: AlertValues) => {
     const fields = { name, settings: toSettings(settings), emails, usesWebhooks };
     if (view) await update.mutateAsync({ id: view.id, version: view.version, ...fields });
-    else await create.mutateAsync({ ...fields, organizationId: organizationId ?? "" });
+    else await create.mutateAsync({ ...fields, organizationId: isOfAll ? null : (organizationId ?? "") });
     showToast(t(view ? "saved" : "added"));
   };
 }
@@ -82,6 +92,14 @@ function RuleFields({ kind, organizationId }: RuleFieldsProps) {
         isRequired
       />
     );
+  if (kind === "status")
+    return (
+      <ChoiceField
+        name="settings.severity"
+        label={t("form.severity")}
+        choices={SEVERITIES.map((id) => ({ id, label: t(`severity.${id}`) }))}
+      />
+    );
   return (
     <div className="grid items-end gap-4 sm:grid-cols-3">
       <NumberField
@@ -102,7 +120,7 @@ function BudgetFields({ organizationId }: Pick<RuleFieldsProps, "organizationId"
   const { t } = useTranslation(["alerts", "money"]);
   const budgets = useOperationQuery("budgets.list", organizationId === null ? {} : { organizationId });
   const options = (budgets.data?.data ?? [])
-    .filter((budget) => budget.organizationId === organizationId)
+    .filter((budget) => organizationId === null || budget.organizationId === organizationId)
     .map(({ id, keyId, keyName, amount, currency, period }) => ({
       id,
       label: keyId === null ? t("money:budget.whole") : t("money:budget.ofKey", { name: keyName ?? keyId }),
@@ -125,13 +143,15 @@ function BudgetFields({ organizationId }: Pick<RuleFieldsProps, "organizationId"
   );
 }
 
-const KINDS = ["budget", "error_rate", "ejection"] as const;
+const KINDS = ["budget", "error_rate", "ejection", "status"] as const;
+const SEVERITIES = ["critical", "warning"] as const;
 
 /** The option for every budget. */
 const ALL_BUDGETS = "*";
 
 /** The values of a rule's form: the fields of every kind, of which those of the chosen kind are used. */
 interface AlertValues {
+  isOfAll: boolean;
   organizationId: string | null;
   name: string;
   settings: {
@@ -142,6 +162,7 @@ interface AlertValues {
     minutes: number | null;
     minRequests: number | null;
     seconds: number | null;
+    severity: (typeof SEVERITIES)[number];
   };
   emails: string[];
   usesWebhooks: boolean;
@@ -155,16 +176,26 @@ const DEFAULTS: AlertValues["settings"] = {
   minutes: 10,
   minRequests: 20,
   seconds: 60,
+  severity: "critical",
 };
 
-function valuesOf(view: Alert | null, organizationId: string | null): AlertValues {
-  if (!view) return { organizationId, name: "", settings: DEFAULTS, emails: [], usesWebhooks: false };
+function valuesOf(view: Alert | null, organizationId: string | null, isOfAll: boolean): AlertValues {
+  if (!view)
+    return {
+      isOfAll,
+      organizationId,
+      name: "",
+      settings: DEFAULTS,
+      emails: [],
+      usesWebhooks: false,
+    };
   const { name, settings, emails, usesWebhooks } = view;
   const own =
     settings.kind === "budget"
       ? { percents: settings.percents.map(String), budgetId: settings.budgetId ?? ALL_BUDGETS }
       : settings;
   return {
+    isOfAll: view.organizationId === null,
     organizationId: view.organizationId,
     name,
     settings: { ...DEFAULTS, ...own, kind: settings.kind },
@@ -178,10 +209,12 @@ function toSettings({
   kind,
   percents,
   budgetId,
+  severity,
   ...numbers
 }: AlertValues["settings"]): Input<"alerts.create">["settings"] {
   const { percent, minutes, minRequests, seconds } = numbers as Record<keyof typeof numbers, number>;
   if (kind === "error_rate") return { kind, percent, minutes, minRequests };
   if (kind === "ejection") return { kind, seconds };
+  if (kind === "status") return { kind, severity };
   return { kind, percents: percents.map(Number), budgetId: budgetId === ALL_BUDGETS ? null : budgetId };
 }

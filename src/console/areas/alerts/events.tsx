@@ -14,7 +14,7 @@ import type { AlertEventView } from "./views.ts";
 export function AlertEvents() {
   const { t } = useTranslation("alerts");
   const { filters } = useFilters();
-  const { id } = useOrganization();
+  const { chosen: id } = useOrganization();
   const list = useList("alerts.events", {
     ...(id !== null && { organizationId: id }),
     ...(filters["state"] === "open" && { state: "open" as const }),
@@ -48,9 +48,9 @@ function useColumns(): TableColumn<AlertEventView>[] {
     {
       id: "state",
       header: t("state"),
-      cell: ({ resolvedAt }) =>
+      cell: ({ resolvedAt, severity }) =>
         resolvedAt === null ? (
-          <Status level="bad">{t("event.open")}</Status>
+          <Status level={severity === "critical" ? "bad" : "warn"}>{t("event.open")}</Status>
         ) : (
           <Status level="good">{t("event.resolved")}</Status>
         ),
@@ -61,10 +61,32 @@ function useColumns(): TableColumn<AlertEventView>[] {
       header: t("event.message"),
       cell: ({ message }) => <span className="break-words">{message}</span>,
     },
+    { id: "notices", header: t("event.notices"), cell: ({ notices }) => <Notices notices={notices} /> },
     {
       id: "resolvedAt",
       header: t("event.resolvedAt"),
       cell: ({ resolvedAt }) => resolvedAt !== null && <Time at={resolvedAt} />,
     },
   ];
+}
+
+const OUTCOMES = { waiting: "busy", delivered: "good", failed: "bad" } as const;
+
+/** What became of each message about an event. */
+function Notices({ notices }: { notices: AlertEventView["notices"] }) {
+  const { t } = useTranslation("alerts");
+  if (notices.length === 0) return <span className="text-muted">{t("notified.nobody")}</span>;
+  return (
+    <ul className="flex flex-col gap-1">
+      {notices.map(({ way, to, status, attempts, result }, index) => (
+        <li key={`${way} ${to} ${index}`} className="flex flex-wrap items-center gap-2">
+          <Status level={status === "waiting" && result !== null ? "warn" : OUTCOMES[status]}>
+            {t(`notice.${status}`, { count: attempts })}
+          </Status>
+          <span className="break-all">{to}</span>
+          {status !== "delivered" && result !== null && <span className="text-muted">{result}</span>}
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -3,10 +3,11 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
-import { useList } from "../../api/queries.ts";
-import { useCan } from "../../api/session.ts";
+import { useList, useOperationMutation } from "../../api/queries.ts";
+import { useCan, useSession } from "../../api/session.ts";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
 import { Button } from "../../ui/forms/button.tsx";
+import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
@@ -16,18 +17,20 @@ import { AlertActions } from "./alert-actions.tsx";
 import { AlertDialog } from "./alert-dialog.tsx";
 import { AlertEvents } from "./events.tsx";
 import { MailTest } from "./mail-test.tsx";
+import { NoMail, useHasMail } from "./no-mail.tsx";
 import type { Alert } from "./views.ts";
 
 export default function AlertsPage() {
   // A dialog needs the texts of money and must not wait for them.
   const { t } = useTranslation(["alerts", "shell", "money"]);
   const can = useCan();
-  const { id } = useOrganization();
+  const { chosen: id } = useOrganization();
   const [isCreating, setCreating] = useState(false);
+  const hasMail = useHasMail();
   const list = useList("alerts.list", id === null ? {} : { organizationId: id });
   const actions = (
     <>
-      {can("admin", "installation") && <MailTest />}
+      {can("admin", "installation") && hasMail && <MailTest />}
       {can("admin") && (
         <Button kind="primary" onPress={() => setCreating(true)}>
           {t("create")}
@@ -50,7 +53,14 @@ export default function AlertsPage() {
         isShort
         rowId={({ id }) => id}
         filters={<h2 className="px-1 font-semibold">{t("title")}</h2>}
-        empty={<EmptyState icon={BellRing}>{t("empty")}</EmptyState>}
+        empty={
+          <EmptyState
+            icon={BellRing}
+            action={can("admin", "installation") && <Suggested hasMail={hasMail} />}
+          >
+            {t("empty")}
+          </EmptyState>
+        }
       />
       <AlertEvents />
       {isCreating && <AlertDialog view={null} onClose={() => setCreating(false)} />}
@@ -58,8 +68,40 @@ export default function AlertsPage() {
   );
 }
 
+/** Adds three rules of the installation that hardly anybody can do without. */
+function Suggested({ hasMail }: { hasMail: boolean }) {
+  const { t } = useTranslation("alerts");
+  const { email } = useSession();
+  const create = useOperationMutation("alerts.create", ["alerts", "overview"]);
+  const emails = hasMail && email !== null ? [email] : [];
+  const add = async () => {
+    const rules = [
+      { name: t("suggested.status"), settings: { kind: "status", severity: "critical" } },
+      { name: t("suggested.ejection"), settings: { kind: "ejection", seconds: 60 } },
+      { name: t("suggested.budget"), settings: { kind: "budget", percents: [80, 100] } },
+    ] as const;
+    try {
+      for (const { name, settings } of rules)
+        await create.mutateAsync({
+          name,
+          settings: settings.kind === "budget" ? { ...settings, percents: [...settings.percents] } : settings,
+          emails,
+        });
+      showToast(t("suggested.added"));
+    } catch (error) {
+      showProblem(error);
+    }
+  };
+  return (
+    <Button isPending={create.isPending} onPress={() => void add()}>
+      {t("suggested")}
+    </Button>
+  );
+}
+
 function useColumns(): TableColumn<Alert>[] {
   const { t } = useTranslation("alerts");
+  const hasMail = useHasMail();
   const words = useAlertWords();
   const organizations = useOrganizationOptions();
   return [
@@ -72,10 +114,21 @@ function useColumns(): TableColumn<Alert>[] {
       id: "organization",
       header: t("organization"),
       cell: ({ organizationId }) =>
-        organizations.find(({ id }) => id === organizationId)?.label ?? organizationId,
+        organizationId === null
+          ? t("ofAll")
+          : (organizations.find(({ id }) => id === organizationId)?.label ?? organizationId),
     },
     { id: "when", header: t("when"), cell: ({ settings }) => words.when(settings) },
-    { id: "notified", header: t("notified"), cell: (view) => words.notified(view) },
+    {
+      id: "notified",
+      header: t("notified"),
+      cell: (view) => (
+        <span className="flex flex-wrap items-center gap-2">
+          {words.notified(view)}
+          {view.emails.length > 0 && !hasMail && <NoMail />}
+        </span>
+      ),
+    },
     {
       id: "state",
       header: t("state"),
@@ -95,6 +148,7 @@ function useAlertWords() {
     when(settings: Alert["settings"]): string {
       if (settings.kind === "budget")
         return t("when.budget", { percents: settings.percents.map(share).join(", ") });
+      if (settings.kind === "status") return t(`when.status.${settings.severity}`);
       if (settings.kind === "ejection") return t("when.ejection", { seconds: settings.seconds });
       return t("when.error_rate", { percent: share(settings.percent), minutes: settings.minutes });
     },
