@@ -1,0 +1,129 @@
+import type { DrillWorld, Verdict } from "./world.ts";
+
+/** One thing that breaks, and what must be said of it. */
+export interface DrillFault {
+  name: string;
+  /** The organization whose requests it concerns; undefined for a part of the gateway. */
+  organization?: string;
+  /** Breaks it, and sends what shows it. */
+  break(world: DrillWorld): Promise<void>;
+  mend(world: DrillWorld): Promise<void>;
+  state: "warning" | "critical";
+  /** Causes that must be named, as `kind subject`. */
+  causes: readonly string[];
+  /** Causes that may be named besides. */
+  also?: readonly string[];
+  /** Alerts that must open; none where alerts cannot be stored meanwhile. */
+  alerts: readonly string[];
+}
+
+const CALLS = 8;
+
+const many = async (world: DrillWorld, organization: string): Promise<void> => {
+  for (let sent = 0; sent < CALLS; sent += 1) await world.chat(organization);
+};
+
+/** Faults of vendors and settings, each of which concerns one organization. */
+export const ORGANIZATION_FAULTS: readonly DrillFault[] = [
+  {
+    name: "vendor dead",
+    organization: "dead",
+    async break(world) {
+      world.vendors.dead.respondBy(() => ({ fault: "error-status", status: 503 }));
+      await many(world, "dead");
+    },
+    mend: async ({ vendors }) => vendors.dead.respondBy(() => undefined),
+    state: "critical",
+    causes: ["model dead-chat", "ejection dead/gpt-5.4", "requests dead"],
+    also: ["calls dead/dead-chat"],
+    alerts: ["status dead-chat", "status dead/gpt-5.4", "status dead"],
+  },
+  {
+    name: "vendor slow",
+    organization: "slow",
+    async break(world) {
+      for (let sent = 0; sent < 25; sent += 1) await world.chat("slow");
+      world.vendors.slow.respondBy(() => ({ delayMs: 25_000 }));
+      // They are answered after the drill, or end with the gateway.
+      for (let sent = 0; sent < CALLS; sent += 1) void world.chat("slow").catch(() => {});
+    },
+    mend: async ({ vendors }) => vendors.slow.respondBy(() => undefined),
+    state: "warning",
+    causes: ["slow slow"],
+    alerts: ["status slow"],
+  },
+  {
+    name: "one organization's key wrong",
+    organization: "theirs",
+    break: (world) => many(world, "theirs"),
+    mend: async ({ administrator }) =>
+      void (await administrator.act("DELETE", "/routes?organizationId=theirs&model=calm-chat")),
+    state: "critical",
+    causes: ["model calm-chat", "ejection theirs/gpt-5.4", "requests theirs"],
+    also: ["calls theirs/calm-chat"],
+    alerts: ["status theirs/gpt-5.4", "status calm-chat"],
+  },
+  {
+    name: "price missing",
+    organization: "unpriced",
+    break: (world) => many(world, "unpriced"),
+    mend: async ({ administrator }) =>
+      void (await administrator.act("POST", "/prices", {
+        model: "calm-chat",
+        organizationId: "unpriced",
+        currency: "CNY",
+        perMillion: { input: "1", output: "1" },
+      })),
+    state: "critical",
+    causes: ["price calm-chat"],
+    alerts: ["status calm-chat"],
+  },
+];
+
+/** Faults of parts, which concern everybody. */
+export const PART_FAULTS: readonly DrillFault[] = [
+  {
+    name: "Redis away",
+    break: ({ redis }) => redis.crash(),
+    mend: ({ redis }) => redis.restart(),
+    state: "warning",
+    causes: ["part limits"],
+    alerts: ["status limits"],
+  },
+  {
+    name: "disk full",
+    async break({ disk, chat }) {
+      disk?.fill();
+      for (let sent = 0; sent < CALLS; sent += 1) await chat("calm");
+    },
+    mend: async ({ disk }) => disk?.free(),
+    state: "critical",
+    causes: ["part journal"],
+    also: ["requests calm", "part overload"],
+    alerts: ["status journal"],
+  },
+  {
+    name: "database away",
+    break: ({ postgres }) => postgres.crash(),
+    mend: ({ postgres }) => postgres.restart(),
+    state: "critical",
+    causes: ["part database"],
+    alerts: [],
+  },
+];
+
+/** Returns how a verdict differs from a fault; null when it says what is broken and nothing else. */
+export function difference(
+  { state, causes, also = [] }: DrillFault,
+  verdict: Verdict,
+  others: readonly string[] = [],
+): string | null {
+  const named = verdict.causes.map(({ kind, subject }) => `${kind} ${subject}`);
+  const missing = causes.filter((cause) => !named.includes(cause));
+  const allowed = [...causes, ...also, ...others, "notices mail", "alert All"];
+  const wrong = named.filter((cause) => !allowed.includes(cause));
+  if (verdict.state === "ok" || verdict.state === "idle") return `it is ${verdict.state}`;
+  if (missing.length > 0 || wrong.length > 0)
+    return `missing: ${missing.join(", ")}; wrong: ${wrong.join(", ")}`;
+  return verdict.state === state || others.length > 0 ? null : `it is ${verdict.state}`;
+}
