@@ -16,6 +16,11 @@ import { parseSearch, readSearch, renderSearch, type Search } from "./address.ts
 import { ApiError } from "./api/call.ts";
 import { queryClient, sessionQuery } from "./api/queries.ts";
 import { Shell } from "./shell/shell.tsx";
+import { ShieldAlert } from "lucide-react";
+import type { Role } from "../admin/roles.ts";
+import { useCan, useSession } from "./api/session.ts";
+import { Card } from "./ui/page/card.tsx";
+import { EmptyState } from "./ui/page/empty-state.tsx";
 import { FailedState } from "./ui/page/failed-state.tsx";
 import { Page } from "./ui/page/page.tsx";
 import { ButtonLink } from "./ui/text/link.tsx";
@@ -60,23 +65,53 @@ function nullWhereSignedOut(error: unknown): null {
 
 type Page = () => Promise<{ default: RouteComponent }>;
 
-function page<const Path extends string>(path: Path, load: Page) {
+/** What a page asks of its reader; nothing where every role may read it. */
+type Needs = readonly [role: Role, reach?: "organization" | "installation"];
+
+function page<const Path extends string>(path: Path, load: Page, needs?: Needs) {
+  const Shown = lazyRouteComponent(load);
+  const Fenced =
+    needs && Object.assign(() => <ForRole needs={needs} page={Shown} />, { preload: Shown.preload });
   return createRoute({
     getParentRoute: () => signedIn,
     path,
-    component: lazyRouteComponent(load),
+    component: Fenced ?? Shown,
     errorComponent: ProblemPage,
   });
 }
 
+/** The page for those whom it is for, and for others one and the same word about it. */
+function ForRole({ needs: [role, reach], page: Shown }: { needs: Needs; page: RouteComponent }) {
+  const { t } = useTranslation();
+  const own = useSession().role;
+  const can = useCan();
+  if (can(role, reach)) return <Shown />;
+  const isAboutReach = can(role);
+  return (
+    <Page title={t("notForRole")}>
+      <Card>
+        <EmptyState icon={ShieldAlert} action={<ButtonLink to="/">{t("nav.overview")}</ButtonLink>}>
+          {isAboutReach
+            ? t("notForRole.reach")
+            : t("notForRole.role", { role: t(`role.${role}`), own: t(`role.${own}`) })}
+        </EmptyState>
+      </Card>
+    </Page>
+  );
+}
+
 const pages = [
   page("/", () => import("./areas/overview/index.tsx")),
-  page("/playground", () => import("./areas/playground/index.tsx")),
-  page("/playground/chat", () =>
-    import("./areas/playground/text.tsx").then(({ ChatPage }) => ({ default: ChatPage })),
+  page("/playground", () => import("./areas/playground/index.tsx"), ["admin"]),
+  page(
+    "/playground/chat",
+    () => import("./areas/playground/text.tsx").then(({ ChatPage }) => ({ default: ChatPage })),
+    ["admin"],
   ),
-  page("/playground/messages", () =>
-    import("./areas/playground/text.tsx").then(({ MessagesPage }) => ({ default: MessagesPage })),
+  page(
+    "/playground/messages",
+    () => import("./areas/playground/text.tsx").then(({ MessagesPage }) => ({ default: MessagesPage })),
+    ["admin"],
   ),
   page("/requests", () => import("./areas/requests/index.tsx")),
   page("/requests/$id", () => import("./areas/requests/request.tsx")),
@@ -85,22 +120,22 @@ const pages = [
   page("/images", () => import("./areas/images/index.tsx")),
   page("/images/gallery", () => import("./areas/images/gallery.tsx")),
   page("/keys", () => import("./areas/keys/index.tsx")),
-  page("/keys/new", () => import("./areas/keys/new.tsx")),
+  page("/keys/new", () => import("./areas/keys/new.tsx"), ["admin"]),
   page("/keys/$id", () => import("./areas/keys/key.tsx")),
   page("/models", () => import("./areas/models/index.tsx")),
   page("/models/detail", () => import("./areas/models/model.tsx")),
-  page("/models/providers", () => import("./areas/providers/index.tsx")),
-  page("/models/providers/add", () => import("./areas/providers/add.tsx")),
-  page("/models/providers/$id", () => import("./areas/providers/provider.tsx")),
+  page("/models/providers", () => import("./areas/providers/index.tsx"), ["viewer", "installation"]),
+  page("/models/providers/add", () => import("./areas/providers/add.tsx"), ["admin", "installation"]),
+  page("/models/providers/$id", () => import("./areas/providers/provider.tsx"), ["viewer", "installation"]),
   page("/models/prices", () => import("./areas/prices/index.tsx")),
   page("/money", () => import("./areas/money/index.tsx")),
   page("/money/ledger", () => import("./areas/money/ledger.tsx")),
   page("/settings", () => import("./areas/organizations/index.tsx")),
-  page("/settings/members", () => import("./areas/members/index.tsx")),
+  page("/settings/members", () => import("./areas/members/index.tsx"), ["admin"]),
   page("/settings/webhooks", () => import("./areas/webhooks/index.tsx")),
   page("/settings/alerts", () => import("./areas/alerts/index.tsx")),
   page("/settings/audit", () => import("./areas/audit/index.tsx")),
-  page("/settings/configuration", () => import("./areas/configuration/index.tsx")),
+  page("/settings/configuration", () => import("./areas/configuration/index.tsx"), ["admin", "installation"]),
   page("/settings/account", () => import("./areas/account/index.tsx")),
 ] as const;
 

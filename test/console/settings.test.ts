@@ -186,6 +186,11 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.see("Beta");
 
     await console.signIn("vera", "a-long-enough-password");
+    for (const path of ["/keys/new", "/playground", "/settings/members", "/models/providers/add"]) {
+      await console.open(path);
+      await console.find("heading", "Not for your role");
+    }
+    expect(await console.accessibilityFindings()).toEqual([]);
     for (const path of ["/keys", "/money", "/settings", "/models/prices?model=sandbox-a"]) {
       await console.open(path);
       await console.page.waitForFunction(`!document.querySelector("[aria-busy=true]")`);

@@ -31,7 +31,10 @@ async function drill(world: DrillWorld, fault: DrillFault): Promise<string> {
   let green = 0;
   let found: string | null = "";
   const said = await within(async () => {
-    const read = fault.alerts.length === 0 || !fault.organization ? world.readiness() : world.verdict();
+    const read =
+      fault.alerts.length === 0 || !fault.organization
+        ? world.readiness()
+        : world.verdict(fault.organization);
     const verdict = await read;
     if (verdict.state === "ok" || verdict.state === "idle") green += POLL_MS;
     found = difference(fault, verdict);

@@ -21,17 +21,17 @@ describe.skipIf(missing.length > 0)("what is broken is said, and nothing else", 
   afterAll(() => world?.[Symbol.asyncDispose]());
 
   const settled = async (fault: DrillFault, read: () => Promise<Verdict>, others?: readonly string[]) => {
-    let found: string | null = "";
+    const last: { difference: string | null } = { difference: "" };
     await until(
       fault.name,
       async () => {
         await Bun.sleep(200);
-        found = difference(fault, await read(), others);
-        return found === null ? true : undefined;
+        last.difference = difference(fault, await read(), others);
+        return last.difference === null ? true : undefined;
       },
       LIMIT_MS,
     ).catch(() => {});
-    expect({ fault: fault.name, found }).toEqual({ fault: fault.name, found: null });
+    expect({ fault: fault.name, ...last }).toEqual({ fault: fault.name, difference: null });
   };
 
   test("nothing is green that was never tried", async () => {

@@ -1,10 +1,9 @@
-import { KeyRound, ShieldAlert } from "lucide-react";
+import { KeyRound } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationQuery } from "../../api/queries.ts";
-import { useCan } from "../../api/session.ts";
 import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
@@ -25,19 +24,13 @@ const MAX_KEYS = 200;
 /** The frame of the playground's pages: tabs, and the key on whose account everything is sent. */
 export function PlaygroundFrame(props: PlaygroundFrameProps) {
   const { t } = useTranslation("playground");
-  const may = useCan();
   const tabs = [
     { to: "/playground", label: t("tab.image") },
     { to: "/playground/chat", label: t("tab.chat") },
     { to: "/playground/messages", label: t("tab.messages") },
   ] as const;
   const frame = { title: t("title"), about: t("about"), tabs: <RouteTabs label={t("title")} tabs={tabs} /> };
-  if (may("admin")) return <KeyBench {...props} frame={frame} />;
-  return (
-    <Page {...frame}>
-      <EmptyState icon={ShieldAlert}>{t("needsAdmin")}</EmptyState>
-    </Page>
-  );
+  return <KeyBench {...props} frame={frame} />;
 }
 
 function KeyBench({

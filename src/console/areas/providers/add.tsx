@@ -6,10 +6,12 @@ import { SearchField } from "react-aria-components/SearchField";
 import { useForm, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
+import { call } from "../../api/call.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { INPUT } from "../../ui/forms/field-class.ts";
 import { Form } from "../../ui/forms/form.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
@@ -96,15 +98,22 @@ function AddForm({ provider }: { provider: ProviderView }) {
   ]);
   const channels = useOperationQuery("channels.list", {});
   const endsSandbox = channels.data?.data.some((channel) => channel.provider === "sandbox") === true;
-  const submit = async (values: ChannelValues) => {
+  const [failed, setFailed] = useState<{ values: ChannelValues; message: string } | null>(null);
+  const connect = async (values: ChannelValues) => {
     const { id } = await create.mutateAsync(creationOf(values, provider));
     showToast(t("form.created", { id }));
     form.reset(values);
     void navigate({ to: "/models/providers/$id", params: { id } });
   };
-  const readTest = () => {
-    const { id: _, ...input } = creationOf(form.getValues(), provider);
+  const readTest = (values = form.getValues()) => {
+    const { id: _, ...input } = creationOf(values, provider);
     return input;
+  };
+  // What was never tried must not take the place of what works.
+  const submit = async (values: ChannelValues) => {
+    const { ok, message } = await call("channels.test", readTest(values));
+    if (ok) await connect(values);
+    else setFailed({ values, message });
   };
   return (
     <Card
@@ -123,10 +132,41 @@ function AddForm({ provider }: { provider: ProviderView }) {
           />
           <ChannelFields provider={provider} />
           {endsSandbox && <p className="text-muted">{t("form.sandboxEnds")}</p>}
-          <TestConnection read={readTest} />
+          <TestConnection read={() => readTest()} />
         </Form>
+        <ConnectAnyway
+          message={failed?.message ?? null}
+          onClose={() => setFailed(null)}
+          onConfirm={async () => failed && (await connect(failed.values))}
+        />
       </div>
     </Card>
+  );
+}
+
+/** Asks before a channel is added whose test has failed; `message` is null while there is nothing to ask. */
+function ConnectAnyway({
+  message,
+  ...props
+}: {
+  message: string | null;
+  onClose(): void;
+  onConfirm(): Promise<unknown>;
+}) {
+  const { t } = useTranslation("providers");
+  return (
+    <ConfirmDialog
+      title={t("form.anyway.title")}
+      consequences={
+        <>
+          <p>{message}</p>
+          <p>{t("form.anyway.about")}</p>
+        </>
+      }
+      confirmLabel={t("form.anyway")}
+      isOpen={message !== null}
+      {...props}
+    />
   );
 }
 

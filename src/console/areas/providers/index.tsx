@@ -6,7 +6,6 @@ import { useLive } from "../../api/events.ts";
 import { useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
-import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
@@ -16,19 +15,6 @@ import type { ListedChannel } from "./channel-values.ts";
 
 /** All channels to vendors, of the file and of the database, with their health. */
 export default function ProvidersPage() {
-  const { t } = useTranslation("providers");
-  const { t: shell } = useTranslation();
-  if (useCan()("viewer", "installation")) return <Channels />;
-  return (
-    <Page title={shell("nav.models")} tabs={<AreaTabs area="models" />}>
-      <Card>
-        <EmptyState icon={PlugZap}>{t("forAll")}</EmptyState>
-      </Card>
-    </Page>
-  );
-}
-
-function Channels() {
   const { t } = useTranslation("providers");
   const { t: shell } = useTranslation();
   const navigate = useNavigate();

@@ -25,7 +25,7 @@ export function BudgetBar({ budget }: { budget: BudgetUse }) {
   return (
     <Meter
       aria-label={text}
-      value={(spent + held) * 100}
+      value={Math.round((spent + held) * 10_000) / 100}
       className="flex h-2 w-full overflow-hidden rounded-full bg-sunken"
     >
       <span className={`h-full ${look}`} style={{ width: `${spent * 100}%` }} />

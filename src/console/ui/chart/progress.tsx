@@ -6,7 +6,7 @@ export function Progress({ label, share, forecast }: { label: string; share: num
   return (
     <Meter
       aria-label={label}
-      value={Math.min(share, 1) * 100}
+      value={Math.round(Math.min(share, 1) * 10_000) / 100}
       className="relative h-2 w-full overflow-hidden rounded-full bg-sunken"
     >
       <div className={`h-full rounded-full ${look}`} style={{ width: `${Math.min(share, 1) * 100}%` }} />

@@ -14,6 +14,7 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
   const { t } = useTranslation();
   const retry = useRef(onRetry);
   retry.current = onRetry;
+  const isForbidden = error instanceof ApiError && error.status === 403;
   const isRefused = error instanceof ApiError && error.status < 500;
   useEffect(() => {
     // What is away comes back; a refusal stays.
@@ -23,7 +24,7 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
   }, [isRefused]);
   return (
     <div role="alert" className="flex flex-col items-center gap-3 px-6 py-10 text-center">
-      <p className="font-medium">{t("failed.title")}</p>
+      <p className="font-medium">{t(isForbidden ? "notForRole" : "failed.title")}</p>
       <p className="max-w-prose text-muted">
         {sentence(error instanceof Error ? error.message : String(error))}
         {at !== undefined && at > 0 && (
@@ -34,9 +35,11 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
         )}
       </p>
       {error instanceof ApiError && error.requestId !== null && <Id value={error.requestId} />}
-      <Button icon={RotateCw} onPress={onRetry}>
-        {t("retry")}
-      </Button>
+      {!isForbidden && (
+        <Button icon={RotateCw} onPress={onRetry}>
+          {t("retry")}
+        </Button>
+      )}
     </div>
   );
 }
