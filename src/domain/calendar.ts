@@ -1,20 +1,21 @@
 /** A length of time that sums are kept for, in UTC. */
-export type Span = "minute" | "hour" | "day" | "month";
+export type Span = "minute" | "quarter" | "hour" | "day" | "month";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-const LENGTHS = { minute: MINUTE_MS, hour: 60 * MINUTE_MS, day: DAY_MS };
+/** Lengths of the spans that always have the same, in milliseconds; a quarter is one of an hour. */
+export const SPAN_MS = { minute: MINUTE_MS, quarter: 15 * MINUTE_MS, hour: 60 * MINUTE_MS, day: DAY_MS };
 
 /** Returns the start of the span that contains a time, in Unix milliseconds. */
 export function startOfSpan(span: Span, at: number): number {
-  if (span !== "month") return at - (at % LENGTHS[span]);
+  if (span !== "month") return at - (at % SPAN_MS[span]);
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
 /** Returns the start of the span after the one with this start. */
 export function nextSpan(span: Span, start: number): number {
-  if (span !== "month") return start + LENGTHS[span];
+  if (span !== "month") return start + SPAN_MS[span];
   const date = new Date(start);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }

@@ -238,7 +238,32 @@ test("the overview has the spending, the errors and the steps taken, also after 
   expect(sums.reduce((sum: bigint, amount: bigint) => sum + amount, 0n)).toBe(spent);
   const usage = await admin.act("GET", "/usage?groupBy=key&interval=hour&from=" + (Date.now() - 3_600_000));
   expect(parseNanos(usage.totals.amount)).toBe(spent);
-  expect(usage.groups).toHaveLength(1);
+  const [key] = usage.groups;
+  expect(usage.groups.filter(({ id }: { id: string }) => id !== "")).toHaveLength(1);
+  expect(key).toMatchObject({ errors: failed, requests: charged + failed, previousAmount: "0.00" });
+});
+
+test("ranges are drawn in steps that fit them, cut at their ends, and never reach into the future", async () => {
+  const now = Date.now();
+  const read = (query: string) => admin.act("GET", `/overview?${query}`);
+  const hour = await read(`from=${now - 3_600_000}`);
+  expect(hour.interval).toBe("minute");
+  expect(hour.series.length).toBeWithin(60, 63);
+  expect(now - 3_600_000 - Date.parse(hour.from)).toBeWithin(0, 60_001);
+  const day = await read(`from=${now - 86_400_000}&to=${now + 86_400_000}`);
+  expect(day.interval).toBe("quarter");
+  for (const { to } of [hour, day]) expect(Date.parse(to) - Date.now()).toBeLessThanOrEqual(60_000);
+  for (const from of [now - 7 * 86_400_000, now - 80 * 86_400_000, now - 390 * 86_400_000]) {
+    const { totals, series } = await read(`from=${from}`);
+    expect(totals.amount).toBe(hour.totals.amount);
+    expect(totals.requests).toBe(hour.totals.requests);
+    const amounts = series.map(({ amount }: { amount: string }) => nanosOf(amount));
+    expect(amounts.reduce((sum: bigint, amount: bigint) => sum + amount, 0n)).toBe(nanosOf(totals.amount));
+  }
+  const earlier = await read(`from=${now - 7_200_000}&to=${now - 3_600_000}`);
+  expect(earlier.totals).toMatchObject({ amount: "0.00", requests: 0 });
+  const later = await read(`from=${now - 1}`);
+  expect(later.previous.requests + later.totals.requests).toBeLessThanOrEqual(hour.totals.requests);
 });
 
 test("a proxy that is not declared is warned of once, and shown", async () => {

@@ -3,6 +3,7 @@ import { AdminError } from "../admin-error.ts";
 import type { OperationContext } from "../context.ts";
 import { csvLine, type Cell } from "./csv.ts";
 import { noteExport } from "./note.ts";
+import { MAX_GROUPS } from "../usage/usage.ts";
 import { LEDGER_COLUMNS } from "./ledger-columns.ts";
 import type { EntryView } from "../ledger/operations.ts";
 import { runOperation, type Operation } from "../operation.ts";
@@ -71,7 +72,10 @@ async function readPage(context: OperationContext, name: ExportName, filter: obj
     const list: Operation<z.ZodType, z.ZodType<object, ListedPage>> = operationNamed(`${name}.list`);
     return await runOperation(list, context, { ...filter, limit: PAGE });
   }
-  const { groups } = await runOperation(operationNamed("usage.list"), context, filter);
+  const { groups } = await runOperation(operationNamed("usage.list"), context, {
+    limit: MAX_GROUPS,
+    ...filter,
+  });
   return { data: groups, next: null };
 }
 

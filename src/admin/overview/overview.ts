@@ -8,7 +8,7 @@ import { getOrganization } from "../organizations/organizations.ts";
 import { readStatus } from "../status/status.ts";
 import { topGroups } from "./top-groups.ts";
 import { isoTime } from "../output.ts";
-import { chooseCurrency, readSeries, type Series } from "../usage/range.ts";
+import { chooseCurrency, previousOf, readSeries, type Series } from "../usage/range.ts";
 import type { overviewSchema } from "../usage/schema.ts";
 import { spendView, spendingOf, trafficView } from "../usage/totals.ts";
 
@@ -39,11 +39,26 @@ export async function readOverview(
     ...(organizationId !== undefined && { organizations: [organizationId] }),
   };
   const { usage } = context.store;
-  const [byModel, byOthers, overTime, errors, budgets, status, checklist] = await Promise.all([
+  const before = { ...where, ...previousOf(series) };
+  const [
+    byModel,
+    byOthers,
+    overTime,
+    byGroup,
+    errors,
+    spentBefore,
+    trafficBefore,
+    budgets,
+    status,
+    checklist,
+  ] = await Promise.all([
     usage.spending(where, ["at", "model"]),
     usage.spending(where, ["organizationId", "keyId", "channel"]),
     usage.traffic(where, ["at"]),
+    usage.traffic(where, ["organizationId", "model", "channel"]),
     usage.errors(where, ["organizationId", "keyId", "model", "channel"]),
+    usage.spending(before, []),
+    usage.traffic(before, []),
     fullestBudgets(context, organizationId, MAX_BUDGETS),
     readStatus(context, organizationId),
     firstSteps(context),
@@ -51,7 +66,7 @@ export async function readOverview(
   const { currency, currencies } = chooseCurrency(byOthers, wanted, own?.currency ?? "USD");
   const total = spendingOf(byOthers, currency);
   const traffic = trafficView(overTime);
-  const sums = { byModel, byOthers, errors };
+  const sums = { byModel, byOthers, traffic: byGroup, errors };
   return {
     from: isoTime(series.from),
     to: isoTime(series.to),
@@ -59,6 +74,7 @@ export async function readOverview(
     currency,
     currencies,
     totals: joined(total, traffic),
+    previous: joined(spendingOf(spentBefore, currency), trafficView(trafficBefore)),
     series: pointsOf(series, byModel, overTime, currency),
     spend: spendByModel(series, byModel, currency),
     top: await topGroups(context, sums, currency, total.amount),

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Nanos } from "../../lib/money.ts";
 import type { AdminContext } from "../context.ts";
-import type { ErrorSum, UsageDimension, SpendingSum } from "../usage/store-port.ts";
+import type { ErrorSum, SpendingSum, TrafficSum, UsageDimension } from "../usage/store-port.ts";
 import type { overviewSchema } from "../usage/schema.ts";
 import { shareOf, spendView, spendingOf } from "../usage/totals.ts";
 
@@ -15,18 +15,20 @@ interface Sums {
   byModel: readonly SpendingSum[];
   /** By organization, key and channel. */
   byOthers: readonly SpendingSum[];
+  /** By organization, model and channel. */
+  traffic: readonly TrafficSum[];
   errors: readonly ErrorSum[];
 }
 
 /** The dearest models, keys, organizations and channels of a range. */
 export async function topGroups(
   context: AdminContext,
-  { byModel, byOthers, errors }: Sums,
+  { byModel, byOthers, traffic, errors }: Sums,
   currency: string,
   whole: Nanos,
 ): Promise<Top> {
   const top = (by: Group, sums: readonly SpendingSum[]) =>
-    topOf(context, { by, sums, errors, currency, whole });
+    topOf(context, { by, sums, traffic, errors, currency, whole });
   const [models, keys, organizations, channels] = await Promise.all([
     top("model", byModel),
     top("keyId", byOthers),
@@ -41,25 +43,29 @@ async function topOf(
   {
     by,
     sums,
+    traffic,
     errors: failed,
     currency,
     whole,
   }: {
     by: Group;
     sums: readonly SpendingSum[];
+    traffic: readonly TrafficSum[];
     errors: readonly ErrorSum[];
     currency: string;
     whole: Nanos;
   },
 ): Promise<Top["models"]> {
   const counts = Map.groupBy(failed, (count) => count[by]);
+  const requests = Map.groupBy(traffic, (count) => count[by]);
   const groups = Map.groupBy(sums, (sum) => sum[by]);
   // A group whose requests all failed has no sums.
   for (const id of counts.keys()) if (!groups.has(id) && id !== "") groups.set(id, []);
   const rows = [...groups].map(([id, own]) => {
     const total = spendingOf(own, currency);
     const errors = (counts.get(id) ?? []).reduce((sum, count) => sum + count.errors, 0);
-    return { id, total, errors };
+    const came = (requests.get(id) ?? []).reduce((sum, count) => sum + count.requests, 0);
+    return { id, total: { ...total, requests: requestsOf(by, total.requests, came, errors) }, errors };
   });
   const dearest = rows.toSorted(
     (one, other) =>
@@ -81,6 +87,11 @@ async function topOf(
     share: shareOf(total.amount, whole),
   });
   return top.map(view);
+}
+
+/** All requests, also those that failed; traffic has no keys, so that of a key the charged and the failed ones count. */
+export function requestsOf(by: Group, charged: number, came: number, errors: number): number {
+  return by === "keyId" ? charged + errors : Math.max(charged, came, errors);
 }
 
 /** Returns the names of keys, organizations, models or channels by id. Ids without a name are left out. */

@@ -2,29 +2,34 @@ import { AdminError } from "../admin-error.ts";
 import { nextSpan, startOfSpan } from "../../domain/calendar.ts";
 import type { SpendingSum } from "./store-port.ts";
 
-const HOUR_MS = 60 * 60_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Points of a series that stay readable, and that are quick to read. */
-const MAX_HOURS = 48;
-const MAX_DAYS = 124;
+/** Longest ranges with points of a minute, a quarter of an hour, an hour and a day: such series stay readable. */
+const MAX_MINUTES_MS = 2 * HOUR_MS;
+const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
+const MAX_HOURS_MS = 2 * DAY_MS;
+const MAX_DAYS_MS = 124 * DAY_MS;
+/** Ranges that began longer ago are cut at the hour, as sums of minutes are swept. */
+const MINUTES_KEPT_MS = 2 * DAY_MS - HOUR_MS;
 /** Longest range: traffic is kept for so long. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /** The points of a series. */
-type Interval = "hour" | "day" | "month";
+type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
-/** A range with its points; it begins and ends with a whole one. */
+/** A range with its points. Its ends are cut at the minute, or at the hour where minutes are not known any more. */
 export interface Series {
   /** Unix milliseconds. */
   from: number;
-  /** Exclusive; of the running point in the future. */
+  /** Exclusive; never in the future by more than a minute. */
   to: number;
   interval: Interval;
-  /** Beginnings of the points. */
+  /** Beginnings of the points. The first and the last may lie partly outside of the range. */
   points: number[];
 }
 
-/** The range of a reading, with whole points. Throws 400 for one that is empty or too long. */
+/** The range of a reading, with its points. Throws 400 for one that is empty or too long. */
 export function readSeries(
   {
     from,
@@ -34,22 +39,37 @@ export function readSeries(
   now: number,
   usualMs: number,
 ): Series {
-  const end = to ?? now;
-  const begin = from ?? end - usualMs;
+  const wanted = to ?? now;
+  const begin = from ?? wanted - usualMs;
+  // What is to come has no points.
+  const end = begin < now ? Math.min(wanted, now) : wanted;
   if (begin >= end) throw new AdminError(400, "from", "from must be before to");
   if (end - begin > MAX_RANGE_MS) throw new AdminError(400, "from", "the range is at most 400 days");
-  const chosen = interval ?? usualInterval(end - begin);
+  const hasMinutes = now - begin <= MINUTES_KEPT_MS;
+  const chosen = interval ?? usualInterval(end - begin, hasMinutes);
   if (chosen === "hour" && end - begin > 31 * DAY_MS)
     throw new AdminError(400, "interval", "by the hour the range is at most 31 days");
+  if ((chosen === "minute" || chosen === "quarter") && !(hasMinutes && end - begin <= MAX_HOURS_MS))
+    throw new AdminError(400, "interval", `by the ${chosen} the range lies within the last 47 hours`);
+  const cut = hasMinutes ? "minute" : "hour";
+  const first = startOfSpan(cut, begin);
+  const lastCut = end >= now ? "minute" : cut;
+  const last = nextSpan(lastCut, startOfSpan(lastCut, end - 1));
   const points: number[] = [];
-  let at = startOfSpan(chosen, begin);
-  for (; at < end; at = nextSpan(chosen, at)) points.push(at);
-  return { from: points[0] ?? begin, to: at, interval: chosen, points };
+  for (let at = startOfSpan(chosen, first); at < last; at = nextSpan(chosen, at)) points.push(at);
+  return { from: first, to: last, interval: chosen, points };
 }
 
-function usualInterval(lengthMs: number): Interval {
-  if (lengthMs <= MAX_HOURS * HOUR_MS) return "hour";
-  return lengthMs <= MAX_DAYS * DAY_MS ? "day" : "month";
+function usualInterval(lengthMs: number, hasMinutes: boolean): Interval {
+  if (hasMinutes && lengthMs <= MAX_MINUTES_MS) return "minute";
+  if (hasMinutes && lengthMs <= MAX_QUARTERS_MS) return "quarter";
+  if (lengthMs <= MAX_HOURS_MS) return "hour";
+  return lengthMs <= MAX_DAYS_MS ? "day" : "month";
+}
+
+/** The range of the same length before this one. */
+export function previousOf({ from, to, interval }: Series): { from: number; to: number; span: Interval } {
+  return { from: from - (to - from), to: from, span: interval };
 }
 
 /** The currencies of some sums, the one with most requests first, and which of them amounts are shown in. */

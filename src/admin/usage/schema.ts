@@ -28,7 +28,7 @@ const currenciesShape = {
 };
 
 const rangeShape = { from: isoTimeSchema, to: isoTimeSchema.describe("Exclusive") };
-const intervalSchema = z.enum(["hour", "day", "month"]);
+export const intervalSchema = z.enum(["minute", "quarter", "hour", "day", "month"]);
 
 const shareSchema = z.object({
   id: z.string().describe("Empty where none applies, as of a request without a channel"),
@@ -64,6 +64,7 @@ export const overviewSchema = z.object({
   interval: intervalSchema,
   ...currenciesShape,
   totals: z.object({ ...spendShape, ...trafficShape }),
+  previous: z.object({ ...spendShape, ...trafficShape }).describe("Of the range of the same length before"),
   series: z.array(z.object({ at: isoTimeSchema, ...spendShape, ...trafficShape })),
   spend: z
     .array(z.object({ id: z.string(), amounts: z.array(decimal) }))
@@ -105,14 +106,18 @@ export const usageSchema = z.object({
   ...rangeShape,
   interval: intervalSchema,
   ...currenciesShape,
-  totals: z.object(usageShape),
+  totals: z.object({ ...usageShape, errors: count }),
+  previous: z.object(spendShape).describe("Of the range of the same length before"),
+  groupCount: count.describe("Of all groups, of which those of the highest amounts are listed"),
   series: z.array(z.object({ at: isoTimeSchema, ...usageShape })),
   groups: z.array(
     z.object({
       id: z.string(),
       name: z.string(),
       ...usageShape,
-      share: z.number(),
+      errors: count.describe("Requests that were refused or failed"),
+      share: z.number().describe("Of the amount, from 0 to 1"),
+      previousAmount: decimal.describe("In the range of the same length before"),
       points: z.array(z.object({ at: isoTimeSchema, ...spendShape })),
     }),
   ),

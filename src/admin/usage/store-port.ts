@@ -29,7 +29,7 @@ export interface UsageRange {
   /** Unix milliseconds, inclusive and exclusive. */
   from: number;
   to: number;
-  /** The span of one row. Minutes are known of traffic only, and for two days. */
+  /** The span of one row of sums over time. Minutes and quarters of an hour are known for two days. */
   span: Span;
   /** At least one of each, where present. */
   organizations?: readonly string[];

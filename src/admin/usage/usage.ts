@@ -3,16 +3,17 @@ import type { AdminContext } from "../context.ts";
 import { queryTimeSchema } from "../input.ts";
 import { getKey } from "../keys/keys.ts";
 import { getOrganization } from "../organizations/organizations.ts";
-import { namesOf, type Group } from "../overview/top-groups.ts";
+import { namesOf, requestsOf, type Group } from "../overview/top-groups.ts";
 import { isoTime } from "../output.ts";
-import { chooseCurrency, readSeries, type Series } from "./range.ts";
-import type { SpendingSum, UsageRange, UsageSum } from "./store-port.ts";
-import type { usageSchema } from "./schema.ts";
+import { chooseCurrency, previousOf, readSeries, type Series } from "./range.ts";
+import type { ErrorSum, SpendingSum, TrafficSum, UsageRange, UsageSum } from "./store-port.ts";
+import { intervalSchema, type usageSchema } from "./schema.ts";
 import { shareOf, spendingOf, spendView, totalOf, usageView } from "./totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Groups of a reading, by amount. */
-const MAX_GROUPS = 100;
+/** Groups of a reading, by amount: as many as are usually asked for, and at most. */
+const USUAL_GROUPS = 100;
+export const MAX_GROUPS = 10_000;
 /** Groups with points of their own. */
 const MAX_WITH_POINTS = 20;
 
@@ -23,12 +24,13 @@ const usageFilterSchema = z.strictObject({
   keyId: z.string().optional(),
   model: z.string().optional(),
   channel: z.string().optional(),
-  interval: z.enum(["hour", "day", "month"]).optional().describe("By default the finest that stays readable"),
+  interval: intervalSchema.optional().describe("By default the finest that stays readable"),
 });
 
 export const usageInputSchema = usageFilterSchema.extend({
   groupBy: z.enum(["model", "key", "organization", "channel"]).default("model"),
   currency: z.string().optional().describe("By default the one of most requests"),
+  limit: z.coerce.number().int().min(1).max(MAX_GROUPS).optional().describe(`${USUAL_GROUPS} by default`),
 });
 
 /** Dimension of each grouping in sums, and the filter for some of its groups. */
@@ -44,15 +46,25 @@ export async function readUsage(
   context: AdminContext,
   input: z.output<typeof usageInputSchema>,
 ): Promise<z.input<typeof usageSchema>> {
-  const { groupBy, currency: wanted, ...filter } = input;
+  const { groupBy, currency: wanted, limit = USUAL_GROUPS, ...filter } = input;
   const { series, range, otherwise } = await usageRange(context, filter);
   const { by, filter: some } = GROUPS[groupBy];
   const { usage } = context.store;
-  const [sums, sumsOfGroups] = await Promise.all([usage.sums(range, ["at"]), usage.sums(range, [by])]);
+  const before = { ...range, ...previousOf(series) };
+  const [sums, sumsOfGroups, came, failed, sumsBefore] = await Promise.all([
+    usage.sums(range, ["at"]),
+    usage.sums(range, [by]),
+    usage.traffic(range, by === "keyId" ? [] : [by]),
+    usage.errors(range, [by]),
+    usage.spending(before, [by]),
+  ]);
   const { currency, currencies } = chooseCurrency(sums, wanted, otherwise);
   const total = totalOf(sums, currency);
   const sumsAt = Map.groupBy(sums, ({ at }) => at);
-  const groups = dearestGroups(sumsOfGroups, by, currency);
+  const counted = countsOf(by, range.keys === undefined ? came : [], failed);
+  const all = groupsOf(sumsOfGroups, by, currency, counted);
+  const groups = all.slice(0, limit);
+  const groupsBefore = Map.groupBy(sumsBefore, (sum) => sum[by]);
   const withPoints = groups.slice(0, MAX_WITH_POINTS).map(({ id }) => id);
   const points =
     withPoints.length === 0 ? [] : await usage.spending({ ...range, [some]: withPoints }, ["at", by]);
@@ -62,10 +74,12 @@ export async function readUsage(
     by,
     groups.map(({ id }) => id),
   );
-  const groupView = ({ id, total: own }: (typeof groups)[number]) => ({
+  const groupView = ({ id, total: own, errors }: (typeof groups)[number]) => ({
     id,
     name: names.get(id) ?? id,
     ...usageView(own),
+    errors,
+    previousAmount: spendView(spendingOf(groupsBefore.get(id) ?? [], currency)).amount,
     share: shareOf(own.amount, total.amount),
     points: withPoints.includes(id) ? pointsOf(pointsOfGroup.get(id) ?? [], series, currency) : [],
   });
@@ -79,7 +93,9 @@ export async function readUsage(
     interval: series.interval,
     currency,
     currencies,
-    totals: usageView(total),
+    totals: { ...usageView(total), errors: all.reduce((sum, { errors }) => sum + errors, 0) },
+    previous: spendView(spendingOf(sumsBefore, currency)),
+    groupCount: all.length,
     series: series.points.map(pointAt),
     groups: groups.map(groupView),
   };
@@ -105,14 +121,38 @@ async function usageRange(
   return { series, range, otherwise: own?.currency ?? "USD" };
 }
 
-function dearestGroups(sums: readonly UsageSum[], by: Group, currency: string) {
-  return [...Map.groupBy(sums, (sum) => sum[by])]
-    .map(([id, own]) => ({ id, total: totalOf(own, currency) }))
+/** Requests that came and that failed, by group. Nothing is known of those of a key that succeeded but their charges. */
+function countsOf(by: Group, came: readonly TrafficSum[], failed: readonly ErrorSum[]) {
+  const counts = new Map<string, { came: number; errors: number }>();
+  const of = (id: string) => {
+    const known = counts.get(id) ?? { came: 0, errors: 0 };
+    counts.set(id, known);
+    return known;
+  };
+  if (by !== "keyId") for (const sum of came) of(sum[by]).came += sum.requests;
+  for (const sum of failed) of(sum[by]).errors += sum.errors;
+  return counts;
+}
+
+/** All groups, the dearest first, also those whose requests all failed. */
+function groupsOf(
+  sums: readonly UsageSum[],
+  by: Group,
+  currency: string,
+  counts: ReturnType<typeof countsOf>,
+) {
+  const groups = Map.groupBy(sums, (sum) => sum[by]);
+  for (const id of counts.keys()) if (!groups.has(id)) groups.set(id, []);
+  return [...groups]
+    .map(([id, own]) => {
+      const total = totalOf(own, currency);
+      const { came = 0, errors = 0 } = counts.get(id) ?? {};
+      return { id, errors, total: { ...total, requests: requestsOf(by, total.requests, came, errors) } };
+    })
     .toSorted(
       (one, other) =>
         Number(other.total.amount - one.total.amount) || other.total.requests - one.total.requests,
-    )
-    .slice(0, MAX_GROUPS);
+    );
 }
 
 function pointsOf(sums: readonly SpendingSum[], { points }: Series, currency: string) {

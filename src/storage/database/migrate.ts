@@ -1,4 +1,5 @@
 import tables from "../migrations/0001_tables.sql" with { type: "text" };
+import usageMinutes from "../migrations/0002_usage_minutes.sql" with { type: "text" };
 import alerts from "../migrations/0003_alerts.sql" with { type: "text" };
 import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
@@ -10,6 +11,7 @@ import { systemClock } from "../../lib/clock.ts";
  */
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0001_tables", text: tables },
+  { name: "0002_usage_minutes", text: usageMinutes },
   { name: "0003_alerts", text: alerts },
 ];
 

@@ -6,6 +6,7 @@ import type { Sums } from "../database/sql.ts";
 
 /** The tables of sums of the ledger, each with the span that one row is for. */
 const LEVELS = [
+  { table: "usage_minutes", span: "minute" },
   { table: "usage_hours", span: "hour" },
   { table: "usage_days", span: "day" },
   { table: "usage_months", span: "month" },
@@ -87,9 +88,12 @@ function addEntry(
 
 const DAY_MS = 24 * 60 * 60_000;
 
+/** The tables of minutes are kept for two days. */
+export const MINUTES_KEPT_MS = 2 * DAY_MS;
+
 /** The tables of traffic, the span of a row and how long it is kept. */
 export const TRAFFIC_LEVELS = [
-  { table: "traffic_minutes", span: "minute", keptMs: 2 * DAY_MS },
+  { table: "traffic_minutes", span: "minute", keptMs: MINUTES_KEPT_MS },
   { table: "traffic_hours", span: "hour", keptMs: 400 * DAY_MS },
   { table: "traffic_days", span: "day", keptMs: 400 * DAY_MS },
   { table: "traffic_months", span: "month", keptMs: 430 * DAY_MS },
@@ -124,7 +128,7 @@ function rowOf(count: TrafficCount, span: Span): Record<string, string | number>
     at: startOfSpan(span, count.at),
     organization_id: count.organizationId,
     // All keys would make too many rows, and of those whose requests succeed the ledger has sums.
-    key_id: span !== "minute" && count.code !== "" ? count.keyId : "",
+    key_id: count.code !== "" ? count.keyId : "",
     model: count.model,
     channel: count.channel,
     route: count.route,

@@ -7,12 +7,12 @@ import type {
   UsageStore,
   UsageSum,
 } from "../../admin/usage/store-port.ts";
-import { nextSpan, startOfSpan } from "../../domain/calendar.ts";
+import { nextSpan, type Span, SPAN_MS, startOfSpan } from "../../domain/calendar.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { addSums } from "../database/insert-statement.ts";
 import { firstOf } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
-import { DURATION_COLUMNS, TRAFFIC_LEVELS, trafficSums } from "./usage-sums.ts";
+import { DURATION_COLUMNS, MINUTES_KEPT_MS, TRAFFIC_LEVELS, trafficSums } from "./usage-sums.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /** Sums of the ledger and of traffic. */
@@ -38,7 +38,7 @@ export function usageStore(database: Database): UsageStore {
       await database.begin((sql) => addSums(database.kind, sql, trafficSums(counts)));
     },
     async sweepTraffic() {
-      for (const { table, keptMs } of TRAFFIC_LEVELS)
+      for (const { table, keptMs } of [USAGE_MINUTES, ...TRAFFIC_LEVELS])
         await database.begin(
           (sql) => sql`DELETE FROM ${sql.unsafe(table)} WHERE at < ${systemClock.now() - keptMs}`,
         );
@@ -53,7 +53,7 @@ export function usageStore(database: Database): UsageStore {
 }
 
 const COLUMNS: Readonly<Record<TrafficDimension, string>> = {
-  at: "at",
+  at: "point",
   organizationId: "organization_id",
   keyId: "key_id",
   model: "model",
@@ -61,6 +61,8 @@ const COLUMNS: Readonly<Record<TrafficDimension, string>> = {
   route: "route",
   code: "code",
 };
+
+const USAGE_MINUTES = { table: "usage_minutes", keptMs: MINUTES_KEPT_MS };
 
 const TOKEN_COLUMNS = TOKEN_CATEGORIES.map((category) => TOKEN_CATEGORY_NAMES[category]);
 const MONEY_COLUMNS = ["amount", "orphan_cost", "vendor_cost", "costed"];
@@ -87,24 +89,52 @@ function selectFromUsage(
 ) {
   const names = [...by.map((name) => COLUMNS[name]), "currency"];
   const columns = sql.unsafe([...names, ...numbers].join(", "));
-  const [first, ...others] = partsOf(range, by);
-  const select = (part: UsageRange) =>
-    sql`SELECT * FROM ${sql.unsafe(`usage_${part.span}s`)} WHERE ${conditions(sql, part)}`;
-  const rows = others.reduce((all, part) => sql`${all} UNION ALL ${select(part)}`, select(first));
-  return sql<SumRow[]>`SELECT ${columns} FROM (${rows}) AS rows GROUP BY ${sql.unsafe(names.join(", "))}`;
+  return sql<SumRow[]>`SELECT ${columns} FROM (${rowsOf(sql, "usage", range, by)}) AS parts
+    GROUP BY ${sql.unsafe(names.join(", "))}`;
 }
 
-/** Splits a range so that whole months are read from the table of months, unless sums are of single days: few rows, not many. */
-function partsOf(range: UsageRange, by: readonly UsageDimension[]): [UsageRange, ...UsageRange[]] {
-  const { from, to, span } = range;
-  const last = startOfSpan("month", to);
-  const first = startOfSpan("month", from) === from ? from : nextSpan("month", from);
-  if (span !== "day" || by.includes("at") || first >= last) return [range];
-  return [
-    { ...range, span: "month", from: first, to: last },
-    { ...range, to: first },
-    { ...range, from: last },
-  ];
+/** The rows of a range, each with the start of its span as `point`. */
+function rowsOf(sql: Sql, kind: "usage" | "traffic", range: UsageRange, by: readonly TrafficDimension[]) {
+  const [first, ...others] = partsOf(range, by);
+  const select = (part: Part) =>
+    sql`SELECT ${sql.unsafe(`${pointOf(range.span, part)} AS point, rows.*`)}
+      FROM ${sql.unsafe(`${kind}_${part.table}s`)} AS rows WHERE ${conditions(sql, { ...range, ...part })}`;
+  return others.reduce((all, part) => sql`${all} UNION ALL ${select(part)}`, select(first));
+}
+
+/** A piece of a range that is read from one table. */
+interface Part {
+  table: (typeof TABLES)[number];
+  from: number;
+  to: number;
+}
+
+const TABLES = ["month", "day", "hour", "minute"] as const;
+
+/** Splits a range, so that its ends are cut and its middle is read from the fewest rows; no row is longer than a span of sums over time. */
+function partsOf({ from, to, span }: UsageRange, by: readonly TrafficDimension[]): [Part, ...Part[]] {
+  const longest = span === "quarter" ? "minute" : span;
+  const tables = by.includes("at") ? TABLES.slice(TABLES.indexOf(longest)) : TABLES;
+  const [first = { table: "minute", from, to }, ...others] = split(from, to, tables);
+  return [first, ...others];
+}
+
+function split(from: number, to: number, tables: readonly Part["table"][]): Part[] {
+  const [table, ...finer] = tables;
+  if (table === undefined || from >= to) return [];
+  if (finer.length === 0) return [{ table, from, to }];
+  const start = startOfSpan(table, from);
+  const first = start === from ? from : nextSpan(table, start);
+  const last = startOfSpan(table, to);
+  if (first > last) return split(from, to, finer);
+  const middle: Part[] = first < last ? [{ table, from: first, to: last }] : [];
+  return [...middle, ...split(from, first, finer), ...split(last, to, finer)];
+}
+
+/** Returns the SQL of the start of a row's span; the rows of a part are never of two months unless they are whole months. */
+function pointOf(span: Span, { table, from }: Part): string {
+  if (span === table) return "rows.at";
+  return span === "month" ? String(startOfSpan("month", from)) : `rows.at - rows.at % ${SPAN_MS[span]}`;
 }
 
 function sumOf(column: string): string {
@@ -121,10 +151,9 @@ const IS_ERROR = `(code NOT IN (${FINE}) OR (code = '' AND status >= 4))`;
 
 function selectErrors(sql: Sql, range: UsageRange, by: readonly UsageDimension[]) {
   const names = by.map((name) => COLUMNS[name]).join(", ");
-  return sql<
-    SumRow[]
-  >`SELECT ${sql.unsafe(names)}, SUM(requests) AS errors FROM ${sql.unsafe(`traffic_${range.span}s`)}
-    WHERE ${conditions(sql, range)} AND ${sql.unsafe(IS_ERROR)} AND route <> 'attempt' GROUP BY ${sql.unsafe(names)}`;
+  return sql<SumRow[]>`SELECT ${sql.unsafe(names)}, SUM(requests) AS errors
+    FROM (${rowsOf(sql, "traffic", range, by)}) AS parts
+    WHERE ${sql.unsafe(IS_ERROR)} AND route <> 'attempt' GROUP BY ${sql.unsafe(names)}`;
 }
 
 /** Selects sums of traffic. Requests with an error have rows of their own. */
@@ -132,9 +161,9 @@ function selectTraffic(sql: Sql, range: UsageRange, by: readonly TrafficDimensio
   const names = by.map((name) => COLUMNS[name]);
   const flag = `CASE WHEN ${IS_ERROR} THEN 1 ELSE 0 END AS is_error`;
   const numbers = ["requests", ...DURATION_COLUMNS].map(sumOf);
-  const wanted = by.includes("route") ? sql`` : sql`AND route <> 'attempt'`;
+  const wanted = by.includes("route") ? sql`` : sql`WHERE route <> 'attempt'`;
   return sql<SumRow[]>`SELECT ${sql.unsafe([...names, flag, ...numbers].join(", "))}
-    FROM ${sql.unsafe(`traffic_${range.span}s`)} WHERE ${conditions(sql, range)} ${wanted}
+    FROM (${rowsOf(sql, "traffic", range, by)}) AS parts ${wanted}
     GROUP BY ${sql.unsafe([...names, "is_error"].join(", "))}`;
 }
 
@@ -149,7 +178,7 @@ function conditions(sql: Sql, { from, to, organizations, keys, models, channels 
 function namesOf(row: SumRow, by: readonly TrafficDimension[]) {
   const text = (name: TrafficDimension): string => (by.includes(name) ? String(row[COLUMNS[name]]) : "");
   return {
-    at: by.includes("at") ? Number(row["at"]) : 0,
+    at: by.includes("at") ? Number(row["point"]) : 0,
     organizationId: text("organizationId"),
     keyId: text("keyId"),
     model: text("model"),
