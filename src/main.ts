@@ -14,6 +14,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   readStoredEntries,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,
+  fillDemo: async (...demo) => await (await import("./run/demo.ts")).fillDemo(...demo),
   backUp,
   restore,
   providers: PROVIDERS,

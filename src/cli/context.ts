@@ -45,6 +45,8 @@ export interface CliContext {
   openConfiguration(load: LoadConfiguration): Configuration;
   /** Brings the database to the newest form and names what was applied. */
   migrate(settings: Settings): Promise<{ applied: string[] }>;
+  /** Fills an empty installation with traffic to look at. */
+  fillDemo(settings: Settings, admin: Omit<OperationContext, "store">): Promise<DemoFilled>;
   /** Writes a backup to a path. */
   backUp(loaded: LoadedSettings, path: string, onProgress: Progress): Promise<BackupManifest>;
   /** Puts the backup at a path in place. */
@@ -62,6 +64,13 @@ export interface CliContext {
   catalogueDirectory?: string;
   stdout: TextOutput;
   stderr: TextOutput;
+}
+
+/** What a demo has become. */
+export interface DemoFilled {
+  requests: number;
+  /** Of the administrator; null where there was one already. */
+  password: string | null;
 }
 
 interface TextOutput {

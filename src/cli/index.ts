@@ -2,6 +2,7 @@ import { Command, CommanderError, type Option } from "commander";
 import { DependencyError } from "../gateway/dependency-error.ts";
 import { ConfigurationError } from "../config/index.ts";
 import { PROGRAM_NAME } from "../lib/program-files.ts";
+import { systemClock } from "../lib/clock.ts";
 import { VERSION } from "../lib/version.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { addAuditCommands } from "./audit.ts";
@@ -127,6 +128,7 @@ function addLocalCommands(program: Command, cli: CommandContext): void {
   addWorkerCommand(program, cli);
   addHealthCommand(program, cli);
   addMigrateCommand(program, cli);
+  addDemoCommand(program, cli);
 }
 
 function addWorkerCommand(program: Command, cli: CommandContext): void {
@@ -175,6 +177,26 @@ function addMigrateCommand(program: Command, cli: CommandContext): void {
         cli.printLine(
           applied.length === 0 ? "The database is up to date." : `Applied ${applied.join(", ")}.`,
         );
+    });
+}
+
+function addDemoCommand(program: Command, cli: CommandContext): void {
+  program
+    .command("demo")
+    .description("fill an empty data folder with two weeks of traffic, to look at the console")
+    .action(async () => {
+      cli.requireLocal();
+      const { settings } = await cli.loadSettings();
+      const { context } = cli;
+      const { requests, password } = await context.fillDemo(settings, {
+        by: { actor: context.userName(), source: "cli/demo" },
+        clock: systemClock,
+        catalogue: settings,
+        configuration: context.openConfiguration(cli.loadSettings),
+      });
+      cli.printLine(`Wrote ${requests} requests of the last 14 days to ${settings.dataDirectory}.`);
+      cli.printLine("Now run npm start with the same settings, and open /console.");
+      if (password !== null) cli.printLine(`Sign in as admin with the password ${password}`);
     });
 }
 

@@ -129,6 +129,7 @@ const pages = [
   page("/models/providers/$id", () => import("./areas/providers/provider.tsx"), ["viewer", "installation"]),
   page("/models/prices", () => import("./areas/prices/index.tsx")),
   page("/money", () => import("./areas/money/index.tsx")),
+  page("/money/usage", () => import("./areas/usage/index.tsx")),
   page("/money/ledger", () => import("./areas/money/ledger.tsx")),
   page("/settings", () => import("./areas/organizations/index.tsx")),
   page("/settings/members", () => import("./areas/members/index.tsx"), ["admin"]),

@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { runCli, type CliContext } from "../../src/cli/index.ts";
 import { openAdmin, readStoredEntries, runMigrations } from "../../src/run/stores.ts";
+import { fillDemo } from "../../src/run/demo.ts";
 import { backUp, restore } from "../../src/run/stores.ts";
 import { openConfiguration } from "../../src/run/reload.ts";
 import { PROVIDERS } from "../../src/providers/registry.ts";
@@ -21,6 +22,7 @@ export const MACHINE = {
   readStoredEntries,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,
+  fillDemo,
   backUp,
   restore,
   providers: PROVIDERS,
@@ -39,6 +41,7 @@ export async function runCommand(
     readStoredEntries: () => Promise.resolve([]),
     openConfiguration: unused,
     migrate: unused,
+    fillDemo: unused,
     backUp: unused,
     restore: unused,
     providers: new Map(),

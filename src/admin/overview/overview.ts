@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { formatNanos } from "../../lib/money.ts";
-import type { SpendingSum } from "../usage/store-port.ts";
+import type { SpendingSum, UsageRange, UsageStore } from "../usage/store-port.ts";
 import { fullestBudgets } from "./fullest-budgets.ts";
 import type { AdminContext } from "../context.ts";
 import { queryTimeSchema } from "../input.ts";
@@ -38,43 +38,25 @@ export async function readOverview(
     span: series.interval,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
   };
-  const { usage } = context.store;
-  const before = { ...where, ...previousOf(series) };
-  const [
-    byModel,
-    byOthers,
-    overTime,
-    byGroup,
-    errors,
-    spentBefore,
-    trafficBefore,
-    budgets,
-    status,
-    checklist,
-  ] = await Promise.all([
-    usage.spending(where, ["at", "model"]),
-    usage.spending(where, ["organizationId", "keyId", "channel"]),
-    usage.traffic(where, ["at"]),
-    usage.traffic(where, ["organizationId", "model", "channel"]),
-    usage.errors(where, ["organizationId", "keyId", "model", "channel"]),
-    usage.spending(before, []),
-    usage.traffic(before, []),
+  const [sums, budgets, status, checklist] = await Promise.all([
+    readSums(context.store.usage, where, { ...where, ...previousOf(series) }),
     fullestBudgets(context, organizationId, MAX_BUDGETS),
     readStatus(context, organizationId),
     firstSteps(context),
   ]);
+  const { byModel, byOthers, overTime } = sums;
   const { currency, currencies } = chooseCurrency(byOthers, wanted, own?.currency ?? "USD");
   const total = spendingOf(byOthers, currency);
   const traffic = trafficView(overTime);
-  const sums = { byModel, byOthers, traffic: byGroup, errors };
   return {
     from: isoTime(series.from),
     to: isoTime(series.to),
+    isUnfinished: series.isUnfinished,
     interval: series.interval,
     currency,
     currencies,
     totals: joined(total, traffic),
-    previous: joined(spendingOf(spentBefore, currency), trafficView(trafficBefore)),
+    previous: joined(spendingOf(sums.spentBefore, currency), trafficView(sums.trafficBefore)),
     series: pointsOf(series, byModel, overTime, currency),
     spend: spendByModel(series, byModel, currency),
     top: await topGroups(context, sums, currency, total.amount),
@@ -88,6 +70,19 @@ export async function readOverview(
 }
 
 const RANK = { ejected: 0, failing: 1, slow: 2, ok: 3, idle: 4, untried: 5 };
+
+async function readSums(usage: UsageStore, where: UsageRange, before: UsageRange) {
+  const [byModel, byOthers, overTime, traffic, errors, spentBefore, trafficBefore] = await Promise.all([
+    usage.spending(where, ["at", "model"]),
+    usage.spending(where, ["organizationId", "keyId", "channel"]),
+    usage.traffic(where, ["at"]),
+    usage.traffic(where, ["organizationId", "model", "channel"]),
+    usage.errors(where, ["organizationId", "keyId", "model", "channel"]),
+    usage.spending(before, []),
+    usage.traffic(before, []),
+  ]);
+  return { byModel, byOthers, overTime, traffic, errors, spentBefore, trafficBefore };
+}
 
 /** Requests are all that came; the ledger may know of more charged ones than were counted. */
 function joined(total: ReturnType<typeof spendingOf>, traffic: ReturnType<typeof trafficView>) {

@@ -65,7 +65,11 @@ async function topOf(
     const total = spendingOf(own, currency);
     const errors = (counts.get(id) ?? []).reduce((sum, count) => sum + count.errors, 0);
     const came = (requests.get(id) ?? []).reduce((sum, count) => sum + count.requests, 0);
-    return { id, total: { ...total, requests: requestsOf(by, total.requests, came, errors) }, errors };
+    return {
+      id,
+      total: { ...total, requests: requestsOf(by === "keyId", total.requests, came, errors) },
+      errors,
+    };
   });
   const dearest = rows.toSorted(
     (one, other) =>
@@ -90,8 +94,8 @@ async function topOf(
 }
 
 /** All requests, also those that failed; traffic has no keys, so that of a key the charged and the failed ones count. */
-export function requestsOf(by: Group, charged: number, came: number, errors: number): number {
-  return by === "keyId" ? charged + errors : Math.max(charged, came, errors);
+export function requestsOf(hasKeys: boolean, charged: number, came: number, errors: number): number {
+  return hasKeys ? charged + errors : Math.max(charged, came, errors);
 }
 
 /** Returns the names of keys, organizations, models or channels by id. Ids without a name are left out. */

@@ -27,6 +27,8 @@ export interface Series {
   interval: Interval;
   /** Beginnings of the points. The first and the last may lie partly outside of the range. */
   points: number[];
+  /** The last point's time has not ended. */
+  isUnfinished: boolean;
 }
 
 /** The range of a reading, with its points. Throws 400 for one that is empty or too long. */
@@ -57,7 +59,8 @@ export function readSeries(
   const last = nextSpan(lastCut, startOfSpan(lastCut, end - 1));
   const points: number[] = [];
   for (let at = startOfSpan(chosen, first); at < last; at = nextSpan(chosen, at)) points.push(at);
-  return { from: first, to: last, interval: chosen, points };
+  const isUnfinished = nextSpan(chosen, points.at(-1) ?? first) > now;
+  return { from: first, to: last, interval: chosen, points, isUnfinished };
 }
 
 function usualInterval(lengthMs: number, hasMinutes: boolean): Interval {

@@ -27,7 +27,11 @@ const currenciesShape = {
   currencies: z.array(z.string()).describe("Every currency of the range"),
 };
 
-const rangeShape = { from: isoTimeSchema, to: isoTimeSchema.describe("Exclusive") };
+const rangeShape = {
+  from: isoTimeSchema,
+  to: isoTimeSchema.describe("Exclusive"),
+  isUnfinished: z.boolean().describe("The last step of the series has not ended"),
+};
 export const intervalSchema = z.enum(["minute", "quarter", "hour", "day", "month"]);
 
 const shareSchema = z.object({

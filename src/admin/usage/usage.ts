@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Nanos } from "../../lib/money.ts";
 import type { AdminContext } from "../context.ts";
 import { queryTimeSchema } from "../input.ts";
 import { getKey } from "../keys/keys.ts";
@@ -6,7 +7,7 @@ import { getOrganization } from "../organizations/organizations.ts";
 import { namesOf, requestsOf, type Group } from "../overview/top-groups.ts";
 import { isoTime } from "../output.ts";
 import { chooseCurrency, previousOf, readSeries, type Series } from "./range.ts";
-import type { ErrorSum, SpendingSum, TrafficSum, UsageRange, UsageSum } from "./store-port.ts";
+import type { SpendingSum, UsageRange, UsageStore, UsageSum } from "./store-port.ts";
 import { intervalSchema, type usageSchema } from "./schema.ts";
 import { shareOf, spendingOf, spendView, totalOf, usageView } from "./totals.ts";
 
@@ -50,38 +51,29 @@ export async function readUsage(
   const { series, range, otherwise } = await usageRange(context, filter);
   const { by, filter: some } = GROUPS[groupBy];
   const { usage } = context.store;
-  const before = { ...range, ...previousOf(series) };
-  const [sums, sumsOfGroups, came, failed, sumsBefore] = await Promise.all([
+  const [sums, sumsOfGroups, sumsBefore, counts] = await Promise.all([
     usage.sums(range, ["at"]),
     usage.sums(range, [by]),
-    usage.traffic(range, by === "keyId" ? [] : [by]),
-    usage.errors(range, [by]),
-    usage.spending(before, [by]),
+    usage.spending({ ...range, ...previousOf(series) }, [by]),
+    readCounts(usage, range, by),
   ]);
   const { currency, currencies } = chooseCurrency(sums, wanted, otherwise);
   const total = totalOf(sums, currency);
   const sumsAt = Map.groupBy(sums, ({ at }) => at);
-  const counted = countsOf(by, range.keys === undefined ? came : [], failed);
-  const all = groupsOf(sumsOfGroups, by, currency, counted);
+  const all = groupsOf(sumsOfGroups, by, currency, counts);
   const groups = all.slice(0, limit);
-  const groupsBefore = Map.groupBy(sumsBefore, (sum) => sum[by]);
-  const withPoints = groups.slice(0, MAX_WITH_POINTS).map(({ id }) => id);
+  const ids = groups.map(({ id }) => id);
+  const withPoints = ids.slice(0, MAX_WITH_POINTS);
   const points =
     withPoints.length === 0 ? [] : await usage.spending({ ...range, [some]: withPoints }, ["at", by]);
-  const pointsOfGroup = Map.groupBy(points, (sum) => sum[by]);
-  const names = await namesOf(
-    context,
-    by,
-    groups.map(({ id }) => id),
-  );
-  const groupView = ({ id, total: own, errors }: (typeof groups)[number]) => ({
-    id,
-    name: names.get(id) ?? id,
-    ...usageView(own),
-    errors,
-    previousAmount: spendView(spendingOf(groupsBefore.get(id) ?? [], currency)).amount,
-    share: shareOf(own.amount, total.amount),
-    points: withPoints.includes(id) ? pointsOf(pointsOfGroup.get(id) ?? [], series, currency) : [],
+  const view = groupView({
+    names: await namesOf(context, by, ids),
+    before: Map.groupBy(sumsBefore, (sum) => sum[by]),
+    points: Map.groupBy(points, (sum) => sum[by]),
+    withPoints: new Set(withPoints),
+    whole: total.amount,
+    series,
+    currency,
   });
   const pointAt = (at: number) => ({
     at: isoTime(at),
@@ -90,15 +82,49 @@ export async function readUsage(
   return {
     from: isoTime(series.from),
     to: isoTime(series.to),
+    isUnfinished: series.isUnfinished,
     interval: series.interval,
     currency,
     currencies,
-    totals: { ...usageView(total), errors: all.reduce((sum, { errors }) => sum + errors, 0) },
+    totals: {
+      ...usageView(total),
+      requests: all.reduce((sum, group) => sum + group.total.requests, 0),
+      errors: all.reduce((sum, { errors }) => sum + errors, 0),
+    },
     previous: spendView(spendingOf(sumsBefore, currency)),
     groupCount: all.length,
     series: series.points.map(pointAt),
-    groups: groups.map(groupView),
+    groups: groups.map(view),
   };
+}
+
+/** Returns a function that shows a group, by what was read of all of them. */
+function groupView({
+  names,
+  before,
+  points,
+  withPoints,
+  whole,
+  series,
+  currency,
+}: {
+  names: ReadonlyMap<string, string | undefined>;
+  before: ReadonlyMap<string, SpendingSum[]>;
+  points: ReadonlyMap<string, SpendingSum[]>;
+  withPoints: ReadonlySet<string>;
+  whole: Nanos;
+  series: Series;
+  currency: string;
+}) {
+  return ({ id, total, errors }: ReturnType<typeof groupsOf>[number]) => ({
+    id,
+    name: names.get(id) ?? id,
+    ...usageView(total),
+    errors,
+    previousAmount: spendView(spendingOf(before.get(id) ?? [], currency)).amount,
+    share: shareOf(total.amount, whole),
+    points: withPoints.has(id) ? pointsOf(points.get(id) ?? [], series, currency) : [],
+  });
 }
 
 /** The sums that a filter means, with its points. Throws 404 for an unknown organization or key. */
@@ -121,17 +147,22 @@ async function usageRange(
   return { series, range, otherwise: own?.currency ?? "USD" };
 }
 
-/** Requests that came and that failed, by group. Nothing is known of those of a key that succeeded but their charges. */
-function countsOf(by: Group, came: readonly TrafficSum[], failed: readonly ErrorSum[]) {
+/** Requests that came and that failed, by group. Traffic names the keys of requests that failed only. */
+async function readCounts(usage: UsageStore, range: UsageRange, by: Group) {
+  const hasKeys = by === "keyId" || range.keys !== undefined;
+  const [came, failed] = await Promise.all([
+    hasKeys ? [] : usage.traffic(range, [by]),
+    usage.errors(range, [by]),
+  ]);
   const counts = new Map<string, { came: number; errors: number }>();
   const of = (id: string) => {
     const known = counts.get(id) ?? { came: 0, errors: 0 };
     counts.set(id, known);
     return known;
   };
-  if (by !== "keyId") for (const sum of came) of(sum[by]).came += sum.requests;
+  for (const sum of came) of(sum[by]).came += sum.requests;
   for (const sum of failed) of(sum[by]).errors += sum.errors;
-  return counts;
+  return { counts, hasKeys };
 }
 
 /** All groups, the dearest first, also those whose requests all failed. */
@@ -139,7 +170,7 @@ function groupsOf(
   sums: readonly UsageSum[],
   by: Group,
   currency: string,
-  counts: ReturnType<typeof countsOf>,
+  { counts, hasKeys }: Awaited<ReturnType<typeof readCounts>>,
 ) {
   const groups = Map.groupBy(sums, (sum) => sum[by]);
   for (const id of counts.keys()) if (!groups.has(id)) groups.set(id, []);
@@ -147,7 +178,7 @@ function groupsOf(
     .map(([id, own]) => {
       const total = totalOf(own, currency);
       const { came = 0, errors = 0 } = counts.get(id) ?? {};
-      return { id, errors, total: { ...total, requests: requestsOf(by, total.requests, came, errors) } };
+      return { id, errors, total: { ...total, requests: requestsOf(hasKeys, total.requests, came, errors) } };
     })
     .toSorted(
       (one, other) =>

@@ -15,6 +15,7 @@ const AREA_PAGES = {
   ],
   money: [
     { to: "/money", label: "tab.budgets" },
+    { to: "/money/usage", label: "tab.usage" },
     { to: "/money/ledger", label: "tab.ledger" },
   ],
   settings: [

@@ -36,7 +36,7 @@ export function KeyUsage({ id }: { id: string }) {
 
 function UsageView({ usage }: { usage: Usage }) {
   const { t } = useTranslation("keys");
-  const { totals, currency, series, groups } = usage;
+  const { totals, currency, series, groups, interval, isUnfinished } = usage;
   const figures = [
     { label: t("usage.amount"), value: <Money amount={totals.amount} currency={currency} isShort /> },
     { label: t("usage.requests"), value: formatShortCount(totals.requests) },
@@ -56,6 +56,8 @@ function UsageView({ usage }: { usage: Usage }) {
       <Chart
         kind="bar"
         label={t("detail.usage")}
+        interval={interval}
+        isUnfinished={isUnfinished}
         times={series.map(({ at }) => at)}
         series={groups.map(({ id, name, points }) => ({
           name: id,

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import { seriesColour } from "../../ui/chart/series-colours.ts";
+import { useRangeSearch } from "../../ui/filters/range.ts";
 import { Segments } from "../../ui/forms/segments.tsx";
 import { Card } from "../../ui/page/card.tsx";
 import { formatShare, formatShortCount } from "../../ui/text/format.ts";
@@ -12,6 +13,8 @@ import { NoTraffic } from "./traffic-cards.tsx";
 
 const GROUPS = ["models", "keys", "organizations", "channels"] as const;
 type Group = (typeof GROUPS)[number];
+/** The grouping of the usage page that lists all of a group. */
+const BY = { models: "model", keys: "key", organizations: "organization", channels: "channel" } as const;
 type Share = Overview["top"][Group][number];
 
 /** The spend by model, key, organization or channel; the choice stands in the address. */
@@ -23,6 +26,11 @@ export function TopCard({ overview: { top, currency } }: { overview: Overview })
   return (
     <Card
       title={t("top")}
+      about={
+        <TextLink to="/money/usage" search={{ ...useRangeSearch(), by: BY[group] }}>
+          {t("top.all")}
+        </TextLink>
+      }
       actions={
         <Segments
           label={t("top")}
@@ -41,7 +49,12 @@ export function TopCard({ overview: { top, currency } }: { overview: Overview })
             label: <ShareLink group={group} share={share} />,
             share: share.share,
             value: <Money amount={share.amount} currency={currency} isShort />,
-            detail: `${t("requests.count", { count: share.requests, shown: formatShortCount(share.requests) })} · ${formatShare(share.share)}`,
+            detail: (
+              <>
+                {share.errors > 0 && <FailedLink group={group} share={share} />}
+                {`${t("requests.count", { count: share.requests, shown: formatShortCount(share.requests) })} · ${formatShare(share.share)}`}
+              </>
+            ),
           }))}
         />
       )}
@@ -49,26 +62,41 @@ export function TopCard({ overview: { top, currency } }: { overview: Overview })
   );
 }
 
+/** Leads to the requests of the same range. */
 function ShareLink({ group, share: { id, name } }: { group: Group; share: Share }) {
   const { t } = useTranslation("overview");
+  const range = useRangeSearch();
   if (id === "") return t("none");
-  if (group === "keys")
-    return (
-      <TextLink to="/keys/$id" params={{ id }}>
-        {name}
-      </TextLink>
-    );
   if (group === "organizations")
     return (
-      <TextLink to="/" search={{ organization: id }}>
+      <TextLink to="/" search={{ ...range, organization: id }}>
         {name}
       </TextLink>
     );
-  const filter = group === "models" ? { model: id } : { channel: id };
+  const filter = { models: { model: id }, keys: { keyId: id }, channels: { channel: id } }[group];
   return (
-    <TextLink to="/requests" search={filter}>
+    <TextLink to="/requests" search={{ ...range, ...filter }}>
       {name}
     </TextLink>
+  );
+}
+
+function FailedLink({ group, share: { id, errors } }: { group: Group; share: Share }) {
+  const { t } = useTranslation("overview");
+  const range = useRangeSearch();
+  const filter = {
+    models: { model: id },
+    keys: { keyId: id },
+    channels: { channel: id },
+    organizations: { organization: id },
+  }[group];
+  return (
+    <>
+      <TextLink to="/requests" search={{ ...range, ...filter, status: "failed" }}>
+        {t("errors.count", { count: errors })}
+      </TextLink>
+      {" · "}
+    </>
   );
 }
 

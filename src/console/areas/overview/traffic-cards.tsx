@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { Chart } from "../../ui/chart/chart.tsx";
+import { useNarrowing } from "../../ui/filters/range.ts";
 import { REST_COLOUR } from "../../ui/chart/series-colours.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
@@ -14,7 +15,9 @@ const MIDDLE = "oklch(0.62 0.13 255)";
 const HIGH = "oklch(0.66 0.16 55)";
 
 /** Requests over time, and those of them that failed. */
-export function RequestsCard({ overview: { series, totals } }: { overview: Overview }) {
+export function RequestsCard({ overview }: { overview: Overview }) {
+  const { series, totals } = overview;
+  const steps = useSteps(overview);
   const { t } = useTranslation("overview");
   const times = useMemo(() => series.map(({ at }) => at), [series]);
   const rows = useMemo(
@@ -34,14 +37,23 @@ export function RequestsCard({ overview: { series, totals } }: { overview: Overv
       {totals.requests === 0 ? (
         <NoTraffic />
       ) : (
-        <Chart label={t("requests")} kind="bar" times={times} series={rows} format={formatShortCount} />
+        <Chart
+          label={t("requests")}
+          kind="bar"
+          times={times}
+          series={rows}
+          format={formatShortCount}
+          {...steps}
+        />
       )}
     </Card>
   );
 }
 
 /** The latency of requests over time. */
-export function LatencyCard({ overview: { series, totals } }: { overview: Overview }) {
+export function LatencyCard({ overview }: { overview: Overview }) {
+  const { series, totals } = overview;
+  const steps = useSteps(overview);
   const { t } = useTranslation("overview");
   const times = useMemo(() => series.map(({ at }) => at), [series]);
   const rows = useMemo(
@@ -53,13 +65,25 @@ export function LatencyCard({ overview: { series, totals } }: { overview: Overvi
   );
   return (
     <Card title={t("latency")}>
-      {totals.requests === 0 ? (
-        <NoTraffic />
+      {totals.p95Ms === null ? (
+        <EmptyState>{t("latency.none")}</EmptyState>
       ) : (
-        <Chart label={t("latency")} kind="line" times={times} series={rows} format={formatDuration} />
+        <Chart
+          label={t("latency")}
+          kind="line"
+          times={times}
+          series={rows}
+          format={formatDuration}
+          {...steps}
+        />
       )}
     </Card>
   );
+}
+
+/** The steps of the charts, a part of which can be dragged over to narrow the range. */
+function useSteps({ interval, isUnfinished }: Overview) {
+  return { interval, isUnfinished, onSelect: useNarrowing() };
 }
 
 export function NoTraffic() {
@@ -78,6 +102,7 @@ const OTHER = "other";
 export function SpendCard({ overview }: { overview: Overview }) {
   const { t } = useTranslation("overview");
   const { currency, series, spend, totals } = overview;
+  const steps = useSteps(overview);
   const times = useMemo(() => series.map(({ at }) => at), [series]);
   const models = useMemo(
     () =>
@@ -95,7 +120,14 @@ export function SpendCard({ overview }: { overview: Overview }) {
       {totals.requests === 0 ? (
         <NoTraffic />
       ) : (
-        <Chart label={t("spend.byModel")} kind="area" times={times} series={models} format={format} />
+        <Chart
+          label={t("spend.byModel")}
+          kind="area"
+          times={times}
+          series={models}
+          format={format}
+          {...steps}
+        />
       )}
     </Card>
   );

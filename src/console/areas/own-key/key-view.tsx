@@ -124,7 +124,14 @@ function SpendByDay({ usage: { days, from, to, currency } }: { usage: OwnUsage }
   if (series.length === 0) return null;
   return (
     <Card title={t("spend.byModel")}>
-      <Chart label={t("spend.byModel")} kind="bar" times={times} series={series} format={format} />
+      <Chart
+        label={t("spend.byModel")}
+        kind="bar"
+        interval="day"
+        times={times}
+        series={series}
+        format={format}
+      />
     </Card>
   );
 }

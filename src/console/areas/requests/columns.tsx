@@ -6,7 +6,7 @@ import { Id } from "../../ui/text/id.tsx";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
+import { Moment } from "../../ui/text/time.tsx";
 import { statusLevel } from "./outcomes.ts";
 
 export type RequestRow = Output<"requests.list">["data"][number];
@@ -21,7 +21,7 @@ export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
       header: t("column.at"),
       cell: ({ id, at }) => (
         <TextLink to="/requests/$id" params={{ id }}>
-          <Time at={at} />
+          <Moment at={at} />
         </TextLink>
       ),
     },
@@ -80,9 +80,9 @@ function Short({ text }: { text: string | null }) {
 
 function StatusCell({ row: { status, code } }: { row: RequestRow }) {
   return (
-    <span className="flex items-center gap-2 whitespace-nowrap">
+    <span className="flex flex-col items-start gap-0.5">
       <Status level={statusLevel(status)}>{status}</Status>
-      {code !== null && <code className="font-mono text-xs text-muted">{code}</code>}
+      {code !== null && <code className="max-w-44 truncate font-mono text-xs text-muted">{code}</code>}
     </span>
   );
 }

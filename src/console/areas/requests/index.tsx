@@ -89,6 +89,7 @@ function Filters() {
   const models = useModelOptions();
   const channels = useChannelOptions();
   const classes = [
+    { id: "failed", label: t("filter.failed") },
     { id: "2xx", label: t("filter.ok") },
     { id: "4xx", label: t("filter.caller") },
     { id: "5xx", label: t("filter.server") },
@@ -135,6 +136,7 @@ function useRequestFilter(): OperationInput<"requests.list"> {
   return {
     ...(id !== null && { organizationId: id }),
     ...(statusClass && { statusClass }),
+    ...(status === "failed" && { outcome: "failed" as const }),
     ...(model && { model }),
     ...(keyId && { keyId }),
     ...(channel && { channel }),

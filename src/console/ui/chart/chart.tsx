@@ -2,7 +2,7 @@ import { ChartArea, Table } from "lucide-react";
 import { useRef, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "../forms/button.tsx";
-import { formatTime } from "../text/format.ts";
+import { formatStep } from "../text/format.ts";
 import { seriesColour } from "./series-colours.ts";
 import { usePlot, type ChartData } from "./use-plot.ts";
 
@@ -10,7 +10,7 @@ const HEIGHT = "h-56";
 
 /** Values over time. They are read by hovering, with the arrow keys, or in a table of the same numbers. */
 export function Chart(props: ChartData) {
-  const { label, times, series, format } = props;
+  const { label, times, series, format, interval } = props;
   const { t } = useTranslation();
   const [isTable, setTable] = useState(false);
   const [index, setIndex] = useState<number | null>(null);
@@ -34,7 +34,7 @@ export function Chart(props: ChartData) {
             aria-live="polite"
             className="pointer-events-none absolute top-0 right-2 rounded-sm bg-surface px-1 text-xs text-muted"
           >
-            {time !== undefined && formatTime(Date.parse(time))}
+            {time !== undefined && formatStep(Date.parse(time), interval)}
           </p>
         </div>
       )}
@@ -94,7 +94,7 @@ function Legend({ series, index, format }: Pick<ChartData, "series" | "format"> 
 }
 
 /** The numbers of a chart. */
-function ChartTable({ label, times, series, format }: ChartData) {
+function ChartTable({ label, times, series, format, interval }: ChartData) {
   const { t } = useTranslation();
   const head = "sticky top-0 bg-surface px-3 py-2 text-xs font-medium text-muted";
   return (
@@ -121,7 +121,7 @@ function ChartTable({ label, times, series, format }: ChartData) {
           {times.map((at, row) => (
             <tr key={at} className="border-t border-line">
               <th scope="row" className="px-3 py-1.5 text-left font-normal whitespace-nowrap text-muted">
-                {formatTime(Date.parse(at))}
+                {formatStep(Date.parse(at), interval)}
               </th>
               {series.map(({ name, values }) => {
                 const value = values[row];

@@ -7,6 +7,8 @@ const FONT = "11px ui-sans-serif, system-ui, sans-serif";
 const MAX_BAR_PX = 48;
 const AXIS_WIDTH = 64;
 const DAY_SECONDS = 86_400;
+const MIN_DRAG_PX = 8;
+const MIN_LINE_POINTS = 4;
 
 /**
  * Draws a chart into a container, again when its data, its size or the theme changes, and reports the index under the
@@ -20,11 +22,12 @@ export function usePlot(
   const plot = useRef<uPlot | null>(null);
   const theme = useThemeChanges();
   const report = useEffectEvent(onIndex);
-  const { kind, times, series, format } = props;
+  const select = useEffectEvent((from: number, to: number) => props.onSelect?.(from, to));
+  const { kind, times, series, format, interval, isUnfinished } = props;
   useEffect(() => {
     const element = container.current;
     if (!element) return undefined;
-    const options = optionsOf(element, props, report);
+    const options = optionsOf(element, { ...props, ...(props.onSelect && { onSelect: select }) }, report);
     const created = new uPlot(options, dataOf(props), element);
     plot.current = created;
     const observer = new ResizeObserver(() =>
@@ -36,7 +39,7 @@ export function usePlot(
       created.destroy();
       plot.current = null;
     };
-  }, [container, kind, times, series, format, theme]);
+  }, [container, kind, times, series, format, interval, isUnfinished, theme]);
   return (index) => {
     const created = plot.current;
     const time = created?.data[0][index];
@@ -44,8 +47,11 @@ export function usePlot(
   };
 }
 
-/** Stacked kinds are summed up from the first series on. */
-function dataOf({ kind, times, series }: ChartData): uPlot.AlignedData {
+/**
+ * Stacked kinds are summed up from the first series on. The step that has not ended is a series of its own for each, so
+ * that it is drawn otherwise.
+ */
+function dataOf({ kind, times, series, isUnfinished }: ChartData): uPlot.AlignedData {
   const seconds = times.map((at) => Date.parse(at) / 1_000);
   const sums = times.map(() => 0);
   const rows = series.map(({ values }) =>
@@ -54,14 +60,22 @@ function dataOf({ kind, times, series }: ChartData): uPlot.AlignedData {
       : values.map((value, index) => (sums[index] = (sums[index] ?? 0) + (value ?? 0))),
   );
   // Higher sums are created first, so that bars of lower ones stand before them.
-  return [seconds, ...rows.reverse()];
+  rows.reverse();
+  if (!isUnfinished) return [seconds, ...rows];
+  const last = times.length - 1;
+  const first = kind === "bar" ? last : last - 1;
+  const finished = rows.map((row) => row.map((value, index) => (index === last ? null : value)));
+  const tails = rows.map((row) => row.map((value, index) => (index >= first ? value : null)));
+  return [seconds, ...finished, ...tails];
 }
 
 function optionsOf(
   element: HTMLElement,
-  { kind, series, times, format }: ChartData,
+  { kind, series, times, format, interval, isUnfinished, onSelect }: ChartData,
   onIndex: (index: number | null) => void,
 ): uPlot.Options {
+  const isOfDays = interval === "day" || interval === "month";
+  const drawn = series.map((each) => seriesOf(kind, each, times.length)).reverse();
   const { color, borderTopColor } = getComputedStyle(element);
   const grid = { stroke: borderTopColor, width: 1 };
   const axis = { stroke: color, font: FONT, ticks: { show: false } };
@@ -70,7 +84,11 @@ function optionsOf(
     height: element.clientHeight,
     padding: [8, 20, 0, 0],
     legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    cursor: {
+      y: false,
+      drag: { x: onSelect !== undefined, y: false, setScale: false, dist: MIN_DRAG_PX },
+      points: { size: 6 },
+    },
     scales: {
       x: { time: true, ...(kind === "bar" && { range: padded(times) }) },
       y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
@@ -83,7 +101,7 @@ function optionsOf(
         space: 72,
         values: (_plot, splits, _axis, _space, step) =>
           splits.map((second) =>
-            step < DAY_SECONDS ? formatClock(second * 1_000) : formatDay(second * 1_000),
+            step < DAY_SECONDS && !isOfDays ? formatClock(second * 1_000) : formatDay(second * 1_000),
           ),
       },
       {
@@ -94,11 +112,21 @@ function optionsOf(
         values: (_plot, splits) => splits.map((value) => format(value)),
       },
     ],
-    series: [{}, ...series.map((each) => seriesOf(kind, each)).reverse()],
+    series: [{}, ...drawn, ...(isUnfinished ? drawn.map((each) => unfinished(kind, each)) : [])],
     ...(kind === "area" && {
       bands: series.slice(1).map((_, index): uPlot.Band => ({ series: [index + 1, index + 2] })),
     }),
-    hooks: { setCursor: [({ cursor }) => onIndex(cursor.idx ?? null)] },
+    hooks: {
+      setCursor: [({ cursor }) => onIndex(cursor.idx ?? null)],
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select;
+          if (width < MIN_DRAG_PX) return;
+          plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+          onSelect?.(plot.posToVal(left, "x") * 1_000, plot.posToVal(left + width, "x") * 1_000);
+        },
+      ],
+    },
   };
 }
 
@@ -110,7 +138,7 @@ function padded(times: readonly string[]): [number, number] {
   return [first - half, last + half];
 }
 
-function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number]): uPlot.Series {
+function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number], times: number): uPlot.Series {
   const colour = series.colour ?? seriesColour(series.name);
   if (kind === "bar")
     return {
@@ -121,10 +149,19 @@ function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number]):
   return {
     stroke: colour,
     width: 1.75,
-    // No line leads to a value between two gaps.
-    points: { show: true, size: 5, filter: (plot, index) => isolatedIn(plot.data[index] ?? []) },
+    // A line over few points would tell of what was between them.
+    ...(times < MIN_LINE_POINTS
+      ? { paths: () => null, points: { show: true, size: 6 } }
+      : // No line leads to a value between two gaps.
+        { points: { show: true, size: 5, filter: (plot, index) => isolatedIn(plot.data[index] ?? []) } }),
     ...(kind === "area" && { fill: colour.replace(")", " / 0.28)") }),
   };
+}
+
+/** The same for the step that has not ended. */
+function unfinished(kind: ChartData["kind"], { fill, ...series }: uPlot.Series): uPlot.Series {
+  if (kind === "bar") return { ...series, fill: String(fill).replace(")", " / 0.45)") };
+  return { ...series, dash: [4, 4], points: { show: false } };
 }
 
 function isolatedIn(values: ArrayLike<number | null | undefined>): number[] {
@@ -166,6 +203,12 @@ export interface ChartData {
   /** ISO 8601. */
   times: readonly string[];
   series: readonly Series[];
+  /** The length of a step; those of days and months are UTC's. */
+  interval: "minute" | "quarter" | "hour" | "day" | "month";
+  /** The last step has not ended. */
+  isUnfinished?: boolean;
   /** Renders a value. */
   format(value: number): string;
+  /** Called with Unix milliseconds when a part of the range is dragged over. */
+  onSelect?(from: number, to: number): void;
 }

@@ -4,8 +4,9 @@ import { Button as AriaButton } from "react-aria-components/Button";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import { SEGMENT, Segments } from "../forms/segments.tsx";
-import { formatDay } from "../text/format.ts";
-import { RANGES, useRange, type RangeName } from "./range.ts";
+import { formatDay, formatMoment } from "../text/format.ts";
+import { chooseZone, currentZone, zoneName } from "../text/zone.ts";
+import { RANGES, useRange, type Range, type RangeName } from "./range.ts";
 
 const CustomRange = lazy(async () => ({ default: (await import("./custom-range.tsx")).CustomRange }));
 
@@ -33,9 +34,15 @@ export function RangePicker({ usual = "24h" }: { usual?: RangeName }) {
         className={`${SEGMENT} inline-flex items-center gap-1.5`}
       >
         <CalendarRange size={14} aria-hidden />
-        {range.name === "custom"
-          ? `${formatDay(Date.parse(range.from))} – ${formatDay(Date.parse(range.to) - 1)}`
-          : t("range.custom")}
+        {range.name === "custom" ? nameOf(range) : t("range.custom")}
+      </AriaButton>
+      <AriaButton
+        aria-label={t("zone", { name: zoneName() })}
+        aria-pressed={currentZone() === "local"}
+        onPress={() => chooseZone(currentZone() === "utc" ? "local" : "utc")}
+        className={`${SEGMENT} text-xs`}
+      >
+        {currentZone() === "utc" ? "UTC" : t("zone.local")}
       </AriaButton>
       {isOpen && (
         <Suspense>
@@ -44,4 +51,14 @@ export function RangePicker({ usual = "24h" }: { usual?: RangeName }) {
       )}
     </Segments>
   );
+}
+
+const DAY_MS = 86_400_000;
+
+/** Whole days, else the minutes. */
+function nameOf({ from, to }: Range): string {
+  const [start, end] = [Date.parse(from), Date.parse(to)];
+  return start % DAY_MS === 0 && end % DAY_MS === 0
+    ? `${formatDay(start)} – ${formatDay(end - 1)}`
+    : `${formatMoment(start)} – ${formatMoment(end)}`;
 }

@@ -35,6 +35,22 @@ export function useRange(usual: RangeName = "24h"): Range {
   }, [range, from, to, minute, usual]);
 }
 
+/** The range as parameters of an address, for a link to another page of the same range. */
+export function useRangeSearch(usual: RangeName = "24h"): { range?: string; from?: string; to?: string } {
+  const { name, from, to } = useRange(usual);
+  return name === "custom" ? { from, to } : { range: name };
+}
+
+/** Returns a function that narrows the range of the address to a part of it, for charts. */
+export function useNarrowing(): (from: number, to: number) => void {
+  const { change } = useFilters();
+  return (from, to) => {
+    const start = Math.floor(from / STEP_MS) * STEP_MS;
+    const end = Math.max(start + STEP_MS, Math.ceil(to / STEP_MS) * STEP_MS);
+    change({ range: undefined, from: new Date(start).toISOString(), to: new Date(end).toISOString() });
+  };
+}
+
 /**
  * The range in the address for a list that is read page by page. It keeps the start that it had when it was chosen, so
  * that the pages stay one list. `to` is absent for a range that ends now.

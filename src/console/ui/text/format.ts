@@ -1,4 +1,5 @@
 import i18next from "i18next";
+import { zoneName } from "./zone.ts";
 
 const CENT = 2;
 const MAX_FRACTION = 12;
@@ -73,11 +74,12 @@ const AGES: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1_000],
 ];
 
-const CLOCK_SKEW_MS = 5_000;
+/** The page's clock ticks every 20 seconds, and may be a little behind the gateway's. */
+const CLOCK_SKEW_MS = 30_000;
 
 /** Such as 3 minutes ago. */
 export function formatAge(at: number, now: number): string {
-  // A browser's clock may be a little behind the gateway's.
+  // Nothing that has just happened lies in the future.
   const distance = at > now && at - now < CLOCK_SKEW_MS ? 0 : at - now;
   const [name, ms] = AGES.find(([, ms]) => Math.abs(distance) >= ms) ?? ["second", 1_000];
   return new Intl.RelativeTimeFormat(i18next.language, { numeric: "auto", style: "short" }).format(
@@ -93,25 +95,41 @@ export function sentence(text: string): string {
 
 /** Date and time with the name of the time zone. */
 export function formatTime(at: number): string {
-  return new Intl.DateTimeFormat(i18next.language, {
-    dateStyle: "medium",
-    timeStyle: "long",
-  }).format(at);
+  return time({ dateStyle: "medium", timeStyle: "long" }).format(at);
 }
 
 /** The time of day; at midnight the date. */
 export function formatClock(at: number): string {
-  const date = new Date(at);
-  if (date.getHours() === 0 && date.getMinutes() === 0) return formatDay(at);
-  return new Intl.DateTimeFormat(i18next.language, {
+  const clock = time({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
+  return clock === "00:00" ? time({ month: "short", day: "numeric" }).format(at) : clock;
+}
+
+/** Date and time of day without the year, for lists. */
+export function formatMoment(at: number): string {
+  return time({
+    month: "short",
+    day: "numeric",
     hour: "2-digit",
     minute: "2-digit",
-    hour12: false,
+    second: "2-digit",
+    hourCycle: "h23",
   }).format(at);
 }
 
+/** A day of a report, which is one of UTC. */
 export function formatDay(at: number): string {
-  return new Intl.DateTimeFormat(i18next.language, { month: "short", day: "numeric" }).format(at);
+  return time({ month: "short", day: "numeric", timeZone: "UTC" }).format(at);
+}
+
+/** The name of a step of a report. */
+export function formatStep(at: number, step: "minute" | "quarter" | "hour" | "day" | "month"): string {
+  if (step === "month") return time({ month: "long", year: "numeric", timeZone: "UTC" }).format(at);
+  if (step === "day") return `${time({ dateStyle: "medium", timeZone: "UTC" }).format(at)} (UTC)`;
+  return formatTime(at);
+}
+
+function time(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(i18next.language, { timeZone: zoneName(), ...options });
 }
 
 const formats = new Map<string, Intl.NumberFormat>();

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { formatAge, formatTime } from "./format.ts";
+import { formatAge, formatMoment, formatTime } from "./format.ts";
 
 /** Shows how long ago a moment in ISO 8601 was, and its date and time zone on hover; or the date at once. */
 export function Time({ at, isAbsolute = false }: { at: string; isAbsolute?: boolean }) {
@@ -9,6 +9,21 @@ export function Time({ at, isAbsolute = false }: { at: string; isAbsolute?: bool
   return (
     <time dateTime={at} title={absolute} className={isAbsolute ? "" : "whitespace-nowrap"}>
       {isAbsolute ? absolute : formatAge(time, now)}
+    </time>
+  );
+}
+
+/** A moment by its date and time of day, for lists whose rows are compared; how long ago it was on hover. */
+export function Moment({ at }: { at: string }) {
+  const now = useNow();
+  const time = Date.parse(at);
+  return (
+    <time
+      dateTime={at}
+      title={`${formatAge(time, now)} · ${formatTime(time)}`}
+      className="whitespace-nowrap tabular-nums"
+    >
+      {formatMoment(time)}
     </time>
   );
 }

@@ -1,0 +1,89 @@
+import { useTranslation } from "react-i18next";
+import type { Output } from "../../api/call.ts";
+import { useRangeSearch } from "../../ui/filters/range.ts";
+import type { TableColumn } from "../../ui/table/data-table.tsx";
+import { formatCount, formatMoney, formatShare, formatShortCount } from "../../ui/text/format.ts";
+import { TextLink } from "../../ui/text/link.tsx";
+import { Money } from "../../ui/text/money.tsx";
+
+type Usage = Output<"usage.list">;
+type Group = Usage["groups"][number];
+type GroupBy = "model" | "key" | "organization" | "channel";
+
+/** The filter of the list of requests for each grouping. */
+const FILTERS = { model: "model", key: "keyId", organization: "organization", channel: "channel" } as const;
+
+/** The columns of usage by group; figures lead to their requests in the same range. */
+export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly TableColumn<Group>[] {
+  const { t } = useTranslation("money");
+  const range = useRangeSearch("7d");
+  const currency = usage?.currency ?? "USD";
+  const search = (id: string) => ({ ...range, ...(id !== "" && { [FILTERS[by]]: id }) });
+  return [
+    { id: "name", header: t(`usage.by.${by}`), cell: ({ name }) => (name === "" ? t("usage.none") : name) },
+    {
+      id: "amount",
+      header: t("usage.amount"),
+      isNumber: true,
+      cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+    },
+    { id: "share", header: t("usage.share"), isNumber: true, cell: ({ share }) => formatShare(share) },
+    {
+      id: "change",
+      header: t("usage.change"),
+      isNumber: true,
+      cell: (group) => <Change group={group} currency={currency} />,
+    },
+    {
+      id: "requests",
+      header: t("usage.requests"),
+      isNumber: true,
+      cell: ({ id, requests }) => (
+        <TextLink to="/requests" search={search(id)}>
+          {formatCount(requests)}
+        </TextLink>
+      ),
+    },
+    {
+      id: "errors",
+      header: t("usage.errors"),
+      isNumber: true,
+      cell: ({ id, errors }) =>
+        errors === 0 ? (
+          <span className="text-muted">0</span>
+        ) : (
+          <TextLink to="/requests" search={{ ...search(id), status: "failed" }}>
+            {formatCount(errors)}
+          </TextLink>
+        ),
+    },
+    {
+      id: "tokens",
+      header: t("usage.tokens"),
+      isNumber: true,
+      cell: ({ tokens }) => <span title={formatCount(tokens)}>{formatShortCount(tokens)}</span>,
+    },
+    { id: "images", header: t("usage.images"), isNumber: true, cell: ({ images }) => formatCount(images) },
+    {
+      id: "margin",
+      header: t("usage.margin"),
+      isNumber: true,
+      isOptional: true,
+      cell: ({ margin }) => <Money amount={margin} currency={currency} />,
+    },
+  ];
+}
+
+/** The difference of the spend to that of the period before. */
+function Change({ group: { amount, previousAmount }, currency }: { group: Group; currency: string }) {
+  const { t } = useTranslation("money");
+  const [now, before] = [Number(amount), Number(previousAmount)];
+  if (before === 0) return <span className="text-muted">{now === 0 ? "–" : t("usage.new")}</span>;
+  const change = (now - before) / before;
+  const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
+  return (
+    <span title={t("usage.before", { amount: formatMoney(previousAmount, currency) })}>
+      {`${sign}${formatShare(Math.abs(change))}`}
+    </span>
+  );
+}

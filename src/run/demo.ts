@@ -1,0 +1,402 @@
+import { bootstrap } from "../admin/bootstrap.ts";
+import { budgetCreationSchema } from "../admin/budgets/schema.ts";
+import { createBudget } from "../admin/budgets/budgets.ts";
+import type { OperationContext } from "../admin/context.ts";
+import { readInput } from "../admin/input.ts";
+import { createKey } from "../admin/keys/keys.ts";
+import { keyCreationSchema } from "../admin/keys/schema.ts";
+import { createOrganization } from "../admin/organizations/organizations.ts";
+import { organizationCreationSchema } from "../admin/organizations/schema.ts";
+import { priceIndex, type PriceIndex } from "../admin/prices/price-index.ts";
+import type { RequestRecord } from "../admin/usage/store-port.ts";
+import type { DemoFilled } from "../cli/context.ts";
+import type { Settings } from "../config/index.ts";
+import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
+import { charge } from "../domain/price.ts";
+import type { RequestEvent } from "../domain/request-event.ts";
+import type { Usage } from "../domain/usage.ts";
+import { openStores } from "../storage/index.ts";
+import { TrafficCounters } from "../telemetry/traffic-counters.ts";
+import { databaseOf, makeDataFolder } from "./stores.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const DAYS = 14;
+/** Requests of an ordinary weekday, of all keys together. */
+const REQUESTS_A_DAY = 900;
+const BATCH = 500;
+const CHANNEL = "sandbox";
+/** When the vendor is down in the demo, so that failures, retries and their pages are there to be seen. */
+const OUTAGE = { startsAgoMs: 2.3 * DAY_MS, lastsMs: 50 * MINUTE_MS };
+
+/** Who calls in the demo: the share of all requests, and the models by weight. */
+const CALLERS = [
+  {
+    organization: "storefront",
+    key: "Shop assistant",
+    share: 30,
+    models: { "sandbox-chat": 9, "sandbox-embedding": 3 },
+  },
+  {
+    organization: "storefront",
+    key: "Product pictures",
+    share: 12,
+    models: { "sandbox-a": 4, "sandbox-b-quality": 2 },
+  },
+  { organization: "storefront", key: "Search", share: 16, models: { "sandbox-embedding": 1 } },
+  {
+    organization: "research",
+    key: "Notebooks",
+    share: 10,
+    models: { "sandbox-messages": 5, "sandbox-chat": 1 },
+  },
+  { organization: "research", key: "Nightly evaluation", share: 9, models: { "sandbox-messages": 1 } },
+  {
+    organization: "marketing",
+    key: "Campaign studio",
+    share: 8,
+    models: { "sandbox-a-flare": 3, "sandbox-c": 2, "sandbox-d-quality": 1 },
+  },
+  {
+    organization: "marketing",
+    key: "Copy desk",
+    share: 15,
+    models: { "sandbox-chat": 3, "sandbox-messages": 2 },
+  },
+] as const;
+
+const ORGANIZATIONS = { storefront: "Storefront", research: "Research", marketing: "Marketing" };
+const BUDGETS = { storefront: "120", research: "40", marketing: "25" };
+
+/**
+ * Fills an empty installation with two weeks of traffic of the built-in vendor, through the stores that real traffic is
+ * written by. The same moment gives the same traffic. Throws where there are charges already.
+ */
+export async function fillDemo(
+  settings: Settings,
+  admin: Omit<OperationContext, "store">,
+): Promise<DemoFilled> {
+  await makeDataFolder(settings);
+  const { database: location, ...options } = databaseOf(settings);
+  const stores = await openStores(location, options);
+  try {
+    const context = { ...admin, store: stores.admin };
+    if ((await stores.admin.ledger.list({ limit: 1 })).length > 0)
+      throw new Error("the demo needs an empty data folder: set GATEWAY_DATA_DIR to one");
+    const { administrator } = await bootstrap(context, { key: null, administratorPassword: null });
+    const callers = await makeCallers(context);
+    const resolve = priceIndex(await stores.admin.prices.list(), settings.prices);
+    const events = requestsOf(callers, settings, resolve, context.clock.now());
+    const counters = new TrafficCounters();
+    for (let from = 0; from < events.length; from += BATCH) {
+      const batch = events.slice(from, from + BATCH);
+      await stores.ledger.post(
+        "demo",
+        batch.flatMap(({ charge: entry }) => entry ?? []),
+      );
+      await stores.admin.requests.add(batch.flatMap(({ record }) => record ?? []));
+      for (const { event } of batch) counters.listener(event);
+      await stores.admin.usage.addTraffic(counters.take());
+    }
+    return { requests: events.length, password: administrator.password };
+  } finally {
+    await stores.database.close();
+  }
+}
+
+interface Caller {
+  organizationId: string;
+  keyId: string;
+  share: number;
+  models: readonly (readonly [model: string, weight: number])[];
+  budgets: readonly string[];
+}
+
+async function makeCallers(context: OperationContext): Promise<Caller[]> {
+  const budgets = new Map<string, string>();
+  for (const [id, name] of Object.entries(ORGANIZATIONS)) {
+    await createOrganization(context, readInput(organizationCreationSchema, { id, name }));
+    const amount = BUDGETS[id as keyof typeof BUDGETS];
+    const fields = readInput(budgetCreationSchema, { organizationId: id, amount, period: "month" });
+    budgets.set(id, (await createBudget(context, fields)).id);
+  }
+  const callers: Caller[] = [];
+  for (const { organization, key: name, share, models } of CALLERS) {
+    const { key } = await createKey(
+      context,
+      readInput(keyCreationSchema, { organizationId: organization, name }),
+    );
+    callers.push({
+      organizationId: organization,
+      keyId: key.id,
+      share,
+      models: Object.entries(models),
+      budgets: [budgets.get(organization) ?? ""],
+    });
+  }
+  return callers;
+}
+
+interface DemoRequest {
+  event: RequestEvent;
+  charge: LedgerEntry | null;
+  record: RequestRecord | null;
+}
+
+/** All requests, oldest first: fewer at night and at weekends, a few that fail, and an outage. */
+function requestsOf(
+  callers: readonly Caller[],
+  { models }: Settings,
+  resolve: PriceIndex,
+  now: number,
+): DemoRequest[] {
+  const random = seeded(20_261_124);
+  const called = callers.map((caller) => ({
+    ...caller,
+    models: caller.models.filter(([model]) => models.get(model) !== undefined),
+  }));
+  const requests: DemoRequest[] = [];
+  for (let minute = now - DAYS * DAY_MS; minute < now - MINUTE_MS; minute += MINUTE_MS) {
+    const expected = (REQUESTS_A_DAY / (24 * 60)) * activityAt(minute);
+    const count = Math.floor(expected + random());
+    for (let index = 0; index < count; index += 1) {
+      const caller = chosen(called, ({ share }) => share, random);
+      const [model] = chosen(caller.models, ([, weight]) => weight, random);
+      const at = Math.floor(minute + random() * MINUTE_MS);
+      const price = (usage: Usage) => priceOf(resolve, caller, { model, usage, at });
+      requests.push(requestAt({ at, now, model, caller, price, random, number: requests.length }));
+    }
+  }
+  return requests.toSorted((one, other) => one.event.at - other.event.at);
+}
+
+function priceOf(
+  resolve: PriceIndex,
+  { organizationId }: Caller,
+  { model, usage, at }: { model: string; usage: Usage; at: number },
+) {
+  const price = resolve({ id: organizationId, currency: "USD" }, model, usage.unit, at);
+  return (price && charge(price, usage)) ?? { amount: 0n, source: "default" as const };
+}
+
+/** A day's and a week's rhythm around 1, by UTC. */
+function activityAt(at: number): number {
+  const date = new Date(at);
+  const isWeekend = date.getUTCDay() % 6 === 0;
+  const hour = date.getUTCHours() + date.getUTCMinutes() / 60;
+  return (isWeekend ? 0.45 : 1) * (1 - 0.8 * Math.cos(((hour - 2) / 24) * 2 * Math.PI));
+}
+
+interface Drawn {
+  at: number;
+  now: number;
+  model: string;
+  caller: Caller;
+  price: (usage: Usage) => { amount: bigint; source: "default" | "organization" };
+  random: () => number;
+  number: number;
+}
+
+function requestAt(drawn: Drawn): DemoRequest {
+  const { at, now, model, caller, random, number } = drawn;
+  const isOutage = at > now - OUTAGE.startsAgoMs && at < now - OUTAGE.startsAgoMs + OUTAGE.lastsMs;
+  const failure = failureOf(isOutage, random);
+  const usage = usageOf(model, random);
+  const isImage = usage.unit === "image";
+  const durationMs = Math.round((failure ? 80 : isImage ? 6_000 : 700) * (0.4 + 2.6 * random() ** 3));
+  const isRetried = !failure && random() < 0.012;
+  const attempts = attemptsOf({ model, failure, isRetried, durationMs, number });
+  const { organizationId, keyId } = caller;
+  const id = `req_demo${String(number).padStart(8, "0")}`;
+  const price = failure ? null : drawn.price(usage);
+  const charged = price && chargeOf(drawn, { id, usage, attempts, ...price, end: at + durationMs });
+  const shared = {
+    id,
+    requestId: id,
+    traceId: null,
+    route: isImage
+      ? "images.generations"
+      : usage.unit === "token" && model.includes("messages")
+        ? "messages"
+        : "chat",
+    method: "POST",
+    path: isImage ? "/v1/images/generations" : "/v1/chat/completions",
+    address: null,
+    status: failure?.status ?? 200,
+    code: failure?.code ?? null,
+    message: failure?.message ?? null,
+    at,
+    durationMs,
+    firstByteMs: failure || isImage ? null : Math.round(durationMs * 0.3),
+    organizationId,
+    keyId,
+    source: null,
+    model,
+    channel: failure && failure.outcome === null ? null : CHANNEL,
+    isStream: !isImage,
+  };
+  const event: RequestEvent = {
+    ...shared,
+    trace: null,
+    ledgerId: charged?.id ?? null,
+    startedAt: 0,
+    modelPattern: null,
+    usage: charged ? usage : null,
+    surplus: 0,
+    amount: charged?.amount ?? 0n,
+    currency: charged?.currency ?? null,
+    attempts,
+    pictures: [],
+    content: null,
+    cause: null,
+  };
+  const isLogged = failure !== null || isRetried;
+  const record = isLogged
+    ? { ...shared, cause: null, isFailed: failure !== null, isCharged: charged !== null, attempts }
+    : null;
+  return { event, charge: charged, record };
+}
+
+interface Failure {
+  status: number;
+  code: string;
+  message: string;
+  /** Of the call to the vendor; null where none was made. */
+  outcome: Attempt["outcome"] | null;
+}
+
+const FAILURES: readonly (Failure & { weight: number })[] = [
+  {
+    weight: 5,
+    status: 429,
+    code: "rate_limit_exceeded",
+    message: "too many requests in a minute",
+    outcome: null,
+  },
+  {
+    weight: 3,
+    status: 400,
+    code: "invalid_request_error",
+    message: "max_tokens is too large",
+    outcome: "rejected",
+  },
+  {
+    weight: 2,
+    status: 504,
+    code: "upstream_timeout",
+    message: "the model took too long",
+    outcome: "timeout",
+  },
+  {
+    weight: 1,
+    status: 400,
+    code: "content_policy_violation",
+    message: "the prompt was refused",
+    outcome: "refused",
+  },
+];
+const OVERLOADED: Failure = {
+  status: 503,
+  code: "overloaded",
+  message: "every target of this model is out of service",
+  outcome: "overloaded",
+};
+
+function failureOf(isOutage: boolean, random: () => number): Failure | null {
+  if (isOutage && random() < 0.7) return OVERLOADED;
+  return random() < 0.013 ? chosen(FAILURES, ({ weight }) => weight, random) : null;
+}
+
+function usageOf(model: string, random: () => number): Usage {
+  if (/^sandbox-[abcd]/.test(model))
+    return { unit: "image", count: random() < 0.2 ? 2 : 1, tier: "1K", quality: "medium" };
+  const input = Math.round(300 + 6_000 * random() ** 3);
+  if (model.endsWith("embedding")) return { unit: "token", tokens: { input }, source: "upstream" };
+  const cacheRead = random() < 0.4 ? Math.round(input * 0.8) : 0;
+  const output = Math.round(60 + 1_500 * random() ** 2);
+  return { unit: "token", tokens: { input: input - cacheRead, cacheRead, output }, source: "upstream" };
+}
+
+function attemptsOf({
+  model,
+  failure,
+  isRetried,
+  durationMs,
+  number,
+}: {
+  model: string;
+  failure: Failure | null;
+  isRetried: boolean;
+  durationMs: number;
+  number: number;
+}): Attempt[] {
+  const call = { channel: CHANNEL, upstreamModel: model, vendorRequestId: `sandbox-${number}` };
+  if (failure)
+    return failure.outcome === null
+      ? []
+      : [{ ...call, durationMs, outcome: failure.outcome, status: failure.status }];
+  const answered = { ...call, durationMs, outcome: "answered" as const, status: 200 };
+  return isRetried ? [{ ...call, durationMs: 120, outcome: "limited", status: 429 }, answered] : [answered];
+}
+
+function chargeOf(
+  { at, model, caller: { organizationId, keyId, budgets } }: Drawn,
+  {
+    id,
+    usage,
+    attempts,
+    amount,
+    source,
+    end,
+  }: {
+    id: string;
+    usage: Usage;
+    attempts: readonly Attempt[];
+    amount: bigint;
+    source: "default" | "organization";
+    end: number;
+  },
+): LedgerEntry {
+  return {
+    id,
+    kind: "charge",
+    requestId: id,
+    organizationId,
+    keyId,
+    model,
+    channel: CHANNEL,
+    upstreamModel: model,
+    at: end,
+    admittedAt: at,
+    usage,
+    amount,
+    currency: "USD",
+    priceSource: source,
+    orphanCost: 0n,
+    budgets,
+    attempts,
+    flags: [],
+  };
+}
+
+function chosen<Item>(items: readonly Item[], weightOf: (item: Item) => number, random: () => number): Item {
+  let left = random() * items.reduce((sum, item) => sum + weightOf(item), 0);
+  for (const item of items) {
+    left -= weightOf(item);
+    if (left < 0) return item;
+  }
+  const last = items.at(-1);
+  if (last === undefined) throw new Error("there is nothing to choose from");
+  return last;
+}
+
+/** Numbers from 0 to 1 that only depend on the seed (Mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { MACHINE, runCommand } from "../support/command-line.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+test("the demo fills an empty data folder with two weeks of traffic that verifies, and no other", async () => {
+  const path = await mkdtemp(join(tmpdir(), "demo-"));
+  await using _ = { [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+  const run = (...args: string[]) =>
+    runCommand(args, { ...MACHINE, env: { GATEWAY_DATA_DIR: path }, cwd: process.cwd() });
+  const filled = await run("demo");
+  expect(filled).toMatchObject({ code: 0, stderr: "" });
+  expect(Number(/Wrote (\d+) requests/.exec(filled.stdout)?.[1])).toBeGreaterThan(5_000);
+  expect(filled.stdout).toMatch(/as admin with the password \S{12,}/);
+  expect(await run("ledger", "verify")).toMatchObject({ code: 0 });
+  const again = await run("demo");
+  expect(again.code).toBe(1);
+  expect(again.stderr).toContain("the demo needs an empty data folder");
+});
