@@ -11,6 +11,7 @@ import { priceIndex, type PriceIndex } from "../admin/prices/price-index.ts";
 import type { RequestRecord } from "../admin/usage/store-port.ts";
 import type { DemoFilled } from "../cli/context.ts";
 import type { Settings } from "../config/index.ts";
+import { startOfSpan } from "../domain/calendar.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import { charge } from "../domain/price.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
@@ -23,11 +24,11 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const DAYS = 14;
 /** Requests of an ordinary weekday, of all keys together. */
-const REQUESTS_A_DAY = 900;
+const REQUESTS_A_DAY = 2_000;
 const BATCH = 500;
 const CHANNEL = "sandbox";
 /** When the vendor is down in the demo, so that failures, retries and their pages are there to be seen. */
-const OUTAGE = { startsAgoMs: 2.3 * DAY_MS, lastsMs: 50 * MINUTE_MS };
+const OUTAGE = { beforeMidnightMs: 10 * 60 * MINUTE_MS, lastsMs: 50 * MINUTE_MS };
 
 /** Who calls in the demo: the share of all requests, and the models by weight. */
 const CALLERS = [
@@ -199,7 +200,8 @@ interface Drawn {
 
 function requestAt(drawn: Drawn): DemoRequest {
   const { at, now, model, caller, random, number } = drawn;
-  const isOutage = at > now - OUTAGE.startsAgoMs && at < now - OUTAGE.startsAgoMs + OUTAGE.lastsMs;
+  const sinceOutage = at - (startOfSpan("day", now) - OUTAGE.beforeMidnightMs);
+  const isOutage = sinceOutage > 0 && sinceOutage < OUTAGE.lastsMs;
   const failure = failureOf(isOutage, random);
   const usage = usageOf(model, random);
   const isImage = usage.unit === "image";
@@ -308,7 +310,7 @@ function failureOf(isOutage: boolean, random: () => number): Failure | null {
 }
 
 function usageOf(model: string, random: () => number): Usage {
-  if (/^sandbox-[abcd]/.test(model))
+  if (/^sandbox-[abcd](-|$)/.test(model))
     return { unit: "image", count: random() < 0.2 ? 2 : 1, tier: "1K", quality: "medium" };
   const input = Math.round(300 + 6_000 * random() ** 3);
   if (model.endsWith("embedding")) return { unit: "token", tokens: { input }, source: "upstream" };

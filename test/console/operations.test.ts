@@ -99,6 +99,32 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
     expect(new URL(console.page.url()).search).toBe("");
   });
 
+  test("figures of the overview lead to their requests in the same range, and the spend to who spent it", async () => {
+    await console.open("/?range=1h");
+    await console.see("1 failed");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await console.page.$$eval("dl a", (links) => (links[2] as unknown as { click(): void }).click());
+    await console.find("heading", "Requests");
+    await console.see("upstream_error");
+    const address = new URL(console.page.url());
+    expect(`${address.pathname}${address.search}`).toBe("/console/requests?range=1h&status=failed");
+    await console.open("/?range=1h");
+    await console.press("link", "All of it, with an export");
+    await console.find("heading", "Spend over time");
+    await console.press("button", "Key");
+    await console.see("First key");
+    expect(new URL(console.page.url()).search).toBe("?range=1h&by=key");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await console.press("button", "Export");
+    const link = await console.find("menuitem", "CSV");
+    const file = (await link.evaluate((element) =>
+      fetch((element as unknown as { href: string }).href).then((response) => response.text()),
+    )) as string;
+    expect(file).toContain("previousAmount");
+    expect(file).toContain("First key");
+    await console.page.keyboard.press("Escape");
+  });
+
   test("a request that comes while one looks is counted, and is in the list once one asks for it", async () => {
     await console.open("/requests");
     await console.see("502");

@@ -91,7 +91,7 @@ const TileLink = createLink(TileAnchor);
 
 function Tile({ name, value, detail, to, search, isFocus = false, isBad = false }: TileProps) {
   return (
-    <div className="relative flex min-h-24 flex-col gap-1 bg-surface px-4 py-3 hover:bg-hover max-sm:first:col-span-2 sm:max-xl:first:col-span-3">
+    <div className="relative flex min-h-24 flex-col gap-1 bg-surface px-4 py-3 hover:bg-hover max-sm:first:col-span-2 max-xl:last:col-span-2 sm:max-xl:first:col-span-3">
       <dt className="text-muted">{name}</dt>
       <dd
         className={`font-semibold tracking-tight ${isFocus ? "text-3xl leading-9" : "text-xl leading-7"} ${isBad ? "text-bad" : ""}`}
