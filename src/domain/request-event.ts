@@ -42,6 +42,10 @@ export interface RequestEvent {
   source: string | null;
   /** Id of a model that exists. */
   model: string | null;
+  /** The name that the caller gave, where no model has it; null also where none was read. */
+  askedModel: string | null;
+  /** The caller's `user-agent`. */
+  client: string | null;
   /** The pattern that the model was derived from; null when it is declared by its own id. */
   modelPattern: string | null;
   channel: string | null;

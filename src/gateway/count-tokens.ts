@@ -42,6 +42,7 @@ export async function countTokens(
   const { principal, facts, grant } = context;
   const { model: id, features } = payload.parsed;
   const directory = core.snapshot.directory();
+  facts.askedModel = id;
   const model = requireModel(directory, principal, id, ["chat", "messages"]);
   facts.model = model;
   requireFeatures(model, features);

@@ -72,6 +72,7 @@ async function admitEmbeddings(
 ): Promise<AdmittedEmbeddings> {
   const { principal, facts } = context;
   const directory = core.snapshot.directory();
+  facts.askedModel = id;
   const model = requireModel(directory, principal, id, ["embedding"]);
   facts.model = model;
   requireFeatures(model, features);

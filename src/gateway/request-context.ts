@@ -34,6 +34,8 @@ export interface RequestContext {
  * Facts that the core learns about a request. The server makes its log record from them; no decision depends on them.
  */
 export interface RequestFacts {
+  /** The name that the caller gave, as it is. */
+  askedModel: string | null;
   /** Set once it is known to exist. */
   model: Model | null;
   /** Set once the charge is recorded. */
@@ -49,7 +51,7 @@ export interface RequestFacts {
 const NO_PICTURES: readonly StoredImage[] = [];
 
 export function newRequestFacts(): RequestFacts {
-  return { model: null, charge: null, surplus: 0, pictures: NO_PICTURES, content: null };
+  return { askedModel: null, model: null, charge: null, surplus: 0, pictures: NO_PICTURES, content: null };
 }
 
 /** Begins to record prompt and reply where the request's organization has them logged. */

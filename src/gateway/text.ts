@@ -139,6 +139,7 @@ function admitText(
   const { principal, facts } = context;
   const { model: id, maxTokens, choices, inputCeiling, estimatedInput, features } = payload.parsed;
   const directory = core.snapshot.directory();
+  facts.askedModel = id;
   const model = requireModel(directory, principal, id, ["chat", "messages"]);
   facts.model = model;
   requireFeatures(model, features);

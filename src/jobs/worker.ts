@@ -216,6 +216,8 @@ export function eventOfRun({ job, ending, context, at, startedAt, durationMs }: 
     keyId: job.keyId,
     source: context.source,
     model: facts.model?.id ?? null,
+    askedModel: null,
+    client: null,
     modelPattern: facts.model?.pattern ?? null,
     channel: entry?.channel ?? null,
     isStream: false,

@@ -234,10 +234,27 @@ function requestAt(drawn: Drawn): DemoRequest {
     keyId,
     source: null,
     model,
+    askedModel: null,
+    client: isImage ? "Studio/2.1" : "OpenAI/Python",
     channel: failure && failure.outcome === null ? null : CHANNEL,
     isStream: !isImage,
   };
-  const event: RequestEvent = {
+  const event = eventOf(shared, { charged, usage, attempts });
+  const isLogged = failure !== null || isRetried;
+  const record = isLogged
+    ? { ...shared, cause: null, isFailed: failure !== null, isCharged: charged !== null, attempts }
+    : null;
+  return { event, charge: charged, record };
+}
+
+/** What a request and its record have in common. */
+type Shared = Omit<RequestRecord, "cause" | "isFailed" | "isCharged" | "attempts">;
+
+function eventOf(
+  shared: Shared,
+  { charged, usage, attempts }: { charged: LedgerEntry | null; usage: Usage; attempts: Attempt[] },
+): RequestEvent {
+  return {
     ...shared,
     trace: null,
     ledgerId: charged?.id ?? null,
@@ -252,11 +269,6 @@ function requestAt(drawn: Drawn): DemoRequest {
     content: null,
     cause: null,
   };
-  const isLogged = failure !== null || isRetried;
-  const record = isLogged
-    ? { ...shared, cause: null, isFailed: failure !== null, isCharged: charged !== null, attempts }
-    : null;
-  return { event, charge: charged, record };
 }
 
 interface Failure {

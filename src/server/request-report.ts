@@ -71,6 +71,8 @@ function eventOf(
     keyId: principal?.key.id ?? null,
     source: exchange.source,
     model: facts.model?.id ?? null,
+    askedModel: facts.model === null ? facts.askedModel : null,
+    client: request.headers.get("user-agent"),
     modelPattern: facts.model?.pattern ?? null,
     channel: charge?.channel ?? null,
     isStream: firstByteMs !== undefined,

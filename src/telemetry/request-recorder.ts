@@ -1,7 +1,6 @@
 import type { PictureRecord, RequestRecord } from "../admin/usage/store-port.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
 import { isFailed } from "../domain/traffic.ts";
-import { UpstreamError } from "../domain/upstream-error.ts";
 import { causeText } from "./log.ts";
 import type { MetricFamily } from "./metrics.ts";
 import { redact } from "./redaction.ts";
@@ -21,6 +20,8 @@ const PER_KEY = { atOnce: 500, perSecond: 0.5 };
 /** Most records that wait for the database. */
 const MAX_WAITING = 5_000;
 const MAX_TEXT = 500;
+/** Characters of names that callers choose. */
+const MAX_NAME = 128;
 
 /** Routes of people and probes, which call no model. */
 const UNRECORDED = /^(?:health|readiness|metrics|files|console.*|admin\..*)$/;
@@ -109,11 +110,6 @@ export class RequestRecorder {
   }
 }
 
-/** True when the caller's message quotes a vendor, whose words may quote the request. */
-function isByVendor(cause: unknown): boolean {
-  return cause instanceof UpstreamError && cause.publicMessage !== undefined && Boolean(cause.vendorMessage);
-}
-
 function recordOf(event: RequestEvent): RequestRecord {
   const { attempts, message, cause } = event;
   return {
@@ -129,11 +125,15 @@ function recordOf(event: RequestEvent): RequestRecord {
     keyId: event.keyId,
     source: event.source,
     model: event.model,
+    askedModel: event.askedModel === null ? null : redact(event.askedModel.slice(0, MAX_NAME)).toWellFormed(),
+    client:
+      event.client === null ? null : event.client.slice(0, MAX_NAME).replace(/\s.*$/s, "").toWellFormed(),
     channel: event.channel ?? attempts.at(-1)?.channel ?? null,
     status: event.status,
     code: event.code,
-    message: message === null || isByVendor(cause) ? null : redact(message).slice(0, MAX_TEXT),
-    cause: cause === undefined ? null : causeText(cause, "info"),
+    message: message === null ? null : redact(message).slice(0, MAX_TEXT),
+    // Members of all organizations alone read it, who may need a vendor's words.
+    cause: cause === undefined ? null : causeText(cause, "debug").replace(/^UpstreamError: /, ""),
     durationMs: event.durationMs,
     firstByteMs: event.firstByteMs,
     isStream: event.isStream,

@@ -105,6 +105,8 @@ const REQUEST: RequestRecord = {
   id: "request_many",
   source: null,
   requestId: "request",
+  askedModel: null,
+  client: null,
   traceId: null,
   route: "chat.completions",
   method: "POST",

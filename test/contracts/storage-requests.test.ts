@@ -20,6 +20,8 @@ function aRecord(id: string, fields: Partial<RequestRecord> = {}): RequestRecord
     keyId: "key_a",
     source: null,
     model: "m",
+    askedModel: null,
+    client: null,
     channel: null,
     status: 503,
     code: "overloaded",
@@ -120,6 +122,11 @@ onEachDatabase("Requests", (databases) => {
     }
     expect(await requests.find("request-f2")).toMatchObject([{ id: "f2", charge: null }]);
     expect(await requests.find("nobody's")).toEqual([]);
+    const attempt = { channel: "c", upstreamModel: "u", durationMs: 1, outcome: "broken" as const };
+    await requests.add([aRecord("v1", { attempts: [{ ...attempt, vendorRequestId: "chatcmpl_100%" }] })]);
+    expect(await requests.find("chatcmpl_100%")).toMatchObject([{ id: "v1" }]);
+    for (const other of ["chatcmplx100%", "chatcmpl_1000", "chatcmpl", "%"])
+      expect(await requests.find(other)).toEqual([]);
   });
 
   test("are written once, and swept by age and by number", async () => {
@@ -129,7 +136,7 @@ onEachDatabase("Requests", (databases) => {
     expect(await requests.sweep(START - 5500, 1000)).toBe(1);
     expect(await requests.find("x2")).toEqual([]);
     expect(await requests.sweep(START - 5500, 1000)).toBe(0);
-    const logged = 33;
+    const logged = 34;
     expect(await requests.sweep(0, logged - 3)).toBe(3);
     expect(await requests.sweep(0, logged - 3)).toBe(0);
     expect(await requests.find("x1")).toEqual([]);
@@ -159,7 +166,7 @@ onEachDatabase("Requests", (databases) => {
       ["minute", 12],
       ["hour", 12],
       ["day", 12],
-      ["month", 14],
+      ["month", 12],
     ] as const) {
       const range = { from: START - 32 * 86_400_000, to: START + 86_400_000, span };
       const [found, ...others] = await usage.traffic(range, ["organizationId"]);

@@ -23,6 +23,8 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     keyId: null,
     source: null,
     model: null,
+    askedModel: null,
+    client: null,
     modelPattern: null,
     channel: null,
     isStream: false,

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Attempt, LedgerEntry } from "../../domain/ledger.ts";
 import { type ChargeLine, chargeLines, priceStart } from "../../domain/price.ts";
-import { TOKEN_CATEGORY_NAMES, type Usage } from "../../domain/usage.ts";
+import { OUTPUT_CATEGORIES, sumTokens, TOKEN_CATEGORY_NAMES, type Usage } from "../../domain/usage.ts";
 import { divideHalfUp, formatMillionths, formatNanos } from "../../lib/money.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
@@ -9,6 +9,7 @@ import { isoTime } from "../output.ts";
 import { priceIndex } from "../prices/price-index.ts";
 import { keyNames, rowOf } from "./requests.ts";
 import { decidesForAll } from "../sign-in/signed-in.ts";
+import type { ListedRequest } from "../usage/store-port.ts";
 import type { requestDetailSchema } from "../usage/schema.ts";
 import { ownValue } from "../../lib/own-value.ts";
 
@@ -38,6 +39,8 @@ export async function getRequest(context: AdminContext, id: string): Promise<Det
       address: record?.address ?? null,
       traceId: record?.traceId ?? null,
       firstByteMs: record?.firstByteMs ?? null,
+      tokensPerSecond: speedOf(request),
+      client: record?.client ?? null,
       isStream: record?.isStream ?? null,
       // Words of drivers and of the system, which may name what the installation runs on.
       cause: decidesForAll(context) ? (record?.cause ?? null) : null,
@@ -48,6 +51,14 @@ export async function getRequest(context: AdminContext, id: string): Promise<Det
     cost: charge ? await costOf(context, charge) : null,
     others: found.filter((each) => each !== request).map((each) => ({ id: each.id, at: isoTime(each.at) })),
   };
+}
+
+/** Output tokens a second of a stream; null where the time of its first byte is not known. */
+function speedOf({ record, charge }: ListedRequest): number | null {
+  const usage = charge?.usage;
+  if (!record || record.firstByteMs === null || usage?.unit !== "token") return null;
+  const seconds = (record.durationMs - record.firstByteMs) / 1000;
+  return seconds <= 0 ? null : Math.round((sumTokens(usage.tokens, OUTPUT_CATEGORIES) / seconds) * 10) / 10;
 }
 
 function attemptView(attempt: Attempt): Detail["attempts"][number] {

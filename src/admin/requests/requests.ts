@@ -84,6 +84,7 @@ export function rowOf(request: ListedRequest, names: ReadonlyMap<string, string>
     keyName: keyId === null ? null : (names.get(keyId) ?? null),
     source: record?.source ?? charge?.source ?? null,
     model: record?.model ?? charge?.model ?? null,
+    askedModel: record?.askedModel ?? null,
     channel: charge?.channel ?? record?.channel ?? null,
     status: record?.status ?? 200,
     code: record?.code ?? null,

@@ -101,6 +101,10 @@ export interface RequestRecord {
   /** As in the ledger. */
   source: string | null;
   model: string | null;
+  /** The name that the caller gave, where no model has it; cut. */
+  askedModel: string | null;
+  /** The first product of the caller's `user-agent`, such as `OpenAI/Python`; cut. */
+  client: string | null;
   channel: string | null;
   status: number;
   code: string | null;

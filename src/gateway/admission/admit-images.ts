@@ -38,6 +38,7 @@ export async function admitImages(
 ): Promise<ImageAdmission> {
   const { principal, facts } = context;
   const directory = core.snapshot.directory();
+  facts.askedModel = request.model;
   const model = requireModel(directory, principal, request.model, ["image"]);
   facts.model = model;
   requireFeatures(model, request.features ?? []);

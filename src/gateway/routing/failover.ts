@@ -250,10 +250,26 @@ function allEjected(health: Health, targets: readonly Target[], organization: st
   const reasons = reasonsOfEjections(health, targets, organization);
   const waitMs = Math.min(...targets.map((target) => health.waitMs(target, organization)));
   const kind = reasons.has("overload") ? "overloaded" : reasons.has("limited") ? "limited" : "account";
-  return new UpstreamError(kind, "every target is ejected", {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-    isFinal: kind === "account",
-  });
+  return new UpstreamError(
+    kind,
+    `every target is ejected: ${namesOfEjected(health, targets, organization)}`,
+    {
+      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+      isFinal: kind === "account",
+    },
+  );
+}
+
+/** Each target with the reason and for how long, such as `openai/gpt-5.4 (overload, for 12 s)`. */
+function namesOfEjected(health: Health, targets: readonly Target[], organization: string): string {
+  const names = new Set(targets.map(targetName));
+  return health
+    .ejections()
+    .filter((each) => names.has(each.target) && [null, organization].includes(each.organization))
+    .map(
+      ({ target, reason, lastedMs }) => `${target} (${reason}, for ${Math.round((lastedMs ?? 0) / 1000)} s)`,
+    )
+    .join(", ");
 }
 
 function reasonsOfEjections(

@@ -1,6 +1,4 @@
 import tables from "../migrations/0001_tables.sql" with { type: "text" };
-import usageMinutes from "../migrations/0002_usage_minutes.sql" with { type: "text" };
-import alerts from "../migrations/0003_alerts.sql" with { type: "text" };
 import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -9,11 +7,7 @@ import { systemClock } from "../../lib/clock.ts";
  * Every migration, in order; its version is its position in this list. Processes of the version before go on
  * working while a new one migrates, so a migration only adds: tables, indexes, columns that may be left out.
  */
-export const MIGRATIONS: readonly Migration[] = [
-  { name: "0001_tables", text: tables },
-  { name: "0002_usage_minutes", text: usageMinutes },
-  { name: "0003_alerts", text: alerts },
-];
+export const MIGRATIONS: readonly Migration[] = [{ name: "0001_tables", text: tables }];
 
 interface Migration {
   name: string;

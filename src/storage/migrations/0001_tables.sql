@@ -270,6 +270,32 @@ CREATE TABLE journal_marks (
   at BIGINT NOT NULL
 );
 
+-- Sums of ledger entries by minute, for ranges of a day and less; they are kept for two days.
+CREATE TABLE usage_minutes (
+  at BIGINT NOT NULL,
+  organization_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  requests BIGINT NOT NULL,
+  images BIGINT NOT NULL,
+  tokens BIGINT NOT NULL,
+  input BIGINT NOT NULL,
+  cache_read BIGINT NOT NULL,
+  cache_write BIGINT NOT NULL,
+  cache_write_1h BIGINT NOT NULL,
+  output BIGINT NOT NULL,
+  reasoning BIGINT NOT NULL,
+  image_input BIGINT NOT NULL,
+  image_output BIGINT NOT NULL,
+  amount NUMERIC NOT NULL,
+  orphan_cost NUMERIC NOT NULL,
+  vendor_cost NUMERIC NOT NULL,
+  costed NUMERIC NOT NULL,
+  PRIMARY KEY (at, organization_id, key_id, model, channel, currency)
+) /* on SQLite: WITHOUT ROWID */;
+
 -- Sums of ledger entries by hour, day and month (UTC, Unix milliseconds of the start), written in the transactions of the
 -- entries. `channel` is empty where an entry has none. `vendor_cost` is in `currency`; `costed` is what was charged for
 -- the work that it is known of. Money is NUMERIC because no sum may refuse an entry.
@@ -493,6 +519,10 @@ CREATE TABLE request_log (
   code TEXT,
   message TEXT,
   cause TEXT,
+  -- The name that a caller asked for where there is no such model.
+  asked_model TEXT,
+  -- The program that called, as it named itself.
+  client TEXT,
   duration_ms BIGINT NOT NULL,
   first_byte_ms BIGINT,
   is_stream BIGINT NOT NULL,
@@ -624,6 +654,8 @@ CREATE TABLE webhook_endpoints (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
   url TEXT,
+  -- Of the body of messages about alerts, where the address takes another than the gateway's own.
+  template TEXT,
   secret TEXT NOT NULL,
   previous_secret TEXT,
   previous_until BIGINT,
@@ -641,6 +673,8 @@ CREATE TABLE webhook_deliveries (
   organization_id TEXT NOT NULL,
   job_id TEXT NOT NULL,
   event TEXT NOT NULL,
+  -- Of an alert, whose message it is.
+  event_id TEXT,
   url TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('waiting', 'delivered', 'failed')),
   attempts BIGINT NOT NULL,
@@ -650,6 +684,7 @@ CREATE TABLE webhook_deliveries (
   last_result TEXT,
   content TEXT
 );
+CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (event_id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at) WHERE status = 'waiting';
 CREATE INDEX webhook_deliveries_by_organization ON webhook_deliveries (organization_id, created_at);
 CREATE INDEX webhook_deliveries_by_creation ON webhook_deliveries (created_at);
@@ -676,6 +711,7 @@ CREATE TABLE alert_events (
   alert_name TEXT NOT NULL,
   kind TEXT NOT NULL,
   condition TEXT NOT NULL,
+  severity TEXT NOT NULL,
   subject TEXT NOT NULL,
   message TEXT NOT NULL,
   fired_at BIGINT NOT NULL,
@@ -710,11 +746,13 @@ CREATE TABLE mails (
   recipient TEXT NOT NULL,
   subject TEXT NOT NULL,
   body TEXT NOT NULL,
+  event_id TEXT,
   status TEXT NOT NULL CHECK (status IN ('waiting', 'sent', 'failed')),
   attempts BIGINT NOT NULL,
   next_at BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
   last_result TEXT
 );
+CREATE INDEX mails_by_event ON mails (event_id);
 CREATE INDEX mails_due ON mails (next_at) WHERE status = 'waiting';
 CREATE INDEX mails_by_creation ON mails (created_at);

@@ -27,6 +27,8 @@ const requestLog = table<RequestRecord>("request_log", {
   keyId: nullable(text()),
   source: nullable(text()),
   model: nullable(text()),
+  askedModel: nullable(text()),
+  client: nullable(text()),
   channel: nullable(text()),
   status: integer(),
   code: nullable(text()),
@@ -43,6 +45,8 @@ const requestLog = table<RequestRecord>("request_log", {
 /** Rows of one transaction: few, so that nothing waits. */
 const BATCH = 500;
 const MAX_FOUND = 20;
+/** Shorter ids would be found in too many requests. */
+const MIN_VENDOR_ID = 8;
 
 /** The log of requests that need looking at, listed together with the charges of the ledger. */
 export function requestStore(database: Database): RequestStore {
@@ -72,6 +76,7 @@ export function requestStore(database: Database): RequestStore {
         const entries = await sql<Row[]>`SELECT * FROM ledger
           WHERE kind = 'charge' AND (id = ${charge} OR request_id = ${id}) ORDER BY at DESC LIMIT ${MAX_FOUND}`;
         const found = new Map<string, ListedRequest>();
+        if (rows.length === 0 && entries.length === 0) rows.push(...(await selectByVendorId(sql, id)));
         for (const record of rows.map(requestLog.read))
           found.set(record.id, { id: record.id, at: record.at, record, charge: null });
         for (const entry of entries.map(readEntryRow)) {
@@ -98,6 +103,14 @@ export function requestStore(database: Database): RequestStore {
       return removed.length;
     },
   };
+}
+
+/** Finds by a vendor's id of one of the calls: the log has few rows, and the newest are meant. */
+async function selectByVendorId(sql: Sql, id: string): Promise<Row[]> {
+  if (id.length < MIN_VENDOR_ID) return [];
+  const text = `%"vendorRequestId":${JSON.stringify(id).replaceAll(/[\\%_]/g, "\\$&")}%`;
+  return await sql<Row[]>`SELECT * FROM request_log WHERE attempts LIKE ${text} ESCAPE ${"\\"}
+    ORDER BY at DESC LIMIT ${MAX_FOUND}`;
 }
 
 type Page = Parameters<RequestStore["list"]>[1];

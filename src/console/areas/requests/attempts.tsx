@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
 import { formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
 import { Status } from "../../ui/text/status.tsx";
 import { outcomeOf, OUTCOMES } from "./outcomes.ts";
 
@@ -59,7 +60,10 @@ function AttemptCard({
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="text-muted">{number}</span>
         <span className="min-w-0 font-medium break-all">
-          {channel} <span className="font-normal text-muted">{upstreamModel}</span>
+          <TextLink to="/models/providers/$id" params={{ id: channel }}>
+            {channel}
+          </TextLink>{" "}
+          <span className="font-normal text-muted">{upstreamModel}</span>
         </span>
         <Status level={outcome ? OUTCOMES[outcome] : "unknown"}>
           {outcome ? t(`outcome.${outcome}`) : attempt.outcome}

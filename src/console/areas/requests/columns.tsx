@@ -26,7 +26,11 @@ export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
       ),
     },
     { id: "status", header: t("column.status"), cell: (row) => <StatusCell row={row} /> },
-    { id: "model", header: t("column.model"), cell: ({ model }) => <Short text={model} /> },
+    {
+      id: "model",
+      header: t("column.model"),
+      cell: ({ model, askedModel }) => <Short text={model ?? askedModel} />,
+    },
     { id: "key", header: t("column.key"), cell: ({ keyName, keyId }) => <Short text={keyName ?? keyId} /> },
     {
       id: "organization",

@@ -1,5 +1,6 @@
 import { Eye } from "lucide-react";
 import { useTranslation } from "react-i18next";
+import { replyText, turnsOf } from "./kept-turns.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { Problem } from "../../ui/forms/form-problem.tsx";
@@ -18,8 +19,10 @@ export function KeptPrompt({ id, organizationId }: { id: string; organizationId:
         {error && <Problem>{error.message}</Problem>}
         {data ? (
           <>
-            <Part label={t("prompt.prompt")} text={data.prompt} />
-            {data.reply !== "" && <Part label={t("prompt.reply")} text={data.reply} />}
+            <Conversation prompt={data.prompt} />
+            {data.reply !== "" && (
+              <Part label={t("prompt.reply")} text={replyText(data.reply) ?? data.reply} />
+            )}
             <p className="text-muted">
               {t("prompt.until")} <Time at={data.expiresAt} isAbsolute />
             </p>
@@ -32,6 +35,14 @@ export function KeptPrompt({ id, organizationId }: { id: string; organizationId:
       </div>
     </Card>
   );
+}
+
+/** The turns of a conversation one below the other; a prompt that is none, or was cut, as it is. */
+function Conversation({ prompt }: { prompt: string }) {
+  const { t } = useTranslation("requests");
+  const turns = turnsOf(prompt);
+  if (turns === null) return <Part label={t("prompt.prompt")} text={prompt} />;
+  return turns.map(({ role, text }, index) => <Part key={index} label={role} text={text} />);
 }
 
 function Part({ label, text }: { label: string; text: string }) {

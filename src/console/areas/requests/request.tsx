@@ -1,4 +1,5 @@
 import { useParams } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
 import { useOperationQuery } from "../../api/queries.ts";
@@ -92,14 +93,17 @@ function RequestDetail({ detail }: { detail: Detail }) {
 
 function Summary({ detail: { request } }: { detail: Detail }) {
   const { t } = useTranslation("requests");
-  const { model, keyId, organizationId, amount, currency } = request;
+  const { model, keyId, amount, currency } = request;
   return (
     <Details
       entries={[
         [t("column.status"), <Status level={statusLevel(request.status)}>{request.status}</Status>],
         [t("column.at"), <Time at={request.at} isAbsolute />],
-        [t("column.duration"), request.durationMs === null ? null : formatDuration(request.durationMs)],
-        [t("detail.firstByte"), request.firstByteMs === null ? null : formatDuration(request.firstByteMs)],
+        ...useTimes(request),
+        [
+          t("detail.asked"),
+          request.askedModel && <code className="font-mono text-xs">{request.askedModel}</code>,
+        ],
         [
           t("column.model"),
           model && (
@@ -116,16 +120,7 @@ function Summary({ detail: { request } }: { detail: Detail }) {
             </TextLink>
           ),
         ],
-        [
-          t("column.organization"),
-          organizationId && (
-            <TextLink to="/requests" search={{ organization: organizationId }}>
-              {organizationId}
-            </TextLink>
-          ),
-        ],
-        [t("detail.source"), request.source],
-        [t("column.channel"), request.channel],
+        ...useSides(request),
         [t("column.route"), request.path ?? request.route],
         [t("column.usage"), <RequestUsage {...request} />],
         [
@@ -139,6 +134,44 @@ function Summary({ detail: { request } }: { detail: Detail }) {
       ]}
     />
   );
+}
+
+/** Who called, and where it went. */
+function useSides({ organizationId, source, client, channel }: Detail["request"]): [string, ReactNode][] {
+  const { t } = useTranslation("requests");
+  return [
+    [
+      t("column.organization"),
+      organizationId && (
+        <TextLink to="/requests" search={{ organization: organizationId }}>
+          {organizationId}
+        </TextLink>
+      ),
+    ],
+    [t("detail.source"), source],
+    [t("detail.client"), client],
+    [
+      t("column.channel"),
+      channel && (
+        <TextLink to="/models/providers/$id" params={{ id: channel }}>
+          {channel}
+        </TextLink>
+      ),
+    ],
+  ];
+}
+
+/** How long it took, and how fast its content came. */
+function useTimes({ durationMs, firstByteMs, tokensPerSecond }: Detail["request"]): [string, ReactNode][] {
+  const { t } = useTranslation("requests");
+  return [
+    [t("column.duration"), durationMs === null ? null : formatDuration(durationMs)],
+    [t("detail.firstByte"), firstByteMs === null ? null : formatDuration(firstByteMs)],
+    [
+      t("detail.speed"),
+      tokensPerSecond === null ? null : t("detail.speed.value", { count: tokensPerSecond }),
+    ],
+  ];
 }
 
 /** Requests that carried the same id, as when a caller repeats one. */
