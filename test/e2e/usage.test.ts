@@ -277,6 +277,32 @@ test("ranges are drawn in steps that fit them, cut at their ends, and never reac
   expect(later.previous.requests + later.totals.requests).toBeLessThanOrEqual(hour.totals.requests);
 });
 
+test("models show what they cost the organization that is named, and prices where they stand", async () => {
+  await admin.act("POST", "/organizations", { id: "yuan", name: "Yuan", currency: "CNY" });
+  const of = async (query: string) => (await admin.act("GET", `/model?id=${CHAT}${query}`)).price;
+  expect(await of("")).toMatchObject({ currency: "USD" });
+  expect(await of("&organizationId=yuan")).toBeNull();
+  expect((await admin.act("GET", "/models?organizationId=yuan")).data[0].price).toBeNull();
+  const row = { organizationId: "yuan", model: CHAT, perMillion: { input: "1", output: "2" } };
+  await admin.act("POST", "/prices", row);
+  expect(await of("&organizationId=yuan")).toMatchObject({ currency: "CNY", perMillion: { input: "1.00" } });
+  const { data } = await admin.act("GET", "/prices/table");
+  expect(data).toContainEqual(expect.objectContaining({ model: CHAT, origin: "file" }));
+});
+
+test("a change of a price says whom it concerns, and what the last week would have cost", async () => {
+  const preview = async (perMillion: Record<string, string>, organizationId: string | null = null) =>
+    (await admin.act("POST", "/prices/preview", { organizationId, model: CHAT, perMillion })).consequence;
+  const { groups } = await admin.act("GET", `/usage?groupBy=model&from=${Date.now() - 7 * 86_400_000}`);
+  const spent = groups.find(({ id }: { id: string }) => id === CHAT);
+  const doubled = await preview({ input: "1000", output: "1000", cacheRead: "1000", cacheWrite: "1000" });
+  expect(doubled.organizations).toContain("default");
+  expect(doubled.organizations).not.toContain("yuan");
+  expect(Number(doubled.lastWeek.before)).toBeCloseTo(Number(spent.amount), 6);
+  expect(Number(doubled.lastWeek.after)).toBeCloseTo(spent.tokens / 1000, 6);
+  expect((await preview({ input: "5" }, "yuan")).organizations).toEqual(["yuan"]);
+});
+
 test("a proxy that is not declared is warned of once, and shown", async () => {
   const found = () =>
     fixture.gateway.logs().filter((line) => JSON.stringify(line).includes("TRUSTED_PROXIES"));

@@ -14,6 +14,7 @@ import type { ConfiguredModel, EntryValue } from "../configuration/store-port.ts
 import type { OperationContext } from "../context.ts";
 import { modelChangeSchema, modelCreationSchema, modelsInputSchema } from "./schema.ts";
 import { viewModel, type ModelView } from "./view.ts";
+import { getOrganization } from "../organizations/organizations.ts";
 import { priceIndex } from "../prices/price-index.ts";
 
 /** Models of every layer in order of their ids, served or not. */
@@ -21,7 +22,7 @@ export async function listModels(
   context: OperationContext,
   input: z.output<typeof modelsInputSchema>,
 ): Promise<{ data: ModelView[]; next: string | null }> {
-  const { id, search, type, origin, isRoutable, cursor, limit } = input;
+  const { id, search, type, origin, isRoutable, organizationId, cursor, limit } = input;
   const configured = await readConfigured(context);
   const matches = [...configured.state.models.values()]
     .filter((model) => id === undefined || model.id === id)
@@ -35,14 +36,18 @@ export async function listModels(
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
     .filter((model) => cursor === undefined || model.id > cursor);
   const page = matches.slice(0, limit);
-  const view = await viewer(context, configured);
+  const view = await viewer(context, configured, organizationId);
   return { data: page.map(view), next: matches.length > limit ? (page.at(-1)?.id ?? null) : null };
 }
 
 /** One model. Throws 404. */
-export async function getModel(context: OperationContext, id: string): Promise<ModelView> {
+export async function getModel(
+  context: OperationContext,
+  id: string,
+  organizationId?: string,
+): Promise<ModelView> {
   const configured = await readConfigured(context);
-  return (await viewer(context, configured))(requireModelOf(configured, id));
+  return (await viewer(context, configured, organizationId))(requireModelOf(configured, id));
 }
 
 /** Adds a model of the operator's own. Throws 400 for what it lacks, 409 for an id that exists. */
@@ -163,11 +168,14 @@ function unknown({ state }: ConfiguredValues, id: string): AdminError {
   return new AdminError(404, "id", `there is no model "${id}"${didYouMean(id, [...state.models.keys()])}`);
 }
 
-async function viewer({ store, clock }: OperationContext, configured: ConfiguredValues) {
-  const stored = (await store.prices.list({ organizationId: null })).filter(
-    (row) => row.organizationId === null,
-  );
+/** Prices are those that the organization is billed by; where none is named, the default ones in their own currency. */
+async function viewer(context: OperationContext, configured: ConfiguredValues, organizationId?: string) {
+  const { store, clock } = context;
+  const payer = organizationId === undefined ? null : await getOrganization(context, organizationId);
+  const rows = await store.prices.list(payer === null ? { organizationId: null } : {});
+  const stored = rows.filter((row) => row.organizationId === null || row.organizationId === payer?.id);
   const { models, catalogue } = configured.state;
   const prices = priceIndex(stored, { get: (id) => models.get(id)?.price ?? catalogue.prices.get(id) });
-  return (model: ConfiguredModel): ModelView => viewModel(configured, model, { prices, now: clock.now() });
+  return (model: ConfiguredModel): ModelView =>
+    viewModel(configured, model, { prices, payer, now: clock.now() });
 }

@@ -26,9 +26,9 @@ export const modelOperations = {
     role: "viewer",
     reach: "organization",
     cost: "report",
-    input: idSchema,
+    input: idSchema.extend({ organizationId: modelsInputSchema.shape.organizationId }),
     output: modelSchema,
-    run: (context, { id }) => getModel(context, id),
+    run: (context, { id, organizationId }) => getModel(context, id, organizationId),
   }),
   "models.create": operation({
     method: "POST",

@@ -53,6 +53,7 @@ export const modelChangeSchema = z.strictObject({
 
 export const modelsInputSchema = z.strictObject({
   id: id.optional().describe("Exactly this model"),
+  organizationId: z.string().optional().describe("Whose prices are shown; else those of every organization"),
   search: z.string().max(200).optional().describe("A part of the id, the name or the owner"),
   type: z.enum(["image", "chat", "messages", "embedding"]).optional(),
   origin: z.enum(["file", "database", "catalogue"]).optional(),

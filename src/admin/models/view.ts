@@ -7,7 +7,7 @@ import { formatNanos } from "../../lib/money.ts";
 import { type ConfiguredValues, storedEntry } from "../configuration/configured.ts";
 import type { ConfiguredModel } from "../configuration/store-port.ts";
 import type { modelSchema } from "./schema.ts";
-import type { PriceIndex } from "../prices/price-index.ts";
+import type { Payer, PriceIndex } from "../prices/price-index.ts";
 
 /** A model as administration shows it. */
 export type ModelView = z.output<typeof modelSchema>;
@@ -19,7 +19,7 @@ const FORMATS = ["png", "jpeg", "webp"];
 export function viewModel(
   configured: ConfiguredValues,
   { id, model, origin, declared, route, price, isDisabled }: ConfiguredModel,
-  { prices, now }: { prices: PriceIndex; now: number },
+  { prices, payer, now }: { prices: PriceIndex; payer: Payer | null; now: number },
 ): ModelView {
   const entry = storedEntry(configured, "model", id);
   const currency = price?.currency ?? "USD";
@@ -44,7 +44,7 @@ export function viewModel(
     image: model.type === "image" ? viewImage(model) : null,
     text: viewText(model),
     embedding: model.type === "embedding" ? { dimensions: model.dimensions } : null,
-    price: viewPrice(prices({ id: "", currency }, id, unit, now)),
+    price: viewPrice(prices(payer ?? { id: "", currency }, id, unit, now)),
     definition: declared === null ? null : { ...declared },
     problems: configured.state.problems
       .filter((problem) => problem.kind === "model" && problem.id === id)

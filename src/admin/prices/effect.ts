@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Model } from "../../domain/model.ts";
 import { imageRate, type Price } from "../../domain/price.ts";
 import type { AdminContext } from "../context.ts";
@@ -7,13 +8,15 @@ import type { OrganizationRecord } from "../organizations/schema.ts";
 import type { PriceRecord } from "./store-port.ts";
 
 /** Effect of a change of a model's price rows at the moment it takes effect. */
-interface PriceEffect {
+export interface PriceEffect {
   before: Price | null;
   after: Price | null;
   /** Organizations that may call the model and have no price of it at all after the change. */
   unpriced: string[];
   /** Organizations that may call the model and lose the price of a cell. */
   lost: { organization: string; cells: string[] }[];
+  /** Organizations that may call the model, and pay another price after the change. */
+  concerned: { organization: string; before: Price | null; after: Price | null }[];
 }
 
 /** Resolves the prices of the changed row's model with the stored and with the changed rows, for everyone concerned. */
@@ -27,7 +30,7 @@ export async function priceEffect(
   const resolve = (index: PriceIndex, payer: Payer) => index(payer, id, unit, rows.at);
   const old = priceIndex(rows.stored, catalogue.prices);
   const changed = priceIndex(rows.changed, catalogue.prices);
-  const effect: PriceEffect = { before: null, after: null, unpriced: [], lost: [] };
+  const effect: PriceEffect = { before: null, after: null, unpriced: [], lost: [], concerned: [] };
   const payer = { id: organizationId ?? "", currency };
   effect.before = resolve(old, payer);
   effect.after = resolve(changed, payer);
@@ -37,8 +40,11 @@ export async function priceEffect(
     if (!isConcerned || organization.currency !== currency || !mayCall(organization, model)) continue;
     const after = resolve(changed, organization);
     if (!after) effect.unpriced.push(organization.id);
+    const before = resolve(old, organization);
+    if (!isDeepStrictEqual(before, after))
+      effect.concerned.push({ organization: organization.id, before, after });
     const kept = pricedCells(model, after);
-    const cells = [...pricedCells(model, resolve(old, organization))].filter((cell) => !kept.has(cell));
+    const cells = [...pricedCells(model, before)].filter((cell) => !kept.has(cell));
     if (cells.length > 0) effect.lost.push({ organization: organization.id, cells });
   }
   return effect;

@@ -3,6 +3,7 @@ import { priceStart, type PriceAmounts } from "../../domain/price.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
 import { operation } from "../operation.ts";
 import { amountViewSchema, isoTime, isoTimeSchema, pageOf } from "../output.ts";
+import { consequenceSchema, priceConsequence } from "./consequence.ts";
 import { comparedRates, effectiveRates } from "./cells.ts";
 import { correctPrice, priceCorrectionSchema, correctionSchema } from "./correction.ts";
 import {
@@ -90,10 +91,14 @@ export const priceOperations = {
     reach: "organization",
     cost: "report",
     input: priceCreationSchema,
-    output: changeSchema.extend({ refusal: z.string().nullable().describe("Why it would be refused") }),
+    output: changeSchema.extend({
+      refusal: z.string().nullable().describe("Why it would be refused"),
+      consequence: consequenceSchema,
+    }),
     async run(context, input) {
-      const { refusal, ...change } = await previewPrice(context, input);
-      return { ...toChange(change), refusal };
+      const { refusal, effect, ...change } = await previewPrice(context, input);
+      const consequence = await priceConsequence(context, change.row, effect);
+      return { ...toChange(change), refusal, consequence };
     },
   }),
   "prices.end": operation({

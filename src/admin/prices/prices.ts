@@ -9,7 +9,7 @@ import { AdminError } from "../admin-error.ts";
 import { requireModel, type AdminContext } from "../context.ts";
 import { amountSchema, currencySchema, timeSchema } from "../input.ts";
 import { getOrganization } from "../organizations/organizations.ts";
-import { loses, priceEffect, stillUnpriced } from "./effect.ts";
+import { loses, priceEffect, stillUnpriced, type PriceEffect } from "./effect.ts";
 import type { PriceRecord } from "./store-port.ts";
 
 /**
@@ -32,7 +32,7 @@ export async function setPrice(
   fields: z.output<typeof priceCreationSchema>,
   { isForced = false, id }: { isForced?: boolean; id?: string } = {},
 ): Promise<PriceChange> {
-  const { refusal, ...previewed } = await previewPrice(context, fields);
+  const { refusal, effect: _, ...previewed } = await previewPrice(context, fields);
   if (!isForced && refusal !== null) throw new AdminError(409, null, refusal);
   const change = id === undefined ? previewed : { ...previewed, row: { ...previewed.row, id } };
   await context.store.prices.add(change.row, context.by);
@@ -43,7 +43,7 @@ export async function setPrice(
 export async function previewPrice(
   context: AdminContext,
   fields: z.output<typeof priceCreationSchema>,
-): Promise<PriceChange & { refusal: string | null }> {
+): Promise<PriceChange & { refusal: string | null; effect: PriceEffect }> {
   const model = requireModel(context.catalogue, fields.model, "model");
   const now = context.clock.now();
   const effectiveFrom = fields.effectiveFrom ?? now;
@@ -62,7 +62,7 @@ export async function previewPrice(
   const stored = await context.store.prices.list({ model: model.id });
   const effect = await priceEffect(context, row, { stored, changed: [...stored, row], at: effectiveFrom });
   const refusal = effect.unpriced.length > 0 ? stillUnpriced(row, effect) : null;
-  return { row, before: effect.before, after: effect.after, refusal };
+  return { row, before: effect.before, after: effect.after, refusal, effect };
 }
 
 /**

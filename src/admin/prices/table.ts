@@ -3,6 +3,7 @@ import { PRICEABLE_FEATURES } from "../../domain/feature.ts";
 import type { Model } from "../../domain/model.ts";
 import { priceStart } from "../../domain/price.ts";
 import { formatNanos } from "../../lib/money.ts";
+import { type ConfiguredValues, readConfigured } from "../configuration/configured.ts";
 import type { AdminContext } from "../context.ts";
 import { isEnabled } from "../organizations/enabled-models.ts";
 import { operation } from "../operation.ts";
@@ -16,6 +17,9 @@ const priceTableInput = z.strictObject({
   organizationId: z.string().optional().describe("Absent for one without rows of its own"),
 });
 
+const originSchema = z.enum(["file", "environment", "database", "catalogue"]);
+type Origin = z.output<typeof originSchema>;
+
 const tableRowSchema = z.object({
   model: z.string(),
   type: z.string().describe("image, chat, messages or embedding"),
@@ -24,6 +28,9 @@ const tableRowSchema = z.object({
   tiers: z.array(z.string()).describe("Size classes that can have a price"),
   qualities: z.array(z.string()).describe("Qualities that can have a price of their own"),
   features: z.array(z.string()).describe("Features whose use can have a price"),
+  origin: originSchema.describe(
+    "Where the price of `source` configuration stands: `database` for the console",
+  ),
   cells: z
     .array(
       z.object({
@@ -46,12 +53,17 @@ export const priceTableOperations = {
     cost: "report",
     input: priceTableInput,
     output: z.object({ currency: z.string().describe("ISO 4217"), data: z.array(tableRowSchema) }),
-    run: readPriceTable,
+    run: async (context, input) =>
+      await readPriceTable(context, input, originsOf(await readConfigured(context))),
   }),
 };
 
 /** Returns the present price of every model for an organization, or for one without rows of its own. */
-export async function readPriceTable(context: AdminContext, input: z.output<typeof priceTableInput>) {
+export async function readPriceTable(
+  context: AdminContext,
+  input: z.output<typeof priceTableInput>,
+  origins: ReadonlyMap<string, Origin> = new Map(),
+) {
   const { organizationId } = input;
   const { catalogue, clock, store } = context;
   const payer = {
@@ -79,10 +91,22 @@ export async function readPriceTable(context: AdminContext, input: z.output<type
     tiers: model.type === "image" ? [...model.image.tiers] : [],
     qualities: model.type === "image" ? [...model.image.qualities] : [],
     features: (model.allowedFeatures ?? []).filter((feature) => PRICEABLE_FEATURES.includes(feature)),
+    origin: origins.get(model.id) ?? "catalogue",
     cells: cellsOf(model),
   }));
   return {
     currency: payer.currency,
     data: data.toSorted((one, other) => (one.model < other.model ? -1 : 1)),
   };
+}
+
+/** Where the configured price of each model stands; a shipped model that was only changed keeps the catalogue's. */
+function originsOf({ state }: ConfiguredValues): ReadonlyMap<string, Origin> {
+  const models = [...state.models.values()];
+  return new Map(
+    models.map(({ id, origin, declared }) => {
+      const isOwn = declared !== null && (declared["type"] !== undefined || declared["price"] !== undefined);
+      return [id, isOwn ? origin : "catalogue"];
+    }),
+  );
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import type { Input } from "../../api/call.ts";
+import { useOrganization } from "../../api/organization.ts";
 import { useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { AreaTabs } from "../../shell/area-tabs.tsx";
@@ -60,8 +61,10 @@ export default function ModelsPage() {
 
 function useModelFilter(): Input<"models.list"> {
   const { search, type, state } = useFilters().filters;
+  const { id: organizationId } = useOrganization();
   const known = TYPES.find((each) => each === type);
   return {
+    ...(organizationId !== null && { organizationId }),
     ...(search && { search }),
     ...(known && { type: known }),
     ...(state === "callable" && { isRoutable: "true" as const }),

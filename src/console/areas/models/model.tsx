@@ -24,7 +24,8 @@ export default function ModelPage() {
   const { t } = useTranslation("models");
   const { filters } = useFilters();
   const id = filters["model"] ?? "";
-  const query = useOperationQuery("models.get", { id });
+  const { id: organizationId } = useOrganization();
+  const query = useOperationQuery("models.get", { id, ...(organizationId !== null && { organizationId }) });
   return (
     <Page
       title={query.data?.displayName ?? id}

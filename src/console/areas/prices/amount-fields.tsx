@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { MoneyField } from "../../ui/forms/money-field.tsx";
 import { NumberField } from "../../ui/forms/number-field.tsx";
-import { CATEGORIES, qualitiesOf, type ModelPrices } from "./cells.ts";
+import { CATEGORIES, imageCell, qualitiesOf, type Category, type ModelPrices } from "./cells.ts";
 
 const NAMES = Object.values(CATEGORIES);
 
@@ -38,6 +38,7 @@ function ImageFields({ row, currency }: AmountFieldsProps) {
             key={quality}
             name={`perImage.${tier}.${quality}`}
             label={nameOf(quality)}
+            placeholder={imageCell(row, tier, quality)?.amount}
             currency={currency}
           />
         ))}
@@ -52,7 +53,7 @@ function TokenFields({ row, currency }: AmountFieldsProps) {
     <>
       <fieldset>
         <legend className="mb-2 font-medium">{t("perMillion.title")}</legend>
-        <CategoryFields name="perMillion" currency={currency} />
+        <CategoryFields name="perMillion" currency={currency} cells={row.cells} />
       </fieldset>
       <details className="group">
         <summary className="cursor-pointer font-medium text-accent">{t("add.long")}</summary>
@@ -66,7 +67,13 @@ function TokenFields({ row, currency }: AmountFieldsProps) {
           <legend className="mb-2 font-medium">{t("add.uses")}</legend>
           <div className="grid grid-cols-2 gap-4 sm:grid-cols-4">
             {row.features.map((feature) => (
-              <MoneyField key={feature} name={`perUse.${feature}`} label={feature} currency={currency} />
+              <MoneyField
+                key={feature}
+                name={`perUse.${feature}`}
+                label={feature}
+                placeholder={row.cells.find(({ cell }) => cell === `${feature} use`)?.amount}
+                currency={currency}
+              />
             ))}
           </div>
         </fieldset>
@@ -75,7 +82,16 @@ function TokenFields({ row, currency }: AmountFieldsProps) {
   );
 }
 
-function CategoryFields({ name, currency }: { name: string; currency: string }) {
+function CategoryFields({
+  name,
+  currency,
+  cells = [],
+}: {
+  name: string;
+  currency: string;
+  /** The present prices, which stand in empty fields. */
+  cells?: ModelPrices["cells"];
+}) {
   const { t } = useTranslation("money");
   return (
     <div className="grid grid-cols-2 gap-4 sm:grid-cols-4">
@@ -84,9 +100,14 @@ function CategoryFields({ name, currency }: { name: string; currency: string }) 
           key={category}
           name={`${name}.${category}`}
           label={t(`token.${category}`)}
+          placeholder={cells.find(({ cell }) => isOf(cell, category))?.amount}
           currency={currency}
         />
       ))}
     </div>
   );
+}
+
+function isOf(cell: string, category: Category): boolean {
+  return cell in CATEGORIES && CATEGORIES[cell as keyof typeof CATEGORIES] === category;
 }

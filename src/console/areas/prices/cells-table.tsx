@@ -47,7 +47,7 @@ function ImageTable({ row, currency }: { row: ModelPrices; currency: string }) {
             </th>
             {qualities.map((quality) => (
               <td key={quality} className={CELL}>
-                <Amount cell={imageCell(row, tier, quality)} currency={currency} />
+                <Amount cell={imageCell(row, tier, quality)} currency={currency} origin={row.origin} />
               </td>
             ))}
           </tr>
@@ -57,7 +57,7 @@ function ImageTable({ row, currency }: { row: ModelPrices; currency: string }) {
   );
 }
 
-function LinesTable({ row: { cells }, currency }: { row: ModelPrices; currency: string }) {
+function LinesTable({ row: { cells, origin }, currency }: { row: ModelPrices; currency: string }) {
   const { t } = useTranslation("prices");
   const textOf = useCellText();
   return (
@@ -79,7 +79,7 @@ function LinesTable({ row: { cells }, currency }: { row: ModelPrices; currency: 
               {textOf(cell.cell)}
             </th>
             <td className={CELL}>
-              <Amount cell={cell} currency={currency} />
+              <Amount cell={cell} currency={currency} origin={origin} />
             </td>
           </tr>
         ))}
@@ -88,7 +88,15 @@ function LinesTable({ row: { cells }, currency }: { row: ModelPrices; currency: 
   );
 }
 
-function Amount({ cell, currency }: { cell: PriceCell | undefined; currency: string }) {
+function Amount({
+  cell,
+  currency,
+  origin,
+}: {
+  cell: PriceCell | undefined;
+  currency: string;
+  origin: ModelPrices["origin"];
+}) {
   const { t } = useTranslation("prices");
   if (!cell) return <span className="text-muted">{t("preview.none")}</span>;
   return (
@@ -98,7 +106,7 @@ function Amount({ cell, currency }: { cell: PriceCell | undefined; currency: str
         <span className="text-muted"> {unitOf(cell.cell, t)}</span>
       </span>
       <span className="text-xs text-muted">
-        {t(`source.${cell.source}`)}
+        {t(`source.${cell.source === "configuration" ? origin : cell.source}`)}
         {cell.effectiveFrom !== null && (
           <>
             {" · "}

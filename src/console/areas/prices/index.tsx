@@ -98,9 +98,9 @@ function useColumns(currency: string): TableColumn<ModelPrices>[] {
     {
       id: "source",
       header: t("column.source"),
-      cell: ({ cells }) => {
-        const sources = [...new Set(cells.map(({ source }) => source))];
-        return sources.map((source) => t(`source.${source}`)).join(", ");
+      cell: ({ cells, origin }) => {
+        const sources = new Set(cells.map(({ source }) => (source === "configuration" ? origin : source)));
+        return [...sources].map((source) => t(`source.${source}`)).join(", ");
       },
     },
     {

@@ -41,7 +41,7 @@ export function ModelPricePage({ model, table }: ModelPricePageProps) {
               <Card title={t("detail.cells")}>
                 <CellsTable row={row} currency={currency} />
               </Card>
-              <PriceRows model={model} />
+              <PriceRows model={model} origin={row.origin} />
             </>
           ) : (
             <EmptyState>{t("empty.filtered")}</EmptyState>

@@ -1,13 +1,14 @@
 import { ArrowRight } from "lucide-react";
 import { useForm, useWatch, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { ApiError, type Input, type Output } from "../../api/call.ts";
+import { ApiError, call, type Input, type Output } from "../../api/call.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TimeField } from "../../ui/forms/time-field.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
+import { formatCount } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
 import { AmountFields } from "./amount-fields.tsx";
 import { emptyAmounts, toAmounts, withoutRowField, type AmountValues } from "./amounts.ts";
@@ -18,6 +19,8 @@ interface PriceValues extends AmountValues {
   when: "now" | "later";
   effectiveFrom: string | null;
   isForced: boolean;
+  /** A change by a factor of ten or more was confirmed. */
+  isMeant: boolean;
 }
 
 export interface PriceDialogProps {
@@ -32,7 +35,13 @@ export interface PriceDialogProps {
 export function PriceDialog({ row, currency, organizationId, onClose }: PriceDialogProps) {
   const { t } = useTranslation("prices");
   const form = useForm<PriceValues>({
-    defaultValues: { ...emptyAmounts(row), when: "now", effectiveFrom: null, isForced: false },
+    defaultValues: {
+      ...emptyAmounts(row),
+      when: "now",
+      effectiveFrom: null,
+      isForced: false,
+      isMeant: false,
+    },
   });
   const create = useOperationMutation("prices.create", ["prices", "models", "overview"]);
   const owner = { model: row.model, organizationId };
@@ -47,6 +56,9 @@ export function PriceDialog({ row, currency, organizationId, onClose }: PriceDia
       onSubmit={async (values) => {
         const input = toInput(values, owner);
         if (!input) throw new ApiError(400, "bad_request", t("add.nothing"), null, null);
+        const { cells } = await call("prices.preview", input);
+        if (!values.isMeant && factorOf(cells) >= LARGE_FACTOR)
+          throw new ApiError(400, "bad_request", t("add.large.needed"), null, null);
         try {
           await create.mutateAsync({ ...input, isForced: values.isForced });
         } catch (error) {
@@ -109,6 +121,15 @@ function Preview({
       {preview.error && <p className="text-bad">{preview.error.message}</p>}
       {!preview.error && preview.data && <PreviewTable cells={preview.data.cells} currency={currency} />}
       {!preview.error && !preview.data && <p className="text-muted">{t("preview.empty")}</p>}
+      {preview.data && <Consequence preview={preview.data} />}
+      {preview.data && factorOf(preview.data.cells) >= LARGE_FACTOR && (
+        <>
+          <p className="text-warn">
+            {t("add.large", { factor: formatCount(Math.round(factorOf(preview.data.cells))) })}
+          </p>
+          <SwitchField name="isMeant" label={t("add.large.meant")} />
+        </>
+      )}
       {refusal !== null && (
         <>
           <p className="text-warn">{refusal}</p>
@@ -117,6 +138,43 @@ function Preview({
       )}
     </section>
   );
+}
+
+/** Whom a change concerns, and what it makes of their last week. */
+function Consequence({ preview: { consequence } }: { preview: Output<"prices.preview"> }) {
+  const { t } = useTranslation("prices");
+  const { organizations, currency, lastWeek } = consequence;
+  const named = organizations.slice(0, MAX_NAMED).join(", ");
+  const more = organizations.length - MAX_NAMED;
+  return (
+    <p>
+      {organizations.length === 0
+        ? t("consequence.nobody")
+        : t("consequence.who", { count: organizations.length, names: more > 0 ? `${named}, …` : named })}{" "}
+      {organizations.length > 0 && lastWeek !== null && (
+        <>
+          {t("consequence.week")} <Money amount={lastWeek.before} currency={currency} />{" "}
+          <ArrowRight size={14} aria-label={t("preview.after")} className="inline text-muted" />{" "}
+          <strong>
+            <Money amount={lastWeek.after} currency={currency} />
+          </strong>
+        </>
+      )}
+    </p>
+  );
+}
+
+const MAX_NAMED = 5;
+/** A change by so much is asked about again: a slip of a digit. */
+const LARGE_FACTOR = 10;
+
+/** The largest factor by which an amount rises or falls; to or from nothing it has none. */
+function factorOf(cells: readonly ComparedCell[]): number {
+  const factors = cells.map(({ before, after }) => {
+    const [one, other] = [Number(before ?? 0), Number(after ?? 0)];
+    return one === 0 || other === 0 ? 1 : Math.max(one / other, other / one);
+  });
+  return Math.max(1, ...factors);
 }
 
 type ComparedCell = Output<"prices.preview">["cells"][number];

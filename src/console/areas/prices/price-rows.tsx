@@ -13,12 +13,12 @@ import { QueryState } from "../../ui/page/query-state.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 import { Time, useNow } from "../../ui/text/time.tsx";
-import { CATEGORIES, useCellText, type PriceRowView } from "./cells.ts";
+import { CATEGORIES, useCellText, type ModelPrices, type PriceRowView } from "./cells.ts";
 
 const MOST = 1000;
 
 /** The rows of a model's price: planned, in force and ended, the latest first. */
-export function PriceRows({ model }: { model: string }) {
+export function PriceRows({ model, origin }: { model: string; origin: ModelPrices["origin"] }) {
   const { t } = useTranslation("prices");
   const { id } = useOrganization();
   const isOfAll = useSession().organizations === "*";
@@ -36,7 +36,7 @@ export function PriceRows({ model }: { model: string }) {
           ) : (
             <ul className="divide-y divide-line">
               {shown.map((row) => (
-                <RowItem key={row.id ?? "configuration"} row={row} />
+                <RowItem key={row.id ?? "configuration"} row={row} origin={origin} />
               ))}
             </ul>
           );
@@ -46,7 +46,7 @@ export function PriceRows({ model }: { model: string }) {
   );
 }
 
-function RowItem({ row }: { row: PriceRowView }) {
+function RowItem({ row, origin }: { row: PriceRowView; origin: ModelPrices["origin"] }) {
   const { t } = useTranslation("prices");
   const can = useCan();
   const [isEnding, setEnding] = useState(false);
@@ -59,7 +59,7 @@ function RowItem({ row }: { row: PriceRowView }) {
         <Status level={LEVELS[state]}>{t(`row.state.${state}`)}</Status>
         <span className="text-xs text-muted">
           {row.source === "configuration"
-            ? t("source.configuration")
+            ? t(`source.${origin}`)
             : row.organizationId === null
               ? t("row.owner.all")
               : (organization?.label ?? row.organizationId)}

@@ -6,7 +6,11 @@ import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { Unit } from "./number-field.tsx";
 
 /** An amount as a decimal text. It stays text, because floating-point numbers would change digits. */
-export function MoneyField({ currency, ...props }: FieldProps & { currency: string }) {
+export function MoneyField({
+  currency,
+  placeholder = "0.00",
+  ...props
+}: FieldProps & { currency: string; placeholder?: string | undefined }) {
   const { field, error, shared } = useField(props);
   return (
     <TextField
@@ -19,7 +23,7 @@ export function MoneyField({ currency, ...props }: FieldProps & { currency: stri
     >
       <FieldFrame {...props} error={error}>
         <Group className="relative">
-          <Input ref={field.ref} placeholder="0.00" className={`${INPUT} pr-12 text-right`} />
+          <Input ref={field.ref} placeholder={placeholder} className={`${INPUT} pr-12 text-right`} />
           <Unit>{currency}</Unit>
         </Group>
       </FieldFrame>
