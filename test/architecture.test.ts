@@ -112,7 +112,7 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   // A format each.
   "imaging/headers/bmp.ts",
   "imaging/headers/tiff.ts",
-  "imaging/srgb-profile.ts",
+  "imaging/profiles.ts",
   "jobs/retention.ts",
   "lib/spool/sweep.ts",
   // Routes of one endpoint each.

@@ -45,6 +45,7 @@ async function readableOf(
   if (!isForeign(header)) return image;
   return await decodeForeign(image, {
     format: header.format,
+    isDisplayP3: header.isDisplayP3,
     maxEdge: MAX_EDGE,
     maxPixels: MAX_PIXELS,
     signal,

@@ -9,7 +9,7 @@ import {
   type IMagickImage,
 } from "@imagemagick/magick-wasm";
 import type { ForeignFormat, ForeignReply, ForeignRequest } from "./foreign.ts";
-import { SRGB_PROFILE } from "./srgb-profile.ts";
+import { DISPLAY_P3_PROFILE, SRGB_PROFILE } from "./profiles.ts";
 
 /* Decodes one picture, in a thread that ends afterwards, because the decoder's memory only grows. */
 
@@ -32,7 +32,7 @@ const DECODERS: Readonly<Record<ForeignFormat, MagickFormat>> = {
 const MAX_MEMORY_BYTES = 2n ** 30n;
 
 async function decode(request: ForeignRequest): Promise<ForeignReply> {
-  const { decoder, bytes, format, maxEdge, maxPixels } = request;
+  const { decoder, bytes, format, isDisplayP3, maxEdge, maxPixels } = request;
   await initializeImageMagick(decoder);
   ResourceLimits.width = BigInt(maxEdge);
   ResourceLimits.height = BigInt(maxEdge);
@@ -43,6 +43,7 @@ async function decode(request: ForeignRequest): Promise<ForeignReply> {
   return ImageMagick.read(bytes, settings, (image) => {
     if (isNegative(image)) image.negate();
     makeRgb(image);
+    if (isDisplayP3 && image.getColorProfile() === null) image.setProfile("icc", DISPLAY_P3_PROFILE);
     dropMetadata(image);
     return { png: writePng(image) };
   });

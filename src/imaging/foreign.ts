@@ -9,17 +9,14 @@ import { UNDECODABLE, UnreadableImageError, type ImageHeader } from "./header-re
  * and JPEG of inks. Returns it as an uncompressed PNG, not turned by Exif. Runs in a thread of its own with bounds for
  * pixels, memory and time. Throws an `UnreadableImageError`.
  */
-export async function decodeForeign(
-  image: Blob,
-  { format, maxEdge, maxPixels, signal }: ForeignOptions,
-): Promise<Blob> {
+export async function decodeForeign(image: Blob, { signal, ...limits }: ForeignOptions): Promise<Blob> {
   using _turn = await TURNS.acquire(signal);
   const bytes = await image.bytes();
   const thread = new Worker(threadScript("src/imaging/foreign-worker.ts"));
   try {
     const decoding = withDeadline(
       MAX_MS,
-      replyOf(thread, { bytes, format, maxEdge, maxPixels }),
+      replyOf(thread, { bytes, ...limits }),
       () => new Error("takes too long"),
     );
     const reply = await (signal ? untilAborted(decoding, signal) : decoding);
@@ -40,6 +37,8 @@ export interface ForeignRequest {
   decoder: WebAssembly.Module;
   bytes: Uint8Array<ArrayBuffer>;
   format: ForeignFormat;
+  /** The colours of a picture without a profile are those of Display P3, not of sRGB. */
+  isDisplayP3?: boolean | undefined;
   /** Limits of the decoded picture. */
   maxEdge: number;
   maxPixels: number;

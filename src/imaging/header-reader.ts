@@ -29,6 +29,8 @@ export interface ImageHeader {
   orientation?: Orientation;
   /** True for a WebP that was encoded without loss. */
   isLossless?: true;
+  /** True for a HEIC or AVIF whose code points say Display P3; a profile in the file has precedence. */
+  isDisplayP3?: true;
   /** True for colours or depths of the format that the built-in codec misreads or does not read. */
   isUnusual?: true;
 }

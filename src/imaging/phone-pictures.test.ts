@@ -10,9 +10,9 @@ import {
 } from "../../test/support/encoded-pictures.table.ts";
 import { makeGreyTiff, makePng, pngChunk } from "../../test/support/pictures.ts";
 import { createSemaphore } from "../lib/semaphore.ts";
+import { DISPLAY_P3_PROFILE } from "./profiles.ts";
 import { readReference } from "./reference.ts";
 import { readImageHeader } from "./sniff.ts";
-import { SRGB_PROFILE } from "./srgb-profile.ts";
 import { transcode } from "./transcode.ts";
 
 /* Pictures as phones send them: wide colours, odd sizes, turned, with the place where they were taken. */
@@ -38,29 +38,22 @@ function expectNear(actual: number[], wanted: number[]): void {
   expect(Math.max(...actual.map((value, index) => Math.abs(value - wanted[index]!)))).toBeLessThanOrEqual(6);
 }
 
-/** The profile of sRGB with the primaries of Display P3 (SMPTE EG 432-1, adapted to D50). */
-function displayP3(): Buffer {
-  const profile = Buffer.from(SRGB_PROFILE);
-  const primaries = {
-    rXYZ: [0.51512, 0.2412, -0.00105],
-    gXYZ: [0.29198, 0.69225, 0.04189],
-    bXYZ: [0.1571, 0.06657, 0.78407],
-  };
-  for (const [name, values] of Object.entries(primaries)) {
-    const offset = profile.readUInt32BE(profile.indexOf(name, 128) + 4) + 8;
-    values.forEach((value, index) => profile.writeInt32BE(Math.round(value * 65_536), offset + index * 4));
-  }
-  return profile;
-}
-
 const png = makePng(33, 17, {
   pixel: (x) => (x < 16 ? [200, 80, 40, 255] : [40, 160, 60, 255]),
-  chunks: [pngChunk("iCCP", Buffer.concat([Buffer.from("P3\0\0"), deflateSync(displayP3())]))],
+  chunks: [pngChunk("iCCP", Buffer.concat([Buffer.from("P3\0\0"), deflateSync(DISPLAY_P3_PROFILE)]))],
 });
+/** The colours are named by code points; readers pass over the box that was the profile. */
+const namedAvif = Buffer.from(
+  PHONE_AVIF.toString("latin1")
+    .replace("colrprof", "freeprof")
+    .replace("nclx\0\x02\0\x02", "nclx\0\x0c\0\x0d"),
+  "latin1",
+);
 const wide = [
   ["HEIC", PHONE_HEIC],
   ["AVIF", PHONE_AVIF],
   ["TIFF", PHONE_TIFF],
+  ["AVIF without a profile", namedAvif],
   ["JPEG", await new Bun.Image(png).jpeg({ quality: 100 }).bytes()],
   ["WebP", await new Bun.Image(png).webp({ lossless: true }).bytes()],
 ] as [string, Buffer<ArrayBuffer>][];

@@ -19,6 +19,7 @@ export async function readHeif(reader: HeaderReader): Promise<ImageHeader> {
   return {
     format,
     ...(await displayedSize(reader, own)),
+    ...((await isDisplayP3(reader, own)) && { isDisplayP3: true }),
     hasAlpha: await someAlpha(reader, all),
     frames: SEQUENCES.has(brands[0] ?? "") ? 2 : 1,
   };
@@ -139,6 +140,24 @@ async function displayedSize(
   if (!(width > 0 && height > 0)) throw damaged();
   return { width, height };
 }
+
+/**
+ * True when code points instead of a profile say that the colours are those of Display P3: its primaries with the curve
+ * of sRGB. Source: ISO/IEC 23091-2 sections 8.1 and 8.2.
+ */
+async function isDisplayP3(reader: HeaderReader, properties: readonly (Box | undefined)[]): Promise<boolean> {
+  for (const box of properties) {
+    if (box?.type !== "colr" || box.end - box.start < 8) continue;
+    const colours = await reader.bytes(box.start, 8);
+    const isCodePoints = textAt(colours, 0, 4) === "nclx";
+    if (isCodePoints && colours.getUint16(4) === P3_PRIMARIES && colours.getUint16(6) === SRGB_CURVE)
+      return true;
+  }
+  return false;
+}
+
+const P3_PRIMARIES = 12;
+const SRGB_CURVE = 13;
 
 async function someAlpha(reader: HeaderReader, boxes: readonly Box[]): Promise<boolean> {
   for (const box of boxes) if (box.type === "auxC" && (await isAlpha(reader, box))) return true;
