@@ -36,7 +36,9 @@ export function startAnthropic(options: AnthropicOptions = {}): Promise<Simulato
   const { apiKey, models } = { ...DEFAULTS, ...options };
   const cache: PromptCache = new Set();
   return startSimulator(async (request, response, exchange) => {
-    const behaviour = exchange.takeBehaviour(readMarker(request.body.toString("latin1", 0, MARKED_BYTES)));
+    const behaviour = exchange.takeBehaviour(() =>
+      readMarker(request.body.toString("latin1", 0, MARKED_BYTES)),
+    );
     if (await applyEarlyFault(behaviour, response)) return;
     const key = request.headers["x-api-key"] ?? "";
     const refusal = findRefusal(behaviour, key);

@@ -35,7 +35,9 @@ const MODELS: Readonly<Record<string, SimulatedModel>> = {
 export function startBedrock(): Promise<Simulator> {
   const cache: PromptCache = new Set();
   return startSimulator(async (request, response, exchange) => {
-    const behaviour = exchange.takeBehaviour(readMarker(request.body.toString("latin1", 0, MARKED_BYTES)));
+    const behaviour = exchange.takeBehaviour(() =>
+      readMarker(request.body.toString("latin1", 0, MARKED_BYTES)),
+    );
     if (await applyEarlyFault(behaviour, response)) return;
     const trouble = findTrouble(behaviour, request);
     if (trouble) return refuse(response, trouble, behaviour);

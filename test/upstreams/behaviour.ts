@@ -36,8 +36,16 @@ export interface Behaviour {
   code?: string;
   /** Name of the tool to call; the first one when absent. */
   tool?: string;
+  /** What text models call, in place of what they would choose; none when empty. */
+  calls?: readonly Call[];
   /** Replaces the usage report. */
   usage?: unknown;
+}
+
+/** A call of a tool; one of free text has `input` as its only argument. */
+export interface Call {
+  name: string;
+  arguments: Readonly<Record<string, unknown>>;
 }
 
 export const FAULTS = [

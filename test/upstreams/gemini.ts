@@ -24,7 +24,7 @@ export const SIMULATED_PROJECT = "simulated-project";
 export function startGemini(apiKey = SIMULATED_KEY): Promise<Simulator> {
   return startSimulator(async (request, response, exchange) => {
     const { "x-goog-api-key": key = "", authorization } = request.headers;
-    const behaviour = exchange.takeBehaviour(markerOf(request));
+    const behaviour = exchange.takeBehaviour(() => markerOf(request));
     if (await applyEarlyFault(behaviour, response)) return;
     const refusal = findRefusal(behaviour, key);
     if (refusal) return refuse(response, refusal);
@@ -51,7 +51,7 @@ export function startVertex({ accepts, region = "global" }: VertexOptions): Prom
   const models = `/v1beta1/projects/${SIMULATED_PROJECT}/locations/${region}/publishers/google/models/`;
   return startSimulator(async (request, response, exchange) => {
     const { authorization = "", "x-goog-api-key": key } = request.headers;
-    const behaviour = exchange.takeBehaviour(markerOf(request));
+    const behaviour = exchange.takeBehaviour(() => markerOf(request));
     if (await applyEarlyFault(behaviour, response)) return;
     const refusal = findRefusal(behaviour, authorization);
     if (refusal) return refuse(response, refusal);

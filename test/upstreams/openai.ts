@@ -44,7 +44,9 @@ function createOpenAi(options: Required<OpenAiOptions>): Vendor {
   const accepted = new Set([apiKey, ...otherKeys].map((key) => `Bearer ${key}`));
   return async (request, response, exchange) => {
     const authorization = request.headers["authorization"] ?? "";
-    const behaviour = exchange.takeBehaviour(readMarker(request.body.toString("latin1", 0, MARKED_BYTES)));
+    const behaviour = exchange.takeBehaviour(() =>
+      readMarker(request.body.toString("latin1", 0, MARKED_BYTES)),
+    );
     if (await applyEarlyFault(behaviour, response)) return;
     const refusal = findRefusal(behaviour, authorization);
     if (refusal) return refuse(response, refusal);

@@ -28,7 +28,7 @@ export interface Hit extends ReceivedRequest {
 export interface HttpExchange {
   hit: Hit;
   /** The behaviour for this request: a queued one, else that of the prompt, else normal. */
-  takeBehaviour(fromPrompt: Behaviour | undefined): Behaviour;
+  takeBehaviour(fromPrompt: (() => Behaviour | undefined) | undefined): Behaviour;
   /** Call when a usage report has been written. */
   reportUsage(usage: unknown): void;
   /** Call when a response with so many pictures has been written. */
@@ -139,7 +139,7 @@ function openHit(request: ReceivedRequest, response: SimulatedResponse): Hit {
 function openExchange(hit: Hit, next: () => Behaviour | undefined): HttpExchange {
   return {
     hit,
-    takeBehaviour: (fromPrompt) => (hit.behaviour = next() ?? fromPrompt ?? {}),
+    takeBehaviour: (fromPrompt) => (hit.behaviour = next() ?? fromPrompt?.() ?? {}),
     reportUsage: (usage) => (hit.usage = usage),
     reportPictures: (count) => (hit.pictures = count),
   };

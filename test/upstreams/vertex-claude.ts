@@ -32,7 +32,9 @@ export function startVertexClaude({ accepts, region = "global" }: VertexClaudeOp
   const cache: PromptCache = new Set();
   const models = `/v1/projects/${SIMULATED_PROJECT}/locations/${region}/publishers/anthropic/models/`;
   return startSimulator(async (request, response, exchange) => {
-    const behaviour = exchange.takeBehaviour(readMarker(request.body.toString("latin1", 0, MARKED_BYTES)));
+    const behaviour = exchange.takeBehaviour(() =>
+      readMarker(request.body.toString("latin1", 0, MARKED_BYTES)),
+    );
     if (await applyEarlyFault(behaviour, response)) return;
     const { authorization = "" } = request.headers;
     const refusal = findRefusal(behaviour, authorization);

@@ -23,7 +23,7 @@ export function makeReply(body: Body, behaviour: Behaviour, bytes: number, cache
   const limit = Number(body["max_tokens"]);
   const wanted = behaviour.tokens ?? 8;
   const thinking = makeThinking(body);
-  const calls = makeCalls(body);
+  const calls = makeCalls(body, behaviour);
   const left = Math.max(1, limit - thinking.length);
   const text = behaviour.text ?? makeWords(Math.min(wanted, left));
   const stops = Array.isArray(body["stop_sequences"]) ? body["stop_sequences"].map(String) : [];
@@ -55,7 +55,13 @@ function makeThinking({ thinking }: Body): Record<string, unknown>[] {
 /** Big numbers and unusual spacing, so that parsing and printing would be noticed. */
 export const CALL_INPUT = '{"id": 12345678901234567890, "n": 1.0}';
 
-function makeCalls(body: Body): Record<string, unknown>[] {
+function makeCalls(body: Body, behaviour: Behaviour): Record<string, unknown>[] {
+  if (behaviour.calls)
+    return behaviour.calls.map(({ name, arguments: values }) => {
+      const id = `toolu_${crypto.randomUUID().slice(0, 8)}`;
+      const input = new RawJson(JSON.stringify(values));
+      return { type: "tool_use", id, name, input, caller: { type: "direct" } };
+    });
   const { tools, messages, tool_choice: choice } = body;
   const last = Array.isArray(messages) ? messages.at(-1) : undefined;
   const isAnswered = JSON.stringify(last?.content ?? "").includes('"tool_result"');

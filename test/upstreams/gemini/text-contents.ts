@@ -78,7 +78,9 @@ function readPart(value: unknown, path: string, isModel: boolean): Record<string
 }
 
 /** Results follow at once in a content of their own, as many as there were calls, by their names. */
-function checkCalls(contents: readonly Content[]): void {
+function checkCalls(all: readonly Content[]): void {
+  // Official clients send each event of a stream back as a content of its own, the empty last one too.
+  const contents = all.filter(({ role, parts }) => role !== "model" || parts.some(({ text }) => text !== ""));
   for (const [index, content] of contents.entries()) {
     const calls = content.parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [functionCall] : []));
     const results = content.parts.flatMap(({ functionResponse: each }) => (isObject(each) ? [each] : []));

@@ -85,7 +85,7 @@ function composeReply(parsed: ParsedTextRequest, model: string, behaviour: Behav
   const thoughts = parsed.isThinking ? THOUGHT_TOKENS : 0;
   const left = Math.max(0, parsed.maxTokens - thoughts);
   const tokens = Math.min(behaviour.tokens ?? 8, left);
-  const calls = chooseCalls(parsed);
+  const calls = behaviour.calls?.map(({ name, arguments: args }) => ({ name, args })) ?? chooseCalls(parsed);
   const isCut = calls.length === 0 && (behaviour.tokens ?? 8) > left;
   const text = calls.length > 0 ? "" : (behaviour.text ?? answerOf(parsed, tokens));
   const blocked = behaviour.fault === "content-refused" ? (behaviour.text ?? "SAFETY") : "";
@@ -96,7 +96,10 @@ function composeReply(parsed: ParsedTextRequest, model: string, behaviour: Behav
     thought: parsed.showsThoughts && parsed.isThinking ? "Let me think." : "",
     pieces: blocked === "" ? cut(text, behaviour.frames ?? Math.max(1, tokens)) : [],
     calls: calls.map((call, index) => ({
-      functionCall: { ...(isLevel && { id: `sim${index}` }), ...call },
+      functionCall: {
+        ...(isLevel && { id: `sim${behaviour.calls ? crypto.randomUUID() : index}` }),
+        ...call,
+      },
       ...(isLevel && index === 0 && { thoughtSignature: SIGNATURE }),
     })),
     signature: isLevel ? SIGNATURE : null,
@@ -112,7 +115,7 @@ function chooseCalls({
   contents,
   mode,
   allowed,
-}: ParsedTextRequest): { name: string; args: object }[] {
+}: ParsedTextRequest): { name: string; args: Readonly<Record<string, unknown>> }[] {
   const last = contents.at(-1);
   const texts = last?.parts.map(({ text }) => String(text ?? "")).join(" ") ?? "";
   const isAsked =

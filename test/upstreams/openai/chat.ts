@@ -15,7 +15,7 @@ export interface ChatReply {
   text: string;
   /** Pieces of the text, one for each content frame. */
   pieces: string[];
-  tool: { name: string; arguments: string } | null;
+  calls: { id: string; name: string; arguments: string }[];
   finish: "stop" | "length" | "tool_calls";
   /** The usage report; undefined is none. */
   usage: unknown;
@@ -66,16 +66,16 @@ function makeReply(body: Record<string, unknown>, behaviour: Behaviour, requestB
   const limit = Number(body["max_completion_tokens"] ?? body["max_tokens"] ?? Number.POSITIVE_INFINITY);
   const wanted = behaviour.tokens ?? 8;
   const tokens = Math.min(wanted, limit);
-  const tool = chooseTool(body);
-  const text = tool ? "" : (behaviour.text ?? makeWords(tokens));
+  const calls = chooseCalls(body, behaviour);
+  const text = calls.length > 0 ? "" : (behaviour.text ?? makeWords(tokens));
   const prompt = Math.ceil(requestBytes / 4);
   return {
     id: "chatcmpl-simulated",
     model: String(body["model"]),
     text,
     pieces: cut(text, behaviour.frames ?? tokens),
-    tool,
-    finish: tool ? "tool_calls" : wanted > limit ? "length" : "stop",
+    calls,
+    finish: calls.length > 0 ? "tool_calls" : wanted > limit ? "length" : "stop",
     usage: reportUsage({ prompt, completion: tokens }, behaviour),
   };
 }
@@ -93,23 +93,28 @@ function cut(text: string, count: number): string[] {
 }
 
 /** The first tool is called while the last message is the user's. */
-function chooseTool(body: Record<string, unknown>): ChatReply["tool"] {
+function chooseCalls(body: Record<string, unknown>, behaviour: Behaviour): ChatReply["calls"] {
+  if (behaviour.calls)
+    return behaviour.calls.map(({ name, arguments: values }) => ({
+      id: `call_${crypto.randomUUID().slice(0, 8)}`,
+      name,
+      arguments: JSON.stringify(values),
+    }));
   const [first] = Array.isArray(body["tools"]) ? body["tools"] : [];
   const last = Array.isArray(body["messages"]) ? body["messages"].at(-1) : undefined;
-  if (!first || body["tool_choice"] === "none" || last?.role !== "user") return null;
+  if (!first || body["tool_choice"] === "none" || last?.role !== "user") return [];
   const required: string[] = first.function?.parameters?.required ?? [];
   const values = Object.fromEntries(required.map((name) => [name, "value"]));
-  return { name: String(first.function?.name), arguments: JSON.stringify(values) };
+  return [{ id: "call_1", name: String(first.function?.name), arguments: JSON.stringify(values) }];
 }
 
 function writeWhole(reply: ChatReply, behaviour: Behaviour): object {
-  const { tool } = reply;
-  const calls = tool && [{ id: "call_1", type: "function", function: tool }];
+  const calls = reply.calls.map(({ id, ...named }) => ({ id, type: "function", function: named }));
   const message = {
     role: "assistant",
-    content: tool ? null : reply.text,
+    content: calls.length > 0 ? null : reply.text,
     refusal: null,
-    ...(calls && { tool_calls: calls }),
+    ...(calls.length > 0 && { tool_calls: calls }),
   };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: reply.finish }];
   return {

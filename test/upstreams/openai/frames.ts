@@ -55,14 +55,13 @@ function* endings(
 }
 
 function* deltas(reply: ChatReply): Generator<unknown> {
-  const { tool } = reply;
-  yield { role: "assistant", content: tool ? null : "", refusal: null };
+  yield { role: "assistant", content: reply.calls.length > 0 ? null : "", refusal: null };
   for (const content of reply.pieces) yield { content };
-  if (!tool) return;
-  const named = { name: tool.name, arguments: "" };
-  yield { tool_calls: [{ index: 0, id: "call_1", type: "function", function: named }] };
-  for (const piece of tool.arguments.match(/.{1,5}/g) ?? [])
-    yield { tool_calls: [{ index: 0, function: { arguments: piece } }] };
+  for (const [index, { id, name, arguments: text }] of reply.calls.entries()) {
+    yield { tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] };
+    for (const piece of text.match(/.{1,5}/gs) ?? [])
+      yield { tool_calls: [{ index, function: { arguments: piece } }] };
+  }
 }
 
 function chunk(reply: ChatReply, behaviour: Behaviour, hasUsage: boolean, choices: unknown[]): string {

@@ -62,7 +62,8 @@ function makeReply(
       },
       { id: `odd_${number}`, type: "odd_item", anything: [1, 2] },
     );
-  items.push(callItem(body, number, behaviour) ?? messageItem(body, number, behaviour, tokens));
+  const calls = callItems(body, number, behaviour);
+  items.push(...(calls.length > 0 ? calls : [messageItem(body, number, behaviour, tokens)]));
   const isCut = wanted > limit;
   const usage = usageOf(Math.ceil(requestBytes / 4), tokens, reasons ? 16 : 0, behaviour);
   return {
@@ -110,31 +111,45 @@ function reasoningItem(body: Parsed, number: number, account: string): Record<st
 }
 
 /** A tool is called while the last item is the user's: the chosen one, else the first. */
-function callItem(body: Parsed, number: number, behaviour: Behaviour): Record<string, unknown> | null {
-  const tools: Parsed[] = (body["tools"] ?? []).flatMap((tool: Parsed) =>
+function callItems(body: Parsed, number: number, behaviour: Behaviour): Record<string, unknown>[] {
+  const added: Parsed[] = Array.isArray(body["input"])
+    ? body["input"].flatMap((item) => item.tools ?? [])
+    : [];
+  const tools: Parsed[] = [...(body["tools"] ?? []), ...added].flatMap((tool: Parsed) =>
     tool["type"] === "namespace"
       ? tool["tools"].map((each: object) => ({ ...each, namespace: tool["name"] }))
       : [tool],
   );
+  const toolNamed = (name: unknown) => tools.find((tool) => tool["name"] === name);
+  if (behaviour.calls)
+    return behaviour.calls.map((call, index) => {
+      const isText = toolNamed(call.name)?.["type"] === "custom";
+      const text = isText ? String(call.arguments["input"]) : JSON.stringify(call.arguments);
+      return writeCall(toolNamed(call.name) ?? { name: call.name }, `${number}_${index}`, text);
+    });
   const choice = body["tool_choice"];
-  const tool = tools.find(({ name }) => name === (behaviour.tool ?? choice?.name)) ?? tools[0];
+  const tool = toolNamed(behaviour.tool ?? choice?.name) ?? tools[0];
   const last = Array.isArray(body["input"]) ? body["input"].at(-1) : { role: "user" };
-  if (!tool || choice === "none" || last?.role !== "user") return null;
+  if (!tool || choice === "none" || last?.role !== "user") return [];
+  return [writeCall(tool, String(number), behaviour.text)];
+}
+
+function writeCall(tool: Parsed, id: string, text: string | undefined): Record<string, unknown> {
   const named = {
-    call_id: `call_${number}`,
+    call_id: `call_${id}`,
     name: tool["name"],
     ...(tool["namespace"] && { namespace: tool["namespace"] }),
   };
   if (tool["type"] === "custom")
     return {
-      id: `ctc_${number}`,
+      id: `ctc_${id}`,
       type: "custom_tool_call",
       status: "completed",
       ...named,
-      input: behaviour.text ?? '*** Begin Patch\n*** Add File: "a.txt"\n+é\n*** End Patch',
+      input: text ?? '*** Begin Patch\n*** Add File: "a.txt"\n+é\n*** End Patch',
     };
-  const args = behaviour.text ?? JSON.stringify(sample(tool["parameters"]));
-  return { id: `fc_${number}`, type: "function_call", status: "completed", ...named, arguments: args };
+  const args = text ?? JSON.stringify(sample(tool["parameters"]));
+  return { id: `fc_${id}`, type: "function_call", status: "completed", ...named, arguments: args };
 }
 
 function messageItem(

@@ -1,0 +1,24 @@
+import { writeFileSync } from "node:fs";
+import { stepCountIs, streamText, tool } from "ai";
+import { z } from "zod";
+
+const saveFile = tool({
+  description: "Saves a text file",
+  inputSchema: z.object({ path: z.string(), content: z.string() }),
+  execute: ({ path, content }) => {
+    writeFileSync(path, content);
+    return "saved";
+  },
+});
+const options = typeof providerOptions === "undefined" ? {} : { providerOptions };
+const result = streamText({
+  model,
+  ...options,
+  prompt: process.env.PROMPT,
+  tools: { save_file: saveFile },
+  stopWhen: stepCountIs(9),
+  onError: ({ error }) => {
+    throw error;
+  },
+});
+console.log(await result.text);

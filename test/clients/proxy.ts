@@ -1,0 +1,76 @@
+import { createServer, request as send, type IncomingMessage } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { isMainRequest } from "./tools.ts";
+
+export interface RecordingProxy extends AsyncDisposable {
+  /** Its address, in place of the gateway's. */
+  url: string;
+  /** Makes it the proxy of a program for all addresses: those of this machine are reached, no others. */
+  env: Record<string, string>;
+  /** Requests that offered the tools of the task. */
+  mainRequests(): number;
+}
+
+/** Stands between a program and the gateway, passes every byte on and counts. */
+export async function startRecordingProxy(gateway: string): Promise<RecordingProxy> {
+  let count = 0;
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece);
+    const body = Buffer.concat(pieces);
+    const target = targetOf(request, gateway);
+    if (!target) return void response.writeHead(403).end();
+    if (isMain(body)) count += 1;
+    const { method, headers } = request;
+    const forwarded = send(target, { method, headers: { ...headers, host: target.host } }, (reply) => {
+      response.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.on("error", () => response.destroy()).pipe(response);
+    });
+    forwarded.on("error", () => response.destroy());
+    response.on("close", () => forwarded.destroy());
+    forwarded.end(body);
+  });
+  server.on("connect", ({ url = "" }, socket, head) => {
+    const [host, port] = url.split(":");
+    if (host !== "127.0.0.1") return void socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    const tunnel = connect(Number(port), host, () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      tunnel.write(head);
+      tunnel.pipe(socket).pipe(tunnel);
+    });
+    tunnel.on("error", () => socket.destroy());
+    socket.on("error", () => tunnel.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const own = "127.0.0.1,localhost";
+  return {
+    url,
+    env: {
+      ...Object.fromEntries(PROXY_VARIABLES.map((name) => [name, url])),
+      NO_PROXY: own,
+      no_proxy: own,
+    },
+    mainRequests: () => count,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+
+/** A path belongs to the gateway, a whole address to whoever has it on this machine; null elsewhere. */
+function targetOf({ url = "/" }: IncomingMessage, gateway: string): URL | null {
+  const target = new URL(url, gateway);
+  return target.hostname === "127.0.0.1" ? target : null;
+}
+
+function isMain(body: Buffer): boolean {
+  try {
+    return isMainRequest(JSON.parse(body.toString()));
+  } catch {
+    return false;
+  }
+}
