@@ -1,3 +1,4 @@
+import { translatable } from "./conversation/untranslatable.ts";
 import { expect, test } from "bun:test";
 import { GatewayError } from "../domain/gateway-error.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
@@ -16,8 +17,8 @@ const responsesWith = (member: string) => Buffer.from(`{"model":"m","input":"hi"
 test.each(CASES)("a request with %s: %s is refused for it where it has to be translated", (name, value) => {
   const member = `${JSON.stringify(name)}:${value}`;
   for (const translate of [
-    () => chat.readConversation(readChat(chatWith(member))),
-    () => responses.readConversation(readResponses(responsesWith(member))),
+    () => translatable(chat.readConversation(readChat(chatWith(member)))),
+    () => translatable(responses.readConversation(readResponses(responsesWith(member)))),
   ])
     expect(refusalOf(translate)).toBe(name);
 });

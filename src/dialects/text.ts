@@ -9,7 +9,7 @@ import { EMPTY_REPLY, Emptiness, NOTHING_BILLED } from "./conversation/empty-rep
 import { Delivered, TranslatedStream } from "./conversation/translated-stream.ts";
 import { eventsOf, type Reply } from "./conversation/reply.ts";
 import type { AssistantPart, Conversation } from "./conversation/request.ts";
-import { untranslatable } from "./conversation/untranslatable.ts";
+import { translatable, untranslatable } from "./conversation/untranslatable.ts";
 import { WholeStream } from "./conversation/whole-stream.ts";
 import type {
   TextDialect,
@@ -135,7 +135,7 @@ export function translate(
   policy: UsagePolicy,
 ): Passage {
   const { caller, vendor } = ends;
-  const conversation = withTurns(caller.readConversation(payload), vendor.name);
+  const conversation = withTurns(translatable(caller.readConversation(payload)), vendor.name);
   const excess = excessOfCalls(assistantParts(conversation));
   if (excess) throw untranslatable(conversation.params.turns ?? "messages", excess);
   const custom = takesCustomTools(vendor.name, terms.traits)

@@ -103,6 +103,15 @@ describe.each(MODELS)("completions of %s", (model) => {
   });
 });
 
+describe.each(Object.keys(CALLERS) as CallerName[])("a field that nobody knows, on %s,", (caller) => {
+  const { path, body } = CALLERS[caller];
+  test.each(["sandbox-chat", "sandbox-messages"])("is ignored by %s", async (model) => {
+    const unknown = { zz: 1, mcp: [] };
+    const init = { body: { ...body(model, "text", false), ...unknown } };
+    expect((await fixture.gateway.call(path(model, false), init)).status).toBe(200);
+  });
+});
+
 test.each<[string, object]>([
   ["chat/completions", { messages: [] }],
   ["messages", { messages: [], max_tokens: 5 }],

@@ -254,6 +254,7 @@ export const conversations: Arbitrary<Conversation> = fc
       verbosity: fc.option(fc.constantFrom("low", "medium", "high")),
       user: fc.option(word(20)),
       ownHints: fc.constant([]),
+      ownFields: fc.constant([]),
       params: fc.constant({}),
     }),
   );

@@ -3,20 +3,20 @@ import { exactMember } from "../../lib/exact-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
-import { readOwnHints, untranslatable } from "../conversation/untranslatable.ts";
+import { readOwnNames, untranslatable } from "../conversation/untranslatable.ts";
 import { readMessages } from "./read-messages.ts";
 import type { ChatPayload } from "./request.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a chat request into the neutral form. Hints that only this protocol has are named there; any other field that
- * has no place there is an `UpstreamError` that names it.
+ * Reads a chat request into the neutral form. Hints and fields that only this protocol has are named there. Throws an
+ * `UpstreamError` that names a field whose value has no place there.
  */
 export function readConversation({ raw, parsed }: ChatPayload): Conversation {
   const { body, isStream, maxTokens, choices } = parsed;
   if (choices > 1) throw untranslatable(body["n"] === choices ? "n" : "best_of");
-  const ownHints = readOwnHints(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
+  const { ownHints, ownFields } = readOwnNames(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
   const { system, turns, hasNames } = readMessages(body["messages"]);
   if (hasNames) ownHints.push("messages.name");
   return {
@@ -39,6 +39,7 @@ export function readConversation({ raw, parsed }: ChatPayload): Conversation {
     verbosity: typed(body, "verbosity", "string"),
     user: typed(body, "safety_identifier", "string") ?? typed(body, "user", "string"),
     ownHints,
+    ownFields,
     params: {
       ...PARAMS,
       maxTokens: isSet(body["max_tokens"]) ? "max_tokens" : "max_completion_tokens",

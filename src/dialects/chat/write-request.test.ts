@@ -1,3 +1,4 @@
+import { translatable } from "../conversation/untranslatable.ts";
 import { expect, test } from "bun:test";
 import type { AssistantPart, Conversation, FilePart } from "../conversation/request.ts";
 import type { VendorTerms, VendorTraits } from "../dialect.ts";
@@ -28,7 +29,7 @@ test.each([
 ])("a request of another protocol cannot have %s", (param, more) => {
   const payload = readRequest(Buffer.from(JSON.stringify({ ...ASK, ...more })));
   const publicMessage = expect.stringContaining(`\`${param}\``);
-  expect(() => readConversation(payload)).toThrow(
+  expect(() => translatable(readConversation(payload))).toThrow(
     expect.objectContaining({ kind: "rejected", param, isUnsent: true, publicMessage }),
   );
 });

@@ -37,6 +37,7 @@ const CONVERSATION: Conversation = {
   verbosity: null,
   user: null,
   ownHints: [],
+  ownFields: [],
   params: {},
 };
 

@@ -30,6 +30,8 @@ export interface Conversation {
   user: string | null;
   /** The caller's names of set hints that no other protocol has: labels, cache keys, bounds of the vendor's tools. */
   ownHints: readonly string[];
+  /** The caller's names of set fields that no other protocol has and that are no hints, unknown ones among them. */
+  ownFields: readonly string[];
   /** The caller's names of the fields above, for errors: `maxTokens` may be `max_output_tokens`. */
   params: Readonly<Partial<Record<keyof Conversation | Hint, string>>>;
 }

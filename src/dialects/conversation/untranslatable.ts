@@ -1,5 +1,6 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { ownValue } from "../../lib/own-value.ts";
+import type { Conversation } from "./request.ts";
 
 /**
  * A request that this vendor's protocol cannot express. Nothing was sent, and another target may speak the caller's own
@@ -19,6 +20,13 @@ export function untranslatable(param: string, reason?: string): UpstreamError {
   });
 }
 
+/** Returns the conversation. Throws for a field that no other protocol has: nothing is dropped in silence. */
+export function translatable(conversation: Conversation): Conversation {
+  const [ownField] = conversation.ownFields;
+  if (ownField !== undefined) throw untranslatable(ownField);
+  return conversation;
+}
+
 /** The fields of a dialect's request beside those that its translation reads. */
 interface OtherFields {
   known: ReadonlySet<string>;
@@ -28,23 +36,21 @@ interface OtherFields {
   neutral: Readonly<Record<string, (value: unknown) => boolean>>;
 }
 
-/**
- * Returns the names of set hints that no other protocol has. Throws an `UpstreamError` for any further field: nothing
- * is dropped in silence.
- */
-export function readOwnHints(
+/** Returns the names of set hints that no other protocol has, and those of any further field. */
+export function readOwnNames(
   body: Readonly<Record<string, unknown>>,
   { known, hints, neutral }: OtherFields,
-): string[] {
-  const set: string[] = [];
+): { ownHints: string[]; ownFields: string[] } {
+  const ownHints: string[] = [];
+  const ownFields: string[] = [];
   for (const name in body) {
     const value = body[name];
     if (value === undefined || value === null || known.has(name) || ownValue(neutral, name)?.(value))
       continue;
-    if (!hints.has(name)) throw untranslatable(name);
-    if (!isEmpty(value)) set.push(name);
+    if (!hints.has(name)) ownFields.push(name);
+    else if (!isEmpty(value)) ownHints.push(name);
   }
-  return set;
+  return { ownHints, ownFields };
 }
 
 /** An empty label or list asks for nothing. */

@@ -1,3 +1,4 @@
+import { translatable } from "../conversation/untranslatable.ts";
 import { expect, test } from "bun:test";
 import { isObject } from "../../lib/json.ts";
 import { messages, readRequest } from "./index.ts";
@@ -12,7 +13,7 @@ function read(more: object, block: object = { type: "text", text: "hi" }) {
 
 function refusedParam(more: object, block?: object): unknown {
   try {
-    read(more, block);
+    translatable(read(more, block));
   } catch (error) {
     return isObject(error) ? error["param"] : error;
   }

@@ -2,7 +2,7 @@ import { isStandardTier } from "../../domain/feature.ts";
 import { exactMember } from "../../lib/exact-json.ts";
 import { isObject, scanArray } from "../../lib/json.ts";
 import type { Conversation, OutputFormat, TextPart, Turn } from "../conversation/request.ts";
-import { readOwnHints, untranslatable } from "../conversation/untranslatable.ts";
+import { readOwnNames, untranslatable } from "../conversation/untranslatable.ts";
 import { memberText, rawInputs, readAssistantParts, readTexts, readUserParts } from "./read-blocks.ts";
 import type { MessagesPayload } from "./request.ts";
 import { readThinking } from "./thinking.ts";
@@ -72,7 +72,7 @@ const ATTRIBUTION = /^x-anthropic-billing-header:/;
 /** The request in neutral form. Throws an `UpstreamError` that names the field which has no such form. */
 export function readConversation({ raw, parsed }: MessagesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
-  const ownHints = readOwnHints(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
+  const { ownHints, ownFields } = readOwnNames(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
   const { metadata, stop_sequences: stop } = body;
   return {
     isStream,
@@ -93,6 +93,7 @@ export function readConversation({ raw, parsed }: MessagesPayload): Conversation
     verbosity: null,
     user: isObject(metadata) && typeof metadata["user_id"] === "string" ? metadata["user_id"] : null,
     ownHints,
+    ownFields,
     params: isObject(body["thinking"]) ? PARAMS : BY_EFFORT,
   };
 }

@@ -29,6 +29,7 @@ const BASE: Conversation = {
   verbosity: null,
   user: null,
   ownHints: [],
+  ownFields: [],
   params: { turns: "input", temperature: "temp" },
 };
 const tool = { kind: "function", name: "f", description: null, parameters: null, strict: true } as const;

@@ -99,11 +99,14 @@ export function readFeatures(body: StreamedObject, config: StreamedObject): Feat
 }
 
 /** Throws for an unknown field with a value, which would be lost in another protocol. */
-export function refuseUnknown(object: StreamedObject, known: ReadonlySet<string>, path = ""): void {
-  for (const name of Object.keys(object)) {
-    if (known.has(name) || findField(object, name) === undefined) continue;
-    throw untranslatable(path === "" ? name : `${path}.${name}`);
-  }
+export function refuseUnknown(object: StreamedObject, known: ReadonlySet<string>, path: string): void {
+  const [name] = unknownNames(object, known);
+  if (name !== undefined) throw untranslatable(`${path}.${name}`);
+}
+
+/** Returns the names of unknown fields with a value. */
+export function unknownNames(object: StreamedObject, known: ReadonlySet<string>): string[] {
+  return Object.keys(object).filter((name) => !known.has(name) && findField(object, name) !== undefined);
 }
 
 /** Names in camel case and in snake case, which are equivalent. */

@@ -3,7 +3,7 @@ import { exactMember } from "../../lib/exact-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, TextPart } from "../conversation/request.ts";
-import { readOwnHints, untranslatable } from "../conversation/untranslatable.ts";
+import { readOwnNames, untranslatable } from "../conversation/untranslatable.ts";
 import { readItems } from "./read-items.ts";
 import { readToolChoice, readTools } from "./tools.ts";
 import type { ResponsesPayload } from "./request.ts";
@@ -11,12 +11,12 @@ import type { ResponsesPayload } from "./request.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a request into the neutral form. Hints that only this protocol has are named there; any other field that has no
- * place there is an `UpstreamError` that names it.
+ * Reads a request into the neutral form. Hints and fields that only this protocol has are named there. Throws an
+ * `UpstreamError` that names a field whose value has no place there.
  */
 export function readConversation({ raw, parsed }: ResponsesPayload): Conversation {
   const { body, isStream, maxTokens } = parsed;
-  const ownHints = readOwnHints(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
+  const { ownHints, ownFields } = readOwnNames(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });
   refuseLogprobs(body);
   const { instructions, text } = body;
   const { system, turns } = readItems(body["input"]);
@@ -42,6 +42,7 @@ export function readConversation({ raw, parsed }: ResponsesPayload): Conversatio
     verbosity: isObject(text) ? typed(text, "verbosity", "string") : null,
     user: typed(body, "safety_identifier", "string") ?? typed(body, "user", "string"),
     ownHints,
+    ownFields,
     params: typeof body["safety_identifier"] === "string" ? IDENTIFIED : PARAMS,
   };
 }

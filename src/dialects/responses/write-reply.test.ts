@@ -1,3 +1,4 @@
+import { translatable } from "../conversation/untranslatable.ts";
 import { describe, expect, test } from "bun:test";
 import { expectLawfulEvents, readEvents, responseSchema } from "../../../test/support/responses-schema.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
@@ -230,7 +231,7 @@ describe("what has no translation is named", () => {
     ["reasoning.effort", { reasoning: { effort: "odd" } }],
     ["input[0].content[0].type", { input: [{ role: "user", content: [{ type: "input_hologram" }] }] }],
   ])("%s", (param, fields) => {
-    expect(() => responses.readConversation(payloadOf(fields))).toThrow(
+    expect(() => translatable(responses.readConversation(payloadOf(fields)))).toThrow(
       expect.objectContaining({ kind: "rejected", isUnsent: true, param }),
     );
   });

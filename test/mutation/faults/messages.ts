@@ -27,8 +27,8 @@ export const MESSAGES_FAULTS: readonly Fault[] = [
   {
     name: "fields that another protocol does not have are dropped in silence",
     file: `${FOLDER}/read-request.ts`,
-    find: "readOwnHints(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });",
-    replace: "[];",
+    find: "readOwnNames(body, { known: KNOWN, hints: HINTS, neutral: NEUTRAL });",
+    replace: "{ ownHints: [], ownFields: [] };",
     tests: [`${FOLDER}/read-request.test.ts`],
   },
   {

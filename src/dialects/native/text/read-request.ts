@@ -4,7 +4,7 @@ import { OpenTurns } from "../../conversation/open-turns.ts";
 import { readEffort, type Reasoning } from "../../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, Turn } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
-import { findField, findObject, findObjects, findText, namesOf, refuseUnknown } from "../fields.ts";
+import { findField, findObject, findObjects, findText, namesOf, unknownNames } from "../fields.ts";
 import { PartReader } from "./read-parts.ts";
 import { configOf, type NativePayload, numberIn } from "./request.ts";
 import { readSchema, readTools } from "./tools.ts";
@@ -26,7 +26,6 @@ const KNOWN = namesOf([
 /** The request in neutral form. Throws an `UpstreamError` that names the field which cannot be translated. */
 export function readConversation({ raw, parsed }: NativePayload): Conversation {
   const { body, isStream, choices } = parsed;
-  refuseUnknown(body, KNOWN);
   refuseFilters(body);
   if (choices > 1) throw untranslatable("generationConfig.candidateCount");
   const exact = CALL_NAMES.some((name) => raw.includes(name)) ? exactCalls(raw) : body;
@@ -42,6 +41,10 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
     verbosity: null,
     user: null,
     ownHints: ownHintsOf(body),
+    ownFields: [
+      ...unknownNames(body, KNOWN),
+      ...unknownNames(configOf(body), KNOWN_CONFIG).map((name) => `generationConfig.${name}`),
+    ],
     params: PARAMS,
   };
 }
@@ -116,6 +119,7 @@ function refuseFilters(body: StreamedObject): void {
 const OFF: ReadonlySet<string> = new Set(["", "OFF", "BLOCK_NONE", "HARM_BLOCK_THRESHOLD_UNSPECIFIED"]);
 
 const KNOWN_CONFIG = namesOf([
+  "responseLogprobs",
   "candidateCount",
   "maxOutputTokens",
   "temperature",
@@ -152,9 +156,8 @@ type Settings = Pick<
 function readConfig(body: StreamedObject): Settings {
   const config = configOf(body);
   // Printing probabilities is off unless it is requested.
-  const { responseLogprobs: isLogged, response_logprobs: isLoggedToo, ...rest } = config;
+  const { responseLogprobs: isLogged, response_logprobs: isLoggedToo } = config;
   if (isLogged === true || isLoggedToo === true) throw untranslatable("generationConfig.responseLogprobs");
-  refuseUnknown(rest, KNOWN_CONFIG, "generationConfig");
   const modalities = findField(config, "responseModalities")?.value;
   if (Array.isArray(modalities) && modalities.some((each) => each !== "TEXT"))
     throw untranslatable("generationConfig.responseModalities");

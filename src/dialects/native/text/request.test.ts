@@ -1,3 +1,4 @@
+import { translatable } from "../../conversation/untranslatable.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
 import type { GatewayError } from "../../../domain/gateway-error.ts";
@@ -153,7 +154,7 @@ describe("for a vendor of the same protocol", () => {
 describe("in neutral form", () => {
   const paramOf = (body: object) => {
     try {
-      native.readConversation(read({ contents, ...body }));
+      translatable(native.readConversation(read({ contents, ...body })));
     } catch (error) {
       return (error as GatewayError).param;
     }

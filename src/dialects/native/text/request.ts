@@ -131,6 +131,11 @@ const PART = requestSchema(
   [],
 );
 const TURN = requestSchema([], { role: text.schema, parts: oneOrMore(PART) }, []);
+const WITH_PARTS: JsonSchema = {
+  type: "object",
+  properties: { parts: { anyOf: [object.schema, { type: "array", minItems: 1 }] } },
+  required: ["parts"],
+};
 const IMAGE_FIELDS: FieldChecks = [
   ["aspectRatio", text],
   ["imageSize", text],
@@ -140,7 +145,9 @@ const IMAGE_FIELDS: FieldChecks = [
 export const nativeSchema = requestSchema(
   [],
   {
-    contents: oneOrMore(TURN, { minItems: 1 }),
+    contents: {
+      anyOf: [{ allOf: [TURN, WITH_PARTS] }, { type: "array", items: TURN, contains: WITH_PARTS }],
+    },
     systemInstruction: nullable(object.schema),
     generationConfig: nullable(
       requestSchema(CONFIG_FIELDS, { imageConfig: nullable(requestSchema(IMAGE_FIELDS, {})) }, []),
