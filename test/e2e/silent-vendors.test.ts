@@ -1,3 +1,4 @@
+import { GoogleGenAI } from "@google/genai";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { streamsOfSilence, WHOLE } from "../battery/silence.ts";
 import { findBalancer } from "../support/balancers.ts";
@@ -49,6 +50,20 @@ describe("a stream that has begun without content", () => {
     expect(row!.flags).toEqual(["partial", "caller_gone", "estimated"]);
     expect(row!.consumed!.tokens!["output"]).toBe(0);
     expect(await lineOf("gone-silent")).toMatchObject({ level: "info", status: 200, code: "caller_gone" });
+  });
+
+  test("ends with a bare error on the native protocol, which its client throws and an array has as its item", async () => {
+    const body = { contents: [{ role: "user", parts: [{ text: "[[stall]]" }] }] };
+    const path = `/v1beta/models/${CHAT}:streamGenerateContent`;
+    const array = fixture.gateway.call(path, { body });
+    const events = await (await fixture.gateway.call(`${path}?alt=sse`, { body })).text();
+    const bare = events.replaceAll(": keep-alive\n\n", "");
+    expect(JSON.parse(bare)).toMatchObject({ error: { code: 504 } });
+    expect(await (await array).json()).toEqual([JSON.parse(bare)]);
+    const { gateway } = fixture;
+    const client = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url } });
+    const stream = await client.models.generateContentStream({ model: CHAT, contents: "[[stall]]" });
+    await expect(Array.fromAsync(stream)).rejects.toMatchObject({ status: 504 });
   });
 
   test("ends with the error of the last target and costs nothing", async () => {

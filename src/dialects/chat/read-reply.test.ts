@@ -103,6 +103,21 @@ describe("the reasoning of a vendor", () => {
     expect(JSON.stringify(part)).toContain("openai-responses-v1");
   });
 
+  test("that never ends was text, also after it went out as reasoning", () => {
+    const whole = { content: "<think> is a tag." };
+    const message = { choices: [{ index: 0, message: whole, finish_reason: "stop" }] };
+    expect(parseReply({ text: JSON.stringify(message) }).parts).toEqual([
+      { type: "text", text: "<think> is a tag." },
+    ]);
+    const pieces = ["\n<th", "ink> is", " a tag."].map((content) => choice({ content }));
+    expect(read([...pieces, choice({}, "stop")]).parts.at(-1)).toEqual({
+      type: "text",
+      text: "<think> is a tag.",
+    });
+    const cut = read([...pieces, choice({}, "length")]).parts;
+    expect(cut).toMatchObject([{ type: "reasoning", text: "is a tag." }]);
+  });
+
   test("leaves text with a tag further on as it is", () => {
     const { parts } = read([choice({ content: "Use <think> to think." })]);
     expect(parts).toEqual([{ type: "text", text: "Use <think> to think." }]);

@@ -55,22 +55,27 @@ export class ChatReplyReader implements ReplyReader {
 
   *#readChoice({ delta, message, finish_reason: reason }: Record<string, unknown>): Generator<ReplyEvent> {
     const news = delta ?? message;
-    if (isObject(news)) yield* this.#readDelta(news, { isWhole: delta === undefined });
+    const isWhole = delta === undefined;
+    if (isObject(news)) yield* this.#readDelta(news, { isWhole, isCut: reason === "length" });
     const finish = readFinish(reason, this.#calls.hasCalls);
     if (finish && !this.#finish) yield* this.#end(finish);
   }
 
-  *#readDelta(delta: Record<string, unknown>, { isWhole }: { isWhole: boolean }): Generator<ReplyEvent> {
+  *#readDelta(
+    delta: Record<string, unknown>,
+    { isWhole, isCut }: { isWhole: boolean; isCut: boolean },
+  ): Generator<ReplyEvent> {
     const { content, refusal, tool_calls: calls } = delta;
     for (const { text, signature, isRedacted } of this.#newReasoning(delta)) {
       if (text !== "") yield { type: "reasoning", text };
       if (signature) yield { type: "signature", signature, ...(isRedacted && { isRedacted }) };
     }
     const text = contentText(content);
-    if (text !== "") yield* this.#tags.read(text);
+    if (text !== "" && isWhole && !isCut && !text.includes(CLOSE)) yield { type: "text", text };
+    else if (text !== "") yield* this.#tags.read(text);
     if (typeof refusal === "string" && refusal !== "") yield { type: "refusal", text: refusal };
     if (!Array.isArray(calls) || calls.length === 0) return;
-    yield* this.#tags.end();
+    yield* this.#tags.end(isCut);
     yield* this.#calls.read(calls, { areWhole: isWhole });
   }
 
@@ -93,7 +98,7 @@ export class ChatReplyReader implements ReplyReader {
 
   *#end(finish: Finish | null): Generator<ReplyEvent> {
     this.#finish = finish;
-    yield* this.#tags.end();
+    yield* this.#tags.end(finish?.reason !== "stop");
     yield* this.#calls.end();
     if (finish) yield { type: "finish", finish };
   }
@@ -182,7 +187,8 @@ const CLOSE = "</think>";
 
 /**
  * Takes reasoning out of text where a server leaves it there, between tags at the very start (MiniMax without
- * `reasoning_split`, servers of open models without a reasoning parser). The tags may be cut anywhere.
+ * `reasoning_split`, servers of open models without a reasoning parser). The tags may be cut anywhere. A tag that never
+ * closes was text: where it has gone out as reasoning piece by piece, it follows as text too, so that no answer is lost.
  */
 class ThinkTags {
   #state: "start" | "thinking" | "answer" = "start";
@@ -190,16 +196,26 @@ class ThinkTags {
   #space = "";
   /** Text that may be the start of a tag. */
   #held = "";
+  /** Everything since the opening tag, until the closing one. */
+  #unclosed = "";
 
   *read(text: string): Generator<Piece> {
     if (this.#state === "start") this.#begin(text);
-    else this.#held += text;
+    else {
+      this.#held += text;
+      if (this.#state === "thinking") this.#unclosed += text;
+    }
     if (this.#state === "thinking") yield* this.#think();
     if (this.#state === "answer") yield* this.#take("text", this.#held.length);
   }
 
-  /** The text has ended. */
-  *end(): Generator<Piece> {
+  /** The text has ended; `isCut` when that says nothing about the closing tag. */
+  *end(isCut: boolean): Generator<Piece> {
+    if (this.#state === "thinking" && !isCut) {
+      this.#state = "answer";
+      this.#held = this.#unclosed;
+      this.#unclosed = "";
+    }
     this.#held = this.#space + this.#held;
     this.#space = "";
     yield* this.#take(this.#state === "thinking" ? "reasoning" : "text", this.#held.length);
@@ -211,6 +227,7 @@ class ThinkTags {
     this.#held = begun;
     if (begun.startsWith(OPEN)) {
       this.#state = "thinking";
+      this.#unclosed = begun;
       this.#held = begun.slice(OPEN.length).trimStart();
       this.#space = "";
     } else if (!OPEN.startsWith(begun)) {
@@ -226,6 +243,7 @@ class ThinkTags {
       yield* this.#take("reasoning", this.#held.length - tagStartLength(this.#held));
       return;
     }
+    this.#unclosed = "";
     yield* this.#take("reasoning", close);
     this.#held = this.#held.slice(CLOSE.length).trimStart();
     this.#state = "answer";

@@ -35,6 +35,12 @@ test("events in any pieces, with keep-alives between them, are one array", async
   await fc.assert(property, { numRuns: 60 });
 });
 
+test("a bare error is the only item", async () => {
+  const error = { error: { code: 503, message: "away" } };
+  const chunks = [Buffer.from(native.keepAliveFrame), Buffer.from(JSON.stringify(error))];
+  expect(JSON.parse(await textOf(chunks))).toEqual([error]);
+});
+
 test("a keep-alive is a comment in a block of its own", () => {
   expect(Buffer.from(native.keepAliveFrame).toString()).toMatch(/^:[^\n]*\n\n$/);
 });

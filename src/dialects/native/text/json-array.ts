@@ -2,7 +2,7 @@ import { frameData, FrameSplitter } from "../../../lib/sse.ts";
 
 /**
  * The events of a stream as one JSON array, sent piece by piece, which is the form of this protocol without `alt=sse`.
- * A keep-alive becomes white space; an error is the last item.
+ * A keep-alive becomes white space; an error, also a bare one, is the last item.
  */
 export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const splitter = new FrameSplitter();
@@ -11,7 +11,7 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
   const write = (frames: readonly Uint8Array[]): string => {
     let text = "";
     for (const frame of frames) {
-      const data = frameData(frame);
+      const data = frameData(frame) ?? bareError(frame);
       text += data === null || data === "" ? "\n" : `${before}${data}`;
       if (data) before = ",\n";
     }
@@ -32,4 +32,11 @@ export function asJsonArray(events: ReadableStream<Uint8Array>): ReadableStream<
     },
     cancel: (reason) => reader.cancel(reason),
   });
+}
+
+const BRACE = 0x7b;
+
+/** The error of a stream without events, which is no event itself. */
+function bareError(frame: Uint8Array): string | null {
+  return frame[0] === BRACE ? Buffer.from(frame).toString() : null;
 }

@@ -32,6 +32,7 @@ export class NativeWriter implements ReplyWriter {
   readonly #calls = new Map<number, ToolCall>();
   #finish: Finish = { reason: "stop", stopSequence: null };
   #isWhole = true;
+  #hasWritten = false;
 
   constructor({ parsed }: NativePayload) {
     this.#model = parsed.model;
@@ -87,8 +88,10 @@ export class NativeWriter implements ReplyWriter {
     });
   }
 
+  /** Before any event it is a bare object, as Google's servers send it: their clients skip an event with an error. */
   fail(error: GatewayError): string {
-    return `data: ${JSON.stringify(writeError(error))}\n\n`;
+    const text = JSON.stringify(writeError(error));
+    return this.#hasWritten ? `data: ${text}\n\n` : text;
   }
 
   #pending(): object[] {
@@ -104,6 +107,7 @@ export class NativeWriter implements ReplyWriter {
   }
 
   #frame(body: object): string {
+    this.#hasWritten = true;
     return `data: ${writeJson({ ...body, modelVersion: this.#model, responseId: this.#id })}\n\n`;
   }
 }
