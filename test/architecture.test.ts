@@ -105,7 +105,6 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "console/texts/en/index.ts",
   "console/texts/zh/first.ts",
   "console/texts/zh/index.ts",
-  "dialects/native/text/json-array.ts",
   // Loaded once the runtime has its variables.
   "main.ts",
   "gateway/metering/keyed-mutex.ts",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { policyFor } from "../../test/support/usage-policy.ts";
+import { readRequest as readChat } from "./chat/index.ts";
 import { CALLERS } from "../../test/support/text-matrix.ts";
 import { TranslatedStream } from "./conversation/translated-stream.ts";
 import type { TextPayload } from "./dialect.ts";
@@ -148,6 +149,33 @@ describe.each(TEXT_DIALECTS)("the arguments of a call in a whole reply to a call
   test("that the maximum of tokens cut are delivered as cut", () => {
     expect(() => read('{"a":', "length")).not.toThrow();
   });
+});
+
+test("a client of Mistral gets calls whole, and usage in the last chunk with a choice", () => {
+  const body = { model: "m", stream: true, messages: [{ role: "user", content: "hi" }] };
+  const payload = readChat(Buffer.from(JSON.stringify(body)), true);
+  const stream = forward(textDialect("chat"), payload, terms, policyFor(3)).openStream();
+  const delta = (fields: object, finish_reason: string | null = null) =>
+    events({ id: "c", choices: [{ index: 0, delta: fields, finish_reason }], usage: null });
+  const input =
+    delta({ role: "assistant", content: "Hm." }) +
+    delta({ tool_calls: [{ index: 0, ...call('{"a"') }] }) +
+    delta({ tool_calls: [{ index: 0, function: { arguments: ":1}" } }] }, "tool_calls") +
+    events({ id: "c", choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } });
+  const output = [stream.push(Buffer.from(`${input}data: [DONE]\n\n`)), stream.end()];
+  const data = Buffer.concat(output).toString().split("\n\n").filter(Boolean);
+  expect(data.pop()).toBe("data: [DONE]");
+  const chunks = data.map((each) => JSON.parse(each.slice("data: ".length)));
+  expect(chunks.every(({ choices }) => choices.length === 1)).toBe(true);
+  expect(chunks.flatMap(({ choices }) => choices[0].delta.tool_calls ?? [])).toEqual([
+    { index: 0, ...call('{"a":1}') },
+  ]);
+  expect(chunks.filter((chunk) => "usage" in chunk)).toEqual([
+    expect.objectContaining({
+      choices: [expect.objectContaining({ finish_reason: "tool_calls" })],
+      usage: expect.objectContaining({ total_tokens: 7 }),
+    }),
+  ]);
 });
 
 /** What a caller of the native protocol gets of a call whose vendor fails before its end. */

@@ -1,5 +1,6 @@
 import { GatewayError } from "../domain/gateway-error.ts";
 import type { Deadline, DeadlineTimer } from "../lib/deadline-timer.ts";
+import { sleep } from "../lib/waiting.ts";
 import { asGatewayError } from "./failure.ts";
 import type { BodyWriter, Client } from "./relay.ts";
 import { ClientDisconnected } from "./routing/call.ts";
@@ -35,10 +36,15 @@ function withRetryHint(error: GatewayError): GatewayError {
   return new GatewayError(code, `${message} Try again in ${seconds}s.`, { retryAfterSeconds: seconds });
 }
 
+/** Time between a keep-alive frame and an error, so that they arrive apart. */
+const APART_MS = 50;
+
 class BegunStream implements BodyWriter {
   /** Dropped with the first content: it holds the request. */
   #begun: StreamToBegin | null;
   #alive: Deadline | null = null;
+  /** Time of the last keep-alive frame. */
+  #aliveAt = 0;
   #opened: RelayedStream | null = null;
   #isCancelled = false;
 
@@ -55,7 +61,11 @@ class BegunStream implements BodyWriter {
     } catch (thrown) {
       this.#stopKeepingAlive(begun);
       const isGone = this.#isCancelled || thrown instanceof ClientDisconnected;
-      if (!isGone) client.write(begun.errorFrame(withRetryHint(asGatewayError(thrown))));
+      // Google's clients read a bare error only from a chunk of its own.
+      const sinceAliveMs = performance.now() - this.#aliveAt;
+      if (!isGone && sinceAliveMs < APART_MS) await sleep(APART_MS - sinceAliveMs);
+      if (!isGone && !this.#isCancelled)
+        client.write(begun.errorFrame(withRetryHint(asGatewayError(thrown))));
       return client.close();
     } finally {
       this.#begun = null;
@@ -75,6 +85,7 @@ class BegunStream implements BodyWriter {
   #keepAlive(client: Client, begun: StreamToBegin): void {
     if (this.#isCancelled) return;
     client.write(begun.keepAliveFrame);
+    this.#aliveAt = performance.now();
     void client.flush();
     this.#alive = begun.deadlineTimer.set(begun.intervalMs, () => this.#keepAlive(client, begun));
   }

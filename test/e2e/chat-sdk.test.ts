@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI, {
   APIError,
@@ -295,3 +296,32 @@ async function failure(call: PromiseLike<unknown>): Promise<APIError> {
   if (error instanceof APIError) return error;
   throw error;
 }
+
+/** Mistral's clients break on OpenAI's protocol, so what they get is not checked as published: not by `fetch`. */
+async function postAs(agent: string, path: string, body: object): Promise<string> {
+  const headers = { authorization: `Bearer ${fixture.gateway.key}`, "user-agent": agent };
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const sent = request(`${fixture.gateway.url}${path}`, { method: "POST", headers }, (response) => {
+    response
+      .setEncoding("utf8")
+      .toArray()
+      .then((pieces) => resolve(pieces.join("")), reject);
+  });
+  sent.on("error", reject).end(JSON.stringify(body));
+  return await promise;
+}
+
+test.each([
+  "speakeasy-sdk/typescript 2.7.0 2.884.13 1.0.0 @mistralai/mistralai",
+  "ai-sdk/mistral/2.0.28 runtime/bun",
+])("%s gets usage beside the last choice, and an id of embeddings", async (agent) => {
+  const body = { model: CHAT, stream: true, messages: [{ role: "user", content: "Hello" }] };
+  const chunks = (await postAs(agent, "/v1/chat/completions", body))
+    .split("\n\n")
+    .filter((each) => each.startsWith("data: {"))
+    .map((each) => JSON.parse(each.slice("data: ".length)));
+  expect(chunks.map(({ choices }) => choices.length)).not.toContain(0);
+  expect(chunks.at(-1).usage.total_tokens).toBeGreaterThan(0);
+  const embedded = await postAs(agent, "/v1/embeddings", { model: "sandbox-embedding", input: "a" });
+  expect(JSON.parse(embedded)).toMatchObject({ id: expect.stringMatching(/./), object: "list" });
+});

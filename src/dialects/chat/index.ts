@@ -1,3 +1,4 @@
+import { TranslatedStream } from "../conversation/translated-stream.ts";
 import type { TextDialect } from "../dialect.ts";
 import { KEEP_ALIVE_FRAME } from "../sse/vendor-frames.ts";
 import { forVendor, readReply } from "./forward.ts";
@@ -10,16 +11,19 @@ import { writeConversation } from "./write-request.ts";
 
 export { writeError } from "./error.ts";
 export { asCompletionEvents, completionsSchema, readCompletion, writeCompletion } from "./completions.ts";
-export { chatSchema, readRequest, type ChatPayload, type ChatRequest } from "./request.ts";
+export { chatSchema, isMistralClient, readRequest, type ChatPayload, type ChatRequest } from "./request.ts";
 
 /** Chat completions, read and written at either end. */
 export const chat: TextDialect<ChatRequest> = {
   name: "chat",
   keepAliveFrame: KEEP_ALIVE_FRAME,
-  withRaw: (_payload, raw) => readRequest(Buffer.from(raw)),
+  withRaw: ({ parsed }, raw) => readRequest(Buffer.from(raw), parsed.isMistralClient),
   forVendor,
   readReply,
-  openStream: (_payload, publicModel, policy) => openStream(publicModel, policy),
+  openStream: (payload, publicModel, policy) =>
+    payload.parsed.isMistralClient
+      ? new TranslatedStream(new ChatReplyReader(), new ChatReplyWriter(payload), policy)
+      : openStream(publicModel, policy),
   readConversation,
   writeConversation,
   parseReply,

@@ -30,12 +30,14 @@ import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor
 
 export interface ChatRequest extends TextRequest {
   spans: { model: JsonSpan | undefined; streamOptions: JsonSpan | undefined; bodyStart: number };
+  /** True for a client of Mistral, which breaks on what OpenAI's protocol has and its own has not. */
+  isMistralClient: boolean;
 }
 
 export type ChatPayload = TextPayload<ChatRequest>;
 
 /** Reads and checks a request's bytes. Throws a `GatewayError` whose `param` names the field to change. */
-export function readRequest(bytes: Uint8Array): ChatPayload {
+export function readRequest(bytes: Uint8Array, isMistralClient = false): ChatPayload {
   const { raw, body, spans, bodyStart } = readBody(bytes, ["model", "stream_options"]);
   const model = requireModelName(body);
   const [modelSpan, streamOptions] = spans;
@@ -57,8 +59,14 @@ export function readRequest(bytes: Uint8Array): ChatPayload {
       linkParam,
       body,
       spans: { model: modelSpan, streamOptions, bodyStart },
+      isMistralClient,
     },
   };
+}
+
+/** True for the `user-agent` of Mistral's client for TypeScript or Python, or of the AI SDK's provider of Mistral. */
+export function isMistralClient(headers: Pick<Headers, "get">): boolean {
+  return /\bmistralai\b|\bmistral-client\b|ai-sdk\/mistral\b/.test(headers.get("user-agent") ?? "");
 }
 
 /** Vendors obey either of two fields, or bill what the larger one makes them write, so the hold must cover both. */

@@ -58,7 +58,7 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
 
 /**
  * Writes a stream of chunks: the role first, under one id, then the pieces; at the end the reason, one usage chunk
- * without choices, and `[DONE]`. Reasoning that a client must send back comes whole, once the reasoning is over:
+ * without choices, or for a client of Mistral in the last one with a choice, and `[DONE]`. Reasoning that a client must send back comes whole, once the reasoning is over:
  * OpenAI's clients keep the last value of a field that they do not know (openai 6, `ChatCompletionStream`).
  */
 export class ChatReplyWriter implements ReplyWriter {
@@ -70,9 +70,13 @@ export class ChatReplyWriter implements ReplyWriter {
   /** Number of pieces of reasoning that were sent. */
   #pieces = 0;
   readonly #kinds = new Map<number, ToolCall["kind"]>();
+  readonly #isForMistral: boolean;
+  /** Calls that a client of Mistral gets whole, by their number. */
+  readonly #calls = new Map<number, ToolCall>();
 
   constructor({ parsed }: ChatPayload) {
     this.#model = parsed.model;
+    this.#isForMistral = parsed.isMistralClient;
   }
 
   write(event: ReplyEvent): string {
@@ -92,6 +96,7 @@ export class ChatReplyWriter implements ReplyWriter {
         return "";
       case "call":
       case "arguments":
+        if (this.#isForMistral) return this.#keepCall(event);
         return this.#endReasoning() + this.#delta({ tool_calls: [this.#call(event)] });
       case "finish":
         this.#finish = event.finish;
@@ -104,7 +109,10 @@ export class ChatReplyWriter implements ReplyWriter {
 
   end(usage: TokenUsage): string {
     const start = this.#begin(null) + this.#endReasoning();
-    const last = this.#chunk({ choices: [choiceOf({}, writeFinish(this.#finish))] });
+    const choices = [choiceOf({}, writeFinish(this.#finish))];
+    if (this.#isForMistral)
+      return `${start}${this.#wholeCalls()}${this.#chunk({ choices, usage: writeUsage(usage) })}data: [DONE]\n\n`;
+    const last = this.#chunk({ choices });
     const counts = this.#chunk({ choices: [], usage: writeUsage(usage) });
     return `${start}${last}${counts}data: [DONE]\n\n`;
   }
@@ -140,6 +148,20 @@ export class ChatReplyWriter implements ReplyWriter {
     return isCustom
       ? { index, custom: { input: event.text } }
       : { index, function: { arguments: event.text } };
+  }
+
+  #keepCall(event: Extract<ReplyEvent, { type: "call" | "arguments" }>): string {
+    if (event.type === "call") this.#calls.set(event.call, { ...event, type: "tool_call", arguments: "" });
+    const call = this.#calls.get(event.call);
+    if (call && event.type === "arguments") call.arguments += event.text;
+    return "";
+  }
+
+  /** Mistral sends calls whole, each with its name (Mistral API, `CompletionChunk`). */
+  #wholeCalls(): string {
+    if (this.#calls.size === 0) return "";
+    const calls = [...this.#calls].map(([index, call]) => Object.assign({ index }, writeCall(call)));
+    return this.#delta({ tool_calls: calls });
   }
 
   #delta(delta: object): string {

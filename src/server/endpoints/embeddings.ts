@@ -1,3 +1,4 @@
+import { isMistralClient } from "../../dialects/chat/index.ts";
 import { type EmbeddingsPayload, readRequest } from "../../dialects/embeddings/index.ts";
 import { rateHeaders } from "../../dialects/rate-headers.ts";
 import type { Core } from "../../gateway/core.ts";
@@ -48,5 +49,13 @@ export async function serveEmbeddings(
   const headers = Object.assign(baseHeaders(exchange.requestId), rateHeaders(limitState, "chat"));
   headers["content-type"] = "application/json";
   if (ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(ignored);
-  return new Response(text, { headers });
+  return new Response(isMistralClient(exchange.request.headers) ? withId(text, exchange.id) : text, {
+    headers,
+  });
+}
+
+/** Mistral's clients require an id, which OpenAI's protocol does not have; Mistral itself sends it first. */
+function withId(text: string, id: string): string {
+  if (text.slice(0, 64).includes('"id"')) return text;
+  return text.replace("{", () => `{"id":${JSON.stringify(id)},`);
 }

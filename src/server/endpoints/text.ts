@@ -1,6 +1,7 @@
 import {
   asCompletionEvents,
   readCompletion,
+  isMistralClient,
   readRequest as readChat,
   writeCompletion,
 } from "../../dialects/chat/index.ts";
@@ -37,7 +38,12 @@ interface TextEndpoint {
 const messages = { family: "messages", keyHeaders: () => ["x-api-key"] } as const;
 
 const ENDPOINTS: readonly TextEndpoint[] = [
-  { path: "/v1/chat/completions", name: "chat", family: "chat", read: readChat },
+  {
+    path: "/v1/chat/completions",
+    name: "chat",
+    family: "chat",
+    read: (bytes, { headers }) => readChat(bytes, isMistralClient(headers)),
+  },
   {
     ...messages,
     path: "/v1/messages",

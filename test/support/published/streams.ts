@@ -11,6 +11,8 @@ export interface StreamReader {
   read(name: string | undefined, data: string): void;
   /** The stream has ended by itself. */
   end(): void;
+  /** Text at the end that is no event, where the protocol has any. */
+  bare?(text: string): void;
 }
 
 /** Whether a value is a JSON object with this member. */
@@ -139,7 +141,7 @@ export function responsesStream(): StreamReader {
   };
 }
 
-/** Replies of one id; or an error at the end. */
+/** Replies of one id; or an error at the end, or a bare one in place of all. */
 export function nativeStream(): StreamReader {
   let id: string | undefined;
   let hasBegun = false;
@@ -158,5 +160,10 @@ export function nativeStream(): StreamReader {
       demand((id ??= reply.responseId) === reply.responseId, `a reply of ${reply.responseId} in ${id}`);
     },
     end: () => demand(hasEnded || hasBegun, "no reply"),
+    bare(text) {
+      demand(!hasBegun, "a bare error after replies");
+      nativeError.parse(JSON.parse(text));
+      hasEnded = true;
+    },
   };
 }

@@ -38,7 +38,11 @@ function watchStream(response: Response, reader: StreamReader, report: (problem:
     take(bytes) {
       for (const frame of frames.add(bytes)) check(frame, () => readFrame(frame, reader));
     },
-    end: () => check("the end", () => reader.end()),
+    end: () => {
+      const { rest } = frames;
+      if (reader.bare && rest !== "") check(rest, () => reader.bare?.(rest));
+      check("the end", () => reader.end());
+    },
   });
 }
 
@@ -91,6 +95,11 @@ function readFrame(frame: string, reader: StreamReader): void {
 class Frames {
   readonly #decoder = new TextDecoder();
   #rest = "";
+
+  /** What has come of the next frame. */
+  get rest(): string {
+    return this.#rest;
+  }
 
   add(bytes: Uint8Array): string[] {
     this.#rest += this.#decoder.decode(bytes, { stream: true });
