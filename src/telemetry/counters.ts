@@ -63,10 +63,15 @@ class BoundedSeries<Value> {
 
   /** Yields each series' labels without braces, and its value. */
   *entries(): Generator<[labels: string, value: Value]> {
-    for (const [values, { value }] of this.#series.entries()) {
+    for (const [values, value] of this.byValues()) {
       const labels = this.#names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`);
       yield [labels.join(","), value];
     }
+  }
+
+  /** Yields each series' values of the labels, and its value. */
+  *byValues(): Generator<[values: readonly string[], value: Value]> {
+    for (const [values, { value }] of this.#series.entries()) yield [values, value];
   }
 
   #openNew(values: readonly string[], at: number): Series<Value> {
@@ -152,6 +157,14 @@ interface Histogram {
   count: number;
 }
 
+/** A histogram with the values of its labels. Of the buckets, the last one is for what is above all bounds. */
+export interface HistogramSeries {
+  values: readonly string[];
+  buckets: number[];
+  sum: number;
+  count: number;
+}
+
 /** The values of a metric without labels: a series needs one. */
 export const TOTAL: readonly string[] = [""];
 
@@ -179,6 +192,13 @@ export class Histograms {
     if (bucket < this.#bounds.length) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
     found.sum += seconds;
     found.count += 1;
+  }
+
+  series(): HistogramSeries[] {
+    return Array.from(this.#series.byValues(), ([values, { buckets, sum, count }]) => {
+      const above = buckets.reduce((rest, bucket) => rest - bucket, count);
+      return { values, buckets: [...buckets, above], sum, count };
+    });
   }
 
   samples(): Sample[] {

@@ -63,6 +63,23 @@ test("a request is one trace with a span for each call, told to vendors, also wh
   expect(collector.headers.every((headers) => headers.get("x-token") === "a secret")).toBe(true);
   expect(collector.events).toContain("gen_ai.client.inference.operation.details");
 
+  expect(await gateway!.stop()).toBe(0);
+  const call = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "fleet-chat",
+    "gen_ai.response.model": "gpt-5.4",
+  };
+  expect(collector.metrics.get("gen_ai.client.operation.duration")).toMatchObject([
+    { count: 1, attributes: call },
+  ]);
+  expect(collector.metrics.get("gen_ai.client.operation.time_to_first_chunk")).toMatchObject([{ count: 1 }]);
+  expect(collector.metrics.get("gen_ai.client.token.usage")).toMatchObject([
+    { count: 1, attributes: { ...call, "gen_ai.token.type": "input" } },
+    { count: 1, sum: 8, attributes: { ...call, "gen_ai.token.type": "output" } },
+  ]);
+
+  await gateway!.restart();
   await collector.stop();
   for (let sent = 0; sent < 5; sent += 1) expect(await send()).toBe(200);
   await until("spans to be dropped", async () => {

@@ -7,6 +7,8 @@ export interface Collector {
   spans: readonly Span[];
   /** Names of the events that came as logs. */
   events: readonly string[];
+  /** Histograms by name, as they came last. */
+  metrics: ReadonlyMap<string, readonly Histogram[]>;
   /** Of every request. */
   headers: readonly Headers[];
   stop(): Promise<void>;
@@ -76,10 +78,48 @@ const logsSchema = z.strictObject({
   ),
 });
 
+const histogramSchema = z
+  .strictObject({
+    attributes: attributesSchema,
+    startTimeUnixNano: timeSchema,
+    timeUnixNano: timeSchema,
+    count: z.coerce.number().int(),
+    sum: z.number(),
+    bucketCounts: z.array(z.coerce.number().int().min(0)),
+    explicitBounds: z.array(z.number()),
+  })
+  .refine(({ bucketCounts, explicitBounds }) => bucketCounts.length === explicitBounds.length + 1)
+  .refine(({ count, bucketCounts }) => bucketCounts.reduce((sum, each) => sum + each, 0) === count);
+
+type Histogram = z.output<typeof histogramSchema>;
+
+const metricsSchema = z.strictObject({
+  resourceMetrics: z.array(
+    z.looseObject({
+      resource: resourceSchema,
+      scopeMetrics: z.array(
+        z.looseObject({
+          metrics: z.array(
+            z.looseObject({
+              name: z.string().min(1),
+              unit: z.string(),
+              histogram: z.strictObject({
+                aggregationTemporality: z.literal(2),
+                dataPoints: z.array(histogramSchema),
+              }),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+
 /** Starts a collector on a free port. What breaks the protocol is answered with 400. */
 export function startCollector(): Collector {
   const spans: Span[] = [];
   const events: string[] = [];
+  const metrics = new Map<string, readonly Histogram[]>();
   const headers: Headers[] = [];
   const server = Bun.serve({
     port: 0,
@@ -99,7 +139,13 @@ export function startCollector(): Collector {
         for (const { scopeLogs } of data.resourceLogs)
           for (const { logRecords } of scopeLogs)
             events.push(...logRecords.map(({ eventName }) => eventName));
-      } else if (pathname !== "/v1/metrics") return new Response(null, { status: 404 });
+      } else if (pathname === "/v1/metrics") {
+        const { success, data } = metricsSchema.safeParse(body);
+        if (!success) return new Response(null, { status: 400 });
+        for (const { scopeMetrics } of data.resourceMetrics)
+          for (const scope of scopeMetrics)
+            for (const { name, histogram } of scope.metrics) metrics.set(name, histogram.dataPoints);
+      } else return new Response(null, { status: 404 });
       return Response.json({});
     },
   });
@@ -107,6 +153,7 @@ export function startCollector(): Collector {
     url: `http://127.0.0.1:${server.port}`,
     spans,
     events,
+    metrics,
     headers,
     stop: async () => void (await server.stop(true)),
   };

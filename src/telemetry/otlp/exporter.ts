@@ -5,7 +5,8 @@ import { isModelCall } from "../../domain/traffic.ts";
 import { type BackgroundWork, every, withDeadline } from "../../lib/waiting.ts";
 import type { SystemLog } from "../log.ts";
 import type { MetricFamily } from "../metrics.ts";
-import { type Measurement, measurementOf } from "./record.ts";
+import { type ExportedMetric, GenAiMetrics } from "./gen-ai-metrics.ts";
+import { measurementOf, type SpanRecord, spanRecordOf } from "./record.ts";
 
 /** Settings of the thread. */
 export interface ExportSetup {
@@ -31,7 +32,14 @@ interface ExporterOptions extends ExportSetup {
   onProblem: SystemLog;
 }
 
+/** A message to the thread: a batch of sampled requests, the sums of all, or that it has to end. */
+export type ExportOrder =
+  | { kind: "requests"; requests: SpanRecord[] }
+  | { kind: "metrics"; metrics: ExportedMetric[] }
+  | { kind: "end" };
+
 const SEND_MS = 1_000;
+const METRICS_MS = 10_000;
 /** Records that wait for the thread; further ones are dropped. */
 const MAX_WAITING = 4_000;
 const BATCH = 1_000;
@@ -44,8 +52,9 @@ const END_MS = 2_000;
 export class OtlpExporter {
   readonly #options: ExporterOptions;
   readonly #thread: Worker;
-  readonly #work: BackgroundWork;
-  #waiting: Measurement[] = [];
+  readonly #work: readonly BackgroundWork[];
+  readonly #metrics = new GenAiMetrics();
+  #waiting: SpanRecord[] = [];
   #isSending = false;
   #dropped = 0;
   #isAway = false;
@@ -60,16 +69,17 @@ export class OtlpExporter {
     this.#thread.on("error", (error) =>
       options.onProblem("the thread that exports telemetry has ended", error),
     );
-    this.#work = every(
-      SEND_MS,
-      () => this.#send(),
-      () => {},
-    );
+    const repeat = (everyMs: number, work: () => void) => every(everyMs, work, () => {});
+    this.#work = [repeat(SEND_MS, () => this.#send()), repeat(METRICS_MS, () => this.#sendMetrics())];
   }
 
   readonly listener = (event: RequestEvent): void => {
     if (!isModelCall(event)) return;
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(measurementOf(event, this.#options));
+    const measured = measurementOf(event, this.#options);
+    this.#metrics.add(measured, event.at);
+    if (!event.trace?.isSampled) return;
+    const record = this.#waiting.length < MAX_WAITING && spanRecordOf(event, measured, this.#options);
+    if (record) this.#waiting.push(record);
     else this.#dropped += 1;
   };
 
@@ -78,7 +88,7 @@ export class OtlpExporter {
       {
         name: "gateway_telemetry_dropped_total",
         type: "counter",
-        help: "Records of requests, or spans, that the collector of OpenTelemetry did not get.",
+        help: "Sampled requests, or spans, that the collector of OpenTelemetry did not get.",
         samples: [["", "", this.#dropped]],
       },
     ];
@@ -86,10 +96,11 @@ export class OtlpExporter {
 
   /** Sends what waits, as far as that takes no longer than two seconds, and ends the thread. */
   async stop(): Promise<void> {
-    await this.#work.stop();
+    await Promise.all(this.#work.map((work) => work.stop()));
     const ended = once(this.#thread, "exit");
-    this.#thread.postMessage(this.#waiting.splice(0, BATCH));
-    this.#thread.postMessage(null);
+    this.#order({ kind: "requests", requests: this.#waiting.splice(0, BATCH) });
+    this.#sendMetrics();
+    this.#order({ kind: "end" });
     await withDeadline(END_MS, ended, () => new Error("the thread goes on")).catch(() =>
       this.#thread.terminate(),
     );
@@ -98,7 +109,15 @@ export class OtlpExporter {
   #send(): void {
     if (this.#isSending || this.#waiting.length === 0) return;
     this.#isSending = true;
-    this.#thread.postMessage(this.#waiting.splice(0, BATCH));
+    this.#order({ kind: "requests", requests: this.#waiting.splice(0, BATCH) });
+  }
+
+  #sendMetrics(): void {
+    this.#order({ kind: "metrics", metrics: this.#metrics.exported() });
+  }
+
+  #order(order: ExportOrder): void {
+    this.#thread.postMessage(order);
   }
 
   #onSent({ failed, problem }: ExportWord): void {
@@ -109,5 +128,7 @@ export class OtlpExporter {
       onProblem("the collector of telemetry is away: spans are dropped", problem);
     if (problem === null && this.#isAway) onProblem("the collector of telemetry is back", null, "info");
     this.#isAway = problem !== null;
+    // Many requests fill more than a batch a second.
+    if (this.#waiting.length >= BATCH) this.#send();
   }
 }

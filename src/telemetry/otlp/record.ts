@@ -2,7 +2,7 @@ import type { Attempt } from "../../domain/ledger.ts";
 import type { RequestEvent } from "../../domain/request-event.ts";
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory, type Usage } from "../../domain/usage.ts";
 
-/** What metrics need of a request. All fields of both records can be cloned for another thread. */
+/** What metrics need of a request. */
 export interface Measurement {
   /** `gen_ai.operation.name`. */
   operation: string;
@@ -16,12 +16,11 @@ export interface Measurement {
   firstByteMs: number | null;
   inputTokens: number | null;
   outputTokens: number | null;
-  /** Null for a request that is not sampled. */
-  spans: SpanRecord | null;
 }
 
-/** What spans and events need besides. Times are Unix milliseconds. */
+/** What spans and events need. It can be cloned for another thread. Times are Unix milliseconds. */
 export interface SpanRecord {
+  measured: Measurement;
   traceId: string;
   spanId: string;
   parentId: string | null;
@@ -64,16 +63,12 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = {
 
 /** Returns the record of a request that called a model, or was to call one. */
 export function measurementOf(event: RequestEvent, options: RecordOptions): Measurement {
-  const { attempts, usage, trace } = event;
+  const { attempts, usage } = event;
   const last = attempts.at(-1);
-  const nameOf = (channel: string): string => {
-    const provider = options.providerOf(channel) ?? channel;
-    return PROVIDER_NAMES[provider] ?? provider;
-  };
   const tokens = (categories: readonly TokenCategory[]): number | null => tokensOf(usage, categories);
   return {
     operation: operationOf(event.route),
-    provider: last ? nameOf(last.channel) : "gateway",
+    provider: last ? providerName(last.channel, options) : "gateway",
     model: event.modelPattern ?? event.model ?? "unknown",
     upstreamModel: last?.outcome === "answered" ? last.upstreamModel : null,
     error: event.code,
@@ -81,18 +76,20 @@ export function measurementOf(event: RequestEvent, options: RecordOptions): Meas
     firstByteMs: event.firstByteMs,
     inputTokens: tokens(INPUT_CATEGORIES),
     outputTokens: tokens(OUTPUT_CATEGORIES),
-    spans: trace?.isSampled ? spanRecordOf(event, trace, nameOf, options) : null,
   };
 }
 
-function spanRecordOf(
+/** Returns what the spans of a request are made of; null when its trace is not sampled. */
+export function spanRecordOf(
   event: RequestEvent,
-  { traceId, spanId, parentId, attempts: spans }: NonNullable<RequestEvent["trace"]>,
-  nameOf: (channel: string) => string,
-  { isContentExported }: RecordOptions,
-): SpanRecord {
+  measured: Measurement,
+  options: RecordOptions,
+): SpanRecord | null {
+  if (!event.trace?.isSampled) return null;
+  const { traceId, spanId, parentId, attempts: spans } = event.trace;
   const { id, requestId, ledgerId, route, method, path, status, at, startedAt, usage, content } = event;
   return {
+    measured,
     traceId,
     spanId,
     parentId,
@@ -115,10 +112,17 @@ function spanRecordOf(
       const span = spans[index];
       if (!span) return [];
       const began = at + (span.startedAt - startedAt);
-      return [{ ...attempt, spanId: span.spanId, at: began, provider: nameOf(attempt.channel) }];
+      return [
+        { ...attempt, spanId: span.spanId, at: began, provider: providerName(attempt.channel, options) },
+      ];
     }),
-    content: isContentExported && content ? { prompt: content.prompt, reply: content.reply } : null,
+    content: options.isContentExported && content ? { prompt: content.prompt, reply: content.reply } : null,
   };
+}
+
+function providerName(channel: string, { providerOf }: RecordOptions): string {
+  const provider = providerOf(channel) ?? channel;
+  return PROVIDER_NAMES[provider] ?? provider;
 }
 
 function operationOf(route: string): string {

@@ -19,7 +19,8 @@ export interface SpanScope {
  * Returns the spans of a request: one of the request, and below it one of each call to a vendor, with the attributes of
  * the conventions for generative AI. Usage and price stand in the call that was answered, so that no sum counts them twice.
  */
-export function spansOf(measured: Measurement, record: SpanRecord, scope: SpanScope): ReadableSpan[] {
+export function spansOf(record: SpanRecord, scope: SpanScope): ReadableSpan[] {
+  const { measured } = record;
   const endsAt = record.at + measured.durationMs;
   const isJob = record.route === "jobs.run";
   const isFault = record.status >= 500;
@@ -173,8 +174,8 @@ function span({ resource, name, version }: SpanScope, facts: SpanFacts): Readabl
   };
 }
 
-/** Seconds and nanoseconds. */
-function timeOf(milliseconds: number): HrTime {
+/** Returns Unix milliseconds as seconds and nanoseconds. */
+export function timeOf(milliseconds: number): HrTime {
   const seconds = Math.floor(milliseconds / MS);
   return [seconds, Math.round((milliseconds - seconds * MS) * NANOS_PER_MS)];
 }

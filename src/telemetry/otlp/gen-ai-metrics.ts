@@ -1,0 +1,63 @@
+import { type HistogramSeries, Histograms } from "../counters.ts";
+import type { Measurement } from "./record.ts";
+
+/** One metric for the collector, with all values since the start. It can be cloned for another thread. */
+export interface ExportedMetric {
+  name: string;
+  unit: string;
+  /** Names of the attributes; an empty value is left out. */
+  attributes: readonly string[];
+  /** Upper bounds of the buckets. */
+  bounds: readonly number[];
+  series: readonly HistogramSeries[];
+}
+
+/** Bounds of buckets as the conventions for generative AI have them. */
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
+
+const CALL = [
+  "gen_ai.operation.name",
+  "gen_ai.provider.name",
+  "gen_ai.request.model",
+  "gen_ai.response.model",
+];
+const WITH_ERROR = [...CALL, "error.type"];
+const WITH_TYPE = [...CALL, "gen_ai.token.type"];
+/** Names of models may be many. */
+const FOLDABLE = ["gen_ai.response.model", "gen_ai.request.model"];
+
+/**
+ * Metrics by the conventions for generative AI, summed up here: a request costs a few additions, and the exporting thread
+ * gets the sums only.
+ */
+export class GenAiMetrics {
+  readonly #durations = new Histograms(WITH_ERROR, FOLDABLE, SECONDS);
+  readonly #firstChunks = new Histograms(CALL, FOLDABLE, SECONDS);
+  readonly #tokens = new Histograms(WITH_TYPE, FOLDABLE, TOKENS);
+
+  add(measured: Measurement, at: number): void {
+    const { operation, provider, model, upstreamModel, error, durationMs, firstByteMs } = measured;
+    const response = upstreamModel ?? "";
+    this.#durations.observe([operation, provider, model, response, error ?? ""], durationMs / 1000, at);
+    if (firstByteMs !== null)
+      this.#firstChunks.observe([operation, provider, model, response], firstByteMs / 1000, at);
+    const { inputTokens, outputTokens } = measured;
+    if (inputTokens === null || outputTokens === null) return;
+    this.#tokens.observe([operation, provider, model, response, "input"], inputTokens, at);
+    this.#tokens.observe([operation, provider, model, response, "output"], outputTokens, at);
+  }
+
+  exported(): ExportedMetric[] {
+    const metric = (
+      name: string,
+      unit: string,
+      [attributes, bounds, histograms]: [string[], number[], Histograms],
+    ): ExportedMetric => ({ name, unit, attributes, bounds, series: histograms.series() });
+    return [
+      metric("gen_ai.client.operation.duration", "s", [WITH_ERROR, SECONDS, this.#durations]),
+      metric("gen_ai.client.operation.time_to_first_chunk", "s", [CALL, SECONDS, this.#firstChunks]),
+      metric("gen_ai.client.token.usage", "{token}", [WITH_TYPE, TOKENS, this.#tokens]),
+    ];
+  }
+}
