@@ -1,5 +1,6 @@
 import { cp, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { COMMIT } from "../src/lib/version.ts";
 import { PROGRAM_FOLDERS, PROGRAM_ROOT, THREAD_SCRIPTS } from "../src/lib/program-files.ts";
 
 /**
@@ -42,6 +43,7 @@ async function build(options: Omit<Bun.BuildConfig, "entrypoints">): Promise<voi
   const result = await Bun.build({
     entrypoints: ["src/start.ts", ...THREAD_SCRIPTS].map((script) => join(PROGRAM_ROOT, script)),
     target: "bun",
+    define: { BUILD_COMMIT: JSON.stringify(COMMIT) },
     naming: { entry: "[name].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     ...options,
   } as Bun.BuildConfig);

@@ -46,6 +46,12 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
   },
   // A file that exists may be the database: it is made or left alone.
   { name: "private files", what: /openSync\(path, "(?!ax")/, where: /^(?!storage\/private-files\.ts$)/ },
+  // A build has only the threads and folders that are listed there.
+  {
+    name: "files beside the program's list",
+    what: /new URL\([^)]*import\.meta\.url\).*ts"|new URL\("\.[^)]*import\.meta\.url/,
+    where: /^(?:lib\/program-files|cli\/command-reference)\.ts$/,
+  },
   { name: "the archive library", what: /from "tar-stream"/, where: /^storage\/backup\// },
   { name: "Redis", what: /\bRedisClient\b|\bBun\.redis\b/, where: /^storage\// },
   { name: "S3", what: /\bS3Client\b|\bBun\.s3\b/, where: /^storage\// },

@@ -35,6 +35,7 @@ export const THREAD_SCRIPTS = [
   "src/storage/database/sqlite-upkeep-thread.ts",
   "src/storage/journal/ledger-writer-thread.ts",
   "src/storage/readings/readings-thread.ts",
+  "src/telemetry/otlp/export-thread.ts",
 ] as const;
 
 type ProgramFolder = (typeof PROGRAM_FOLDERS)[number];

@@ -5,12 +5,12 @@ import manifest from "../../package.json" with { type: "json" };
 /** The version of this program, from its package manifest. */
 export const VERSION: string = manifest.version;
 
-/** The commit of this program: `gitHead` of a released package, else that of the checkout; `unknown` without either. */
-export const COMMIT: string = releasedCommit() ?? checkedOutCommit() ?? "unknown";
+/** The commit of this program: that of which a release was built, else of the checkout; `unknown` without either. */
+export const COMMIT: string =
+  (typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : checkedOutCommit()) ?? "unknown";
 
-function releasedCommit(): string | undefined {
-  return (manifest as { gitHead?: string }).gitHead;
-}
+/** Written into a build by `deploy/program.ts`. */
+declare const BUILD_COMMIT: string | undefined;
 
 /** Reads the files of Git, which need not be installed where the program runs. */
 function checkedOutCommit(): string | undefined {

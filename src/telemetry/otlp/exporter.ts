@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { RequestEvent } from "../../domain/request-event.ts";
 import { isModelCall } from "../../domain/traffic.ts";
+import { threadScript } from "../../lib/program-files.ts";
 import { type BackgroundWork, every, withDeadline } from "../../lib/waiting.ts";
 import type { SystemLog } from "../log.ts";
 import type { MetricFamily } from "../metrics.ts";
@@ -63,7 +64,7 @@ export class OtlpExporter {
     this.#options = options;
     const { endpoint, headers, serviceName, instance, version } = options;
     const setup: ExportSetup = { endpoint, headers, serviceName, instance, version };
-    this.#thread = new Worker(new URL("./export-thread.ts", import.meta.url), { workerData: setup });
+    this.#thread = new Worker(threadScript("src/telemetry/otlp/export-thread.ts"), { workerData: setup });
     this.#thread.unref();
     this.#thread.on("message", (word: ExportWord) => this.#onSent(word));
     this.#thread.on("error", (error) =>
