@@ -26,7 +26,13 @@ const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
     return `${(await readdir(RELEASE)).length - 1} files`;
   },
 
-  executable: () => smoke(join(RELEASE, `${NAME}-${PLATFORM}`)),
+  async executable() {
+    const program = join(RELEASE, `${NAME}-${PLATFORM}`);
+    const smoked = await smoke(program);
+    // Whoever starts it sends signals to it or to its process group.
+    await suite(program, "test/e2e/npm-start.test.ts", "-t", "by npm: false");
+    return smoked;
+  },
 
   async package() {
     const folder = await mkdtemp(join(tmpdir(), "gateway-installed-"));
@@ -96,10 +102,14 @@ const INSTALL: Readonly<Record<string, string>> = {
 
 /** Runs the smoke tests of the suite against a program. */
 async function smoke(program: string): Promise<string> {
-  const command = [process.execPath, "test", "--timeout", "30000", "test/e2e/smoke.test.ts"];
   const started = performance.now();
-  await run(command, PROGRAM_ROOT, { GATEWAY_PROGRAM: program });
+  await suite(program, "test/e2e/smoke.test.ts");
   return `smoke tests in ${Math.round((performance.now() - started) / 1000)} s`;
+}
+
+async function suite(program: string, ...args: string[]): Promise<void> {
+  const command = [process.execPath, "test", "--timeout", "30000", ...args];
+  await run(command, PROGRAM_ROOT, { GATEWAY_PROGRAM: program, BUN_CONFIG_MAX_HTTP_REQUESTS: "65000" });
 }
 
 /**

@@ -26,7 +26,12 @@ models:
 let gateway: TestGateway;
 beforeAll(async () => {
   // An empty variable is one that the program must set by itself.
-  const env = { HOUSE_API_KEY: "secret", BUN_CONFIG_MAX_HTTP_REQUESTS: "", MIMALLOC_PURGE_DELAY: "" };
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
+    HOUSE_API_KEY: "secret",
+    BUN_CONFIG_MAX_HTTP_REQUESTS: "",
+    MIMALLOC_PURGE_DELAY: "",
+  };
   gateway = await startTestGateway({ yaml, env: { ...env, WORKERS: "2", PORT: String(freePort()) } });
   await untilServing(gateway, 2);
 }, 30_000);
@@ -119,6 +124,10 @@ test("commands read what the gateway wrote", async () => {
   expect(await gateway.command("health")).toContain("is ready");
   expect(await gateway.command("ledger", "verify")).toContain("no difference");
   expect(JSON.parse(await gateway.command("keys", "list", "--json"))).toHaveLength(1);
+});
+
+test("no thread has ended", () => {
+  expect(gateway.logs().filter(({ message }) => String(message).includes("has ended"))).toEqual([]);
 });
 
 test("the runtime has its variables, and a signal ends all processes with 0", async () => {
