@@ -5,7 +5,7 @@ import { ownValue } from "../../lib/own-value.ts";
 
 /** The body of an error on messages. The body for a missing key or a blocked address has no top-level `type`. */
 type MessagesErrorBody =
-  | { type: "error"; error: { type: string; message: string }; request_id?: string }
+  | { type: "error"; error: { type: string; message: string; details?: object }; request_id?: string }
   | { error: { type: string; message: string } };
 
 /** The values of `type` that official clients know (Anthropic API, "Errors"). */
@@ -19,11 +19,18 @@ const TYPES = {
   overload: "overloaded_error",
 } as const;
 
+/** The field that continues a conversation at the vendor (`message-threads-2026-08-12` of the Anthropic API). */
+export const THREAD = "thread";
+
+/** Makes official clients send the whole history instead; their tool runners begin with a thread. */
+const UNTHREADED = { error_code: "thread_unsupported_request", unsupported: [THREAD] } as const;
+
 /** Writes an error as the messages protocol does. A stream has no place for the request's id. */
 export function writeError(error: GatewayError, requestId?: string): MessagesErrorBody {
   const { code, kind, message } = error;
   if (kind === "access") return { error: { type: code, message } };
-  const body = { type: "error" as const, error: { type: typeOf(error), message } };
+  const details = error.param === THREAD && { details: UNTHREADED };
+  const body = { type: "error" as const, error: { type: typeOf(error), message, ...details } };
   return requestId === undefined ? body : { ...body, request_id: requestId };
 }
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { jsonText } from "../../../test/support/json-texts.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { VendorTerms } from "../dialect.ts";
+import { writeError } from "./error.ts";
 import { messages, readCountRequest, readRequest } from "./index.ts";
 
 const read = (raw: string, headers = {}) => readRequest(Buffer.from(raw), new Headers(headers));
@@ -116,6 +117,19 @@ describe("a request", () => {
     const error = failureOf(() => readBody(change));
     expect(error).toMatchObject({ code, param });
     expect(error.message).toContain(param.replace(/^.*\./, ""));
+  });
+
+  test("that begins or continues a thread is refused, so that the client sends the whole history", () => {
+    for (const thread of [{ type: "create" }, { type: "continue", previous_message_id: "msg_1" }]) {
+      const error = failureOf(() => readBody({ thread }));
+      expect(writeError(error, "req_1")).toMatchObject({
+        error: {
+          type: "invalid_request_error",
+          details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+        },
+      });
+    }
+    expect(readBody({ thread: null }).model).toBe("public");
   });
 
   test("that names a field twice is refused", () => {

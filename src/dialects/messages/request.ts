@@ -1,4 +1,5 @@
 import { type FeatureUse, isStandardTier } from "../../domain/feature.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject, type JsonSpan } from "../../lib/json.ts";
 import type { TextPayload, TextRequest } from "../dialect.ts";
@@ -27,6 +28,7 @@ import { InputSize } from "../input-size.ts";
 import { readBody, requireModelName } from "../request-body.ts";
 import { FEATURE_FIELDS, fieldFeatures, serverTool, TOOL_NAMES } from "../vendor-features.ts";
 import { readReferences } from "./content.ts";
+import { THREAD } from "./error.ts";
 
 export interface MessagesRequest extends TextRequest {
   spans: { model: JsonSpan | undefined };
@@ -150,6 +152,7 @@ const BODY_NAMES = knownNames([
   "messages",
   "provider",
   "speed",
+  THREAD,
   ...FEATURE_FIELDS,
   ...FIELDS.map(([name]) => name),
 ]);
@@ -159,6 +162,10 @@ const THINKING_NAMES = knownNames(["type", "budget_tokens"]);
 /** Refuses names at the top level that a vendor could take for one the gateway reads. */
 function checkNames(body: Record<string, unknown>): void {
   refuseCaseVariants(body, BODY_NAMES);
+  // A thread is kept at the vendor, in the account of all callers.
+  if ((body[THREAD] ?? false) === false) return;
+  const message = `\`${THREAD}\` keeps the conversation at the vendor. Leave it out and send the whole history.`;
+  throw new GatewayError("unsupported_parameter", message, { param: THREAD });
 }
 
 /**

@@ -11,6 +11,13 @@ const adapter = ["test/contracts/anthropic.test.ts"];
 /** What the messages protocol promises. */
 export const MESSAGES_FAULTS: readonly Fault[] = [
   {
+    name: "a caller continues a thread that another organization began at the vendor",
+    file: `${FOLDER}/request.ts`,
+    find: "if ((body[THREAD] ?? false) === false) return;",
+    replace: "if (body[THREAD] !== undefined) return;",
+    tests: request,
+  },
+  {
     name: "a vendor gets thinking of another protocol, which it refuses",
     file: `${FOLDER}/forward.ts`,
     find: "const own = afterForeignAnswers(raw, parsed.body, traits);",

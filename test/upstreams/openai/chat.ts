@@ -70,7 +70,7 @@ function makeReply(body: Record<string, unknown>, behaviour: Behaviour, requestB
   const text = calls.length > 0 ? "" : (behaviour.text ?? makeWords(tokens));
   const prompt = Math.ceil(requestBytes / 4);
   return {
-    id: "chatcmpl-simulated",
+    id: behaviour.calls ? `chatcmpl-${crypto.randomUUID()}` : "chatcmpl-simulated",
     model: String(body["model"]),
     text,
     pieces: cut(text, behaviour.frames ?? tokens),
