@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import type { Input, Output } from "./call.ts";
 import { operationQuery, type ListName } from "./queries.ts";
 import { useCan } from "./session.ts";
@@ -59,6 +59,28 @@ export function useKeyOptions(organizationId?: string): readonly Option[] {
     keyOption,
   );
 }
+
+/**
+ * Keys for a list with a search: where there are more than a list holds, the gateway is asked for what `onSearch` was called
+ * with.
+ */
+export function useKeySearch(organizationId?: string): {
+  options: readonly Option[];
+  onSearch(typed: string): void;
+} {
+  const [typed, setTyped] = useState("");
+  const known = useKeyOptions(organizationId);
+  const search = typed.trim();
+  const input = { limit: MAX_FOUND, search, ...(organizationId && { organizationId }) };
+  const found = useOptions("keys.list", input, keyOption, known.length >= MAX_OPTIONS && search !== "");
+  const options = useMemo(
+    () => [...new Map([...known, ...found].map((option) => [option.id, option])).values()],
+    [known, found],
+  );
+  return { options, onSearch: setTyped };
+}
+
+const MAX_FOUND = 50;
 
 const organizationOption = ({ id, name }: { id: string; name: string }): Option => ({ id, label: name });
 const modelOption = (model: { id: string; displayName: string; type: string }): Option => ({

@@ -1,6 +1,6 @@
 import { useNavigate, type LinkProps } from "@tanstack/react-router";
 import { Boxes, KeyRound, ScrollText, Search, type LucideIcon } from "lucide-react";
-import { useState, type KeyboardEvent } from "react";
+import { useEffect, useState, type KeyboardEvent } from "react";
 import { Autocomplete, useFilter } from "react-aria-components/Autocomplete";
 import { Dialog as AriaDialog } from "react-aria-components/Dialog";
 import { Input } from "react-aria-components/Input";
@@ -8,7 +8,7 @@ import { Menu, MenuItem } from "react-aria-components/Menu";
 import { Modal, ModalOverlay } from "react-aria-components/Modal";
 import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
-import { useKeyOptions, useModelOptions } from "../api/options.ts";
+import { useKeySearch, useModelOptions } from "../api/options.ts";
 import { useAreaPages } from "./area-tabs.tsx";
 import { AREAS } from "./navigation.tsx";
 
@@ -104,7 +104,8 @@ function useEntries(typed: string): Entry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const pages = usePages();
-  const keys = useKeyOptions();
+  const { options: keys, onSearch } = useKeySearch();
+  useEffect(() => onSearch(typed), [onSearch, typed]);
   const models = useModelOptions();
   const request: Entry = {
     id: "request",

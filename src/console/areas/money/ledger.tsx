@@ -1,7 +1,7 @@
 import { ReceiptText } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
-import { useKeyOptions, useModelOptions } from "../../api/options.ts";
+import { useKeySearch, useModelOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useList } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
@@ -81,7 +81,7 @@ function LedgerFilters() {
       <RangePicker usual={DEFAULT_RANGE} />
       <FilterInput name="request" label={t("ledger.filter.request")} />
       <FilterSelect name="model" label={t("ledger.filter.model")} options={useModelOptions()} />
-      <FilterSelect name="key" label={t("ledger.filter.key")} options={useKeyOptions(id ?? undefined)} />
+      <FilterSelect name="key" label={t("ledger.filter.key")} {...useKeySearch(id ?? undefined)} />
     </>
   );
 }

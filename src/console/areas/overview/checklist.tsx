@@ -14,8 +14,8 @@ const STEPS = [
   { id: "alert", to: "/settings/alerts" },
 ] as const;
 
-/** Heights of the card in the layouts of one, two and four columns. */
-export const CHECKLIST_HEIGHT = "h-[25.5rem] w-full sm:h-60 xl:h-[10.5rem]";
+/** Heights of the card in the layouts of one, two and five columns. */
+export const CHECKLIST_HEIGHT = "h-[31rem] w-full sm:h-[20.25rem] xl:h-[12rem]";
 const STORED = "gateway.checklist.done";
 
 /** True while steps were left when this browser asked last. */
@@ -37,7 +37,7 @@ export function Checklist({ steps }: { steps: Overview["checklist"] }) {
   if (isDone || !can("admin")) return null;
   return (
     <Card title={t("checklist")} about={t("checklist.about", { done, all: STEPS.length })}>
-      <ol className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
+      <ol className="grid gap-3 sm:grid-cols-2 xl:grid-cols-5">
         {STEPS.map(({ id, to }) => {
           const Icon = steps[id] ? CircleCheck : CircleDashed;
           return (

@@ -28,14 +28,14 @@ export function StatusCard({ causes }: { causes: readonly Cause[] }) {
         {causes.map((cause) => (
           <li
             key={`${cause.kind} ${cause.subject} ${cause.organizationId} ${cause.since}`}
-            className="flex items-start gap-3"
+            className="flex flex-wrap items-start gap-x-3"
           >
             <Severity severity={cause.severity} />
-            <span className="min-w-0 flex-1 break-words">
+            <span className="min-w-0 flex-1 break-words max-sm:basis-[calc(100%-3rem)]">
               <CauseText cause={cause} />
             </span>
             {cause.since !== null && (
-              <span className="shrink-0 text-muted">
+              <span className="shrink-0 text-muted max-sm:basis-full max-sm:pl-7 max-sm:text-xs">
                 {t("since")} <Time at={cause.since} />
               </span>
             )}

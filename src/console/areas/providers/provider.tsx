@@ -13,7 +13,7 @@ import { Card } from "../../ui/page/card.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Details } from "../../ui/text/details.tsx";
-import { formatCount, formatDuration } from "../../ui/text/format.ts";
+import { formatCount, formatDuration, formatShare } from "../../ui/text/format.ts";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
 import { Time } from "../../ui/text/time.tsx";
 import { ChannelHealth, CredentialState } from "./channel-health.tsx";
@@ -45,6 +45,7 @@ export default function ProviderPage() {
         {(channel) => (
           <>
             <Summary channel={channel} />
+            <LastErrors id={channel.id} />
             {canChange && <EditChannel channel={channel} />}
             <Card title={t("routes.title")}>
               <ChannelUses uses={channel.uses} />
@@ -64,6 +65,12 @@ function Summary({ channel }: { channel: Channel }) {
     const ms = deadlines?.[name];
     return ms === undefined ? [] : [`${t(`form.${name}`)} ${formatDuration(ms)}`];
   });
+  const callsOf = ({ requests, errorRate, p95Ms }: NonNullable<Channel["health"]>) =>
+    [
+      formatCount(requests),
+      ...(errorRate === null ? [] : [t("health.failed", { share: formatShare(errorRate) })]),
+      ...(p95Ms === null ? [] : [t("health.p95", { duration: formatDuration(p95Ms) })]),
+    ].join(" · ");
   return (
     <Card title={t("detail.summary")}>
       <div className="flex flex-col gap-5">
@@ -72,6 +79,7 @@ function Summary({ channel }: { channel: Channel }) {
             [t("column.health"), <ChannelHealth channel={channel} />],
             [t("health.targets"), health && health.targets.length > 0 ? health.targets.join(", ") : null],
             [t("health.probe"), health?.nextProbeAt ? <Time at={health.nextProbeAt} /> : null],
+            [t("health.calls"), health && callsOf(health)],
             [t("column.provider"), provider],
             [t("column.origin"), <Origin origin={origin} />],
             [t("column.credential"), <CredentialState channel={channel} />],
@@ -85,6 +93,37 @@ function Summary({ channel }: { channel: Channel }) {
         />
         {can("admin", "installation") && <TestConnection read={() => ({ id })} />}
       </div>
+    </Card>
+  );
+}
+
+/** The newest requests that failed at the channel, each leading to its attempts with the vendor's own ids. */
+function LastErrors({ id }: { id: string }) {
+  const { t } = useTranslation("providers");
+  const query = useOperationQuery("requests.list", { channel: id, statusClass: "5xx", limit: 5 });
+  const rows = query.data?.data ?? [];
+  return (
+    <Card
+      title={t("errors.title")}
+      actions={
+        <TextLink to="/requests" search={{ channel: id, status: "5xx" }}>
+          {t("errors.all")}
+        </TextLink>
+      }
+    >
+      {query.data && rows.length === 0 && <p className="text-muted">{t("errors.none")}</p>}
+      <ul className="flex flex-col gap-2">
+        {rows.map((request) => (
+          <li key={request.id} className="flex flex-wrap items-baseline gap-x-3">
+            <Time at={request.at} />
+            <TextLink to="/requests/$id" params={{ id: request.id }}>
+              {request.requestId}
+            </TextLink>
+            <span>{request.model}</span>
+            <span className="text-muted">{request.code}</span>
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }

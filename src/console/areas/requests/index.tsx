@@ -6,7 +6,7 @@ import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import { useFilters } from "../../address.ts";
 import type { Input as OperationInput } from "../../api/call.ts";
-import { useChannelOptions, useKeyOptions, useModelOptions } from "../../api/options.ts";
+import { useChannelOptions, useKeySearch, useModelOptions } from "../../api/options.ts";
 import { useOrganization } from "../../api/organization.ts";
 import { useList } from "../../api/queries.ts";
 import { FilterInput } from "../../ui/filters/filter-input.tsx";
@@ -85,7 +85,7 @@ function FindRequest() {
 function Filters() {
   const { t } = useTranslation("requests");
   const { id: organizationId } = useOrganization();
-  const keys = useKeyOptions(organizationId ?? undefined);
+  const keys = useKeySearch(organizationId ?? undefined);
   const models = useModelOptions();
   const channels = useChannelOptions();
   const classes = [
@@ -98,7 +98,7 @@ function Filters() {
     <>
       <FilterSelect name="status" label={t("filter.status")} options={classes} />
       <FilterSelect name="model" label={t("filter.model")} options={models} />
-      <FilterSelect name="keyId" label={t("filter.key")} options={keys} />
+      <FilterSelect name="keyId" label={t("filter.key")} {...keys} />
       <FilterSelect name="channel" label={t("filter.channel")} options={channels} />
       <FilterInput name="code" label={t("filter.code")} />
     </>

@@ -11,11 +11,14 @@ export function FilterSelect({
   label,
   options,
   usual,
+  onSearch,
 }: {
   name: string;
   label: string;
   options: readonly Option[];
   usual?: string;
+  /** Told of what is searched for, where there are more options than are listed. */
+  onSearch?: (typed: string) => void;
 }) {
   const { t } = useTranslation();
   const { filters, change } = useFilters();
@@ -23,6 +26,7 @@ export function FilterSelect({
     <ChoiceSelect
       label={label}
       options={usual === undefined ? [{ id: ALL, label: t("all") }, ...options] : options}
+      onSearch={onSearch}
       value={filters[name] ?? usual ?? ALL}
       onChange={(id) => change({ [name]: id === (usual ?? ALL) ? undefined : id })}
     />

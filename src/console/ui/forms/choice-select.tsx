@@ -11,10 +11,12 @@ interface ChoiceSelectProps {
   /** The id of an option. */
   value: string;
   onChange(id: string): void;
+  /** Told of what is searched for, where there are more options than are listed. */
+  onSearch?: ((typed: string) => void) | undefined;
 }
 
 /** One of several, beside what it applies to; in a form there is `SelectField`, for a filter `FilterSelect`. */
-export function ChoiceSelect({ label, options, value, onChange }: ChoiceSelectProps) {
+export function ChoiceSelect({ label, options, value, onChange, onSearch }: ChoiceSelectProps) {
   return (
     <Select
       value={value}
@@ -28,7 +30,7 @@ export function ChoiceSelect({ label, options, value, onChange }: ChoiceSelectPr
         </SelectValue>
         <ChevronDown size={14} aria-hidden className="shrink-0 text-muted" />
       </Button>
-      <OptionsList options={options} />
+      <OptionsList options={options} onSearch={onSearch} />
     </Select>
   );
 }

@@ -10,8 +10,14 @@ import type { Option } from "../../api/options.ts";
 /** Lists of this many options or more have a search. */
 const SEARCHED = 9;
 
-/** The options of a select; long lists have a search. */
-export function OptionsList({ options }: { options: readonly Option[] }) {
+/** The options of a select; long lists have a search, of which `onSearch` is told where there are more than are listed. */
+export function OptionsList({
+  options,
+  onSearch,
+}: {
+  options: readonly Option[];
+  onSearch?: ((typed: string) => void) | undefined;
+}) {
   const { t } = useTranslation();
   const { contains } = useFilter({ sensitivity: "base" });
   const list = (
@@ -40,7 +46,7 @@ export function OptionsList({ options }: { options: readonly Option[] }) {
       {options.length < SEARCHED ? (
         list
       ) : (
-        <Autocomplete filter={contains}>
+        <Autocomplete filter={contains} {...(onSearch && { onInputChange: onSearch })}>
           <SearchField
             autoFocus
             aria-label={t("search")}
