@@ -302,7 +302,7 @@ test("a change of a price says whom it concerns, and what the last week would ha
   expect(Number(doubled.lastWeek.before)).toBeGreaterThan(0);
   expect(Number(doubled.lastWeek.before)).toBeLessThanOrEqual(Number(spent.amount));
   expect(Number(doubled.lastWeek.after)).toBeCloseTo(spent.tokens / 1000, 6);
-  expect((await preview({ input: "5" }, "yuan")).organizations).toEqual(["yuan"]);
+  expect((await preview({ input: "5", output: "6" }, "yuan")).organizations).toEqual(["yuan"]);
 });
 
 test("a proxy that is not declared is warned of once, and shown", async () => {
