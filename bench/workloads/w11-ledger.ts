@@ -26,8 +26,8 @@ export const ledgerWorkload: Workload = {
     try {
       const cookie = await signIn(gateway);
       const rows: Row[] = [];
-      for (const [figure, path] of pages(Date.now()))
-        rows.push(rowOf(figure, await timesOf(gateway, cookie, path)));
+      for (const [figure, path, status] of pages(Date.now()))
+        rows.push(rowOf(figure, await timesOf(gateway, cookie, path, status)));
       return { rows, cpuSamples: [], latencySamples: [] };
     } finally {
       await gateway.stop();
@@ -35,7 +35,7 @@ export const ledgerWorkload: Workload = {
   },
 };
 
-function pages(now: number): [figure: string, path: string][] {
+function pages(now: number): [figure: string, path: string, status?: number][] {
   const since = (days: number) => now - days * DAY_MS;
   return [
     ["overview of a day", "/overview"],
@@ -48,6 +48,15 @@ function pages(now: number): [figure: string, path: string][] {
     ["requests, from the middle", `/requests?cursor=${now - YEAR_MS / 2}.req`],
     ["requests of a key", "/requests?keyId=key_77"],
     ["requests that failed", "/requests?outcome=failed"],
+    // Entry `i` is of model `i % 40` and channel `i % 5`, so that these match nothing.
+    ["requests of a model and a channel, none", `/requests?model=model_1&channel=channel_2`],
+    ["the same of 30 days", `/requests?model=model_1&channel=channel_2&from=${since(30)}`],
+    ["ledger of an organization and a model, none", `/ledger?organizationId=org_1&model=model_2`],
+    ["requests of an unknown model", "/requests?model=nobody"],
+    ["requests by a vendor's id, none", "/requests/chatcmpl-nobody-has-it", 404],
+    ["usage of 7 days by organization", `/usage?groupBy=organization&from=${since(7)}`],
+    ["usage of a year by key", `/usage?groupBy=key&from=${since(365)}&limit=10000`],
+    ["overview of an hour", `/overview?from=${now - 3_600_000}`],
   ];
 }
 
@@ -89,6 +98,7 @@ function fillSums(run: (text: string) => void): void {
   const columns = TOKEN_CATEGORIES.map((category) => TOKEN_CATEGORY_NAMES[category]);
   const names = "organization_id, key_id, model, channel, currency";
   const spans = {
+    usage_minutes: ["at - at % 60000", `WHERE at > (SELECT MAX(at) FROM ledger) - ${2 * DAY_MS}`],
     usage_hours: ["at - at % 3600000", `WHERE at > (SELECT MAX(at) FROM ledger) - ${HOURS_MS}`],
     usage_days: [`at - at % ${DAY_MS}`, ""],
   };
@@ -104,7 +114,7 @@ function fillSums(run: (text: string) => void): void {
   const durations = Array.from({ length: DURATION_BUCKETS }, (_, index) =>
     index === 7 ? "SUM(requests)" : "0",
   );
-  for (const span of ["hours", "days", "months"])
+  for (const span of ["minutes", "hours", "days", "months"])
     run(`INSERT INTO traffic_${span} SELECT at, organization_id, '', model, channel, 'chat', 2, '', SUM(requests),
         ${durations.join(", ")} FROM usage_${span} GROUP BY at, organization_id, model, channel`);
 }
@@ -138,7 +148,7 @@ async function signIn({ address }: Gateway): Promise<string> {
 }
 
 /** Milliseconds of one reading after the other; the first warms the caches. */
-async function timesOf({ address }: Gateway, cookie: string, path: string): Promise<number[]> {
+async function timesOf({ address }: Gateway, cookie: string, path: string, status = 200): Promise<number[]> {
   const times: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const since = performance.now();
@@ -146,7 +156,7 @@ async function timesOf({ address }: Gateway, cookie: string, path: string): Prom
       headers: { cookie },
     });
     const text = await response.text();
-    if (response.status !== 200) throw new Error(`${path} ended with ${response.status}: ${text}`);
+    if (response.status !== status) throw new Error(`${path} ended with ${response.status}: ${text}`);
     if (round > 0) times.push(performance.now() - since);
   }
   return times;

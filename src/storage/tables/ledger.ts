@@ -3,6 +3,7 @@ import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
 import { firstOf, type Integer } from "../database/expressions.ts";
 import { bookInTransaction, byName, readEntryRow, writeEntryRow } from "./booking.ts";
+import { chargedSpan } from "./charged-span.ts";
 import { ofOrganizations } from "./list-page.ts";
 import type { Addition, Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
@@ -45,11 +46,14 @@ export function ledgerStore(database: Database): LedgerStore {
       return row && readEntryRow(row);
     },
     async list({ below, limit, ...filter }) {
-      const rows = await database.readConsistently(
-        (sql) => sql<Row[]>`SELECT * FROM ledger WHERE 1 = 1 ${filtered(sql, filter)}
+      const rows = await database.readConsistently(async (sql) => {
+        const { organizationIds: organizations } = filter;
+        const span = await chargedSpan(sql, { ...filter, ...(organizations && { organizations }) });
+        if (!span) return [];
+        return await sql<Row[]>`SELECT * FROM ledger WHERE 1 = 1 ${filtered(sql, { ...filter, ...span })}
           ${below === undefined ? sql`` : sql`AND (at, id) < (${below.at}, ${below.id})`}
-          ORDER BY at DESC, id DESC LIMIT ${limit}`,
-      );
+          ORDER BY at DESC, id DESC LIMIT ${limit}`;
+      });
       return rows.map(readEntryRow);
     },
     async listPosted({ after, upTo, limit, ...filter }) {
@@ -80,7 +84,10 @@ export function ledgerStore(database: Database): LedgerStore {
   };
 }
 
-function filtered(sql: Sql, filter: LedgerFilter) {
+function filtered(
+  sql: Sql,
+  filter: Omit<LedgerFilter, "from" | "to"> & { from?: number | undefined; to?: number | undefined },
+) {
   const { keyId, model, requestId, from, to } = filter;
   return sql`${ofOrganizations(sql, filter)}
     ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}

@@ -10,6 +10,7 @@ import { type Integer, padded, toBit } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { bit, integer, json, nullable, table, text, time, type Column, type Row } from "../database/table.ts";
 import { readEntryRow } from "./booking.ts";
+import { chargedSpan } from "./charged-span.ts";
 
 /** Measured in fractions of milliseconds, kept in whole ones. */
 const duration: Column<number> = { read: Number, write: Math.round };
@@ -137,18 +138,27 @@ async function selectCharges(
   filter: RequestFilter,
   { below, limit }: Page,
 ): Promise<LedgerEntry[]> {
+  const span = await chargedSpan(sql, filter);
+  if (!span) return [];
   const isSuccess = sql`AND NOT EXISTS
     (SELECT 1 FROM request_log WHERE request_log.id = ledger.id AND request_log.is_failed = 1)`;
-  const rows = await sql<Row[]>`SELECT * FROM ledger WHERE ${shared(sql, filter, below)} AND kind = 'charge'
+  const rows = await sql<
+    Row[]
+  >`SELECT * FROM ledger WHERE ${shared(sql, { ...filter, ...span }, below)} AND kind = 'charge'
     ${filter.outcome === "succeeded" ? isSuccess : sql``}
     ORDER BY at DESC, id DESC LIMIT ${limit}`;
   return rows.map(readEntryRow);
 }
 
+interface Times {
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
 /** Conditions on the columns that both tables have. */
 function shared(
   sql: Sql,
-  { organizations, keyId, model, channel, requestId, from, to }: RequestFilter,
+  { organizations, keyId, model, channel, requestId, from, to }: Omit<RequestFilter, "from" | "to"> & Times,
   below: LedgerPosition | null,
 ) {
   return sql`1 = 1
