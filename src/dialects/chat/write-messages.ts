@@ -23,13 +23,15 @@ type Message = Readonly<Record<string, unknown>>;
 export function writeMessages({ system, turns, params }: Conversation, traits: VendorTraits): Message[] {
   for (const { role, parts } of turns) if (role === "user") checkDocuments(parts, params.turns ?? "messages");
   const messages = turns.flatMap((turn) => writeTurn(turn, traits));
-  return system.length > 0 ? [{ role: "system", content: joined(system) }, ...messages] : messages;
+  return system.length > 0
+    ? [{ role: "system", content: writeContent(system, traits) }, ...messages]
+    : messages;
 }
 
 function writeTurn(turn: Turn, traits: VendorTraits): Message[] {
   switch (turn.role) {
     case "system":
-      return [{ role: "system", content: joined(turn.parts) }];
+      return [{ role: "system", content: writeContent(turn.parts, traits) }];
     case "user":
       return writeUser(turn.parts, traits);
     case "assistant":

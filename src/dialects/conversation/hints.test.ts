@@ -6,6 +6,7 @@ import type { TextDialectName } from "../name.ts";
 import { readRequest as readNative } from "../native/text/index.ts";
 import { readRequest as readResponses } from "../responses/index.ts";
 import { textDialect, translate } from "../text.ts";
+import { expectHintsToBeNamed, HINT_CALLERS, TARGETS } from "../../../test/support/hint-laws.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 
 /* What callers of each protocol send unasked, to vendors of the others: nothing is refused, and all of it is named. */
@@ -344,4 +345,10 @@ test.each(["chat", "responses", "native"] as const)("a reference to a tool is te
   const { sent, ignored } = send({ caller: "messages", vendor, body: { messages, tools: [MESSAGES_TOOL] } });
   expect(JSON.stringify(sent)).toContain("Tool: look_up_city");
   expect(ignored).toEqual([]);
+});
+
+describe.each(Object.keys(HINT_CALLERS) as TextDialectName[])("random requests of %s", (caller) => {
+  test.each(TARGETS)("for $name: no hint refused, no content lost, and named what is missing", (target) => {
+    expectHintsToBeNamed(caller, target, 60);
+  });
 });

@@ -101,8 +101,9 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
   strict: { chat: true, messages: false, responses: true, native: false },
   cacheControl: {
     chat: {
-      when: "where the vendor takes it",
-      tells: ({ terms }) => terms.traits.takesCacheControl ?? false,
+      when: "where the vendor takes it, of users and instructions",
+      tells: ({ conversation, terms }) =>
+        terms.traits.takesCacheControl === true && !hasMarkElsewhere(conversation),
     },
     messages: true,
     responses: false,
@@ -172,6 +173,16 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
     default:
       return true;
   }
+}
+
+/** Vendors of chat take a mark of a cache only in parts of users and instructions (OpenRouter API, "Prompt caching"). */
+function hasMarkElsewhere({ tools, turns }: Conversation): boolean {
+  return (
+    tools.some(isMarked) ||
+    turns.some(({ role, parts }) =>
+      [...parts].some((part) => isMarked(part) && (role === "assistant" || part.type === "tool_result")),
+    )
+  );
 }
 
 function isMarked(part: object): boolean {
