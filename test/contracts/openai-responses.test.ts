@@ -163,9 +163,8 @@ test("whatever a caller of another protocol can say, the vendor takes", () => {
       ...tool,
       strict: tool.strict === true ? null : tool.strict,
     }));
-    const sampling = { topK: null, stop: [], seed: null, presencePenalty: null, frequencyPenalty: null };
     try {
-      raw = responses.writeConversation({ ...conversation, ...sampling, tools }, terms);
+      raw = responses.writeConversation({ ...conversation, stop: [], tools }, terms);
     } catch (error) {
       expect(error).toMatchObject({ isUnsent: true, param: expect.any(String) });
       expect(error).toBeInstanceOf(UpstreamError);

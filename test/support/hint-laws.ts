@@ -10,6 +10,12 @@ import { forward, textDialect, translate } from "../../src/dialects/text.ts";
 import type { ReasoningControl } from "../../src/domain/model.ts";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
 import { VENDORS } from "../../src/providers/openai-compatible/vendors.ts";
+import { findFault as findMessagesFault } from "../upstreams/anthropic/rules.ts";
+import type { ReceivedRequest } from "../upstreams/http-server.ts";
+import { readTextRequest } from "../upstreams/gemini/text-rules.ts";
+import { TEXT_MODELS } from "../upstreams/gemini/text-models.table.ts";
+import { findChatFault } from "../upstreams/openai/chat-rules.ts";
+import { findResponsesFault } from "../upstreams/openai/responses-rules.ts";
 import { policyFor } from "./usage-policy.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -42,6 +48,25 @@ export const TARGETS: readonly TargetKind[] = [
   ...kinds("native", undefined, "budget", "level"),
 ];
 
+/** Throws where the simulated vendor of a protocol, as strict as the real one, refuses the request. */
+function expectVendorToTake({ vendor, traits, reasoning }: TargetKind, raw: string): void {
+  const body = JSON.parse(raw);
+  const headers = { "content-type": "application/json", "anthropic-version": "2023-06-01" };
+  const request = { headers, body: Buffer.from(raw) } as unknown as ReceivedRequest;
+  if (vendor === "chat" && Object.keys(traits).length === 0)
+    expect(findChatFault(request, ["public"])).toBeUndefined();
+  if (vendor === "responses") expect(findResponsesFault(request, ["public"], "own")).toBeUndefined();
+  if (vendor === "messages") {
+    const thinking = reasoning === "adaptive" ? "adaptive" : "enabled";
+    const models = { public: { thinking, maxTokens: 30_000 } } as const;
+    expect(findMessagesFault(request, body, models, false)).toBeUndefined();
+  }
+  if (vendor === "native") {
+    const name = reasoning === "level" ? "gemini-3.8-flash" : "gemini-2.5-flash";
+    readTextRequest(body, TEXT_MODELS[name]!, { isVertex: false, isOwnSignature: () => true });
+  }
+}
+
 /** What is asked for. Each text is a word that stands nowhere else. */
 interface Content {
   system: boolean;
@@ -72,7 +97,12 @@ const contents: Arbitrary<Content> = fc
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk";
 const PDF = "JVBERi0xLjQK";
-const PARAMETERS = { type: "object", properties: { parameterword: { type: "string" } } };
+const PARAMETERS = {
+  type: "object",
+  properties: { parameterword: { type: "string" } },
+  required: ["parameterword"],
+  additionalProperties: false,
+};
 const SCHEMA = { type: "object", properties: { schemaword: { type: "string" } }, required: ["schemaword"] };
 
 /** The words that a vendor must get. */
@@ -466,6 +496,7 @@ export function expectHintsToBeNamed(
     // What is refused is the content, by the same name.
     if (typeof bare === "string") return expect(sent).toBe(bare);
     if (typeof sent === "string") throw new Error(`${sent} is refused`);
+    if (caller !== target.vendor) expectVendorToTake(target, sent.raw);
     const lost = wordsOf(caller === "responses" ? { ...content, stop: false } : content);
     expect(lost.filter((part) => !sent.raw.includes(part))).toEqual([]);
     const missing = Object.keys(hints).filter((name) => {
