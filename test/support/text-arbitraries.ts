@@ -253,6 +253,7 @@ export const conversations: Arbitrary<Conversation> = fc
       reasoning,
       verbosity: fc.option(fc.constantFrom("low", "medium", "high")),
       user: fc.option(word(20)),
+      cacheKey: fc.option(word(20)),
       ownHints: fc.constant([]),
       ownFields: fc.constant([]),
       params: fc.constant({}),

@@ -38,6 +38,7 @@ export function readConversation({ raw, parsed }: ChatPayload): Conversation {
     reasoning: readReasoning(body),
     verbosity: typed(body, "verbosity", "string"),
     user: typed(body, "safety_identifier", "string") ?? typed(body, "user", "string"),
+    cacheKey: typed(body, "prompt_cache_key", "string"),
     ownHints,
     ownFields,
     params: {
@@ -68,6 +69,7 @@ const PARAMS: Conversation["params"] = {
   reasoningVisibility: "reasoning.exclude",
   verbosity: "verbosity",
   user: "user",
+  cacheKey: "prompt_cache_key",
   strict: "tools.strict",
   cacheControl: "cache_control",
   detail: "detail",
@@ -96,7 +98,6 @@ const HINTS: ReadonlySet<string> = new Set([
   "metadata",
   "min_p",
   "prediction",
-  "prompt_cache_key",
   "prompt_cache_options",
   "prompt_cache_retention",
   "repetition_penalty",

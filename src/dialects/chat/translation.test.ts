@@ -42,6 +42,7 @@ const lawful: LawfulDialect<ChatRequest> = {
       toolChoice: tools.length > 0 ? conversation.toolChoice : null,
       parallelCalls: tools.length > 0 ? conversation.parallelCalls : null,
       reasoning: effort && { effort, budgetTokens: null, isVisible: null },
+      cacheKey: null,
     };
   },
   sayableStream: (reply) => ({ ...reply, parts: inRuns(reply.parts).flatMap(streamed) }),

@@ -48,7 +48,7 @@ test("hints of this protocol alone are named, and the label of a message", () =>
   const hints = {
     metadata: { a: "b" },
     prediction: { type: "content", content: "x" },
-    prompt_cache_key: "k",
+    prompt_cache_retention: "24h",
     min_p: 0.1,
   };
   const messages = [{ role: "user", name: "Ann", content: "x" }];

@@ -36,6 +36,7 @@ const CONVERSATION: Conversation = {
   reasoning: null,
   verbosity: null,
   user: null,
+  cacheKey: null,
   ownHints: [],
   ownFields: [],
   params: {},

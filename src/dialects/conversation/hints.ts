@@ -98,6 +98,8 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
     responses: shorterThan(64),
     native: false,
   },
+  // Of the vendors of chat only OpenAI takes a key, whose models are called by responses as well.
+  cacheKey: { chat: false, messages: false, responses: true, native: false },
   strict: { chat: true, messages: false, responses: true, native: false },
   cacheControl: {
     chat: {

@@ -28,6 +28,8 @@ export interface Conversation {
   verbosity: string | null;
   /** The caller's id of its own end user. */
   user: string | null;
+  /** Requests with the same key are likely to have a beginning in common, which the vendor may have cached. */
+  cacheKey: string | null;
   /** The caller's names of set hints that no other protocol has: labels, cache keys, bounds of the vendor's tools. */
   ownHints: readonly string[];
   /** The caller's names of set fields that no other protocol has and that are no hints, unknown ones among them. */
@@ -49,6 +51,7 @@ export type Hint =
   | "reasoningVisibility"
   | "parallelCalls"
   | "user"
+  | "cacheKey"
   | "strict"
   | "cacheControl"
   | "detail"

@@ -92,6 +92,7 @@ export function readConversation({ raw, parsed }: MessagesPayload): Conversation
     reasoning: readThinking(body),
     verbosity: null,
     user: isObject(metadata) && typeof metadata["user_id"] === "string" ? metadata["user_id"] : null,
+    cacheKey: null,
     ownHints,
     ownFields,
     params: isObject(body["thinking"]) ? PARAMS : BY_EFFORT,

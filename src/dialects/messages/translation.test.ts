@@ -59,6 +59,7 @@ const lawful: LawfulDialect<MessagesRequest> = {
       presencePenalty: null,
       frequencyPenalty: null,
       verbosity: null,
+      cacheKey: null,
       user,
       format:
         conversation.format?.type === "schema"

@@ -28,6 +28,7 @@ const BASE: Conversation = {
   reasoning: null,
   verbosity: null,
   user: null,
+  cacheKey: null,
   ownHints: [],
   ownFields: [],
   params: { turns: "input", temperature: "temp" },

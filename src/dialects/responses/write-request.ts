@@ -45,7 +45,8 @@ export function writeConversation(
     isShown: reasoning?.summary !== undefined || requested.reasoning?.isVisible === false,
   };
   const conversation = tellHints(telling, "responses", leaveOut);
-  const { isStream, system, temperature, topP, tools, toolChoice, parallelCalls, user } = conversation;
+  const { isStream, system, temperature, topP, tools, toolChoice, parallelCalls, user, cacheKey } =
+    conversation;
   const [instructions, ...more] = system;
   const turns = more.length === 0 ? conversation.turns : [systemTurn(more), ...conversation.turns];
   const hasTools = tools.length > 0;
@@ -67,6 +68,7 @@ export function writeConversation(
     ...(terms.model.reasoning &&
       reasoning?.effort !== "none" && { include: ["reasoning.encrypted_content"] }),
     ...(user !== null && { safety_identifier: user }),
+    ...(cacheKey !== null && { prompt_cache_key: cacheKey }),
   });
 }
 

@@ -40,6 +40,7 @@ export function readConversation({ raw, parsed }: NativePayload): Conversation {
     ...readConfig(body),
     verbosity: null,
     user: null,
+    cacheKey: null,
     ownHints: ownHintsOf(body),
     ownFields: [
       ...unknownNames(body, KNOWN),

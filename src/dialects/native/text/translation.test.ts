@@ -59,6 +59,7 @@ const lawful: LawfulDialect<NativeRequest> = {
       format: format && { ...format, name: null, strict: null, description: null, ...bare(format) },
       reasoning: reasoning && sayableReasoning(reasoning),
       verbosity: null,
+      cacheKey: null,
       user: null,
     };
   },
