@@ -57,9 +57,15 @@ test("any byte of a stream is its first byte, also without content", async () =>
 });
 
 test("a request that the vendor rejects is not sent to another target", async () => {
-  fleet.vendors[0]!.next("context-length");
+  fleet.vendors[0]!.next({ fault: "error-status", status: 400 });
   expect(await statusOf()).toBe(400);
   expect(hits()).toEqual([1, 0, 0]);
+});
+
+test("an input that is too long for one vendor is sent to the next", async () => {
+  fleet.vendors[0]!.next("context-length");
+  expect(await statusOf()).toBe(200);
+  expect(hits()).toEqual([1, 1, 0]);
 });
 
 test("an organization's own route replaces the configured one, with its weights", async () => {
