@@ -94,6 +94,13 @@ export const CHAT_FAULTS: readonly Fault[] = [
     tests: WRITER,
   },
   {
+    name: "what a completion asks for and a chat cannot say is dropped in silence",
+    file: "src/dialects/chat/completions.ts",
+    find: "if (value === null || neutral.includes(value)) continue;",
+    replace: "if (value !== undefined) continue;",
+    tests: ["test/spec/text-matrix.test.ts"],
+  },
+  {
     name: "an unknown field is dropped in silence",
     file: "src/dialects/conversation/untranslatable.ts",
     find: "if (!hints.has(name)) ownFields.push(name);",
