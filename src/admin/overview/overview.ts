@@ -38,6 +38,8 @@ export async function readOverview(
     span: series.interval,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
   };
+  // The figures of a page must not contradict each other: what was counted lately is in all of them.
+  await context.running?.writeCounts();
   const [sums, budgets, status, checklist] = await Promise.all([
     readSums(context.store.usage, where, { ...where, ...previousOf(series) }),
     fullestBudgets(context, organizationId, MAX_BUDGETS),

@@ -12,6 +12,7 @@ import { showToast } from "../../ui/overlay/toast.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
+import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { Details } from "../../ui/text/details.tsx";
 import { formatCount, formatDuration, formatShare } from "../../ui/text/format.ts";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
@@ -101,7 +102,6 @@ function Summary({ channel }: { channel: Channel }) {
 function LastErrors({ id }: { id: string }) {
   const { t } = useTranslation("providers");
   const query = useOperationQuery("requests.list", { channel: id, statusClass: "5xx", limit: 5 });
-  const rows = query.data?.data ?? [];
   return (
     <Card
       title={t("errors.title")}
@@ -111,19 +111,26 @@ function LastErrors({ id }: { id: string }) {
         </TextLink>
       }
     >
-      {query.data && rows.length === 0 && <p className="text-muted">{t("errors.none")}</p>}
-      <ul className="flex flex-col gap-2">
-        {rows.map((request) => (
-          <li key={request.id} className="flex flex-wrap items-baseline gap-x-3">
-            <Time at={request.at} />
-            <TextLink to="/requests/$id" params={{ id: request.id }}>
-              {request.requestId}
-            </TextLink>
-            <span>{request.model}</span>
-            <span className="text-muted">{request.code}</span>
-          </li>
-        ))}
-      </ul>
+      <QueryState query={query} skeleton={<Skeleton className="h-10 w-full" />}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p className="text-muted">{t("errors.none")}</p>
+          ) : (
+            <ul className="flex flex-col gap-2">
+              {data.map((request) => (
+                <li key={request.id} className="flex flex-wrap items-baseline gap-x-3">
+                  <Time at={request.at} />
+                  <TextLink to="/requests/$id" params={{ id: request.id }}>
+                    {request.requestId}
+                  </TextLink>
+                  <span>{request.model}</span>
+                  <span className="text-muted">{request.code}</span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </QueryState>
     </Card>
   );
 }
