@@ -452,4 +452,18 @@ export const REQUEST_FAULTS: readonly Fault[] = [
     replace: "",
     tests: ["src/server/entrance/idempotency.test.ts"],
   },
+  {
+    name: "prompts are exported although the operator does not want it",
+    file: "src/telemetry/otlp/record.ts",
+    find: "content: options.isContentExported && content",
+    replace: "content: content",
+    tests: ["src/telemetry/otlp/record.test.ts"],
+  },
+  {
+    name: "prompts are exported with secrets and personal data",
+    file: "src/telemetry/otlp/spans.ts",
+    find: "content: redactPersonal(text)",
+    replace: "content: text",
+    tests: ["src/telemetry/otlp/record.test.ts"],
+  },
 ];

@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { requestEvent } from "../../../test/support/request-event.ts";
+import { RequestContent } from "../../domain/request-content.ts";
+import type { RequestEvent } from "../../domain/request-event.ts";
+import { traceSampler } from "../../domain/trace.ts";
+import { measurementOf, spanRecordOf } from "./record.ts";
+import { contentAttributes } from "./spans.ts";
+
+const ID = "01a20b3e08b77085829f520201a534f5";
+
+function recordOf(about: Partial<RequestEvent>, isContentExported: boolean, ratio = 1) {
+  const options = { providerOf: () => "openai", isContentExported };
+  const event = requestEvent({ trace: traceSampler(ratio)(null, ID), ...about });
+  return spanRecordOf(event, measurementOf(event, options), options);
+}
+
+function logged(): RequestContent {
+  const content = new RequestContent('{"messages":[{"role":"user","content":"call +44 20 7946 0958"}]}', 1);
+  content.keepReply("sk-abcdef123456");
+  return content;
+}
+
+test("prompts and replies are exported only where operator and organization both want it", () => {
+  expect(recordOf({ content: logged() }, false)).toMatchObject({ content: null });
+  expect(recordOf({ content: null }, true)).toMatchObject({ content: null });
+  expect(recordOf({ content: logged() }, true)).toMatchObject({ content: { reply: "sk-abcdef123456" } });
+});
+
+test("exported content is redacted", () => {
+  const record = recordOf({ content: logged() }, true);
+  expect(record && contentAttributes(record)).toEqual({
+    "gen_ai.input.messages": '[{"role":"user","parts":[{"type":"text","content":"call [phone]"}]}]',
+    "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"[redacted]"}]}]',
+  });
+});
+
+test("a request that is not sampled has no spans", () => {
+  expect(recordOf({}, true, 0)).toBeNull();
+});
