@@ -73,6 +73,7 @@ const BODIES: readonly Growing[] = [
     route: "POST /v1/completions",
     kind: "fields",
     make: (count) => ({ model: "sandbox-chat", prompt: "x", max_tokens: 1, ...fields(count) }),
+    most: 997,
   },
   {
     route: "POST /v1/images/generations",

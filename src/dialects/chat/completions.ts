@@ -58,6 +58,9 @@ const REFUSED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonl
   ["functions", []],
 ]);
 
+/** The body is written anew as that of a chat, which takes long with many thousand fields. */
+const MAX_FIELDS = 1_000;
+
 const NAMES = knownNames(["model", "prompt", "provider", ...REFUSED.keys(), ...FIELDS.map(([name]) => name)]);
 
 /**
@@ -66,6 +69,8 @@ const NAMES = knownNames(["model", "prompt", "provider", ...REFUSED.keys(), ...F
  */
 export function readCompletion(bytes: Uint8Array): Completion {
   const { body } = readBody(bytes, []);
+  if (Object.keys(body).length > MAX_FIELDS)
+    throw new GatewayError("invalid_request_body", `A completion may have at most ${MAX_FIELDS} fields.`);
   refuseCaseVariants(body, NAMES);
   checkTypes(body, FIELDS);
   const rest: Record<string, unknown> = { ...body };
