@@ -26,6 +26,7 @@ export const PROGRAMS: readonly Program[] = [
     name: "Codex",
     npm: ["@openai/codex@0.169.0"],
     command: 'codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox "$PROMPT"',
+    repeats: "it repeats every 5xx and reads no header",
   },
   {
     name: "Gemini CLI",

@@ -48,10 +48,15 @@ async function runProgram(program: Program): Promise<void> {
   for (const scenario of SCENARIOS.filter(({ name }) => name.includes(values.scenario))) {
     if (scenario.name === "picture" && !program.seesPictures) continue;
     for (const vendor of vendorsOf(scenario)) {
-      const result = await runCell(program, scenario, { vendor, installed });
+      const result = await runCell(program, scenario, { vendor, installed }).catch(notRun);
       report(program, scenario, vendor, result);
     }
   }
+}
+
+/** A cell that did not come about must not end the others. */
+function notRun(error: unknown): CellResult {
+  return { isGood: false, text: "could not be run", requests: 0, output: String(error) };
 }
 
 /** Translations matter to content; what fails, fails alike for each of them. */
