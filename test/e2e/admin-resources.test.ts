@@ -126,6 +126,7 @@ test("keys come in pages that lose nothing while others are made, with their las
   await gateway.charged("first-use");
   const [found] = (await admin.act("GET", "/keys?search=FOUR")).data;
   expect(found).toMatchObject({ id: key.id, budgets: [{ amount: "5.00", period: "month" }] });
+  expect(Date.parse(found.lastSeenAt)).toBeGreaterThanOrEqual(Date.parse(found.lastUsedAt));
   expect(Date.parse(found.lastUsedAt)).toBeGreaterThan(Date.parse(found.createdAt) - 1000);
   expect(await refusal("GET", "/keys?cursor=nonsense")).toEqual([400, "invalid_input", "cursor"]);
   expect(await refusal("GET", "/keys?limit=5000")).toEqual([400, "invalid_input", "limit"]);

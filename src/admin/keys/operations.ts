@@ -109,7 +109,8 @@ async function withUse({ store }: AdminContext, keys: readonly KeyRecord[]) {
   const [lastUsed, budgets] = await Promise.all([store.keys.lastUsed(ids), store.budgets.ofKeys(ids)]);
   return keys.map((key) => ({
     ...key,
-    lastUsedAt: lastUsed.get(key.id) ?? null,
+    lastUsedAt: lastUsed.get(key.id)?.chargedAt ?? null,
+    lastSeenAt: lastUsed.get(key.id)?.seenAt ?? null,
     budgets: budgets.filter(({ keyId }) => keyId === key.id),
   }));
 }

@@ -44,6 +44,9 @@ export type KeyRecord = z.output<typeof keySchema> & {
 /** In lists, where it costs one look-up for all of them. */
 export const listedKeySchema = keySchema.extend({
   lastUsedAt: timeCodec.nullable().describe("When it was last charged for a request"),
+  lastSeenAt: timeCodec
+    .nullable()
+    .describe("When its last request came, also one that was refused or failed"),
   budgets: z.array(
     z.object({
       id: z.string(),

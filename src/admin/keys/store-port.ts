@@ -26,7 +26,7 @@ export interface KeyStore {
   /** The names of some keys, of deleted ones, too; of some organizations when named. */
   names(ids: readonly string[], organizationIds?: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns the time of the last charge of each key that has one. Unix milliseconds. */
-  lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, LastUse>>;
   /**
    * Writes what `change` makes of the key in its present state, so that no two changes undo each other. Returns the
    * key afterwards, null when there is none.
@@ -50,4 +50,12 @@ export interface KeyStore {
   ): Promise<boolean>;
   /** Deletes a key; all its secrets are refused from now on. False when there is no such key. */
   remove(id: string, by: Actor): Promise<boolean>;
+}
+
+/** When a key was used last, in Unix milliseconds. */
+interface LastUse {
+  /** The last charge; null for none. */
+  chargedAt: number | null;
+  /** The last request that was charged or recorded, also a refused one. */
+  seenAt: number;
 }

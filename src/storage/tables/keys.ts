@@ -130,11 +130,21 @@ function keySummaries(database: Database): Pick<KeyStore, "count" | "names" | "l
       if (ids.length === 0) return new Map();
       // One step of an index for each key, however many charges it has.
       const rows = await database.read(
-        (sql) => sql<{ id: string; at: Integer | null }[]>`
-          SELECT id, (SELECT MAX(at) FROM ledger WHERE key_id = api_keys.id) AS at FROM api_keys
-          WHERE id IN ${sql([...ids])}`,
+        (sql) => sql<{ id: string; charged: Integer | null; logged: Integer | null }[]>`
+          SELECT id, (SELECT MAX(at) FROM ledger WHERE key_id = api_keys.id) AS charged,
+            (SELECT MAX(at) FROM request_log WHERE key_id = api_keys.id) AS logged
+          FROM api_keys WHERE id IN ${sql([...ids])}`,
       );
-      return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, Number(at)] as const])));
+      const used = rows.filter(({ charged, logged }) => charged !== null || logged !== null);
+      return new Map(
+        used.map(({ id, charged, logged }) => [
+          id,
+          {
+            chargedAt: charged === null ? null : Number(charged),
+            seenAt: Math.max(Number(charged ?? 0), Number(logged ?? 0)),
+          },
+        ]),
+      );
     },
   };
 }

@@ -116,6 +116,13 @@ function useColumns(): TableColumn<ListedKey>[] {
       header: t("column.lastUsed"),
       cell: ({ lastUsedAt }) =>
         lastUsedAt === null ? <span className="text-muted">{t("never")}</span> : <Time at={lastUsedAt} />,
+      isOptional: true,
+    },
+    {
+      id: "lastSeen",
+      header: t("column.lastSeen"),
+      cell: ({ lastSeenAt }) =>
+        lastSeenAt === null ? <span className="text-muted">{t("never")}</span> : <Time at={lastSeenAt} />,
     },
     {
       id: "expires",
