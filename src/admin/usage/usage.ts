@@ -13,7 +13,7 @@ import { shareOf, spendingOf, spendView, totalOf, usageView } from "./totals.ts"
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Groups of a reading, by amount: as many as are usually asked for, and at most. */
-const USUAL_GROUPS = 100;
+const DEFAULT_GROUPS = 100;
 export const MAX_GROUPS = 10_000;
 /** Groups with points of their own. */
 const MAX_WITH_POINTS = 20;
@@ -31,7 +31,7 @@ const usageFilterSchema = z.strictObject({
 export const usageInputSchema = usageFilterSchema.extend({
   groupBy: z.enum(["model", "key", "organization", "channel"]).default("model"),
   currency: z.string().optional().describe("By default the one of most requests"),
-  limit: z.coerce.number().int().min(1).max(MAX_GROUPS).optional().describe(`${USUAL_GROUPS} by default`),
+  limit: z.coerce.number().int().min(1).max(MAX_GROUPS).optional().describe(`${DEFAULT_GROUPS} by default`),
 });
 
 /** Dimension of each grouping in sums, and the filter for some of its groups. */
@@ -47,7 +47,7 @@ export async function readUsage(
   context: AdminContext,
   input: z.output<typeof usageInputSchema>,
 ): Promise<z.input<typeof usageSchema>> {
-  const { groupBy, currency: wanted, limit = USUAL_GROUPS, ...filter } = input;
+  const { groupBy, currency: wanted, limit = DEFAULT_GROUPS, ...filter } = input;
   const { series, range, otherwise } = await usageRange(context, filter);
   const { by, filter: some } = GROUPS[groupBy];
   const { usage } = context.store;

@@ -14,9 +14,9 @@ export function turnsOf(prompt: string): KeptTurn[] | null {
     body["system"] ?? body["instructions"] ?? fieldsOf(body["systemInstruction"])?.["parts"],
   );
   const listed = [body["messages"], body["contents"], body["input"]].find(Array.isArray);
-  const said = typeof body["input"] === "string" ? [{ role: "user", content: body["input"] }] : listed;
-  if (!said) return null;
-  const turns = said.flatMap((turn: unknown) => {
+  const texts = typeof body["input"] === "string" ? [{ role: "user", content: body["input"] }] : listed;
+  if (!texts) return null;
+  const turns = texts.flatMap((turn: unknown) => {
     const { role, content, parts, type } = fieldsOf(turn) ?? {};
     return {
       role: String(role ?? type ?? "user"),
@@ -32,7 +32,7 @@ export function replyText(reply: string): string | null {
   if (!body) return null;
   const choices = Array.isArray(body["choices"]) ? body["choices"] : [];
   const candidates = Array.isArray(body["candidates"]) ? body["candidates"] : [];
-  const said = [
+  const texts = [
     textOf(body["content"]),
     ...choices.map((choice: unknown) => textOf(fieldsOf(fieldsOf(choice)?.["message"])?.["content"])),
     ...candidates.map((candidate: unknown) => textOf(fieldsOf(fieldsOf(candidate)?.["content"])?.["parts"])),
@@ -40,7 +40,7 @@ export function replyText(reply: string): string | null {
       ? body["output"].map((item: unknown) => textOf(fieldsOf(item)?.["content"]))
       : []),
   ];
-  return said.filter((text) => text !== "").join("\n\n") || null;
+  return texts.filter((text) => text !== "").join("\n\n") || null;
 }
 
 /** A text, or the texts of its parts; other parts are named. */

@@ -28,7 +28,7 @@ const DEFAULT_RANGE = "7d";
 /** The gateway lists no more groups at once. */
 const MAX_GROUPS = 10_000;
 /** Groups with a colour of their own in the chart. */
-const MAX_DRAWN = 7;
+const MAX_NAMED = 7;
 const GROUPS = ["model", "key", "organization", "channel"] as const;
 const STEPS = ["hour", "day", "month"] as const;
 
@@ -141,10 +141,10 @@ function SpendOverTime({ usage }: { usage: Usage }) {
   const narrow = useNarrowing();
   const { series, groups, currency, interval, isUnfinished } = usage;
   const times = useMemo(() => series.map(({ at }) => at), [series]);
-  const drawn = useMemo(() => {
+  const shown = useMemo(() => {
     const named = groups
       .filter(({ amount }) => Number(amount) > 0)
-      .slice(0, MAX_DRAWN)
+      .slice(0, MAX_NAMED)
       .map(({ id, name, points }) => ({
         name: id,
         label: name === "" ? t("usage.none") : name,
@@ -162,14 +162,14 @@ function SpendOverTime({ usage }: { usage: Usage }) {
   }, [groups, series, t]);
   return (
     <Card title={t("usage.chart")}>
-      {drawn.length === 0 ? (
+      {shown.length === 0 ? (
         <EmptyState>{t("usage.empty")}</EmptyState>
       ) : (
         <Chart
           kind="bar"
           label={t("usage.chart")}
           times={times}
-          series={drawn}
+          series={shown}
           interval={interval}
           isUnfinished={isUnfinished}
           onSelect={narrow}

@@ -75,7 +75,7 @@ function optionsOf(
   onIndex: (index: number | null) => void,
 ): uPlot.Options {
   const isOfDays = interval === "day" || interval === "month";
-  const drawn = series.map((each) => seriesOf(kind, each, times.length)).reverse();
+  const plotted = series.map((each) => seriesOf(kind, each, times.length)).reverse();
   const { color, borderTopColor } = getComputedStyle(element);
   const grid = { stroke: borderTopColor, width: 1 };
   const axis = { stroke: color, font: FONT, ticks: { show: false } };
@@ -112,7 +112,7 @@ function optionsOf(
         values: (_plot, splits) => splits.map((value) => format(value)),
       },
     ],
-    series: [{}, ...drawn, ...(isUnfinished ? drawn.map((each) => unfinished(kind, each)) : [])],
+    series: [{}, ...plotted, ...(isUnfinished ? plotted.map((each) => unfinished(kind, each)) : [])],
     ...(kind === "area" && {
       bands: series.slice(1).map((_, index): uPlot.Band => ({ series: [index + 1, index + 2] })),
     }),
