@@ -89,7 +89,7 @@ async function resolveTelemetry(
   if (pairs === null)
     report("telemetry.headers", "must be name=value,name=value with percent-encoded values");
   return {
-    endpoint: endpoint.replace(/\/+$/, ""),
+    endpoint: endpoint.endsWith("/") ? endpoint.slice(0, -1) : endpoint,
     headers: pairs ?? {},
     serviceName: service_name,
     sampleRatio: sample_ratio,
@@ -103,9 +103,10 @@ function headerPairs(text: string): Record<string, string> | null {
   try {
     return Object.fromEntries(
       pairs.map((pair) => {
-        const [, name, value] = /^\s*([\w.-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
-        if (name === undefined || value === undefined) throw new URIError(pair);
-        return [name, decodeURIComponent(value)];
+        const end = pair.indexOf("=");
+        const name = pair.slice(0, Math.max(end, 0)).trim();
+        if (!/^[\w.-]+$/.test(name)) throw new URIError(pair);
+        return [name, decodeURIComponent(pair.slice(end + 1).trim())];
       }),
     );
   } catch (error) {

@@ -1,5 +1,6 @@
 import { MASK } from "../../admin/channels/schema.ts";
 import type { ShippedModel } from "../../config/index.ts";
+import { formatNanos } from "../../lib/money.ts";
 
 /** Fields of an object, as they stand in the document of `config import`. */
 type Item = Record<string, unknown>;
@@ -39,6 +40,9 @@ export interface SourceModel {
   /** US dollars for a million tokens by category, as decimals. */
   perMillion?: Record<string, string> | undefined;
 }
+
+/** Nano-units of one unit of money. */
+const NANOS = 1_000_000_000;
 
 /** Output and vector of a model that neither the source nor the catalogue describes. */
 const ASSUMED = { max_output_tokens: 16_384, dimensions: 1536 } as const;
@@ -133,12 +137,9 @@ export class ImportDraft {
 
 /** A name as an id: lower-case letters, digits and dashes, at most 64. */
 export function idOf(name: string): string {
-  const id = name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "")
-    .slice(0, 60);
-  return id === "" ? "imported" : id;
+  const words = name.toLowerCase().split(/[^a-z0-9]+/);
+  const id = words.filter((word) => word !== "").join("-");
+  return id === "" ? "imported" : id.slice(0, 60);
 }
 
 /** The id itself, or with the first number that makes it one of its own. */
@@ -159,7 +160,5 @@ export function perMillionOf(perToken: number): string {
 
 /** An amount as a decimal of at most nine places. */
 export function decimalOf(amount: number): string {
-  return Number(amount.toPrecision(12))
-    .toFixed(9)
-    .replace(/\.?0+$/, "");
+  return formatNanos(BigInt(Math.round(amount * NANOS)));
 }

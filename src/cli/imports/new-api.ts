@@ -171,7 +171,7 @@ function sourceOf(
   }
   const keys = (key ?? "").split("\n").filter((line) => line !== "");
   if (keys.length > 1) draft.note(`channel ${name}`, `has ${keys.length} keys: the first one is carried`);
-  const address = baseUrl?.replace(/\/+$/, "");
+  const address = baseUrl?.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
   return {
     provider,
     baseUrl: address
