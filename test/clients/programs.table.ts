@@ -76,7 +76,7 @@ export const PROGRAMS: readonly Program[] = [
   { name: "LiteLLM", pip: ["litellm==1.109.1"], loop: "chat.py" },
   {
     name: "LangChain for Python",
-    pip: ["langchain==1.5.0", "langchain-openai==1.7.4"],
+    pip: ["langchain==1.4.7", "langchain-openai==1.7.3"],
     loop: "langchain.py",
   },
   { name: "Pydantic AI", pip: ["pydantic-ai-slim[openai]==2.68.0"], loop: "pydantic_ai.py" },
