@@ -126,8 +126,9 @@ function fillNames(
 ): void {
   run(`INSERT INTO organizations (id, name, currency, is_disabled, models, settings, limits, routes, created_at, revision)
     SELECT 'org_' || i, 'Organization ' || i, 'USD', 0, '"*"', '{}', '{}', '{}', 0, 0 FROM ${numbers(0, 50)}`);
-  run(`INSERT INTO api_keys (id, organization_id, name, hint, hash, scopes, models, limits, is_disabled, created_at, revision)
-    SELECT 'key_' || i, 'org_' || (i % 50), 'Key ' || i, 'gk_', 'hash_' || i, '["ai:*"]', '"*"', '{}', 0, 0, 0
+  run(`INSERT INTO api_keys (id, organization_id, name, hint, hash, scopes, models, limits, is_disabled, created_at,
+      revision, refuse_ignored)
+    SELECT 'key_' || i, 'org_' || (i % 50), 'Key ' || i, 'gk_', 'hash_' || i, '["ai:*"]', '"*"', '{}', 0, 0, 0, 0
     FROM ${numbers(0, 500)}`);
   run(`INSERT INTO request_log (id, request_id, at, route, method, path, organization_id, key_id, model, status, code,
       duration_ms, is_stream, is_failed, is_charged, attempts)
