@@ -186,7 +186,7 @@ test("LiteLLM's models, routes, fallbacks, prices, keys, teams and budgets are i
   });
   expect(models?.["house"]).toMatchObject({
     max_output_tokens: 128_000,
-    price: { per_million: { input: "2.5", output: "15" } },
+    price: { per_million: { input: "2.50", output: "15.00" } },
     route: {
       strategy: "weighted",
       targets: [
@@ -202,8 +202,8 @@ test("LiteLLM's models, routes, fallbacks, prices, keys, teams and budgets are i
     key_ci: { organizationId: "research", name: "ci", models: ["house"], limits: { requestsPerMinute: 60 } },
   });
   expect(budgets).toMatchObject({
-    budget_research: { amount: "500", period: "month" },
-    budget_key_ci: { keyId: "key_ci", amount: "12.5", period: "day" },
+    budget_research: { amount: "500.00", period: "month" },
+    budget_key_ci: { keyId: "key_ci", amount: "12.50", period: "day" },
   });
   expect(imported.notes).toEqual([
     "warning: model odd has a target that is left out: the vendor of watsonx/granite is not known here",
@@ -227,7 +227,7 @@ test("new-api's channels, prices and tokens are imported", async () => {
     "gpt-other": {
       type: "chat",
       max_output_tokens: 16_384,
-      price: { per_million: { input: "2.5", output: "10" } },
+      price: { per_million: { input: "2.50", output: "10.00" } },
       route: {
         strategy: "ordered",
         targets: [
@@ -238,7 +238,7 @@ test("new-api's channels, prices and tokens are imported", async () => {
     },
   });
   expect(keys).toMatchObject({ key_app: { models: ["gpt-other"] }, key_off: { isDisabled: true } });
-  expect(budgets).toMatchObject({ budget_key_app: { keyId: "key_app", amount: "2", period: "total" } });
+  expect(budgets).toMatchObject({ budget_key_app: { keyId: "key_app", amount: "2.00", period: "total" } });
   expect(imported.notes).toEqual([
     "warning: channel Main serves everybody here: the groups vip are not carried",
     "warning: channel Spare has 2 keys: the first one is carried",
@@ -260,7 +260,7 @@ test("Portkey's configs and keys are imported", async () => {
     shared: { route: { strategy: "weighted", targets: [{ weight: 750 }, { weight: 250 }] } },
   });
   expect(keys).toMatchObject({ key_backend: { name: "backend", limits: { requestsPerMinute: 100 } } });
-  expect(budgets).toMatchObject({ budget_key_backend: { amount: "50", period: "month" } });
+  expect(budgets).toMatchObject({ budget_key_backend: { amount: "50.00", period: "month" } });
   expect(imported.notes).toEqual([
     "warning: channel main-258f4d has no known credential: write it in place of ********",
     "warning: config house has retry, which is not carried",
