@@ -73,7 +73,7 @@ export const PROGRAMS: readonly Program[] = [
   { name: "OpenAI for Python", pip: ["openai==3.54.0"], loop: "chat.py" },
   { name: "Anthropic for Python", pip: ["anthropic==2.12.0"], loop: "anthropic.py" },
   { name: "Google Gen AI for Python", pip: ["google-genai==3.4.0"], loop: "google_genai.py" },
-  { name: "LiteLLM", pip: ["litellm==1.109.1"], loop: "chat.py" },
+  { name: "LiteLLM", pip: ["litellm==1.100.0"], loop: "chat.py" },
   {
     name: "LangChain for Python",
     pip: ["langchain==1.4.7", "langchain-openai==1.7.3"],
