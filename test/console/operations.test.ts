@@ -266,11 +266,11 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
       ["/models?search=sandbox-a", "Sandbox A"],
       ["/models/detail?model=sandbox-a", "Called first"],
       ["/models/detail?model=claude-opus-5", "No channel serves it yet"],
-      ["/models/providers", "In service"],
+      ["/models/providers", "Working"],
       ["/models/providers/add?provider=ollama", "the built-in sandbox and its models end"],
       ["/models/providers/add", "OpenAI"],
       ["/models/providers/add?provider=bedrock", "Region"],
-      ["/models/providers/sandbox", "In service"],
+      ["/models/providers/sandbox", "Working"],
     ] as const;
     for (const [path, text] of PAGES)
       test(`${path} can be used by anybody, and neither moves nor overflows`, async () => {

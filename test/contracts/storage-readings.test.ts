@@ -94,6 +94,9 @@ const READINGS: Readonly<Record<string, (admin: AdminStore) => Promise<unknown>>
   "webhooks.list": (admin) => admin.webhooks.list(),
   "webhooks.deliveries": (admin) => admin.webhooks.deliveries({ limit: 10 }),
   "alerts.page": (admin) => admin.alerts.page({ limit: 10 }),
+  "alerts.notices": (admin) => admin.alerts.notices(["event_a"]),
+  "alerts.ejections": (admin) => admin.alerts.ejections(),
+  "alerts.undelivered": (admin) => admin.alerts.undelivered(),
   "alerts.events": (admin) => admin.alerts.events({ limit: 10 }),
   "ledger.charges": (admin) =>
     admin.ledger.charges({ organizationId: "org_a", model: "m", from: 0, to: 10 ** 13, after: null }),

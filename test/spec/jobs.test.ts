@@ -102,7 +102,7 @@ describe("a submission", () => {
     const silent = { stream: true, user: "me", style: "vivid" };
     const body = { model: "gemini-3.1-flash-image", contents, n: 3, size: "1K", ...silent };
     const accepted = await call("/api/jobs", { body });
-    expect(accepted.headers.get("x-gateway-ignored-params")).toBe("n, size");
+    expect(accepted.headers.get("x-gateway-ignored-params")).toBe("n, size, stream");
     const { id } = (await accepted.json()) as { id: string };
     expect((await untilStatus(fixture.gateway, id)).status).toBe("completed");
     expect(Object.keys(fixture.vendors.gemini.hits.at(-1)!.json() as object)).toEqual(["contents"]);
