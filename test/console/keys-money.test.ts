@@ -49,6 +49,12 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await console.page.keyboard.type("0.33");
     await console.see("$0.33");
     expect(await console.accessibilityFindings()).toEqual([]);
+    // From 0.01: a slip of a digit is asked about.
+    await tabTo(console.page, "Apply");
+    await console.page.keyboard.press("Enter");
+    await console.see("A price changes by a factor of ten or more");
+    await tabTo(console.page, "Yes, this is meant");
+    await console.page.keyboard.press("Space");
     await tabTo(console.page, "Apply");
     await console.page.keyboard.press("Enter");
     await console.see("The price was changed");

@@ -198,8 +198,8 @@ test("an organization's own members create ten thousand keys for it and no more"
   const database = new Database(join(gateway.dataDirectory, "gateway.sqlite"));
   database.run("PRAGMA busy_timeout = 10000");
   database.run(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-    INSERT INTO api_keys (id, organization_id, name, hint, hash, scopes, models, limits, is_disabled, created_at, revision)
-    SELECT 'many_' || i, 'acme', 'Many', 'gk_', 'hash_' || i, scopes, models, limits, 0, created_at, revision
+    INSERT INTO api_keys (id, organization_id, name, hint, hash, scopes, models, limits, refuse_ignored, is_disabled, created_at, revision)
+    SELECT 'many_' || i, 'acme', 'Many', 'gk_', 'hash_' || i, scopes, models, limits, refuse_ignored, 0, created_at, revision
     FROM api_keys, n WHERE id = '${first.id}'`);
   database.close();
   const refused = await tenant.send("POST", "/keys", key("Too many"));
