@@ -102,7 +102,7 @@ describe("a failure", () => {
     ["internal error", "overloaded", 500, undefined, { fault: "error-status", text: "INTERNAL" }],
     ["overload", "overloaded", 503, 3, { fault: "error-status", text: "UNAVAILABLE", retryAfter: "3" }],
     ["deadline", "overloaded", 504, undefined, { fault: "error-status", text: "DEADLINE_EXCEEDED" }],
-    ["payload too large", "rejected", 413, undefined, { fault: "error-status", status: 413 }],
+    ["payload too large", "too_large", 413, undefined, { fault: "error-status", status: 413 }],
     ["status nobody expects", "broken", 418, undefined, { fault: "error-status", status: 418 }],
   ] as const)(
     "by %s is %s, status %p, retryAfterSeconds %p",

@@ -111,7 +111,7 @@ describeErrorRows(
     ["forbidden", "broken", true],
     ["unknown-model", "broken", true],
     ["timeout", "overloaded"],
-    ["too-large", "rejected"],
+    ["too-large", "too_large"],
     ["throttled", "limited"],
     ["broken", "overloaded"],
     ["provider-down", "overloaded"],

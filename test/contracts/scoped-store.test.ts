@@ -3,6 +3,7 @@ import { AdminError } from "../../src/admin/admin-error.ts";
 import type { AdminStore } from "../../src/admin/admin-store.ts";
 import type { Access } from "../../src/admin/roles.ts";
 import { scopedStore } from "../../src/admin/scoped/store.ts";
+import type { Database } from "../../src/storage/database/sql.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { aMember, anAlert, aPrice, aSession, aToken, aWebhook, fill } from "../support/full-store.ts";
@@ -113,6 +114,12 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.alerts.events(PAGE),
     (s) => s.alerts.events({ ...PAGE, organizationId: "theirs" }),
   ],
+  "alerts.notices": [
+    async (s) => [...(await s.alerts.notices(["event_theirs"])).values()],
+    async (s) => [...(await s.alerts.notices(["event_theirs"], ["theirs"])).values()],
+  ],
+  "alerts.ejections": [(s) => s.alerts.ejections()],
+  "alerts.undelivered": [(s) => s.alerts.undelivered(), (s) => s.alerts.undelivered(["theirs"])],
   "jobs.get": [(s) => s.jobs.get("job_theirs")],
   "jobs.list": [(s) => s.jobs.list(PAGE), (s) => s.jobs.list({ ...PAGE, organizationId: "theirs" })],
   "configuration.list": [],
@@ -219,6 +226,9 @@ const OWN: readonly Call[] = [
   (s) => s.prices.page({ ...PAGE, organizationId: "mine" }),
   (s) => s.webhooks.list(),
   (s) => s.alerts.page(PAGE),
+  async (s) => [...(await s.alerts.notices(["event_mine"])).values()],
+  (s) => s.alerts.ejections(),
+  (s) => s.alerts.undelivered(),
   (s) => s.members.list(),
   (s) => s.sessions.list("user_mine"),
   (s) => s.adminTokens.list(),
@@ -233,6 +243,19 @@ const OWN: readonly Call[] = [
   (s) => s.audit.list({ ...PAGE, subject: "key_mine" }),
 ];
 
+/** A message that was not delivered, and a target that is out of service, of one organization. */
+async function addAlertTraces(database: Database, organization: string): Promise<void> {
+  const now = Date.now();
+  await database.begin(async (sql) => {
+    await sql`INSERT INTO mails (id, organization_id, recipient, subject, body, event_id, status, attempts, next_at,
+        created_at, last_result)
+      VALUES (${`mail_${organization}`}, ${organization}, ${`${organization}@example.com`}, '', '',
+        ${`event_${organization}`}, 'failed', 1, ${now}, ${now}, ${`refused for ${organization}`})`;
+    await sql`INSERT INTO ejected_targets (process_id, target, organization_id, reason, since, seen_at)
+      VALUES ('process', ${`channel/${organization}`}, ${organization}, 'account', ${now}, ${now})`;
+  });
+}
+
 onEachDatabase("The store of a member of one organization", (databases) => {
   let stores: Stores;
   let scoped: AdminStore;
@@ -242,6 +265,7 @@ onEachDatabase("The store of a member of one organization", (databases) => {
     await migrate(database);
     stores = storesOn(database);
     for (const organization of ["mine", "theirs"]) await fill(stores, organization);
+    for (const organization of ["mine", "theirs"]) await addAlertTraces(database, organization);
     await stores.admin.members.create(aMember("user_all", "*"), BY);
     await stores.admin.prices.add(aPrice("price_default", null), BY);
     const member = (await stores.admin.members.get("user_mine"))!;

@@ -20,8 +20,11 @@ export interface AlertAdminStore {
   events(
     page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
   ): Promise<AlertEvent[]>;
-  /** The messages about events, by the id of each. */
-  notices(eventIds: readonly string[]): Promise<ReadonlyMap<string, AlertNotice[]>>;
+  /** The messages about events of these organizations, or of all, by the id of each. */
+  notices(
+    eventIds: readonly string[],
+    organizationIds?: readonly string[],
+  ): Promise<ReadonlyMap<string, AlertNotice[]>>;
   /** Targets that processes held out of service when they last noted them; null is every organization. */
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**

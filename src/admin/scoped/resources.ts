@@ -79,7 +79,11 @@ export const scopedResources = {
       update: async (id, ...change) => ((await get(id)) ? await store.update(id, ...change) : null),
       remove: async (id, by) => (await get(id)) !== null && (await store.remove(id, by)),
       events: filteredOwn(scope, (page) => store.events(page)),
-      notices: (ids) => store.notices(ids),
+      notices: (eventIds, ids = scope.organizations) =>
+        store.notices(
+          eventIds,
+          ids.filter((id) => isWithin(scope, id)),
+        ),
       ejections: async () =>
         (await store.ejections()).filter(
           ({ organizationId }) => organizationId === null || isWithin(scope, organizationId),

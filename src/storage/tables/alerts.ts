@@ -105,7 +105,7 @@ export function alertAdminStore(database: Database): AlertAdminStore {
       );
       return rows.map(alertEvents.read);
     },
-    notices: (eventIds) => readNotices(database, eventIds),
+    notices: (eventIds, organizationIds) => readNotices(database, eventIds, organizationIds),
     ejections: () => readEjected(database),
     undelivered: (organizationIds) => readUndelivered(database, organizationIds),
   };
@@ -118,6 +118,7 @@ async function findAlert(sql: Sql, id: string): Promise<AlertRecord | null> {
 async function readNotices(
   database: Database,
   eventIds: readonly string[],
+  organizationIds: readonly string[] | undefined,
 ): Promise<Map<string, AlertNotice[]>> {
   const notices = new Map<string, AlertNotice[]>();
   if (eventIds.length === 0) return notices;
@@ -125,9 +126,10 @@ async function readNotices(
     (sql) => sql<(Omit<AlertNotice, "attempts"> & { event_id: string; attempts: Integer })[]>`
       SELECT event_id, 'mail' AS way, recipient AS "to", CASE status WHEN 'sent' THEN 'delivered' ELSE status END AS status,
         attempts, last_result AS result
-      FROM mails WHERE event_id IN ${sql(padded(eventIds))}
+      FROM mails WHERE event_id IN ${sql(padded(eventIds))} ${ofOrganizations(sql, { organizationIds })}
       UNION ALL SELECT event_id, 'webhook' AS way, url AS "to", status, attempts, last_result AS result
-      FROM webhook_deliveries WHERE event_id IN ${sql(padded(eventIds))}`,
+      FROM webhook_deliveries
+      WHERE event_id IN ${sql(padded(eventIds))} ${ofOrganizations(sql, { organizationIds })}`,
   );
   for (const { event_id: id, way, to, status, attempts, result } of rows)
     notices.set(id, [...(notices.get(id) ?? []), { way, to, status, attempts: Number(attempts), result }]);
