@@ -162,7 +162,7 @@ describe("a failure", () => {
     { behaviour: { fault: "error-status", status: 529 }, kind: "overloaded", status: 529 },
     {
       behaviour: { fault: "context-length" },
-      kind: "rejected",
+      kind: "too_long",
       status: 400,
       param: "messages",
       publicMessage:

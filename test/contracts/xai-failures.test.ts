@@ -35,7 +35,7 @@ describe("a failure", () => {
     [{ fault: "error-status", status: 400 }, "rejected"],
     [{ fault: "error-status", status: 422 }, "rejected"],
     [{ fault: "error-status", status: 422, text: "nested" }, "rejected"],
-    [{ fault: "error-status", status: 413, text: "nested" }, "rejected"],
+    [{ fault: "error-status", status: 413, text: "nested" }, "too_large"],
     [{ fault: "error-status", status: 401, text: "nested" }, "account"],
     [{ fault: "error-status", status: 402 }, "account"],
     [{ fault: "error-status", status: 403, text: "sentence" }, "broken"],
@@ -50,7 +50,7 @@ describe("a failure", () => {
     vendor.next(behaviour);
     const error = await failureOf(generate());
     expect(error.kind).toBe(kind);
-    expect(error.publicMessage).toBe(kind === "rejected" ? "Trouble." : undefined);
+    expect(error.publicMessage).toBe(["rejected", "too_large"].includes(kind) ? "Trouble." : undefined);
     expect(vendor.hits).toHaveLength(1);
   });
 

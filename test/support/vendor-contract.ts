@@ -108,7 +108,7 @@ export function describeErrorRows(
       expect(error).toMatchObject({ kind, isAmbiguous: false, isByRequest });
       expect(error.retryAfterSeconds).toBe(kind === "account" ? undefined : 5);
       expect(error.publicMessage ?? "").not.toMatch(/\b(bfl|fal|replicate|openrouter|aliyun|black-forest)/i);
-      const isPublic = kind === "rejected" || kind === "refused";
+      const isPublic = ["rejected", "refused", "too_large", "too_long"].includes(kind);
       expect(error.publicMessage !== undefined).toBe(isPublic);
       expect((await failureOf(generate())).kind).toBe(kind);
       if (!inSuccess) return;

@@ -654,8 +654,6 @@ CREATE TABLE webhook_endpoints (
   id TEXT NOT NULL PRIMARY KEY,
   organization_id TEXT NOT NULL,
   url TEXT,
-  -- Of the body of messages about alerts, where the address takes another than the gateway's own.
-  template TEXT,
   secret TEXT NOT NULL,
   previous_secret TEXT,
   previous_until BIGINT,
