@@ -137,10 +137,14 @@ router_settings: {routing_strategy: least-busy, model_group_alias: {fast: spare}
   },
 } as const;
 
-async function importFrom(source: keyof typeof SOURCES, replaced: Record<string, string> = {}) {
+async function importFrom(
+  source: keyof typeof SOURCES,
+  replaced: Record<string, string> = {},
+  files: Record<string, string> = SOURCES[source],
+) {
   const folder = await mkdtemp(`${tmpdir()}/import-`);
   const paths = await Promise.all(
-    Object.entries(SOURCES[source]).map(async ([name, content]) => {
+    Object.entries(files).map(async ([name, content]) => {
       await Bun.write(`${folder}/${name}`, content);
       return `${folder}/${name}`;
     }),
@@ -267,6 +271,26 @@ test("Portkey's configs and keys are imported", async () => {
     "warning: config shared has a target that is left out: the vendor lost is not known here",
   ]);
   await imported.expectApplied(["The secret of the key key_backend"]);
+});
+
+test("shares of requests keep their proportion, large ones and fractions too", async () => {
+  const weightsOf = async (weights: readonly string[]) => {
+    const targets = weights.map(
+      (weight, index) =>
+        `  - {model_name: house, litellm_params: {model: openai/gpt-${index}, api_key: none, ${weight}}}\n`,
+    );
+    const spare = "  - {model_name: spare, litellm_params: {model: openai/spare, api_key: none}}\n";
+    const fallbacks = "litellm_settings: {fallbacks: [{house: [spare]}]}\n";
+    const files = { "config.yaml": `model_list:\n${targets.join("")}${spare}${fallbacks}` };
+    await using imported = await importFrom("litellm", {}, files);
+    const { house } = imported.document["models"] as Record<
+      "house",
+      { route: { targets: { weight: number }[] } }
+    >;
+    return house.route.targets.map(({ weight }) => weight);
+  };
+  expect(await weightsOf(["rpm: 20000", "rpm: 5000"])).toEqual([1_000_000, 250_000, 1]);
+  expect(await weightsOf(["weight: 0.7", "weight: 0.3"])).toEqual([700, 300, 1]);
 });
 
 test("what is there already stays, and a second import changes nothing", async () => {

@@ -25,6 +25,7 @@ export interface SourceChannel {
 export interface SourceTarget {
   channel: string;
   upstreamModel: string;
+  /** In any unit, as the source has it; also a fraction. */
   weight: number;
 }
 
@@ -46,6 +47,9 @@ const NANOS = 1_000_000_000;
 
 /** Output and vector of a model that neither the source nor the catalogue describes. */
 const ASSUMED = { max_output_tokens: 16_384, dimensions: 1536 } as const;
+
+/** Largest weight of a target. */
+const MAX_WEIGHT = 1_000_000;
 
 /** The document that an importer makes, and notes of what it could not carry. */
 export class ImportDraft {
@@ -84,12 +88,13 @@ export class ImportDraft {
 
   /** Adds a model; what its source does not say comes from the catalogue, else it is assumed and noted. */
   model(id: string, source: SourceModel): void {
+    const weights = wholeWeights(source.targets.map(({ weight }) => weight));
     const route = {
       strategy: source.strategy,
-      targets: source.targets.map(({ channel, upstreamModel, weight }) => ({
+      targets: source.targets.map(({ channel, upstreamModel }, index) => ({
         channel,
         upstream_model: upstreamModel,
-        ...(source.strategy === "weighted" && { weight }),
+        ...(source.strategy === "weighted" && { weight: weights[index] }),
       })),
     };
     const price = source.perMillion && { per_million: source.perMillion };
@@ -135,7 +140,14 @@ export class ImportDraft {
   }
 }
 
-/** A name as an id: lower-case letters, digits and dashes, at most 64. */
+/** Weights of a route in the same proportion as these, none below 1. */
+function wholeWeights(weights: readonly number[]): number[] {
+  const scale = weights.every(Number.isInteger) ? 1 : 1000;
+  const factor = Math.min(scale, MAX_WEIGHT / Math.max(...weights));
+  return weights.map((weight) => Math.max(1, Math.round(weight * factor)));
+}
+
+/** A name as an id: lower-case letters, digits and dashes, at most 60, so that a number fits behind. */
 export function idOf(name: string): string {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
   const id = words.filter((word) => word !== "").join("-");

@@ -189,7 +189,7 @@ function targetOf(
   return {
     channel,
     upstreamModel: isKnown ? model.slice(slash + 1) : model,
-    weight: Math.max(1, Math.round(weight ?? rpm ?? 1)),
+    weight: weight || rpm || 1,
   };
 }
 
@@ -206,7 +206,7 @@ function credentialOf(
   return value || undefined;
 }
 
-/** Appends the targets of fallbacks; those of a shared route are drawn once in a thousand requests. */
+/** Appends the targets of fallbacks. In a weighted route they get at most a thousandth of the requests: no weight is 0. */
 function addFallbacks(
   draft: ImportDraft,
   models: Map<string, SourceModel>,
@@ -224,11 +224,7 @@ function addFallbacks(
       draft.note(`fallbacks of ${name}`, `lack ${missing.join(", ")}, which are not models here`);
     const fresh = added.filter((target) => !model.targets.some((known) => isSame(known, target)));
     if (model.strategy === "weighted" && fresh.length > 0) {
-      const scale = (target: SourceTarget) => ({
-        ...target,
-        weight: Math.min(target.weight * 1000, 1_000_000),
-      });
-      model.targets = model.targets.map(scale);
+      model.targets = model.targets.map((target) => ({ ...target, weight: target.weight * 1000 }));
       draft.note(
         `fallbacks of ${name}`,
         "stand behind a shared route: each gets a thousandth of the requests",

@@ -126,7 +126,7 @@ function importChannels(
     for (const model of wordsOf(channel.models)) {
       const mapped = mapping[model];
       const upstreamModel = typeof mapped === "string" ? mapped : model;
-      const target = { channel: id, upstreamModel, weight: Math.max(1, channel.weight ?? 1) };
+      const target = { channel: id, upstreamModel, weight: channel.weight ?? 1 };
       offers.set(model, [...(offers.get(model) ?? []), { channel, target }]);
     }
     if (channel.group && channel.group !== "default")

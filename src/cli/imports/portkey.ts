@@ -144,7 +144,7 @@ function targetOf(
   return {
     channel,
     upstreamModel: leaf.override_params?.model ?? name,
-    weight: Math.max(1, Math.round((leaf.weight ?? 1) * (Number.isInteger(leaf.weight ?? 1) ? 1 : 1000))),
+    weight: leaf.weight ?? 1,
   };
 }
 
