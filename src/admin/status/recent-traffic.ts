@@ -57,7 +57,7 @@ function medians(sums: readonly TrafficSum[]): Map<string, number> {
 const NOT_FAILED: ReadonlySet<string> = new Set(["", "rejected", "refused", "caller_gone", "stopped"]);
 
 /** True when a call failed at the vendor, or a request at the gateway or a vendor; a caller's mistake is none. */
-export function isFailure({ route, code }: Pick<TrafficSum, "route" | "code">): boolean {
+function isFailure({ route, code }: Pick<TrafficSum, "route" | "code">): boolean {
   if (route === ATTEMPT_ROUTE) return !NOT_FAILED.has(code);
   return code in ERROR_CODES && ERROR_CODES[code as keyof typeof ERROR_CODES].status >= 500;
 }
@@ -103,7 +103,7 @@ export function recentFailures(sums: readonly TrafficSum[], now: number): Failur
   return { failed, all, minutes, since: troubleSince(byMinute, newest), code: mostOf(failures) };
 }
 
-/** Goes back over all minutes whose calls mostly failed. */
+/** Goes back over the minutes in each of which at least a tenth failed. */
 function troubleSince(
   byMinute: ReadonlyMap<number, readonly TrafficSum[]>,
   newest: readonly number[],

@@ -57,12 +57,13 @@ export function requestCauses({ requests }: RecentTraffic, now: number): StatusC
 
 /** Fewest calls that show that a vendor is slow. */
 const FEW_SLOW = 3;
-/** A call waits for long after this, and after so many times what is usual; without a usual time, after a minute. */
+/** A call is slow when it takes longer than this and than so many times what is usual for its channel. */
 const LONG_MS = 10_000;
 const TIMES_USUAL = 8;
+/** The same where it is not known what is usual. */
 const UNKNOWN_MS = MINUTE_MS;
 
-/** Channels whose calls wait, or were answered, far later than is usual for them. */
+/** Channels of which several calls wait for long, or most of the last ones took half of that to be answered. */
 export function slowCauses(
   { calls, usualMs }: RecentTraffic,
   waiting: readonly WaitingCall[],
@@ -93,8 +94,8 @@ export function slowCauses(
         subject: channel,
         organizationId: null,
         since: longest > 0 ? now - longest : null,
-        message: `${channel} takes ${seconds} s to answer${usual === undefined ? "" : `, usually ${usually} s`}.`,
-        figures: { channel, seconds, usual: usually, calls: long.length },
+        message: `${channel} takes ${seconds} s to answer${usually === 0 ? "" : `, usually ${usually} s`}.`,
+        figures: { channel, seconds, ...(usually > 0 && { usual: usually }), calls: long.length },
         path: `/models/providers/${encodeURIComponent(channel)}`,
       },
     ];

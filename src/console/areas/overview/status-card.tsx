@@ -59,6 +59,12 @@ function Severity({ severity }: { severity: Cause["severity"] }) {
   );
 }
 
+function textOf({ kind, subject, figures }: Cause & { kind: Exclude<Cause["kind"], "part"> }) {
+  if (kind === "notices") return subject === "mail" ? "cause.notices.mail" : "cause.notices.webhook";
+  if (kind === "slow" && figures["usual"] === undefined) return "cause.slow.unknown";
+  return `cause.${kind}` as const;
+}
+
 /** What is wrong, in the reader's language; the server's own words where they say more than a text could. */
 function CauseText({ cause }: { cause: Cause }) {
   const { t } = useTranslation("overview");
@@ -81,12 +87,7 @@ function CauseText({ cause }: { cause: Cause }) {
   };
   return (
     <>
-      {link(
-        t(
-          kind === "notices" ? `cause.notices.${subject === "mail" ? "mail" : "webhook"}` : `cause.${kind}`,
-          values,
-        ),
-      )}
+      {link(t(textOf({ ...cause, kind }), values))}
       {kind === "notices" && <span className="text-muted"> {figures["result"]}</span>}
       {organizationId !== null && kind !== "requests" && kind !== "price" && (
         <span className="text-muted"> {t("cause.organization", { id: organizationId })}</span>
