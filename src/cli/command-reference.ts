@@ -15,7 +15,7 @@ This page is made from the commands: \`bun src/cli/command-reference.ts\` writes
 \`npm start -- <command>\` works on the local store: the database and the data folder that the configuration names. With
 \`GATEWAY_URL=https://gateway.example.com\` and \`GATEWAY_TOKEN=ga_…\` in the environment, or with \`--url\` and \`--token\`, the same
 commands work on that gateway over the [administrative interface](api.md#administration), with what the token's role may
-do. \`serve\`, \`worker\`, \`health\`, \`check\`, \`migrate\`, \`backup\`, \`restore\` and \`ledger archive\`
+do. \`serve\`, \`worker\`, \`health\`, \`check\`, \`migrate\`, \`demo\`, \`backup\`, \`restore\` and \`ledger archive\`
 concern the local machine alone.
 
 \`--json\` prints JSON in place of a table. A command ends with 0 when it is done, with 1 when it was refused or has failed,
