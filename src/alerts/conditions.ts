@@ -66,15 +66,18 @@ function ejectionConditions(
     }));
 }
 
-/** A message that did not arrive and an alert that is open are no news to whoever is told of this. */
-const NO_NEWS: ReadonlySet<string> = new Set(["notices", "alert"]);
+/** Causes that alerts themselves have: a message that did not arrive, and an alert that is open. */
+const CAUSED_BY_ALERTS: ReadonlySet<string> = new Set(["notices", "alert"]);
 
 function statusConditions(
   { severity }: Extract<AlertSettings, { kind: "status" }>,
   { causes }: AlertFacts,
 ): AlertCondition[] {
   return causes
-    .filter((cause) => !NO_NEWS.has(cause.kind) && (severity === "warning" || cause.severity === "critical"))
+    .filter(
+      (cause) =>
+        !CAUSED_BY_ALERTS.has(cause.kind) && (severity === "warning" || cause.severity === "critical"),
+    )
     .map(({ kind, subject, organizationId, severity: own, message }) => ({
       condition: `${kind} ${subject} ${organizationId ?? ""}`,
       subject,

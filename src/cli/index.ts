@@ -195,7 +195,7 @@ function addDemoCommand(program: Command, cli: CommandContext): void {
         configuration: context.openConfiguration(cli.loadSettings),
       });
       cli.printLine(`Wrote ${requests} requests of the last 14 days to ${settings.dataDirectory}.`);
-      cli.printLine("Now run npm start with the same settings, and open /console.");
+      cli.printLine("Now start the gateway with the same settings, and open /console.");
       if (password !== null) cli.printLine(`Sign in as admin with the password ${password}`);
     });
 }

@@ -8,7 +8,7 @@ interface ExampleCall {
   kind: "text" | "image";
 }
 
-/** Models that are tried before it is said that none would answer. */
+/** At most so many models are tried. */
 const MAX_TRIED = 50;
 const MONTH_MS = 31 * 24 * 60 * 60_000;
 

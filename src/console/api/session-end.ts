@@ -4,7 +4,7 @@ export const SESSION_ENDED = "sessionended";
 let renewal: PromiseWithResolvers<void> | null = null;
 
 /** Asks the member to sign in over the page; resolves once there is a session again. All calls share one question. */
-export function renewedSession(): Promise<void> {
+function renewedSession(): Promise<void> {
   renewal ??= Promise.withResolvers<void>();
   window.dispatchEvent(new Event(SESSION_ENDED));
   return renewal.promise;

@@ -7,7 +7,7 @@ import type { SpoolQuota } from "./resource-quota.ts";
 interface SpooledResponse {
   body: StreamedObject;
   headers: Record<string, string>;
-  /** The text before and after the body, of a stream that is this one event. */
+  /** The text before and after the body, where the response is a stream with the body as its one event. */
   frame?: readonly [before: string, after: string];
 }
 

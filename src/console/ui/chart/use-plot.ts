@@ -149,7 +149,7 @@ function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number], 
   return {
     stroke: colour,
     width: 1.75,
-    // A line over few points would tell of what was between them.
+    // Few points are drawn without a line, which would suggest values between them.
     ...(times < MIN_LINE_POINTS
       ? { paths: () => null, points: { show: true, size: 6 } }
       : // No line leads to a value between two gaps.
