@@ -27,7 +27,7 @@ export function findField(object: StreamedObject, name: string): Field | undefin
   return value === undefined || value === null ? undefined : { key, value };
 }
 
-/** The code asks for few names, of many thousand parts. */
+/** The code asks for few names, of many thousand parts. A name that callers choose must not come here: it would stay. */
 function otherNameOf(name: string): string {
   const known = OTHER_NAMES.get(name);
   if (known !== undefined) return known;
@@ -75,6 +75,9 @@ export function invalid(name: string, must: string): GatewayError {
   return new GatewayError("invalid_parameter", `\`${name}\` ${must}.`, { param: name });
 }
 
+/** Characters of a name that can be one: changing the case of a name of megabytes takes seconds. */
+const MAX_FEATURE = 64;
+
 /**
  * The features that a `generateContent` body uses. Every tool but declared functions runs at the vendor (Gemini API
  * reference, `Tool`), unknown ones included.
@@ -90,7 +93,7 @@ export function readFeatures(body: StreamedObject, config: StreamedObject): Feat
     uses.push({ feature: "audio_output", param: `generationConfig.${modalities.key}` });
   for (const [index, tool] of (findObjects(body, "tools")?.value ?? []).entries()) {
     for (const [name, value] of Object.entries(tool)) {
-      const feature = snakeCase(name);
+      const feature = snakeCase(name.slice(0, MAX_FEATURE));
       if (feature === "function_declarations" || value === null) continue;
       uses.push({ feature: featureNamed(feature), param: `tools[${index}].${name}` });
     }
@@ -106,7 +109,7 @@ export function refuseUnknown(object: StreamedObject, known: ReadonlySet<string>
 
 /** Returns the names of unknown fields with a value. */
 export function unknownNames(object: StreamedObject, known: ReadonlySet<string>): string[] {
-  return Object.keys(object).filter((name) => !known.has(name) && findField(object, name) !== undefined);
+  return Object.keys(object).filter((name) => !known.has(name) && (ownValue(object, name) ?? null) !== null);
 }
 
 /** Names in camel case and in snake case, which are equivalent. */

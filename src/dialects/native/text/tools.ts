@@ -68,6 +68,9 @@ function readNames(value: StreamedJson | undefined): string[] {
   return names.filter((name) => typeof name === "string");
 }
 
+/** Longer names are no keywords: changing the case of a name of megabytes takes seconds. */
+const MAX_KEYWORD = 64;
+
 /**
  * The JSON Schema of a schema in the vendor's own form, a subset of OpenAPI 3.0 with types in capitals, `nullable` and
  * bounds that may be strings (Gemini API reference, `Schema`).
@@ -76,7 +79,7 @@ export function readSchema(schema: StreamedObject): StreamedObject {
   const read: StreamedObject = {};
   let isNullable = false;
   for (const [key, value] of Object.entries(schema)) {
-    const name = camelCase(key);
+    const name = key.length > MAX_KEYWORD ? key : camelCase(key);
     if (value === null || name === "propertyOrdering") continue;
     if (name === "nullable") isNullable = value === true;
     else if (name === "type") read["type"] = typeof value === "string" ? value.toLowerCase() : value;
