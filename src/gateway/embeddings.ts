@@ -45,8 +45,9 @@ export async function handleEmbeddings(
 ): Promise<EmbeddingsOutcome> {
   using admitted = await admitEmbeddings(core, context, payload);
   const bounds = usageBounds({ ...payload, choices: 1 }, 0, false);
-  const estimator = new UsageEstimator(bounds, () => inputText(payload), core.tokenCounter.count);
   let sentTo: Target | null = null;
+  const input = () => inputText(payload, sentTo ? core.upstreams.embedding(sentTo.channel) : undefined);
+  const estimator = new UsageEstimator(bounds, input, core.tokenCounter.count);
   const { reply, target, release } = await callRoute(core, admitted, {
     targets: targetsOf(core, admitted),
     totalMs: core.timeouts.text.totalMs,
@@ -115,7 +116,8 @@ async function embed(
   const raw = forVendor(payload, upstreamModel);
   call.cancellation.throwIfAborted();
   const purposes = payload.foreign?.purposes;
-  const ignored = upstream.takesPurposes ? [] : [...new Set(purposes?.flatMap((each) => Object.keys(each)))];
+  const untold = upstream.takesPurposes ? [] : [...new Set(purposes?.flatMap((each) => Object.keys(each)))];
+  const ignored = [...(payload.foreign?.ignored ?? []), ...untold];
   const [first] = ignored;
   if (first !== undefined && isStrict) throw untranslatable(first);
   call.ignoredParams = ignored;

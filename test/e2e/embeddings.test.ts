@@ -147,6 +147,22 @@ describe.each([SAME, OTHER, "sandbox-embedding"])("on %s", (model) => {
     expect(strict.status).toBe(model === OTHER ? 200 : 400);
   });
 
+  test("fields that no vendor is told are named, or refused where the caller wants that", async () => {
+    const request = { content: { parts: [{ text: "a harbour" }], hue: 1 }, autoTruncate: true };
+    const path = `/v1beta/models/${model}:batchEmbedContents`;
+    const body = { requests: [request, request], outputDimensionality: 64 };
+    const response = await gateway.call(path, { body });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-gateway-ignored-params")).toBe(
+      "outputDimensionality, autoTruncate, content.hue",
+    );
+    const headers = { "x-gateway-strict": "true" };
+    expect((await gateway.call(path, { body, headers })).status).toBe(400);
+    const picture = { text: "a harbour", inlineData: { mimeType: "image/png", data: "AA==" } };
+    const mixed = await gateway.call(path, { body: { requests: [{ content: { parts: [picture] } }] } });
+    expect(mixed.status).toBe(400);
+  });
+
   test("a large batch", async () => {
     const input = Array.from({ length: 250 }, (_, index) => `text ${index}`);
     const { data } = await client.embeddings.create({ model, input, dimensions: 8 });
@@ -291,4 +307,15 @@ test("the list of models names its endpoint, and the lookup its price", async ()
   expect(await failureOf(client.models.retrieve("nobody"))).toBeInstanceOf(NotFoundError);
   const price = await (await gateway.call(`/v1/pricing/lookup?model=${SAME}`)).json();
   expect(price).toMatchObject({ unit: "token", prices: { input: "0.50" } });
+});
+
+test("a title that the vendor reads is billed where the vendor reports no usage", async () => {
+  gemini.next("no-usage");
+  const requestId = `embeddings-${ids++}`;
+  const body = { content: { parts: [{ text: "pier" }] }, title: "a harbour at dawn ".repeat(500) };
+  const headers = { "x-request-id": requestId };
+  const response = await gateway.call(`/v1beta/models/${OTHER}:embedContent`, { body, headers });
+  expect(response.status).toBe(200);
+  const [row] = await gateway.charged(requestId);
+  expect(row!.amount).toBeGreaterThan(1_500n * NANOS);
 });

@@ -41,6 +41,8 @@ export interface EmbeddingsPayload {
 interface ForeignForm {
   /** For each text what its vector is for, which only vendors of the native protocol can be told. */
   purposes: readonly EmbeddingPurpose[];
+  /** The caller's fields that no vendor is told. */
+  ignored: readonly string[];
   /** Writes the reply with vectors that are JSON already. */
   write(vectors: readonly string[], inputTokens: number): string;
 }
@@ -134,11 +136,15 @@ export function forVendor(payload: EmbeddingsPayload, upstreamModel: string): st
   return splice(raw, [{ span: modelSpan, text: JSON.stringify(upstreamModel) }]);
 }
 
-/** The input for a tokenizer. */
-export function inputText({ texts, estimatedInput }: EmbeddingsPayload): CountableText {
+/** The input for a tokenizer. Titles belong to it for a vendor that is told purposes. */
+export function inputText(
+  { texts, estimatedInput, foreign }: EmbeddingsPayload,
+  { takesPurposes = false }: { takesPurposes?: boolean } = {},
+): CountableText {
   // Tokens need no counting.
   if (!texts) return { text: "", share: 1, otherTokens: estimatedInput };
-  const text = texts.join("\n");
+  const titles = takesPurposes ? (foreign?.purposes.flatMap(({ title }) => title ?? []) ?? []) : [];
+  const text = [...texts, ...titles].join("\n");
   const kept = text.slice(0, MAX_PROMPT_UNITS);
   return { text: kept, share: kept.length / text.length, otherTokens: 0 };
 }

@@ -1,7 +1,7 @@
 import type { StreamedObject } from "../../lib/json-spool.ts";
 import { positive, wrongType, knownNames, refuseCaseVariants, requestSchema, text } from "../fields.ts";
 import { readBody } from "../request-body.ts";
-import { findField, findObject, findObjects, findText, invalid, namesOf } from "./fields.ts";
+import { findField, findObject, findObjects, findText, invalid, namesOf, unknownNames } from "./fields.ts";
 
 /** A request for embeddings in the native protocol. */
 export interface NativeEmbeddings {
@@ -10,6 +10,8 @@ export interface NativeEmbeddings {
   dimensions: number | null;
   /** For each text what its vector is for, which only vendors of this protocol can be told. */
   purposes: readonly Purpose[];
+  /** The caller's fields that no vendor is told. */
+  ignored: readonly string[];
   /** Writes the reply with vectors that are JSON already. */
   write(vectors: readonly string[], inputTokens: number): string;
 }
@@ -20,8 +22,12 @@ interface Purpose {
 }
 
 const MAX_REQUESTS = 2_048;
-const NAMES = ["model", "content", "taskType", "title", "outputDimensionality"];
-const KNOWN = knownNames([...namesOf([...NAMES, "requests"])]);
+const NAMES = namesOf(["model", "content", "taskType", "title", "outputDimensionality"]);
+const BATCH_NAMES = namesOf(["model", "requests"]);
+const KNOWN = knownNames([...NAMES, ...BATCH_NAMES]);
+/** The role of a content means nothing here. */
+const CONTENT_NAMES = namesOf(["parts", "role"]);
+const PART_NAMES = namesOf(["text"]);
 
 const CONTENT = requestSchema(
   [],
@@ -78,6 +84,9 @@ export function readEmbeddings(
     texts: read.map((each) => each.text),
     dimensions,
     purposes: read.map(({ purpose }) => purpose),
+    ignored: [
+      ...new Set([...(isBatch ? unknownNames(body, BATCH_NAMES) : []), ...requests.flatMap(ignoredOf)]),
+    ],
     write(vectors, inputTokens) {
       const values = vectors.map((vector) => `{"values":${vector}}`);
       const result = isBatch ? `"embeddings":[${values.join()}]` : `"embedding":${values[0]}`;
@@ -93,12 +102,18 @@ function requestsOf(body: StreamedObject): StreamedObject[] {
   return requests;
 }
 
+function ignoredOf(request: StreamedObject): string[] {
+  const content = findObject(request, "content")?.value ?? {};
+  const ofContent = unknownNames(content, CONTENT_NAMES).map((name) => `content.${name}`);
+  return [...unknownNames(request, NAMES), ...ofContent];
+}
+
 /** The text of all parts; a part of anything else has no embedding here. */
 function textOf(request: StreamedObject, path: string): string {
   const parts = findObject(request, "content");
   const texts = (parts ? (findObjects(parts.value, "parts")?.value ?? []) : []).map((part, index) => {
     const written = findText(part, "text");
-    if (written !== undefined) return written;
+    if (written !== undefined && unknownNames(part, PART_NAMES).length === 0) return written;
     throw invalid(`${path}content.parts[${index}]`, "must be a text: nothing else is embedded here");
   });
   const joined = texts.join("\n");

@@ -20,6 +20,13 @@ const images = ["src/gateway/images.test.ts"];
 /** Which price a request has, and what it makes of a usage. */
 export const PRICE_FAULTS: readonly Fault[] = [
   {
+    name: "a title that a vendor of embeddings reads is free",
+    file: "src/dialects/embeddings/request.ts",
+    find: "[...texts, ...titles]",
+    replace: "texts",
+    tests: ["test/e2e/embeddings.test.ts"],
+  },
+  {
     name: "a price in a foreign currency is accepted",
     file: INDEX,
     find: ".filter((row) => row.currency === currency)",
