@@ -8,8 +8,9 @@ export class RequestContent {
   readonly days: number;
   #reply = Buffer.alloc(0);
 
+  /** Keeps a cut prompt as a copy of its own, like a reply. */
   constructor(prompt: string, days: number) {
-    this.prompt = prompt.slice(0, MAX_BYTES);
+    this.prompt = prompt.length > MAX_BYTES ? Buffer.from(prompt.slice(0, MAX_BYTES)).toString() : prompt;
     this.days = days;
   }
 

@@ -4,7 +4,7 @@ import { OTLPLogExporter } from "@opentelemetry/exporter-logs-otlp-http";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { LoggerProvider, SimpleLogRecordProcessor } from "@opentelemetry/sdk-logs";
+import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
 import { AggregationTemporality, DataPointType, type MetricData } from "@opentelemetry/sdk-metrics";
 import { systemClock } from "../../lib/clock.ts";
 import { lowerThisThread } from "../../lib/thread-priority.ts";
@@ -30,9 +30,15 @@ const at = (signal: string) => ({ url: `${endpoint}/v1/${signal}`, headers, time
 const scope = { resource, name: "model-inference-gateway", version };
 const traces = new OTLPTraceExporter(at("traces"));
 const metrics = new OTLPMetricExporter(at("metrics"));
+// An exporter of single records drops those beyond thirty that are on their way.
 const logs = new LoggerProvider({
   resource,
-  processors: [new SimpleLogRecordProcessor({ exporter: new OTLPLogExporter(at("logs")) })],
+  processors: [
+    new BatchLogRecordProcessor({
+      exporter: new OTLPLogExporter(at("logs")),
+      exportTimeoutMillis: TIMEOUT_MS,
+    }),
+  ],
 });
 const logger = logs.getLogger(scope.name, version);
 const startTime = timeOf(systemClock.now());
@@ -46,7 +52,11 @@ parentPort?.on("message", (order: ExportOrder) => {
 async function send(requests: readonly SpanRecord[]): Promise<void> {
   for (const request of requests) emitContent(request);
   const spans = requests.flatMap((request) => spansOf(request, scope));
-  const problem = spans.length === 0 ? null : await exported(spans);
+  const [problem] = await Promise.all([
+    spans.length === 0 ? null : exported(spans),
+    // Their contents are away before the next batch comes.
+    logs.forceFlush().catch(() => {}),
+  ]);
   report({ failed: problem === null ? 0 : spans.length, problem });
 }
 

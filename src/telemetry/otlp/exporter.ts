@@ -44,6 +44,8 @@ const METRICS_MS = 10_000;
 /** Records that wait for the thread; further ones are dropped. */
 const MAX_WAITING = 4_000;
 const BATCH = 1_000;
+/** Characters of prompts and replies among the records that wait. */
+const MAX_CONTENT = 16_000_000;
 const END_MS = 2_000;
 
 /**
@@ -56,6 +58,7 @@ export class OtlpExporter {
   readonly #work: readonly BackgroundWork[];
   readonly #metrics = new GenAiMetrics();
   #waiting: SpanRecord[] = [];
+  #content = 0;
   #isSending = false;
   #dropped = 0;
   #isAway = false;
@@ -80,8 +83,11 @@ export class OtlpExporter {
     this.#metrics.add(measured, event.at);
     if (!event.trace?.isSampled) return;
     const record = this.#waiting.length < MAX_WAITING && spanRecordOf(event, measured, this.#options);
-    if (record) this.#waiting.push(record);
-    else this.#dropped += 1;
+    const content = record ? contentOf(record) : 0;
+    if (record && this.#content + content <= MAX_CONTENT) {
+      this.#waiting.push(record);
+      this.#content += content;
+    } else this.#dropped += 1;
   };
 
   families(): MetricFamily[] {
@@ -99,7 +105,7 @@ export class OtlpExporter {
   async stop(): Promise<void> {
     await Promise.all(this.#work.map((work) => work.stop()));
     const ended = once(this.#thread, "exit");
-    this.#order({ kind: "requests", requests: this.#waiting.splice(0, BATCH) });
+    this.#order({ kind: "requests", requests: this.#take() });
     this.#sendMetrics();
     this.#order({ kind: "end" });
     await withDeadline(END_MS, ended, () => new Error("the thread goes on")).catch(() =>
@@ -110,7 +116,13 @@ export class OtlpExporter {
   #send(): void {
     if (this.#isSending || this.#waiting.length === 0) return;
     this.#isSending = true;
-    this.#order({ kind: "requests", requests: this.#waiting.splice(0, BATCH) });
+    this.#order({ kind: "requests", requests: this.#take() });
+  }
+
+  #take(): SpanRecord[] {
+    const taken = this.#waiting.splice(0, BATCH);
+    for (const record of taken) this.#content -= contentOf(record);
+    return taken;
   }
 
   #sendMetrics(): void {
@@ -132,4 +144,8 @@ export class OtlpExporter {
     // Many requests fill more than a batch a second.
     if (this.#waiting.length >= BATCH) this.#send();
   }
+}
+
+function contentOf({ content }: SpanRecord): number {
+  return content ? content.prompt.length + content.reply.length : 0;
 }

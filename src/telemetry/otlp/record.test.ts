@@ -3,6 +3,7 @@ import { requestEvent } from "../../../test/support/request-event.ts";
 import { RequestContent } from "../../domain/request-content.ts";
 import type { RequestEvent } from "../../domain/request-event.ts";
 import { traceSampler } from "../../domain/trace.ts";
+import { OtlpExporter } from "./exporter.ts";
 import { measurementOf, spanRecordOf } from "./record.ts";
 import { contentAttributes } from "./spans.ts";
 
@@ -36,4 +37,23 @@ test("exported content is redacted", () => {
 
 test("a request that is not sampled has no spans", () => {
   expect(recordOf({}, true, 0)).toBeNull();
+});
+
+test("what waits for a collector is bounded by the size of its contents", async () => {
+  const exporter = new OtlpExporter({
+    endpoint: "http://127.0.0.1:9",
+    headers: {},
+    serviceName: "gateway",
+    instance: "1",
+    version: "1",
+    providerOf: () => "openai",
+    isContentExported: true,
+    onProblem: () => {},
+  });
+  const content = new RequestContent("p".repeat(100_000), 1);
+  const trace = traceSampler(1)(null, ID);
+  for (let sent = 0; sent < 300; sent += 1) exporter.listener(requestEvent({ trace, content }));
+  const dropped = exporter.families().map(({ samples }) => samples[0]?.[2]);
+  await exporter.stop();
+  expect(dropped[0]).toBeGreaterThan(50);
 });
