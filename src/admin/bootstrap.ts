@@ -36,7 +36,7 @@ export async function bootstrap(context: AdminContext, input: BootstrapInput): P
   };
 }
 
-const ORGANIZATION_ID = "default";
+export const ORGANIZATION_ID = "default";
 const ADMINISTRATOR = "admin";
 
 async function ensureOrganization(context: AdminContext): Promise<void> {

@@ -1,4 +1,4 @@
-import { bootstrap } from "../admin/bootstrap.ts";
+import { bootstrap, ORGANIZATION_ID } from "../admin/bootstrap.ts";
 import { budgetCreationSchema } from "../admin/budgets/schema.ts";
 import { createBudget } from "../admin/budgets/budgets.ts";
 import type { OperationContext } from "../admin/context.ts";
@@ -59,7 +59,7 @@ const BUDGETS = { storefront: "120", research: "40", marketing: "25" };
 
 /**
  * Fills an empty installation with two weeks of traffic of the built-in vendor, through the stores that real traffic is
- * written by. The same moment gives the same traffic. Throws where there are charges already.
+ * written by. The same moment gives the same traffic. Throws where there are charges, organizations or keys already.
  */
 export async function fillDemo(
   settings: Settings,
@@ -70,7 +70,7 @@ export async function fillDemo(
   const stores = await openStores(location, options);
   try {
     const context = { ...admin, store: stores.admin };
-    if ((await stores.admin.ledger.list({ limit: 1 })).length > 0)
+    if (await isInUse(stores.admin))
       throw new Error("the demo needs an empty data folder: set GATEWAY_DATA_DIR to one");
     const { administrator } = await bootstrap(context, { key: null, administratorPassword: null });
     const callers = await makeCallers(context);
@@ -91,6 +91,16 @@ export async function fillDemo(
   } finally {
     await stores.database.close();
   }
+}
+
+/** True with charges, or with more than the organization and the one key that a first start makes. */
+async function isInUse({ ledger, organizations, keys }: OperationContext["store"]): Promise<boolean> {
+  const [charges, all, firstKeys] = await Promise.all([
+    ledger.list({ limit: 1 }),
+    organizations.list(),
+    keys.page({ limit: 2 }),
+  ]);
+  return charges.length > 0 || all.some(({ id }) => id !== ORGANIZATION_ID) || firstKeys.length > 1;
 }
 
 async function makeCallers(context: OperationContext): Promise<DemoCaller[]> {

@@ -18,3 +18,13 @@ test("the demo fills an empty data folder with two weeks of traffic that verifie
   expect(again.code).toBe(1);
   expect(again.stderr).toContain("the demo needs an empty data folder");
 });
+
+test("the demo leaves an installation alone that is set up and has no traffic yet", async () => {
+  const path = await mkdtemp(join(tmpdir(), "demo-"));
+  await using _ = { [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+  const run = (...args: string[]) =>
+    runCommand(args, { ...MACHINE, env: { GATEWAY_DATA_DIR: path }, cwd: process.cwd() });
+  expect(await run("orgs", "create", "--name", "Real")).toMatchObject({ code: 0 });
+  expect(await run("demo")).toMatchObject({ code: 1, stdout: "" });
+  expect((await run("orgs", "list")).stdout).not.toContain("Storefront");
+});
