@@ -24,7 +24,7 @@ import {
 } from "./administration.ts";
 import type { RemoteGateway } from "./remote.ts";
 import { readSecret } from "./secret-source.ts";
-import { formatTable, type TableRow } from "./table.ts";
+import { formatTable, printable, type TableRow } from "./table.ts";
 
 export type { CommandInput, CommandOutput } from "./administration.ts";
 
@@ -155,7 +155,8 @@ export function openCommandContext(context: CliContext, program: Command): Comma
       }),
     printLine: (line) => void context.stdout.write(`${line}\n`),
     warn(warnings) {
-      for (const { path, message } of warnings) context.stderr.write(`warning: ${path} ${message}\n`);
+      for (const { path, message } of warnings)
+        context.stderr.write(`${printable(`warning: ${path} ${message}`)}\n`);
     },
     print(isJson, value, rows) {
       context.stdout.write(isJson ? `${JSON.stringify(value, null, 2)}\n` : formatTable(rows));

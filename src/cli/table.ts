@@ -25,6 +25,6 @@ function padCells(cells: readonly string[], widths: readonly number[]): string {
 }
 
 /** A stored name may hold control characters, which would steer the reader's terminal. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, "?");
 }

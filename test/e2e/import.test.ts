@@ -40,7 +40,7 @@ router_settings: {routing_strategy: least-busy, model_group_alias: {fast: spare}
           rpm_limit: 60,
           expires: null,
         },
-        { key_alias: "old", models: [], expires: "2020-01-01T00:00:00Z" },
+        { key_alias: "old\u001b[2J", models: [], expires: "2020-01-01T00:00:00Z" },
       ],
     }),
   },
@@ -214,7 +214,7 @@ test("LiteLLM's models, routes, fallbacks, prices, keys, teams and budgets are i
     "warning: router_settings.routing_strategy least-busy is not carried: requests are shared by weight",
     "warning: fallbacks of house stand behind a shared route: each gets a thousandth of the requests",
     "warning: drop_params is not carried",
-    "warning: key old is left out: it has expired",
+    "warning: key old?[2J is left out: it has expired",
   ]);
   await imported.expectApplied(["The secret of the key key_ci"]);
 });
