@@ -333,6 +333,7 @@ onEachDatabase("alerts", (databases) => {
     expect(byState.notices).toMatchObject([{ way: "mail", to: "ops@example.com", status: "waiting" }]);
     await sendMails();
     expect(mails[0]?.text).toContain("Subject: [gateway.example.com] critical: All");
+    expect(mails[0]?.text).toContain("Installation: gateway.example.com");
     expect(mails[0]?.text).toContain("https://gateway.example.com/console/settings/alerts");
     const told = (await listAlertEvents(admin, {})).data.find(({ kind }) => kind === "status");
     expect(told?.notices).toMatchObject([{ status: "delivered", attempts: 1 }]);

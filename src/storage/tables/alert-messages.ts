@@ -79,7 +79,7 @@ function dataOf({ event, installation }: AlertMessage): object {
 
 function bodyOf({ event, installation }: AlertMessage): string {
   const { organizationId, severity, message, firedAt, resolvedAt } = event;
-  const lines = [message, "", `InstallationName: ${installation.name}`, `Severity: ${severity}`];
+  const lines = [message, "", `Installation: ${installation.name}`, `Severity: ${severity}`];
   if (organizationId !== null) lines.push(`Organization: ${organizationId}`);
   lines.push(`Since: ${new Date(firedAt).toISOString()}`);
   if (resolvedAt !== null) lines.push(`Over at: ${new Date(resolvedAt).toISOString()}`);
