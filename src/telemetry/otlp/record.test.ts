@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { startCollector } from "../../../test/support/collector.ts";
+import { until } from "../../../test/support/gateway.ts";
 import { requestEvent } from "../../../test/support/request-event.ts";
 import { RequestContent } from "../../domain/request-content.ts";
 import type { RequestEvent } from "../../domain/request-event.ts";
@@ -39,9 +41,9 @@ test("a request that is not sampled has no spans", () => {
   expect(recordOf({}, true, 0)).toBeNull();
 });
 
-test("what waits for a collector is bounded by the size of its contents", async () => {
-  const exporter = new OtlpExporter({
-    endpoint: "http://127.0.0.1:9",
+function exporterTo(endpoint: string): OtlpExporter {
+  return new OtlpExporter({
+    endpoint,
     headers: {},
     serviceName: "gateway",
     instance: "1",
@@ -50,10 +52,28 @@ test("what waits for a collector is bounded by the size of its contents", async 
     isContentExported: true,
     onProblem: () => {},
   });
+}
+
+test("what waits for a collector is bounded by the size of its contents", async () => {
+  const exporter = exporterTo("http://127.0.0.1:9");
   const content = new RequestContent("p".repeat(100_000), 1);
   const trace = traceSampler(1)(null, ID);
   for (let sent = 0; sent < 300; sent += 1) exporter.listener(requestEvent({ trace, content }));
   const dropped = exporter.families().map(({ samples }) => samples[0]?.[2]);
   await exporter.stop();
   expect(dropped[0]).toBeGreaterThan(50);
+});
+
+test("the contents of many requests at once are all exported", async () => {
+  const collector = startCollector();
+  const exporter = exporterTo(collector.url);
+  const trace = traceSampler(1)(null, ID);
+  for (let sent = 0; sent < 200; sent += 1)
+    exporter.listener(requestEvent({ at: 1_700_000_000_000, trace, content: logged() }));
+  const all = await until("the events", () =>
+    collector.events.length >= 200 ? collector.events : undefined,
+  );
+  expect(all).toHaveLength(200);
+  await exporter.stop();
+  await collector.stop();
 });
