@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { policyFor } from "../../test/support/usage-policy.ts";
+import { sumTokens } from "../domain/usage.ts";
 import { readRequest as readChat } from "./chat/index.ts";
 import { CALLERS } from "../../test/support/text-matrix.ts";
 import { TranslatedStream } from "./conversation/translated-stream.ts";
@@ -178,6 +179,19 @@ test("a client of Mistral gets calls whole, and usage in the last chunk with a c
   ]);
 });
 
+test("a stream of several choices is refused to a client of Mistral, which would get one and pay for all", () => {
+  const body = { model: "m", stream: true, n: 2, messages: [{ role: "user", content: "hi" }] };
+  const open = (isMistralClient: boolean) =>
+    forward(
+      textDialect("chat"),
+      readChat(Buffer.from(JSON.stringify(body)), isMistralClient),
+      terms,
+      policyFor(3),
+    ).openStream();
+  expect(() => open(true)).toThrow(expect.objectContaining({ kind: "rejected", param: "n" }));
+  expect(() => open(false)).not.toThrow();
+});
+
 /** What a caller of the native protocol gets of a call whose vendor fails before its end. */
 test("pieces that are held back do not close the window of failover", () => {
   const stream = passageOf("native", "chat").openStream();
@@ -195,3 +209,19 @@ function payloadOf(name: TextDialectName): TextPayload {
   const { payload, body } = CALLERS[name];
   return payload(body("m", "text", true), "m");
 }
+
+test("text that has gone out as reasoning before is counted once", () => {
+  const countedFor = (...contents: string[]) => {
+    const writer = textDialect("messages").replyWriter(payloadOf("messages"));
+    const stream = new TranslatedStream(textDialect("chat").replyReader(), writer, policyFor(3));
+    const pieces = contents.map((content) => ({ id: "c", choices: [{ index: 0, delta: { content } }] }));
+    stream.push(Buffer.from(`${events(...pieces)}data: [DONE]\n\n`));
+    return stream.usage();
+  };
+  const words = "an answer that goes on and on ".repeat(40);
+  const closed = countedFor("<think>", words, "</think>");
+  const unclosed = countedFor("<think>", words);
+  expect(unclosed.source).toBe("estimated");
+  expect(sumTokens(unclosed.tokens)).toBe(sumTokens(closed.tokens));
+  expect(sumTokens(countedFor("<think>").tokens)).toBeGreaterThan(3);
+});

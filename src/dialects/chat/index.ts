@@ -1,4 +1,5 @@
 import { TranslatedStream } from "../conversation/translated-stream.ts";
+import { untranslatable } from "../conversation/untranslatable.ts";
 import type { TextDialect } from "../dialect.ts";
 import { KEEP_ALIVE_FRAME } from "../sse/vendor-frames.ts";
 import { forVendor, readReply } from "./forward.ts";
@@ -20,10 +21,13 @@ export const chat: TextDialect<ChatRequest> = {
   withRaw: ({ parsed }, raw) => readRequest(Buffer.from(raw), parsed.isMistralClient),
   forVendor,
   readReply,
-  openStream: (payload, publicModel, policy) =>
-    payload.parsed.isMistralClient
-      ? new TranslatedStream(new ChatReplyReader(), new ChatReplyWriter(payload), policy)
-      : openStream(publicModel, policy),
+  openStream(payload, publicModel, policy) {
+    const { isMistralClient, choices } = payload.parsed;
+    if (!isMistralClient) return openStream(publicModel, policy);
+    // What is written anew has one choice; the others would be billed and not delivered.
+    if (choices > 1) throw untranslatable("n");
+    return new TranslatedStream(new ChatReplyReader(), new ChatReplyWriter(payload), policy);
+  },
   readConversation,
   writeConversation,
   parseReply,

@@ -180,6 +180,7 @@ class CallDeltas {
 interface Piece {
   type: "text" | "reasoning";
   text: string;
+  isRepeat?: true;
 }
 
 const OPEN = "<think>";
@@ -213,8 +214,10 @@ class ThinkTags {
   *end(isCut: boolean): Generator<Piece> {
     if (this.#state === "thinking" && !isCut) {
       this.#state = "answer";
-      this.#held = this.#unclosed;
-      this.#unclosed = "";
+      const text = this.#unclosed;
+      const hasGoneOut = this.#held.length + OPEN.length < text.length;
+      this.#held = this.#unclosed = "";
+      yield hasGoneOut ? { type: "text", text, isRepeat: true } : { type: "text", text };
     }
     this.#held = this.#space + this.#held;
     this.#space = "";

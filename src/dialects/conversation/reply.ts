@@ -30,7 +30,8 @@ export interface Reply {
  */
 export type ReplyEvent =
   | { type: "start"; id: string | null }
-  | { type: "text" | "refusal" | "reasoning"; text: string }
+  /** `isRepeat`: the vendor wrote it once, and it has gone out as another kind already. */
+  | { type: "text" | "refusal" | "reasoning"; text: string; isRepeat?: true }
   | { type: "signature"; signature: Signature; isRedacted?: true }
   | { type: "call"; call: number; id: string; name: string; kind: ToolCall["kind"]; signature?: Signature }
   | { type: "arguments"; call: number; text: string }

@@ -128,7 +128,7 @@ export class Delivered {
       case "refusal":
       case "reasoning":
         if (event.type !== this.#item && event.text !== "") this.#addItem(event.type);
-        return this.#addText(event.text);
+        return this.#addText(event.text, event.isRepeat);
       case "arguments":
         this.#argumentCharacters += event.text.length;
         if (this.#argumentCharacters > MAX_ARGUMENT_CHARACTERS)
@@ -164,11 +164,11 @@ export class Delivered {
     return this.#meter.usage(isComplete);
   }
 
-  #addText(text: string): void {
+  #addText(text: string, isRepeat = false): void {
     if (text === "") return;
     this.#meter.hasContent = true;
     this.#keep(text);
-    this.#meter.pieces.add(text);
+    if (!isRepeat) this.#meter.pieces.add(text);
   }
 
   /** Counts what whoever writes the reply keeps. */

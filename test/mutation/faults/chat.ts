@@ -66,6 +66,20 @@ export const CHAT_FAULTS: readonly Fault[] = [
     tests: READER,
   },
   {
+    name: "text that went out as reasoning before is charged again",
+    file: "src/dialects/conversation/translated-stream.ts",
+    find: "if (!isRepeat) this",
+    replace: "this",
+    tests: ["src/dialects/text.test.ts"],
+  },
+  {
+    name: "a client of Mistral pays for choices that it does not get",
+    file: "src/dialects/chat/index.ts",
+    find: "if (choices > 1) throw",
+    replace: "if (false as boolean) throw",
+    tests: ["src/dialects/text.test.ts"],
+  },
+  {
     name: "a vendor that gave up has answered",
     file: "src/dialects/chat/event.ts",
     find: 'if (typeof reason === "string" && FAILURES.has(reason))',
