@@ -112,6 +112,26 @@ test("a stream that its client reads no further gives its key back", async () =>
   expect(stored).toEqual([]);
 }, 5_000);
 
+test("a whole reply of which its client leaves the rest is stored, as it is charged", async () => {
+  const pieces = ["data: 1\n\n", "data: 2\n\n", "data: [DONE]\n\n"];
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      pull(client) {
+        const piece = pieces.shift();
+        if (piece === undefined) client.close();
+        else client.enqueue(Buffer.from(piece));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const { response, stored, completed } = await stream({ body, callerGone: "abort" });
+  const reader = response.body!.getReader();
+  await reader.read();
+  await reader.cancel();
+  await completed;
+  expect(new TextDecoder().decode(stored[0]!.body!)).toBe("data: 1\n\ndata: 2\n\ndata: [DONE]\n\n");
+}, 5_000);
+
 const NOT_KEPT = { body: null, blob: null, bytes: 0 };
 
 test.each([true, false])(

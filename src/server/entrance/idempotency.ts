@@ -184,13 +184,19 @@ class HeldClaim {
       return piece;
     };
     const { request, principal } = this.#exchange;
-    // A call that is not aborted with its client is read to its end, so that a repeated request gets its outcome.
-    const goesOn = principal.organization.settings.callerGone === "drain";
     const readOn = async (): Promise<void> => {
       while (await readPiece());
     };
-    if (goesOn && request.signal.aborted) void readOn();
-    else if (goesOn) request.signal.addEventListener("abort", () => void readOn(), { once: true });
+    let goesOn = false;
+    const goOn = (): void => {
+      goesOn = true;
+      if (request.signal.aborted) void readOn();
+      else request.signal.addEventListener("abort", () => void readOn(), { once: true });
+    };
+    // A call that is not aborted with its client is read to its end, so that a repeated request gets its outcome. So is
+    // the rest of a reply that is charged as a whole.
+    if (principal.organization.settings.callerGone === "drain") goOn();
+    else void ended.then((failure) => (failure === null ? goOn() : undefined));
     return new ReadableStream({
       pull: async (client) => {
         const piece = await readPiece();
@@ -198,7 +204,7 @@ class HeldClaim {
         if (piece) client.enqueue(piece);
         else client.close();
       },
-      cancel: (reason) => (goesOn ? undefined : reader.cancel(reason)),
+      cancel: (reason) => (goesOn ? void readOn() : reader.cancel(reason)),
     });
   }
 

@@ -33,7 +33,7 @@ export const END_TO_END_FAULTS: readonly Fault[] = [
   {
     name: "a stream that is read to its end without its client is billed again for the same request",
     file: "src/server/entrance/idempotency.ts",
-    find: "(goesOn ? undefined : reader.cancel(reason))",
+    find: "(goesOn ? void readOn() : reader.cancel(reason))",
     replace: "reader.cancel(reason)",
     tests: ["test/e2e/idempotency.test.ts"],
   },
