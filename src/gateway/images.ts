@@ -244,7 +244,7 @@ export function abandon(
   const abandoned = requestedUsage(quote, count);
   const usage = { ...abandoned, count: 0, ...(vendorCost && { vendorCost }) };
   const flags: LedgerFlag[] = admitted.context.signal.aborted ? ["partial", "caller_gone"] : ["partial"];
-  admitted.settle({ target, usage, abandoned, flags });
+  admitted.settle({ target, usage, abandoned: [abandoned], flags });
   return new ClientDisconnected();
 }
 

@@ -407,6 +407,13 @@ describe("a reply without content", () => {
       expect(await isAllGivenBack()).toBe(true);
     });
 
+    test("of several targets costs what short requests cost, though together they are long", async () => {
+      const rate = { ...RATE, longContext: { above: 8, amount: 10n * RATE.amount } };
+      const price = { ...PRICE, perMillion: { input: rate, output: rate } };
+      const { charges } = await serve([nothing(), nothing()], { stream }, { price });
+      expect(charges()).toMatchObject([{ amount: 0n, orphanCost: 10n }]);
+    });
+
     test.each([{ stop: ["x"] }, { max_tokens: 15 }])("is billed where %o explains it", async (fields) => {
       const { outcomes, charges } = await serve([nothing(), full], { stream, ...fields });
       expect(outcomes).toEqual(["answered"]);

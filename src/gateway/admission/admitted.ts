@@ -2,7 +2,7 @@ import type { Target } from "../../domain/channel.ts";
 import type { LedgerEntry, LedgerFlag } from "../../domain/ledger.ts";
 import type { ImageModel, Model, TextModel } from "../../domain/model.ts";
 import type { ImagePrice, Price, TokenPrice } from "../../domain/price.ts";
-import { sumTokens, TOKEN_CATEGORIES, type TokenUsage, type Usage } from "../../domain/usage.ts";
+import { sumTokens, type TokenUsage, type Usage } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { Core } from "../core.ts";
 import type { Hold } from "../metering/budget-leases.ts";
@@ -29,8 +29,8 @@ export interface Charge {
   usage: Usage;
   /** The requested usage, where it may be more than was delivered. */
   requested?: Usage;
-  /** Usage that a vendor was paid for and nobody received. */
-  abandoned?: Usage;
+  /** Replies that a vendor was paid for and nobody received. */
+  abandoned?: readonly Usage[];
   flags: readonly LedgerFlag[];
 }
 
@@ -90,7 +90,7 @@ interface AdmittedParts<OfModel, OfPrice> {
 export class Admitted<OfModel extends Model, OfPrice extends Price> implements Disposable {
   readonly #parts: AdmittedParts<OfModel, OfPrice>;
   #isSettled = false;
-  #abandoned: TokenUsage | null = null;
+  readonly #abandoned: TokenUsage[] = [];
   #isReleased = false;
 
   constructor(parts: AdmittedParts<OfModel, OfPrice>) {
@@ -142,12 +142,9 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     if (charge.usage.unit === "token") context.grant.correctTokens(sumTokens(charge.usage.tokens));
   }
 
-  /** Notes tokens that a vendor was paid for and nobody receives: the entry has their price as orphan cost. */
+  /** Notes a reply that a vendor was paid for and nobody receives: the entry has its price as orphan cost. */
   abandon({ tokens }: TokenUsage): void {
-    const sum = { ...this.#abandoned?.tokens };
-    for (const category of TOKEN_CATEGORIES)
-      if (tokens[category]) sum[category] = (sum[category] ?? 0) + tokens[category];
-    this.#abandoned = { unit: "token", tokens: sum, source: "estimated" };
+    this.#abandoned.push({ unit: "token", tokens, source: "estimated" });
   }
 
   /** Records the cost of the request so far, in case this process dies. */
@@ -180,10 +177,9 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
   #entry(charge: Charge): LedgerEntry {
     const { core, context, model, price, admittedAt, hold } = this.#parts;
     const at = core.clock.now();
-    const abandoned = charge.abandoned ?? this.#abandoned ?? undefined;
     return chargeEntry({
       ...charge,
-      ...(abandoned && { abandoned }),
+      abandoned: charge.abandoned ?? this.#abandoned,
       context,
       model: model.id,
       price,

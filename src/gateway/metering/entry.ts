@@ -15,8 +15,8 @@ export interface ChargeFacts {
   usage: Usage;
   /** The requested usage, where it may be more than was delivered. */
   requested?: Usage;
-  /** Usage that a vendor was paid for and nobody received. */
-  abandoned?: Usage;
+  /** Replies that a vendor was paid for and nobody received. */
+  abandoned?: readonly Usage[];
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
   flags: readonly LedgerFlag[];
@@ -36,7 +36,7 @@ export function chargeEntry({
   target,
   usage,
   requested = usage,
-  abandoned,
+  abandoned = [],
   admittedAt,
   flags,
   at,
@@ -68,7 +68,11 @@ export function chargeEntry({
     currency: price.currency,
     priceSource: source,
     ...(vendorCost && { vendorCost }),
-    orphanCost: costOf(price, requested, ambiguous) + costOf(price, abandoned, 1),
+    // Each by itself: together they could seem to be one long request, which costs more.
+    orphanCost: abandoned.reduce(
+      (sum, each) => sum + costOf(price, each, 1),
+      costOf(price, requested, ambiguous),
+    ),
     budgets: hold.leases.length === 0 ? NO_BUDGETS : hold.leases.map(({ budget }) => budget),
     attempts,
     flags: allFlags,
@@ -83,8 +87,8 @@ function withoutVendorCost(usage: Usage): Usage {
   return consumed;
 }
 
-function costOf(price: Price, usage: Usage | undefined, times: number): Nanos {
-  return usage && times > 0 ? requireCharge(price, usage).amount * BigInt(times) : 0n;
+function costOf(price: Price, usage: Usage, times: number): Nanos {
+  return times > 0 ? requireCharge(price, usage).amount * BigInt(times) : 0n;
 }
 
 function requireCharge(price: Price, usage: Usage): ChargedAmount {

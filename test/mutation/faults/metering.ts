@@ -148,8 +148,8 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "a reply of several empty targets has the orphan cost of the last",
     file: "src/gateway/admission/admitted.ts",
-    find: "const sum = { ...this.#abandoned?.tokens };",
-    replace: "const sum: Record<string, number> = {};",
+    find: "this.#abandoned.push({",
+    replace: "this.#abandoned.splice(0, 1, {",
     tests: ["src/gateway/text.test.ts"],
   },
   {
@@ -640,8 +640,8 @@ export const METERING_FAULTS: readonly Fault[] = [
   {
     name: "what a vendor was paid for and nobody received has no cost",
     file: ENTRY,
-    find: " + costOf(price, abandoned, 1)",
-    replace: " + costOf(price, abandoned, 0)",
+    find: " + costOf(price, each, 1)",
+    replace: " + costOf(price, each, 0)",
     tests: ["src/gateway/images.test.ts"],
   },
   {

@@ -315,7 +315,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "abandoned pictures have no orphan cost",
     file: IMAGES,
-    find: "admitted.settle({ target, usage, abandoned, flags",
+    find: "admitted.settle({ target, usage, abandoned: [abandoned], flags",
     replace: "admitted.settle({ target, usage, flags",
     tests: images,
   },
