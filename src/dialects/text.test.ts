@@ -225,3 +225,13 @@ test("text that has gone out as reasoning before is counted once", () => {
   expect(sumTokens(unclosed.tokens)).toBe(sumTokens(closed.tokens));
   expect(sumTokens(countedFor("<think>").tokens)).toBeGreaterThan(3);
 });
+
+test("a reply of content that this gateway does not know is not empty", () => {
+  const spent = { input_tokens: 3, output_tokens: 40, total_tokens: 43 };
+  const whole = { ...response, output: [{ type: "computer_call", id: "c", call_id: "c" }], usage: spent };
+  const passage = forward(textDialect("responses"), payloadOf("responses"), terms, policyFor(3));
+  expect(passage.readReply({ text: JSON.stringify(whole), parsed: whole }).isEmpty).toBe(false);
+  const stream = passage.openStream();
+  stream.push(Buffer.from(events({ type: "response.completed", response: whole })));
+  expect(stream.lack).not.toBe("empty");
+});

@@ -1,4 +1,4 @@
-import type { TokenUsage } from "../../domain/usage.ts";
+import { OUTPUT_CATEGORIES, type TokenCounts, type TokenUsage } from "../../domain/usage.ts";
 import { isObject } from "../../lib/json.ts";
 import type { TextRequest } from "../dialect.ts";
 import type { Finish, Reply, ReplyEvent, ReplyReader } from "./reply.ts";
@@ -40,14 +40,20 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
     case "use":
       return true;
     case "usage":
-      return (event.report.tokens.reasoning ?? 0) > 0;
+      return hasWritten(event.report.tokens);
     case "start":
       return false;
   }
 }
 
-/** A maximum of output tokens below this may leave nothing to see. */
+/** With fewer output tokens there may be nothing to see. */
 const FEW_TOKENS = 16;
+
+/** True where the model has written what is no text: thoughts, or content that this gateway does not know. */
+function hasWritten(tokens: TokenCounts): boolean {
+  if ((tokens.reasoning ?? 0) > 0) return true;
+  return OUTPUT_CATEGORIES.reduce((sum, category) => sum + (tokens[category] ?? 0), 0) >= FEW_TOKENS;
+}
 
 /** True when the request itself explains an empty reply: by its own stop sequences or a very small maximum. */
 export function mayBeEmpty({ maxTokens, body }: Pick<TextRequest, "maxTokens" | "body">): boolean {

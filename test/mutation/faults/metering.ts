@@ -139,6 +139,13 @@ export const METERING_FAULTS: readonly Fault[] = [
     tests: ["src/gateway/text.test.ts"],
   },
   {
+    name: "content that this gateway does not know is thrown away as an empty reply",
+    file: "src/dialects/conversation/empty-reply.ts",
+    find: "return hasWritten(event.report.tokens);",
+    replace: "return (event.report.tokens.reasoning ?? 0) > 0;",
+    tests: ["src/dialects/text.test.ts"],
+  },
+  {
     name: "empty replies have no orphan cost",
     file: "src/gateway/text.ts",
     find: `admitted.abandon(reply.kind === "stream" ? reply.stream.usage() : reply.usage);`,
