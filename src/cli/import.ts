@@ -19,8 +19,7 @@ const SOURCES: Readonly<Record<string, { files: string; read: Importer }>> = {
     read: importNewApi,
   },
   portkey: {
-    files:
-      "configs by the model names that call them here, and saved responses of /virtual-keys and /api-keys",
+    files: "an object of configs by model name, and saved responses of /virtual-keys and /api-keys",
     read: importPortkey,
   },
 };
