@@ -124,6 +124,15 @@ test("every provider is described, and every variable that switches one on", asy
   );
 });
 
+test.each(pages)("every row of a table of %s has the cells of its head", async (page) => {
+  const text = (await read(page)).replace(/^ *```[\s\S]*?^ *```/gm, "");
+  const tables = [...text.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) => table.trim().split("\n"));
+  const cells = (row: string) => row.split(/(?<!\\)\|/).length;
+  expect(tables.flatMap(([head = "", ...rows]) => rows.filter((row) => cells(row) !== cells(head)))).toEqual(
+    [],
+  );
+});
+
 describe("what documents point to is there", () => {
   test.each(pages)("links of %s", async (page) => {
     const links = [...(await read(page)).matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(
