@@ -10,8 +10,8 @@ interface ReasoningTarget {
 }
 
 /**
- * Returns the form in which a target receives the wish to reason of callers of another protocol; undefined for a target
- * that cannot be told. The operator's word for the target decides, then the vendor's model, whose name tells what its
+ * Returns the form in which a target is told of the reasoning that callers of another protocol ask for; undefined for a
+ * target that cannot be told. The operator's word for the target decides, then the vendor's model, whose name tells what its
  * vendor takes, then the vendor, then the record of the model, which may be served by vendors of several protocols.
  */
 export function reasoningControl(

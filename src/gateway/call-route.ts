@@ -29,14 +29,14 @@ interface RouteCall<Reply> {
    * Settles the call that was sent when its client has disconnected: tokens are charged, and of pictures only the cost
    * is recorded. May return an error to throw instead.
    */
-  chargeAbandoned?(): Promise<void> | Error | undefined;
+  settleAbandoned?(): Promise<void> | Error | undefined;
 }
 
 /** Calls the route's targets. When the client disconnects meanwhile, settles the call that was sent for it. */
 export async function callRoute<Reply>(
   core: Core,
   { context, model, signal }: RoutedRequest,
-  { failsOver, chargeAbandoned, ...request }: RouteCall<Reply>,
+  { failsOver, settleAbandoned, ...request }: RouteCall<Reply>,
 ): Promise<Committed<Reply>> {
   const { id, settings } = context.principal.organization;
   const { attempts, trace } = context;
@@ -51,6 +51,7 @@ export async function callRoute<Reply>(
       trace,
     });
   } catch (error) {
-    throw (core.detachedCalls.isEndedByClient(attempts) && (await chargeAbandoned?.())) || error;
+    const replacing = core.detachedCalls.isEndedByClient(attempts) ? await settleAbandoned?.() : undefined;
+    throw replacing ?? error;
   }
 }

@@ -55,7 +55,7 @@ export async function handleEmbeddings(
       sentTo = target;
       return embed(core, { payload, estimator, isStrict: context.isStrict }, target, call);
     },
-    chargeAbandoned: () => (sentTo ? chargeAbandoned(admitted, sentTo, estimator) : undefined),
+    settleAbandoned: () => (sentTo ? settleAbandoned(admitted, sentTo, estimator) : undefined),
   });
   release();
   const flags = context.signal.aborted ? (["caller_gone"] as const) : [];
@@ -90,7 +90,7 @@ function targetsOf(core: Core, { context, model }: AdmittedEmbeddings): readonly
   return orderTargets(route, core.random);
 }
 
-async function chargeAbandoned(
+async function settleAbandoned(
   admitted: AdmittedEmbeddings,
   target: Target,
   estimator: UsageEstimator,

@@ -181,7 +181,7 @@ function callVendors(
       call.ignoredParams = ignoredParams(request, fitted);
       return { reply, pictures: await readPictures(reply.images) };
     },
-    chargeAbandoned: () => (sentTo ? abandon({ admitted, quote }, sentTo, request) : undefined),
+    settleAbandoned: () => (sentTo ? abandon({ admitted, quote }, sentTo, request) : undefined),
   });
 }
 

@@ -216,7 +216,7 @@ async function callVendors(
       admitted.abandon(reply.kind === "stream" ? reply.stream.usage() : reply.usage);
       throw new UpstreamError("empty", "a reply without content");
     },
-    chargeAbandoned: () => (sent ? chargeAbandoned(admitted, sent) : undefined),
+    settleAbandoned: () => (sent ? settleAbandoned(admitted, sent) : undefined),
   });
   try {
     return await calling;
@@ -248,7 +248,7 @@ class WholeBody implements BodyWriter {
   cancel(): void {}
 }
 
-async function chargeAbandoned(
+async function settleAbandoned(
   admitted: AdmittedText,
   { target, estimator, usage }: PreparedCall,
 ): Promise<void> {

@@ -25,7 +25,7 @@ const TEXT_NAMES = /"(?:content|reasoning_content|reasoning|refusal)"\s*:\s*"/g;
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
-  return new ForwardedStream(new ChatForwarder(publicModel, meter), meter, new ChatReplyReader());
+  return new ForwardedStream(new ChatForwarder(publicModel, meter), meter, () => new ChatReplyReader());
 }
 
 class ChatForwarder implements FrameForwarder {

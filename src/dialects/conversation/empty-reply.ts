@@ -46,6 +46,33 @@ function isSomething(event: Exclude<ReplyEvent, { type: "finish" }>): boolean {
   }
 }
 
+/** Characters of events that are kept: a vendor of responses repeats the request in several of them. */
+const MAX_OPENING = 4 * 1024 * 1024;
+
+/** The events of a forwarded stream before its first content, which are read only where it ends without any. */
+export class Opening {
+  readonly #openReader: () => ReplyReader;
+  readonly #events: string[] = [];
+  #characters = 0;
+
+  constructor(openReader: () => ReplyReader) {
+    this.#openReader = openReader;
+  }
+
+  add(data: string): void {
+    if ((this.#characters += data.length) <= MAX_OPENING) this.#events.push(data);
+  }
+
+  /** True when they are a whole reply that is empty. More than is kept is taken for something. */
+  get isEmpty(): boolean {
+    if (this.#characters > MAX_OPENING) return false;
+    const emptiness = new Emptiness();
+    const reader = this.#openReader();
+    for (const data of this.#events) emptiness.read(reader, data);
+    return emptiness.isEmpty;
+  }
+}
+
 /** With fewer output tokens there may be nothing to see. */
 const FEW_TOKENS = 16;
 

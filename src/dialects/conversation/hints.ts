@@ -6,7 +6,7 @@ import type { AssistantPart, Conversation, Hint, LeaveOut, Turn, UserPart } from
 interface Telling {
   conversation: Conversation;
   terms: VendorTerms;
-  /** True when the vendor is told the wish to reason. */
+  /** True when the vendor is told of the reasoning that the caller asks for. */
   isReasoned: boolean;
   /** True when the vendor is told that reasoning is to be shown, or hidden. */
   isShown: boolean;

@@ -36,7 +36,7 @@ const TEXT_NAMES = /"(?:text|thinking|partial_json)"\s*:\s*"/g;
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
-  return new ForwardedStream(new MessagesForwarder(publicModel, meter), meter, new MessagesReader());
+  return new ForwardedStream(new MessagesForwarder(publicModel, meter), meter, () => new MessagesReader());
 }
 
 class MessagesForwarder implements FrameForwarder {

@@ -37,7 +37,7 @@ const DELTA = /^response\.[a-z_]+(?:\.[a-z_]+)*\.delta$/;
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
-  return new ForwardedStream(new ResponsesForwarder(publicModel, meter), meter, new ResponsesReader());
+  return new ForwardedStream(new ResponsesForwarder(publicModel, meter), meter, () => new ResponsesReader());
 }
 
 class ResponsesForwarder implements FrameForwarder {

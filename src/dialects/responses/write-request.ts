@@ -123,7 +123,7 @@ function writeFormat(format: OutputFormat): object {
   };
 }
 
-/** The wish to reason as the vendor takes it; null for none, or a target without this control. */
+/** The requested reasoning as the vendor takes it; null for none, or a target without this control. */
 function writeReasoning(
   { reasoning }: Conversation,
   { model }: VendorTerms,

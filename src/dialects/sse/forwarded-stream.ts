@@ -2,7 +2,7 @@ import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import { frameData } from "../../lib/sse.ts";
-import { Emptiness } from "../conversation/empty-reply.ts";
+import { Opening } from "../conversation/empty-reply.ts";
 import type { ReplyReader } from "../conversation/reply.ts";
 import type { TextStream } from "../dialect.ts";
 import type { StreamMeter } from "../stream-meter.ts";
@@ -41,25 +41,24 @@ export class ForwardedStream implements TextStream {
   readonly #forwarder: FrameForwarder;
   readonly #meter: StreamMeter;
   /** Null from the first content on. */
-  #reader: ReplyReader | null;
-  readonly #emptiness = new Emptiness();
+  #opening: Opening | null;
   /** Null once the stream is done or has failed. */
   #template: FrameTemplate | null = null;
 
-  /** `meter` is the one in which the forwarder counts; `reader` reads the same frames until the first content. */
-  constructor(forwarder: FrameForwarder, meter: StreamMeter, reader: ReplyReader) {
+  /** `meter` is the one in which the forwarder counts; `openReader` makes a reader of the same events. */
+  constructor(forwarder: FrameForwarder, meter: StreamMeter, openReader: () => ReplyReader) {
     this.#forwarder = forwarder;
     this.#meter = meter;
-    this.#reader = reader;
+    this.#opening = new Opening(openReader);
   }
 
   get hasContent(): boolean {
-    return this.#reader === null;
+    return this.#opening === null;
   }
 
   get lack(): TextStream["lack"] {
     if (!this.#isComplete || !this.#meter.hasContent) return "cut";
-    return this.#reader && this.#emptiness.isEmpty ? "empty" : null;
+    return this.#opening?.isEmpty ? "empty" : null;
   }
 
   get isDone(): boolean {
@@ -110,16 +109,19 @@ export class ForwardedStream implements TextStream {
     this.#template = null;
     const template = this.#forwarder.forward(frame, data, output);
     if (meter.delivered.eighths > eighths) meter.hasContent = true;
-    if (this.#reader) this.#lookForContent(this.#reader, data);
+    if (this.#opening) this.#lookForContent(this.#opening, data);
     if (this.hasContent) this.#template = template;
     if (this.#forwarder.isDone && !meter.hasContent)
       throw new UpstreamError("broken", "a stream without content");
   }
 
   /** An ending alone is content unless the reply is empty, which other vendors may better. */
-  #lookForContent(reader: ReplyReader, data: string): void {
+  #lookForContent(opening: Opening, data: string): void {
     const { delivered, hasContent } = this.#meter;
-    if (delivered.eighths === 0) this.#emptiness.read(reader, data);
-    if (hasContent && (delivered.eighths > 0 || !this.#emptiness.isEmpty)) this.#reader = null;
+    if (delivered.eighths === 0) {
+      opening.add(data);
+      if (!hasContent || opening.isEmpty) return;
+    }
+    this.#opening = null;
   }
 }

@@ -55,7 +55,7 @@ test("a record is written as a row of its table and read from one", () => {
   });
 });
 
-test("whole numbers are read as any client of a database gives them", () => {
+test("a whole number is read alike as a number, a bigint and a text", () => {
   for (const number of [7, 7n, "7"])
     expect(things.read({ ...ROW, amount: number, is_disabled: 1n, revision: number })).toMatchObject({
       amount: 7n,

@@ -195,7 +195,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
   {
     name: "a client that disconnects before the answer pays nothing",
     file: CHAT,
-    find: "chargeAbandoned: () => (sent ? chargeAbandoned(admitted, sent) : undefined),",
+    find: "settleAbandoned: () => (sent ? settleAbandoned(admitted, sent) : undefined),",
     replace: "",
     tests: chat,
   },

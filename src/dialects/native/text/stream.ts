@@ -17,7 +17,7 @@ import { correctedUsage, readUsage, showsBilled, writeUsage } from "./usage.ts";
  */
 export function openStream(publicModel: string, policy: UsagePolicy): TextStream {
   const meter = new StreamMeter(policy);
-  return new ForwardedStream(new NativeForwarder(publicModel, meter), meter, new NativeReader());
+  return new ForwardedStream(new NativeForwarder(publicModel, meter), meter, () => new NativeReader());
 }
 
 class NativeForwarder implements FrameForwarder {
