@@ -1,3 +1,4 @@
+import { untranslatable } from "../dialects/conversation/untranslatable.ts";
 import type { Target } from "../domain/channel.ts";
 import type { Model } from "../domain/model.ts";
 import type { UpstreamError } from "../domain/upstream-error.ts";
@@ -30,6 +31,13 @@ interface RouteCall<Reply> {
    * is recorded. May return an error to throw instead.
    */
   settleAbandoned?(): Promise<void> | Error | undefined;
+}
+
+/** Notes the caller's fields that a target is not told. Throws for the first one where the caller is strict. */
+export function noteIgnored({ isStrict }: RequestContext, call: Call, names: readonly string[]): void {
+  const [first] = names;
+  if (first !== undefined && isStrict) throw untranslatable(first);
+  call.ignoredParams = names;
 }
 
 /** Calls the route's targets. When the client disconnects meanwhile, settles the call that was sent for it. */

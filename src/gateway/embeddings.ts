@@ -6,7 +6,6 @@ import {
   writeVectors,
   type EmbeddingsPayload,
 } from "../dialects/embeddings/index.ts";
-import { untranslatable } from "../dialects/conversation/untranslatable.ts";
 import type { WholeReply } from "../dialects/dialect.ts";
 import type { Target } from "../domain/channel.ts";
 import type { EmbeddingModel } from "../domain/model.ts";
@@ -16,7 +15,7 @@ import { yieldAfter } from "../lib/waiting.ts";
 import { holdMoney, type Admitted } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
 import { requireFeatures, requireModel, routeOf } from "./admission/model-access.ts";
-import { callRoute } from "./call-route.ts";
+import { callRoute, noteIgnored } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { requirePrice } from "./metering/price.ts";
 import { textCeiling } from "./metering/text-ceiling.ts";
@@ -25,6 +24,7 @@ import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";
 import { orderTargets } from "./routing/target-queue.ts";
+import type { EmbeddingUpstream } from "./upstreams.ts";
 
 /** The result of a request for embeddings. */
 interface EmbeddingsOutcome {
@@ -53,7 +53,7 @@ export async function handleEmbeddings(
     totalMs: core.timeouts.text.totalMs,
     callTarget(target, call) {
       sentTo = target;
-      return embed(core, { payload, estimator, isStrict: context.isStrict }, target, call);
+      return embed(core, { payload, estimator, context }, target, call);
     },
     settleAbandoned: () => (sentTo ? settleAbandoned(admitted, sentTo, estimator) : undefined),
   });
@@ -100,27 +100,33 @@ async function settleAbandoned(
   admitted.settle({ target, usage: usage(), flags: ["partial", "caller_gone"] });
 }
 
+/** The caller's fields that a vendor is not told. */
+function untoldFields(
+  { foreign }: EmbeddingsPayload,
+  { takesPurposes }: Pick<EmbeddingUpstream, "takesPurposes">,
+): readonly string[] {
+  if (!foreign) return NO_FIELDS;
+  const untold = takesPurposes ? [] : new Set(foreign.purposes.flatMap((each) => Object.keys(each)));
+  return [...foreign.ignored, ...untold];
+}
+
+const NO_FIELDS: readonly string[] = [];
+
 async function embed(
   core: Core,
-  {
-    payload,
-    estimator,
-    isStrict,
-  }: { payload: EmbeddingsPayload; estimator: UsageEstimator } & Pick<RequestContext, "isStrict">,
+  request: { payload: EmbeddingsPayload; estimator: UsageEstimator; context: RequestContext },
   { channel, upstreamModel }: Target,
   call: Call,
 ): Promise<WholeReply & Pick<EmbeddingsOutcome, "ignored">> {
   const upstream = core.upstreams.embedding(channel);
   if (!upstream) throw new UpstreamError("account", `channel ${channel.id} does not embed`);
+  const { payload, estimator, context } = request;
   const { texts, dimensions } = payload;
   const raw = forVendor(payload, upstreamModel);
   call.cancellation.throwIfAborted();
+  const ignored = untoldFields(payload, upstream);
+  noteIgnored(context, call, ignored);
   const purposes = payload.foreign?.purposes;
-  const untold = upstream.takesPurposes ? [] : [...new Set(purposes?.flatMap((each) => Object.keys(each)))];
-  const ignored = [...(payload.foreign?.ignored ?? []), ...untold];
-  const [first] = ignored;
-  if (first !== undefined && isStrict) throw untranslatable(first);
-  call.ignoredParams = ignored;
   const terms = { texts, dimensions, upstreamModel, ...(purposes && { purposes }) };
   const response = await upstream.embed({ raw, ...terms, signal: call.cancellation });
   call.vendorRequestId = response.requestId;

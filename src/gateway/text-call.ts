@@ -1,4 +1,3 @@
-import { untranslatable } from "../dialects/conversation/untranslatable.ts";
 import type { TextPayload } from "../dialects/dialect.ts";
 import { reasoningControl } from "../dialects/reasoning-control.ts";
 import { forward, textDialect, translate } from "../dialects/text.ts";
@@ -8,6 +7,7 @@ import { UpstreamError } from "../domain/upstream-error.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { yieldAfter } from "../lib/waiting.ts";
 import type { AdmittedText } from "./admission/admitted.ts";
+import { noteIgnored } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { NO_TRAITS, requireCounts, textUpstreamFor, withReadableLinks } from "./text-upstreams.ts";
 import { UsageEstimator } from "./metering/usage-estimator.ts";
@@ -66,9 +66,7 @@ export async function prepareCall(
   const passage = isForwarded
     ? forward(caller, payload, terms, policy)
     : translate({ caller, vendor }, payload, terms, policy);
-  const [ignored] = passage.ignored;
-  if (ignored !== undefined && context.isStrict) throw untranslatable(ignored);
-  call.ignoredParams = passage.ignored;
+  noteIgnored(context, call, passage.ignored);
   const stream = isStream ? passage.openStream() : null;
   call.cancellation.throwIfAborted();
   return {

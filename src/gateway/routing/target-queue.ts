@@ -28,10 +28,14 @@ export function targetsThatFit(
   inputTokens: number,
   contextWindow?: number,
 ): readonly Target[] {
-  const fits = (target: Target): boolean =>
-    inputTokens <= (target.contextWindow ?? contextWindow ?? Infinity);
+  const fits = (target: Target): boolean => inputTokens <= windowOf(target, contextWindow);
   if (targets.every(fits)) return targets;
   return targets.some(fits) ? targets.filter(fits) : targets;
+}
+
+/** The context of a target in tokens; `ofModel` is its model's. Nothing is beyond an unknown one. */
+function windowOf({ contextWindow }: Target, ofModel: number | undefined): number {
+  return contextWindow ?? ofModel ?? Infinity;
 }
 
 /**
@@ -101,10 +105,10 @@ export class TargetQueue {
   }
 
   /** Drops the targets whose context is known to be no larger than that of a target for which the input was too long. */
-  dropNoLarger({ contextWindow: own }: Target, contextWindow?: number): void {
-    const exceeded = own ?? contextWindow;
-    if (exceeded === undefined) return;
-    const isLarger = (target: Target) => (target.contextWindow ?? contextWindow ?? Infinity) > exceeded;
+  dropNoLarger(tooSmall: Target, contextWindow?: number): void {
+    const exceeded = windowOf(tooSmall, contextWindow);
+    if (exceeded === Infinity) return;
+    const isLarger = (target: Target) => windowOf(target, contextWindow) > exceeded;
     this.#queue.splice(0, this.#queue.length, ...this.#queue.filter(isLarger));
   }
 
