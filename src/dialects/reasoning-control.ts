@@ -11,8 +11,9 @@ interface ReasoningTarget {
 
 /**
  * Returns the form in which a target is told of the reasoning that callers of another protocol ask for; undefined for a
- * target that cannot be told. The operator's word for the target decides, then the vendor's model, whose name tells what its
- * vendor takes, then the vendor, then the record of the model, which may be served by vendors of several protocols.
+ * target that cannot be told. The operator's word for the target decides first, then the vendor's model, whose name
+ * tells what its vendor takes, then the vendor, then the record of the model, which may be served by vendors of several
+ * protocols.
  */
 export function reasoningControl(
   { upstreamModel, reasoning }: ReasoningTarget,

@@ -58,8 +58,9 @@ function textOf(parts: readonly AssistantPart[], type: "text" | "refusal" | "rea
 
 /**
  * Writes a stream of chunks: the role first, under one id, then the pieces; at the end the reason, one usage chunk
- * without choices, or for a client of Mistral in the last one with a choice, and `[DONE]`. Reasoning that a client must send back comes whole, once the reasoning is over:
- * OpenAI's clients keep the last value of a field that they do not know (openai 6, `ChatCompletionStream`).
+ * without choices, and `[DONE]`. A client of Mistral gets the usage in the last chunk with a choice instead. Reasoning
+ * that a client must send back comes whole, once the reasoning is over: OpenAI's clients keep the last value of a field
+ * that they do not know (openai 6, `ChatCompletionStream`).
  */
 export class ChatReplyWriter implements ReplyWriter {
   readonly #model: string;
