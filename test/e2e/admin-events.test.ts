@@ -1,4 +1,6 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { signIn, type Administrator } from "../support/administration.ts";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 
@@ -48,6 +50,22 @@ const told = (text: string, kind: string, ...parts: string[]) =>
     .split("\n\n")
     .some((frame) => frame.startsWith(`event: ${kind}\n`) && parts.every((part) => frame.includes(part))) ||
   undefined;
+
+test("a target that another process takes out of service is told", async () => {
+  const following = await follow(admin.cookie);
+  await until("the beginning", () => following.text.includes(": following") || undefined);
+  await Bun.sleep(300);
+  using database = new Database(join(gateway.dataDirectory, "gateway.sqlite"));
+  database.run("PRAGMA busy_timeout = 5000");
+  const now = Date.now();
+  database.run(
+    `INSERT INTO ejected_targets (process_id, target, organization_id, reason, since, seen_at)
+      VALUES ('another', 'sandbox/sandbox-a', '', 'overload', ?, ?)`,
+    [now, now],
+  );
+  await until("the channel", () => told(following.text, "channels", '"ejected":["sandbox"]'));
+  following.stop();
+}, 30_000);
 
 test("they need a session, are bounded for each member, and end with the session", async () => {
   expect((await follow("")).status).toBe(401);

@@ -1,6 +1,6 @@
-import type { Clock } from "../../lib/clock.ts";
-import type { RunningGateway } from "../context.ts";
-import type { AdminStore } from "../admin-store.ts";
+import type { AdminContext } from "../context.ts";
+import { readEjections } from "../status/ejected-targets.ts";
+import { RECENT_MS } from "../status/recent-traffic.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 
 /** Something that has changed, told to whoever follows. */
@@ -13,17 +13,11 @@ export interface LiveEvent {
 
 type OnEvent = (event: LiveEvent) => void;
 
-interface Sources {
-  store: Pick<AdminStore, "jobs" | "usage">;
-  clock: Clock;
-  running?: RunningGateway;
-}
+type Sources = Pick<AdminContext, "store" | "clock" | "running">;
 
 const LOOK_MS = 2_000;
 /** Newest jobs whose changes are told. */
 const JOBS = 100;
-/** Requests are counted over the last quarter of an hour. */
-const RECENT_MS = 15 * 60_000;
 
 /** Looks for changes every two seconds while somebody follows, once for all who do. */
 export class LiveEvents {
@@ -40,7 +34,6 @@ export class LiveEvents {
   /** Calls back at every change from now on; returns what ends that. */
   follow(onEvent: OnEvent): () => void {
     this.#followers.add(onEvent);
-    // A database that is away is reported by other parts; the next look finds what has changed.
     const look = () => this.#look();
     if (this.#looking === null) {
       // Other parts report a database that is away; the next look finds what has changed.
@@ -73,15 +66,17 @@ export class LiveEvents {
   }
 }
 
-async function readStates({ store, clock, running }: Sources): Promise<[string, LiveEvent][]> {
+async function readStates(sources: Sources): Promise<[string, LiveEvent][]> {
+  const { store, clock, running } = sources;
   const now = clock.now();
   const range = { from: now - RECENT_MS, to: now + RECENT_MS, span: "minute" as const };
   await running?.writeCounts();
-  const [jobs, counts] = await Promise.all([
+  const [jobs, counts, ejections] = await Promise.all([
     store.jobs.list({ limit: JOBS }),
     store.usage.traffic(range, ["organizationId"]),
+    readEjections(sources),
   ]);
-  const channels = Map.groupBy(running?.ejections() ?? [], ({ target }) => target.replace(/\/.*/, ""));
+  const ejected = new Set(ejections.map(({ target }) => target.replace(/\/.*/, "")));
   return [
     ...jobs.map(({ id, organizationId, status }) =>
       named(id, { kind: "jobs", organizationId, data: { id, organizationId, status } }),
@@ -89,7 +84,7 @@ async function readStates({ store, clock, running }: Sources): Promise<[string, 
     ...counts.map(({ organizationId, requests, errors }) =>
       named(organizationId, { kind: "requests", organizationId, data: { organizationId, requests, errors } }),
     ),
-    named("", { kind: "channels", organizationId: null, data: { ejected: [...channels.keys()].toSorted() } }),
+    named("", { kind: "channels", organizationId: null, data: { ejected: [...ejected].toSorted() } }),
   ];
 }
 

@@ -17,7 +17,11 @@ export interface EjectedTarget {
 }
 
 /** Joins what this process holds out of service with what the others have noted in the store. */
-export async function readEjections({ store, running, clock }: AdminContext): Promise<EjectedTarget[]> {
+export async function readEjections({
+  store,
+  running,
+  clock,
+}: Pick<AdminContext, "store" | "running" | "clock">): Promise<EjectedTarget[]> {
   const now = clock.now();
   const own = (running?.ejections() ?? []).map(
     ({ target, organization, reason, durationMs, lastedMs = 0 }): EjectedTarget => ({
