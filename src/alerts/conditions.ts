@@ -1,4 +1,5 @@
 import type { AlertCondition, AlertFacts, AlertRule, AlertSettings, WatchedBudget } from "../domain/alert.ts";
+import { EJECTION_REASONS } from "../domain/status.ts";
 import { formatNanos } from "../lib/money.ts";
 
 const MINUTE_MS = 60_000;
@@ -62,7 +63,7 @@ function ejectionConditions(
       condition: target,
       subject: target,
       severity: "warning",
-      message: `${target} has been out of service since ${new Date(since).toISOString()}: ${REASONS[reason] ?? reason}.`,
+      message: `${target} has been out of service since ${new Date(since).toISOString()}: ${EJECTION_REASONS[reason] ?? reason}.`,
     }));
 }
 
@@ -85,9 +86,3 @@ function statusConditions(
       message,
     }));
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  account: "the vendor refuses the credential, its balance or its access to the model",
-  limited: "the vendor's limits are reached",
-  overload: "its calls fail in a row",
-};

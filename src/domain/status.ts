@@ -34,3 +34,10 @@ export interface InstallationStatus {
   /** The worst first. */
   causes: readonly StatusCause[];
 }
+
+/** The reasons for which targets are out of service, in words for operators. */
+export const EJECTION_REASONS: Readonly<Record<string, string>> = {
+  account: "the vendor refuses the credential, its balance or its access to the model",
+  limited: "the vendor's limits are reached",
+  overload: "its calls fail in a row",
+};

@@ -1,5 +1,5 @@
 import { targetName, type Route } from "../../domain/channel.ts";
-import type { StatusCause } from "../../domain/status.ts";
+import { EJECTION_REASONS, type StatusCause } from "../../domain/status.ts";
 import { isPattern } from "../../lib/pattern-map.ts";
 import type { AdminContext } from "../context.ts";
 import { isEnabled } from "../organizations/enabled-models.ts";
@@ -114,11 +114,9 @@ function deadModels(routes: ReadonlyMap<string, Route>, out: readonly EjectedTar
 }
 
 function mayCall({ targets }: Route, name: string): boolean {
-  return targets.some(
-    ({ channel, upstreamModel }) =>
-      name === `${channel.id}/${upstreamModel}` ||
-      (isPattern(upstreamModel) && name.startsWith(`${channel.id}/${upstreamModel.slice(0, -1)}`)),
-  );
+  return targets
+    .map(targetName)
+    .some((own) => (isPattern(own) ? name.startsWith(own.slice(0, -1)) : name === own));
 }
 
 /** A model is out from the time on at which its last target went. */
@@ -143,12 +141,6 @@ function modelCause(model: string, organizationId: string | null, at: number): S
   };
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  account: "the vendor refuses the credential, its balance or its access to the model",
-  limited: "the vendor's limits are reached",
-  overload: "its calls fail in a row",
-};
-
 function targetCause({ target, organizationId, reason, since: at }: EjectedTarget): StatusCause {
   const channel = target.slice(0, target.indexOf("/"));
   return {
@@ -157,7 +149,7 @@ function targetCause({ target, organizationId, reason, since: at }: EjectedTarge
     subject: target,
     organizationId,
     since: at,
-    message: `${target} is out of service: ${REASONS[reason] ?? reason}.`,
+    message: `${target} is out of service: ${EJECTION_REASONS[reason] ?? reason}.`,
     figures: { target, reason },
     path: `/models/providers/${encodeURIComponent(channel)}`,
   };
