@@ -1,9 +1,9 @@
-import { percentile } from "../../domain/traffic.ts";
 import type { StatusCause } from "../../domain/status.ts";
 import { findPrice } from "../../gateway/metering/price.ts";
 import type { AdminContext, WaitingCall } from "../context.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
 import { priceIndex } from "../prices/price-index.ts";
+import { trafficView } from "../usage/totals.ts";
 import { recentFailures, RECENT_MS, type RecentTraffic } from "./recent-traffic.ts";
 
 const MINUTE_MS = 60_000;
@@ -80,10 +80,9 @@ export function slowCauses(
     const bound = usual === undefined ? UNKNOWN_MS : Math.max(LONG_MS, usual * TIMES_USUAL);
     const long = (waits.get(channel) ?? []).filter(({ waitedMs }) => waitedMs >= bound);
     const longest = Math.max(0, ...long.map(({ waitedMs }) => waitedMs));
-    const durations = sumsOf((answered.get(channel) ?? []).map((sum) => sum.durations));
-    const count = durations.reduce((sum, each) => sum + each, 0);
-    const median = percentile(durations, 0.5) ?? 0;
-    const isLate = usual !== undefined && count >= FEW_SLOW && median >= bound / 2;
+    const { requests, errors, p50Ms } = trafficView(answered.get(channel) ?? []);
+    const median = p50Ms ?? 0;
+    const isLate = usual !== undefined && requests - errors >= FEW_SLOW && median >= bound / 2;
     if (long.length < FEW_SLOW && !isLate) return [];
     const seconds = Math.round(Math.max(longest, isLate ? median : 0) / 1000);
     const usually = Math.round((usual ?? 0) / 100) / 10;
@@ -100,12 +99,6 @@ export function slowCauses(
       },
     ];
   });
-}
-
-function sumsOf(all: readonly (readonly number[])[]): number[] {
-  const sums: number[] = [];
-  for (const one of all) for (const [index, count] of one.entries()) sums[index] = (sums[index] ?? 0) + count;
-  return sums;
 }
 
 /** Models that organizations have asked for lately and that still have no price in their currency. */
