@@ -3,7 +3,8 @@ import { didYouMean } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
 import { changeEntry, inputField, requireReachable, requireSecretsForAddress, withReach } from "./entry.ts";
 import type { channelChangeSchema, channelCreationSchema } from "./schema.ts";
-import { readStatus, type ChannelHealth } from "../status/status.ts";
+import type { ChannelHealth } from "../status/channel-health.ts";
+import { readStatus } from "../status/status.ts";
 import { viewChannel, type ChannelView } from "./view.ts";
 import { channelUses, describeUses, type ChannelUses } from "./uses.ts";
 import {

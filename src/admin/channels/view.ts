@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { camelCase } from "../../lib/casing.ts";
 import { isMaskedHeader, isSecretName } from "../../lib/secret-names.ts";
 import type { ConfigurationState, ConfiguredChannel, StoredEntry } from "../configuration/store-port.ts";
-import type { ChannelHealth } from "../status/status.ts";
+import type { ChannelHealth } from "../status/channel-health.ts";
 import { isoTime } from "../output.ts";
 import { isSealed, partsOf } from "./entry.ts";
 import { MASK, type channelSchema } from "./schema.ts";

@@ -6,24 +6,20 @@ import type { Undelivered } from "../alerts/store-port.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext, Degradation } from "../context.ts";
-import { isoTime } from "../output.ts";
 import { accessOf } from "../sign-in/signed-in.ts";
-import { trafficView } from "../usage/totals.ts";
-import { ejectionCauses, readEjections, type EjectedTarget } from "./ejected-targets.ts";
-import { readRecentTraffic, recentFailures, type RecentTraffic } from "./recent-traffic.ts";
+import { type ChannelHealth, channelHealths } from "./channel-health.ts";
+import { ejectionCauses, readEjections } from "./ejected-targets.ts";
+import { readRecentTraffic } from "./recent-traffic.ts";
+import type { statusSchema } from "./schema.ts";
 import { priceCauses, requestCauses, slowCauses, vendorCauses } from "./traffic-causes.ts";
-import type { channelHealthSchema, statusSchema } from "./schema.ts";
 
 type Status = z.output<typeof statusSchema>;
-export type ChannelHealth = z.output<typeof channelHealthSchema>;
 
 /** Most causes that are told of; further ones say nothing new. */
 const MAX_CAUSES = 100;
 const MAX_ALERTS = 20;
 /** A database that takes longer than this is away. */
 const READ_MS = 5_000;
-/** Sums by month are kept for so long; a channel without any was never called. */
-const KEPT_MS = 430 * 24 * 60 * 60_000;
 
 /**
  * The one verdict on whether all is well now, for the installation or one organization: overview, channels, alerts and
@@ -36,7 +32,7 @@ export async function readStatus(
 ): Promise<Status & { channels: ReadonlyMap<string, ChannelHealth> }> {
   const checkedAt = context.clock.now();
   const scope = scopeOf(context, organizationId);
-  const parts = partCauses(context.running?.degradations() ?? []);
+  const parts = (context.running?.degradations() ?? []).map(partCause);
   try {
     const late = () => new DependencyError("the database did not answer in time");
     const found = await withDeadline(READ_MS, readCauses(context, scope), late);
@@ -44,7 +40,9 @@ export async function readStatus(
     return { state: stateOf(causes, found.hasCalls), checkedAt, causes, channels: found.channels };
   } catch (error) {
     if (!(error instanceof DependencyError)) throw error;
-    const away = parts.some(({ subject }) => subject === "database") ? [] : [databaseAway(checkedAt)];
+    const away = parts.some(({ subject }) => subject === "database")
+      ? []
+      : [partCause(databaseAway(checkedAt))];
     const causes = [...parts, ...away].toSorted(worstFirst);
     return { state: stateOf(causes, false), checkedAt, causes, channels: new Map() };
   }
@@ -91,7 +89,7 @@ async function readCauses(context: AdminContext, { organizations: ids, isOfAll }
     ...(await priceCauses(context, traffic, organizations)),
     ...undelivered.map(noticeCause),
     ...open.map(alertCause),
-    ...(leases.length > 0 ? [leaseCause(leases)] : []),
+    ...(leases.length > 0 ? [partCause(leasesInDoubt(leases))] : []),
   ];
   const targets = new Set(out.flatMap(({ kind, subject }) => (kind === "ejection" ? [subject] : [])));
   const held = ejections.filter(({ target }) => targets.has(target));
@@ -110,62 +108,14 @@ function worstFirst(one: StatusCause, other: StatusCause): number {
   return rank[one.severity] - rank[other.severity] || isAlert(one) - isAlert(other);
 }
 
-interface ChannelFacts {
-  traffic: RecentTraffic;
-  ejections: readonly EjectedTarget[];
-  slow: readonly StatusCause[];
-  organizations: readonly string[] | undefined;
-}
-
-/** The health of each configured channel, by the same facts as the causes. */
-async function channelHealths(
-  { store, clock, catalogue }: AdminContext,
-  { traffic, ejections, slow, organizations }: ChannelFacts,
-): Promise<Map<string, ChannelHealth>> {
-  const now = clock.now();
-  const calls = Map.groupBy(traffic.calls, ({ channel }) => channel);
-  const quiet = [...catalogue.channels.keys()].filter((id) => !calls.has(id));
-  const ever = { from: now - KEPT_MS, to: now, span: "month" as const, channels: quiet };
-  const called =
-    quiet.length === 0
-      ? []
-      : await store.usage.traffic({ ...ever, ...(organizations && { organizations }) }, ["channel", "route"]);
-  const known = new Set([...calls.keys(), ...called.map(({ channel }) => channel)]);
-  const healthOf = (id: string): ChannelHealth => {
-    const own = calls.get(id) ?? [];
-    const { requests, errors, p95Ms } = trafficView(own);
-    const held = ejections.filter(({ target }) => target.startsWith(`${id}/`));
-    const longest = held.toSorted((one, other) => one.since - other.since)[0];
-    const failures = recentFailures(own, now);
-    const delay = slow.find(({ subject }) => subject === id);
-    const trouble = longest ?? failures ?? delay;
-    const probes = held.flatMap(({ until }) => until ?? []);
-    return {
-      state: longest
-        ? "ejected"
-        : failures
-          ? "failing"
-          : delay
-            ? "slow"
-            : requests > 0
-              ? "ok"
-              : known.has(id)
-                ? "idle"
-                : "untried",
-      since: trouble && trouble.since !== null ? isoTime(trouble.since) : null,
-      reason: longest?.reason ?? failures?.code ?? null,
-      targets: [...new Set(held.map(({ target }) => target.slice(id.length + 1)))],
-      nextProbeAt: probes.length === 0 ? null : isoTime(Math.min(...probes)),
-      requests,
-      errorRate: requests === 0 ? null : errors / requests,
-      p95Ms,
-    };
-  };
-  return new Map([...catalogue.channels.keys()].map((id) => [id, healthOf(id)]));
-}
-
-function partCauses(parts: readonly Degradation[]): StatusCause[] {
-  return parts.map(({ part, since, message, isCritical = false, path = "/settings/configuration" }) => ({
+function partCause({
+  part,
+  since,
+  message,
+  isCritical = false,
+  path = "/settings/configuration",
+}: Degradation): StatusCause {
+  return {
     kind: "part",
     severity: isCritical ? "critical" : "warning",
     subject: part,
@@ -174,34 +124,18 @@ function partCauses(parts: readonly Degradation[]): StatusCause[] {
     message,
     figures: { part },
     path,
-  }));
+  };
 }
 
-function databaseAway(now: number): StatusCause {
+function databaseAway(now: number): Degradation {
   const message = "The database is unavailable: charges wait in the journal.";
-  return {
-    kind: "part",
-    severity: "critical",
-    subject: "database",
-    organizationId: null,
-    since: now,
-    message,
-    figures: { part: "database" },
-    path: "/",
-  };
+  return { part: "database", since: now, message, isCritical: true, path: "/" };
 }
 
-function leaseCause(leases: readonly { since: number }[]): StatusCause {
-  return {
-    kind: "part",
-    severity: "warning",
-    subject: "leases",
-    organizationId: null,
-    since: Math.min(...leases.map(({ since }) => since)),
-    message: `${leases.length} leases are in doubt: their processes are gone without their journals posted.`,
-    figures: { part: "leases" },
-    path: "/money",
-  };
+function leasesInDoubt(leases: readonly { since: number }[]): Degradation {
+  const since = Math.min(...leases.map((lease) => lease.since));
+  const message = `${leases.length} leases are in doubt: their processes are gone without their journals posted.`;
+  return { part: "leases", since, message, path: "/money" };
 }
 
 function noticeCause({ way, count, since, result }: Undelivered): StatusCause {
