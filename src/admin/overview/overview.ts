@@ -130,8 +130,7 @@ function spendByModel(
     const id = named.has(model) ? model : "other";
     const row = amounts.get(id) ?? new Map<number, bigint>();
     amounts.set(id, row);
-    const point = at;
-    row.set(point, (row.get(point) ?? 0n) + amount);
+    row.set(at, (row.get(at) ?? 0n) + amount);
   }
   const order = [...named, ...(amounts.has("other") ? ["other"] : [])];
   return order.map((id) => ({

@@ -1,10 +1,9 @@
-import { periodEnd } from "../../domain/calendar.ts";
+import { periodEnd, startOfSpan } from "../../domain/calendar.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { formatNanos } from "../../lib/money.ts";
 import { isoTime } from "../output.ts";
 import type { AdminStore } from "../admin-store.ts";
 import { rowOf } from "../requests/requests.ts";
-import { startOfSpan } from "../../domain/calendar.ts";
 import type { UsageSum } from "./store-port.ts";
 import { totalOf } from "./totals.ts";
 import type { BudgetRecord } from "../budgets/schema.ts";

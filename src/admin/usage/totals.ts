@@ -32,9 +32,9 @@ export function totalOf(sums: readonly UsageSum[], currency: string) {
 }
 
 /** Result of `spendingOf`. */
-type Spending = ReturnType<typeof spendingOf>;
+export type Spending = ReturnType<typeof spendingOf>;
 /** Result of `totalOf`. */
-type Total = ReturnType<typeof totalOf>;
+export type Total = ReturnType<typeof totalOf>;
 
 /** Spending as it is shown. */
 export function spendView({ amount, requests, images, tokens }: Spending) {

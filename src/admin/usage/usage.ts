@@ -4,12 +4,12 @@ import type { AdminContext } from "../context.ts";
 import { queryTimeSchema } from "../input.ts";
 import { getKey } from "../keys/keys.ts";
 import { getOrganization } from "../organizations/organizations.ts";
-import { namesOf, requestsOf, type Group } from "../overview/top-groups.ts";
 import { isoTime } from "../output.ts";
+import { type Group, groupsOf, namesOf } from "./groups.ts";
 import { chooseCurrency, previousOf, readSeries, type Series } from "./range.ts";
-import type { SpendingSum, UsageRange, UsageStore, UsageSum } from "./store-port.ts";
+import type { SpendingSum, UsageRange, UsageSum } from "./store-port.ts";
 import { intervalSchema, type usageSchema } from "./schema.ts";
-import { shareOf, spendingOf, spendView, totalOf, usageView } from "./totals.ts";
+import { shareOf, spendingOf, spendView, type Total, totalOf, usageView } from "./totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Groups of a reading, by amount: as many as are usually asked for, and at most. */
@@ -51,16 +51,18 @@ export async function readUsage(
   const { series, range, otherwise } = await usageRange(context, filter);
   const { by, filter: some } = GROUPS[groupBy];
   const { usage } = context.store;
-  const [sums, sumsOfGroups, sumsBefore, counts] = await Promise.all([
+  const hasKeys = by === "keyId" || range.keys !== undefined;
+  const [sums, sumsOfGroups, sumsBefore, came, failed] = await Promise.all([
     usage.sums(range, ["at"]),
     usage.sums(range, [by]),
     usage.spending({ ...range, ...previousOf(series) }, [by]),
-    readCounts(usage, range, by),
+    hasKeys ? null : usage.traffic(range, [by]),
+    usage.errors(range, [by]),
   ]);
   const { currency, currencies } = chooseCurrency(sums, wanted, otherwise);
   const total = totalOf(sums, currency);
   const sumsAt = Map.groupBy(sums, ({ at }) => at);
-  const all = groupsOf(sumsOfGroups, by, currency, counts);
+  const all = groupsOf({ by, sums: sumsOfGroups, came, failed }, (own) => totalOf(own, currency));
   const groups = all.slice(0, limit);
   const ids = groups.map(({ id }) => id);
   const withPoints = ids.slice(0, MAX_WITH_POINTS);
@@ -116,7 +118,7 @@ function groupView({
   series: Series;
   currency: string;
 }) {
-  return ({ id, total, errors }: ReturnType<typeof groupsOf>[number]) => ({
+  return ({ id, total, errors }: ReturnType<typeof groupsOf<UsageSum, Total>>[number]) => ({
     id,
     name: names.get(id) ?? id,
     ...usageView(total),
@@ -145,45 +147,6 @@ async function usageRange(
     ...(channel !== undefined && { channels: [channel] }),
   };
   return { series, range, otherwise: own?.currency ?? "USD" };
-}
-
-/** Requests that came and that failed, by group. Traffic names the keys of requests that failed only. */
-async function readCounts(usage: UsageStore, range: UsageRange, by: Group) {
-  const hasKeys = by === "keyId" || range.keys !== undefined;
-  const [came, failed] = await Promise.all([
-    hasKeys ? [] : usage.traffic(range, [by]),
-    usage.errors(range, [by]),
-  ]);
-  const counts = new Map<string, { came: number; errors: number }>();
-  const of = (id: string) => {
-    const known = counts.get(id) ?? { came: 0, errors: 0 };
-    counts.set(id, known);
-    return known;
-  };
-  for (const sum of came) of(sum[by]).came += sum.requests;
-  for (const sum of failed) of(sum[by]).errors += sum.errors;
-  return { counts, hasKeys };
-}
-
-/** All groups, the dearest first, also those whose requests all failed. */
-function groupsOf(
-  sums: readonly UsageSum[],
-  by: Group,
-  currency: string,
-  { counts, hasKeys }: Awaited<ReturnType<typeof readCounts>>,
-) {
-  const groups = Map.groupBy(sums, (sum) => sum[by]);
-  for (const id of counts.keys()) if (!groups.has(id)) groups.set(id, []);
-  return [...groups]
-    .map(([id, own]) => {
-      const total = totalOf(own, currency);
-      const { came = 0, errors = 0 } = counts.get(id) ?? {};
-      return { id, errors, total: { ...total, requests: requestsOf(hasKeys, total.requests, came, errors) } };
-    })
-    .toSorted(
-      (one, other) =>
-        Number(other.total.amount - one.total.amount) || other.total.requests - one.total.requests,
-    );
 }
 
 function pointsOf(sums: readonly SpendingSum[], { points }: Series, currency: string) {
