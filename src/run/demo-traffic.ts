@@ -2,9 +2,14 @@ import type { RequestRecord } from "../admin/usage/store-port.ts";
 import type { Settings } from "../config/index.ts";
 import { startOfSpan } from "../domain/calendar.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
+import type { Model } from "../domain/model.ts";
 import type { ChargedAmount } from "../domain/price.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
 import type { RequestEvent } from "../domain/request-event.ts";
+import { UpstreamError, type UpstreamErrorKind } from "../domain/upstream-error.ts";
 import type { Usage } from "../domain/usage.ts";
+import { callerError } from "../gateway/routing/caller-error.ts";
+import { createRandom } from "../sandbox/random.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -22,10 +27,13 @@ export function trafficOf(
   priceOf: PriceOf,
   now: number,
 ): DemoRequest[] {
-  const random = seeded(20_261_124);
+  const random = createRandom(20_261_124).next;
   const called = callers.map((caller) => ({
     ...caller,
-    models: caller.models.filter(([model]) => models.get(model) !== undefined),
+    models: caller.models.flatMap(([model, weight]) => {
+      const type = models.get(model)?.type;
+      return type ? [{ model, type, weight }] : [];
+    }),
   }));
   const requests: DemoRequest[] = [];
   for (let minute = now - DAYS * DAY_MS; minute < now - MINUTE_MS; minute += MINUTE_MS) {
@@ -33,17 +41,17 @@ export function trafficOf(
     const count = Math.floor(expected + random());
     for (let index = 0; index < count; index += 1) {
       const caller = chosen(called, ({ share }) => share, random);
-      const [model] = chosen(caller.models, ([, weight]) => weight, random);
+      const { model, type } = chosen(caller.models, (each) => each.weight, random);
       const at = Math.floor(minute + random() * MINUTE_MS);
       const price = (usage: Usage) => priceOf(caller, model, usage, at);
-      requests.push(requestAt({ at, now, model, caller, price, random, number: requests.length }));
+      requests.push(requestAt({ at, now, model, type, caller, price, random, number: requests.length }));
     }
   }
   return requests.toSorted((one, other) => one.event.at - other.event.at);
 }
 
 /** Prices what a caller used of a model at a time. */
-export type PriceOf = (caller: DemoCaller, model: string, usage: Usage, at: number) => ChargedAmount;
+export type PriceOf = (caller: Caller, model: string, usage: Usage, at: number) => ChargedAmount;
 
 /** A key of the demo. */
 export interface DemoCaller {
@@ -53,6 +61,8 @@ export interface DemoCaller {
   models: readonly (readonly [model: string, weight: number])[];
   budgets: readonly string[];
 }
+
+type Caller = Omit<DemoCaller, "models">;
 
 interface DemoRequest {
   event: RequestEvent;
@@ -72,19 +82,20 @@ interface Chance {
   at: number;
   now: number;
   model: string;
-  caller: DemoCaller;
+  type: Model["type"];
+  caller: Caller;
   price: (usage: Usage) => ChargedAmount;
   random: () => number;
   number: number;
 }
 
 function requestAt(chance: Chance): DemoRequest {
-  const { at, now, model, caller, random, number } = chance;
+  const { at, now, model, type, caller, random, number } = chance;
   const sinceOutage = at - (startOfSpan("day", now) - OUTAGE.beforeMidnightMs);
   const isOutage = sinceOutage > 0 && sinceOutage < OUTAGE.lastsMs;
   const failure = failureOf(isOutage, random);
-  const usage = usageOf(model, random);
-  const isImage = usage.unit === "image";
+  const usage = usageOf(type, random);
+  const isImage = type === "image";
   const durationMs = Math.round((failure ? 80 : isImage ? 6_000 : 700) * (0.4 + 2.6 * random() ** 3));
   const isRetried = !failure && random() < 0.012;
   const attempts = attemptsOf({ model, failure, isRetried, durationMs, number });
@@ -96,17 +107,12 @@ function requestAt(chance: Chance): DemoRequest {
     id,
     requestId: id,
     traceId: null,
-    route: isImage
-      ? "images.generations"
-      : usage.unit === "token" && model.includes("messages")
-        ? "messages"
-        : "chat",
+    ...ENDPOINTS[type],
     method: "POST",
-    path: isImage ? "/v1/images/generations" : "/v1/chat/completions",
     address: null,
-    status: failure?.status ?? 200,
-    code: failure?.code ?? null,
-    message: failure?.message ?? null,
+    status: failure?.error.status ?? 200,
+    code: failure?.error.code ?? null,
+    message: failure?.error.message ?? null,
     at,
     durationMs,
     firstByteMs: failure || isImage ? null : Math.round(durationMs * 0.3),
@@ -116,8 +122,8 @@ function requestAt(chance: Chance): DemoRequest {
     model,
     askedModel: null,
     client: isImage ? "Studio/2.1" : "OpenAI/Python",
-    channel: failure && failure.outcome === null ? null : CHANNEL,
-    isStream: !isImage,
+    channel: failure?.call === null ? null : CHANNEL,
+    isStream: type === "chat" || type === "messages",
   };
   const event = eventOf(shared, { charged, usage, attempts });
   const isLogged = failure !== null || isRetried;
@@ -126,6 +132,14 @@ function requestAt(chance: Chance): DemoRequest {
     : null;
   return { event, charge: charged, record };
 }
+
+/** The endpoint of each type of model, as the routes of the gateway name it. */
+const ENDPOINTS: Record<Model["type"], { route: string; path: string }> = {
+  chat: { route: "chat", path: "/v1/chat/completions" },
+  messages: { route: "messages", path: "/v1/messages" },
+  embedding: { route: "embeddings", path: "/v1/embeddings" },
+  image: { route: "images.generations", path: "/v1/images/generations" },
+};
 
 /** What a request and its record have in common. */
 type Shared = Omit<RequestRecord, "cause" | "isFailed" | "isCharged" | "attempts">;
@@ -152,60 +166,42 @@ function eventOf(
 }
 
 interface Failure {
-  status: number;
-  code: string;
-  message: string;
-  /** Of the call to the vendor; null where none was made. */
-  outcome: Attempt["outcome"] | null;
+  /** The error that the caller was sent. */
+  error: GatewayError;
+  /** The outcome of the call to the vendor, and its HTTP status; null where none was made. */
+  call: Pick<Attempt, "outcome" | "status"> | null;
 }
 
+const OVERLOADED = failedCall("overloaded", 503);
 const FAILURES: readonly (Failure & { weight: number })[] = [
   {
     weight: 5,
-    status: 429,
-    code: "rate_limit_exceeded",
-    message: "too many requests in a minute",
-    outcome: null,
+    error: new GatewayError(
+      "rate_limit_exceeded",
+      "This key's limit of 60 requests a minute is reached. Retry in 8 seconds.",
+    ),
+    call: null,
   },
-  {
-    weight: 3,
-    status: 400,
-    code: "invalid_request_error",
-    message: "max_tokens is too large",
-    outcome: "rejected",
-  },
-  {
-    weight: 2,
-    status: 504,
-    code: "upstream_timeout",
-    message: "the model took too long",
-    outcome: "timeout",
-  },
-  {
-    weight: 1,
-    status: 400,
-    code: "content_policy_violation",
-    message: "the prompt was refused",
-    outcome: "refused",
-  },
+  { weight: 3, ...failedCall("rejected", 400) },
+  { weight: 2, ...failedCall("timeout") },
+  { weight: 1, ...failedCall("refused", 400) },
 ];
-const OVERLOADED: Failure = {
-  status: 503,
-  code: "overloaded",
-  message: "every target of this model is out of service",
-  outcome: "overloaded",
-};
+
+function failedCall(kind: UpstreamErrorKind, status?: number): Failure {
+  const call = { outcome: kind, ...(status !== undefined && { status }) };
+  return { error: callerError(new UpstreamError(kind, kind)), call };
+}
 
 function failureOf(isOutage: boolean, random: () => number): Failure | null {
   if (isOutage && random() < 0.7) return OVERLOADED;
   return random() < 0.013 ? chosen(FAILURES, ({ weight }) => weight, random) : null;
 }
 
-function usageOf(model: string, random: () => number): Usage {
-  if (/^sandbox-[abcd](-|$)/.test(model))
+function usageOf(type: Model["type"], random: () => number): Usage {
+  if (type === "image")
     return { unit: "image", count: random() < 0.2 ? 2 : 1, tier: "1K", quality: "medium" };
   const input = Math.round(300 + 6_000 * random() ** 3);
-  if (model.endsWith("embedding")) return { unit: "token", tokens: { input }, source: "upstream" };
+  if (type === "embedding") return { unit: "token", tokens: { input }, source: "upstream" };
   const cacheRead = random() < 0.4 ? Math.round(input * 0.8) : 0;
   const output = Math.round(60 + 1_500 * random() ** 2);
   return { unit: "token", tokens: { input: input - cacheRead, cacheRead, output }, source: "upstream" };
@@ -225,10 +221,7 @@ function attemptsOf({
   number: number;
 }): Attempt[] {
   const call = { channel: CHANNEL, upstreamModel: model, vendorRequestId: `sandbox-${number}` };
-  if (failure)
-    return failure.outcome === null
-      ? []
-      : [{ ...call, durationMs, outcome: failure.outcome, status: failure.status }];
+  if (failure) return failure.call ? [{ ...call, durationMs, ...failure.call }] : [];
   const answered = { ...call, durationMs, outcome: "answered" as const, status: 200 };
   return isRetried ? [{ ...call, durationMs: 120, outcome: "limited", status: 429 }, answered] : [answered];
 }
@@ -270,17 +263,6 @@ function chargeOf(
     budgets,
     attempts,
     flags: [],
-  };
-}
-
-/** Numbers from 0 to 1 that only depend on the seed (Mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
 

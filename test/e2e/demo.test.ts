@@ -1,4 +1,6 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { type ErrorCode, ERROR_CODES } from "../../src/domain/gateway-error.ts";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,10 +16,25 @@ test("the demo fills an empty data folder with two weeks of traffic that verifie
   expect(Number(/Wrote (\d+) requests/.exec(filled.stdout)?.[1])).toBeGreaterThan(5_000);
   expect(filled.stdout).toMatch(/as admin with the password \S{12,}/);
   expect(await run("ledger", "verify")).toMatchObject({ code: 0 });
+  expectRealFailures(path);
   const again = await run("demo");
   expect(again.code).toBe(1);
   expect(again.stderr).toContain("the demo needs an empty data folder");
 });
+
+/** What failed in the demo failed as it does at the gateway: at its endpoints, with its codes and their statuses. */
+function expectRealFailures(path: string): void {
+  using database = new Database(join(path, "gateway.sqlite"), { readonly: true });
+  const failed = database
+    .query<{ route: string; code: ErrorCode; status: number }, []>(
+      "SELECT DISTINCT route, code, status FROM request_log WHERE is_failed = 1",
+    )
+    .all();
+  for (const { code, status } of failed)
+    expect({ code, status: Number(ERROR_CODES[code]?.status) }).toEqual({ code, status });
+  const routes = ["chat", "embeddings", "images.generations", "messages"];
+  expect([...new Set(failed.map(({ route }) => route))].toSorted()).toEqual(routes);
+}
 
 test("the demo leaves an installation alone that is set up and has no traffic yet", async () => {
   const path = await mkdtemp(join(tmpdir(), "demo-"));
