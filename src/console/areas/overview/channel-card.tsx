@@ -3,20 +3,10 @@ import { Card } from "../../ui/page/card.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { formatCount, formatDuration, formatShare } from "../../ui/text/format.ts";
 import { ButtonLink, TextLink } from "../../ui/text/link.tsx";
-import { Status, type StatusLevel } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
+import { ChannelState } from "../providers/channel-state.tsx";
 import type { Overview } from "./overview.ts";
 
 type Channel = Overview["channels"][number];
-
-const LEVELS: Record<Channel["state"], StatusLevel> = {
-  ok: "good",
-  slow: "warn",
-  failing: "warn",
-  ejected: "bad",
-  idle: "unknown",
-  untried: "unknown",
-};
 
 /** The state of each channel, and its figures of the last quarter of an hour. */
 export function ChannelCard({ channels }: { channels: readonly Channel[] }) {
@@ -73,8 +63,7 @@ export function ChannelCard({ channels }: { channels: readonly Channel[] }) {
 }
 
 function ChannelRow({ channel }: { channel: Channel }) {
-  const { t } = useTranslation("overview");
-  const { id, state, since, reason, requests, errorRate, p95Ms } = channel;
+  const { id, requests, errorRate, p95Ms } = channel;
   const cell = "px-4 py-2.5";
   return (
     <tr className="border-t border-line first:border-t-0">
@@ -84,15 +73,7 @@ function ChannelRow({ channel }: { channel: Channel }) {
         </TextLink>
       </td>
       <td className={cell}>
-        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>
-          {since !== null && (
-            <span className="text-xs text-muted">
-              {reason !== null && `${t([`reason.${reason}`, "reason"] as never, { reason })} · `}
-              <Time at={since} />
-            </span>
-          )}
-        </span>
+        <ChannelState health={channel} />
       </td>
       <td className={`${cell} text-right`}>{formatCount(requests)}</td>
       <td className={`${cell} text-right`}>{errorRate === null ? "–" : formatShare(errorRate)}</td>

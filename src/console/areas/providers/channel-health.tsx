@@ -1,16 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { Status } from "../../ui/text/status.tsx";
-import { Time } from "../../ui/text/time.tsx";
+import { ChannelState } from "./channel-state.tsx";
 import type { ListedChannel } from "./channel-values.ts";
-
-const LEVELS = {
-  ok: "good",
-  slow: "warn",
-  failing: "warn",
-  ejected: "bad",
-  idle: "unknown",
-  untried: "unknown",
-} as const;
 
 /** The health of a channel, with its reason and the time since when. */
 export function ChannelHealth({ channel: { health, isUsable, problems } }: { channel: ListedChannel }) {
@@ -23,16 +14,7 @@ export function ChannelHealth({ channel: { health, isUsable, problems } }: { cha
       </span>
     );
   if (health === null) return <Status level="unknown">{t("health.unread")}</Status>;
-  const { state, since, reason } = health;
-  return (
-    <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <Status level={LEVELS[state]}>{t(`health.${state}`)}</Status>
-      {reason !== null && (
-        <span className="text-muted">{t([`reason.${reason}`, "reason"] as never, { reason })}</span>
-      )}
-      {since !== null && <Time at={since} />}
-    </span>
-  );
+  return <ChannelState health={health} />;
 }
 
 /** Shows whether there is a credential, and its last characters where they may be shown. */
