@@ -15,6 +15,13 @@ const GROUPS = ["models", "keys", "organizations", "channels"] as const;
 type Group = (typeof GROUPS)[number];
 /** The grouping of the usage page that lists all of a group. */
 const BY = { models: "model", keys: "key", organizations: "organization", channels: "channel" } as const;
+/** The filter of the list of requests for each group. */
+const FILTERS = {
+  models: "model",
+  keys: "keyId",
+  organizations: "organization",
+  channels: "channel",
+} as const;
 type Share = Overview["top"][Group][number];
 
 /** The spend by model, key, organization or channel; the choice stands in the address. */
@@ -73,9 +80,8 @@ function ShareLink({ group, share: { id, name } }: { group: Group; share: Share 
         {name}
       </TextLink>
     );
-  const filter = { models: { model: id }, keys: { keyId: id }, channels: { channel: id } }[group];
   return (
-    <TextLink to="/requests" search={{ ...range, ...filter }}>
+    <TextLink to="/requests" search={{ ...range, [FILTERS[group]]: id }}>
       {name}
     </TextLink>
   );
@@ -84,15 +90,9 @@ function ShareLink({ group, share: { id, name } }: { group: Group; share: Share 
 function FailedLink({ group, share: { id, errors } }: { group: Group; share: Share }) {
   const { t } = useTranslation("overview");
   const range = useRangeSearch();
-  const filter = {
-    models: { model: id },
-    keys: { keyId: id },
-    channels: { channel: id },
-    organizations: { organization: id },
-  }[group];
   return (
     <>
-      <TextLink to="/requests" search={{ ...range, ...filter, status: "failed" }}>
+      <TextLink to="/requests" search={{ ...range, [FILTERS[group]]: id, status: "failed" }}>
         {t("errors.count", { count: errors })}
       </TextLink>
       {" · "}
