@@ -2,7 +2,13 @@ import { createLink } from "@tanstack/react-router";
 import type { AnchorHTMLAttributes, ReactNode, Ref } from "react";
 import { useTranslation } from "react-i18next";
 import { useRangeSearch } from "../../ui/filters/range.ts";
-import { formatCount, formatDuration, formatShare, formatShortCount } from "../../ui/text/format.ts";
+import {
+  formatChange,
+  formatCount,
+  formatDuration,
+  formatShare,
+  formatShortCount,
+} from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
 import type { Overview } from "./overview.ts";
 
@@ -109,9 +115,7 @@ function Tile({ name, value, detail, to, search, isFocus = false, isBad = false 
 function Change({ now, before }: { now: number; before: number }) {
   const { t } = useTranslation("overview");
   if (before === 0) return now === 0 ? null : t("before.none");
-  const change = (now - before) / before;
-  const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
-  return t("before", { change: `${sign}${formatShare(Math.abs(change))}` });
+  return t("before", { change: formatChange(now, before) });
 }
 
 function Count({ count }: { count: number }) {

@@ -2,7 +2,13 @@ import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
 import { useRangeSearch } from "../../ui/filters/range.ts";
 import type { TableColumn } from "../../ui/table/data-table.tsx";
-import { formatCount, formatMoney, formatShare, formatShortCount } from "../../ui/text/format.ts";
+import {
+  formatChange,
+  formatCount,
+  formatMoney,
+  formatShare,
+  formatShortCount,
+} from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 
@@ -79,11 +85,9 @@ function Change({ group: { amount, previousAmount }, currency }: { group: Group;
   const { t } = useTranslation("money");
   const [now, before] = [Number(amount), Number(previousAmount)];
   if (before === 0) return <span className="text-muted">{now === 0 ? "–" : t("usage.new")}</span>;
-  const change = (now - before) / before;
-  const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
   return (
     <span title={t("usage.before", { amount: formatMoney(previousAmount, currency) })}>
-      {`${sign}${formatShare(Math.abs(change))}`}
+      {formatChange(now, before)}
     </span>
   );
 }

@@ -61,6 +61,13 @@ export function formatBytes(bytes: number): string {
   return unit(Math.round(bytes / 100_000) / 10, "megabyte");
 }
 
+/** The difference to what was before, which is not 0, as a part of it: `+12%`. */
+export function formatChange(now: number, before: number): string {
+  const change = (now - before) / before;
+  const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
+  return `${sign}${formatShare(Math.abs(change))}`;
+}
+
 function unit(value: number, name: string): string {
   return format(name, { style: "unit", unit: name, unitDisplay: "short" }).format(value);
 }
