@@ -1,32 +1,26 @@
+import type { RequestFilter } from "../../admin/usage/store-port.ts";
 import { nextSpan, startOfSpan, type Span } from "../../domain/calendar.ts";
 import { padded, type Integer } from "../database/expressions.ts";
 import type { Sql } from "../database/sql.ts";
 
-interface ChargeFilter {
-  organizations?: readonly string[] | undefined;
-  keyId?: string | undefined;
-  model?: string | undefined;
-  channel?: string | undefined;
-  /** Unix milliseconds, inclusive and exclusive. */
-  from?: number | undefined;
-  to?: number | undefined;
-}
+/** The part of a filter that the sums of the ledger know. */
+type ChargeFilter = Pick<RequestFilter, "organizations" | "keyId" | "model" | "channel" | "from" | "to">;
 
 /** Below so many charges it is worth finding the days that they are of. */
 const FEW = 1_000;
 
 /**
  * Returns the time within which the ledger has entries that match a filter, decided from its sums: a list that matches
- * nothing, or little of long ago, does not read all entries. Null where there is none; the filter's own times where the
- * ledger has an index for it, and where a sum would tell no more.
+ * nothing, or little of long ago, does not read all entries. Null where there is none; without times where the ledger
+ * has an index for the filter, whose own times then hold.
  */
 export async function chargedSpan(
   sql: Sql,
   filter: ChargeFilter,
-): Promise<{ from?: number | undefined; to?: number | undefined } | null> {
-  const { from, to, model, channel, keyId, organizations } = filter;
+): Promise<Pick<ChargeFilter, "from" | "to"> | null> {
+  const { model, channel, keyId, organizations } = filter;
   const isIndexed = model === undefined && channel === undefined;
-  if (isIndexed && (keyId === undefined || organizations === undefined)) return { from, to };
+  if (isIndexed && (keyId === undefined || organizations === undefined)) return {};
   const months = await spanOf(sql, "month", filter);
   if (!months) return null;
   const found =

@@ -84,10 +84,7 @@ export function ledgerStore(database: Database): LedgerStore {
   };
 }
 
-function filtered(
-  sql: Sql,
-  filter: Omit<LedgerFilter, "from" | "to"> & { from?: number | undefined; to?: number | undefined },
-) {
+function filtered(sql: Sql, filter: LedgerFilter) {
   const { keyId, model, requestId, from, to } = filter;
   return sql`${ofOrganizations(sql, filter)}
     ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}

@@ -150,15 +150,10 @@ async function selectCharges(
   return rows.map(readEntryRow);
 }
 
-interface Times {
-  from?: number | undefined;
-  to?: number | undefined;
-}
-
 /** Conditions on the columns that both tables have. */
 function shared(
   sql: Sql,
-  { organizations, keyId, model, channel, requestId, from, to }: Omit<RequestFilter, "from" | "to"> & Times,
+  { organizations, keyId, model, channel, requestId, from, to }: RequestFilter,
   below: LedgerPosition | null,
 ) {
   return sql`1 = 1
