@@ -27,7 +27,7 @@ export interface ApiKey {
 export type Scope = "ai:image" | "ai:llm";
 
 /** True when a key may be used on routes of a scope. */
-export function hasScope({ scopes }: ApiKey, scope: Scope): boolean {
+export function hasScope({ scopes }: Pick<ApiKey, "scopes">, scope: Scope): boolean {
   return scopes.has(scope) || scopes.has("ai:*");
 }
 

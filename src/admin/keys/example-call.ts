@@ -1,3 +1,5 @@
+import { hasScope } from "../../domain/api-key.ts";
+import { isPattern } from "../../lib/pattern-map.ts";
 import type { AdminContext } from "../context.ts";
 import { explainRoute } from "../routes/explain-route.ts";
 import { getKey } from "./keys.ts";
@@ -24,19 +26,17 @@ export async function exampleCall(context: AdminContext, id: string): Promise<Ex
   const used = (await store.usage.spending(range, ["model"]))
     .toSorted((one, other) => other.requests - one.requests)
     .map(({ model }) => model);
-  const ofText = catalogue.models.declared
-    .entries()
-    .flatMap(([name, { type }]) => (type === "chat" || type === "messages" ? [name] : []));
-  const ofPictures = catalogue.models.declared
-    .entries()
-    .flatMap(([name, { type }]) => (type === "image" ? [name] : []));
+  const declared = [...catalogue.models.declared];
+  const ofText = declared.filter(([, { type }]) => type === "chat" || type === "messages");
+  const ofPictures = declared.filter(([, { type }]) => type === "image");
+  const scopes = new Set(key.scopes);
   const health = running?.ejections() ?? [];
   let tried = 0;
-  for (const model of new Set([...used, ...ofText, ...ofPictures])) {
+  for (const model of new Set([...used, ...[...ofText, ...ofPictures].map(([name]) => name)])) {
     const known = catalogue.models.get(model);
-    if (!known || known.type === "embedding" || model.endsWith("*")) continue;
+    if (!known || known.type === "embedding" || isPattern(model)) continue;
     const scope = known.type === "image" ? "ai:image" : "ai:llm";
-    if (!key.scopes.some((own) => own === scope || own === "ai:*")) continue;
+    if (!hasScope({ scopes }, scope)) continue;
     if (++tried > MAX_TRIED) break;
     const question = { organization: key.organizationId, key: id, model, health };
     const { refusal, targets } = await explainRoute(context, question);
