@@ -5,8 +5,8 @@ import type { ConcurrencyLimiter } from "../gateway/routing/call-bounds.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { type BackgroundWork, every } from "../lib/waiting.ts";
 import type { Storage } from "../storage/index.ts";
-import { escaped, type Sample } from "../telemetry/counters.ts";
-import type { MetricFamily } from "../telemetry/metrics.ts";
+import { labelsOf, type Sample } from "../telemetry/counters.ts";
+import { gauge, type MetricFamily } from "../telemetry/metrics.ts";
 import type { LiveSettings } from "./reload.ts";
 
 export interface LiveSources {
@@ -48,7 +48,7 @@ export class LiveMetrics {
   families(): MetricFamily[] {
     const slots = [...this.#sources.concurrency.use()];
     const ofChannel = (value: "running" | "max"): Sample[] =>
-      slots.map((each) => ["", labelsOf({ channel: each.channel }), each[value]]);
+      slots.map((each) => ["", labelsOf(["channel"], [each.channel]), each[value]]);
     return [
       gauge("gateway_target_up", "0 while the target is out of service for everyone here.", this.#targets()),
       gauge(
@@ -87,8 +87,8 @@ export class LiveMetrics {
     const shown = [...down, ...names.difference(down)].slice(0, MAX_SERIES);
     return shown.map((name) => {
       const slash = name.indexOf("/");
-      const labels = { channel: name.slice(0, slash), upstream_model: name.slice(slash + 1) };
-      return ["", labelsOf(labels), Number(!down.has(name))];
+      const target = [name.slice(0, slash), name.slice(slash + 1)];
+      return ["", labelsOf(["channel", "upstream_model"], target), Number(!down.has(name))];
     });
   }
 
@@ -98,7 +98,7 @@ export class LiveMetrics {
     return [...organizations.values()].slice(0, MAX_SERIES).flatMap(({ id, limits }) =>
       Object.entries(LIMITS).flatMap(([limit, name]): Sample[] => {
         const value = limitOf(limits[name], defaults[name]);
-        return value === null ? [] : [["", labelsOf({ organization: id, limit }), value]];
+        return value === null ? [] : [["", labelsOf(["organization", "limit"], [id, limit]), value]];
       }),
     );
   }
@@ -110,7 +110,7 @@ export class LiveMetrics {
     return budgets.map(({ id, organizationId, amount, spent }) => {
       const currency = organizations.get(organizationId)?.currency ?? "";
       return {
-        labels: labelsOf({ budget: id, organization: organizationId, currency }),
+        labels: labelsOf(["budget", "organization", "currency"], [id, organizationId, currency]),
         amount: Number(amount) / NANOS,
         left: Math.max(0, Number(amount - spent)) / NANOS,
       };
@@ -122,14 +122,4 @@ interface BudgetSamples {
   labels: string;
   amount: number;
   left: number;
-}
-
-function gauge(name: string, help: string, samples: readonly Sample[]): MetricFamily {
-  return { name, type: "gauge", help, samples };
-}
-
-function labelsOf(values: Readonly<Record<string, string>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name}="${escaped(value)}"`)
-    .join(",");
 }

@@ -63,10 +63,7 @@ class BoundedSeries<Value> {
 
   /** Yields each series' labels without braces, and its value. */
   *entries(): Generator<[labels: string, value: Value]> {
-    for (const [values, value] of this.byValues()) {
-      const labels = this.#names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`);
-      yield [labels.join(","), value];
-    }
+    for (const [values, value] of this.byValues()) yield [labelsOf(this.#names, values), value];
   }
 
   /** Yields each series' values of the labels, and its value. */
@@ -140,8 +137,12 @@ export class Counters {
   }
 }
 
-/** Escapes backslash, quote and line feed in a label's value (exposition format). */
-export function escaped(value: string): string {
+/** Returns labels without braces, with backslash, quote and line feed of their values escaped (exposition format). */
+export function labelsOf(names: readonly string[], values: readonly string[]): string {
+  return names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`).join(",");
+}
+
+function escaped(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }
 
@@ -170,13 +171,16 @@ export const TOTAL: readonly string[] = [""];
 
 /** Durations by the values of its labels. */
 export class Histograms {
+  readonly names: readonly string[];
+  /** Upper bounds of the buckets. */
+  readonly bounds: readonly number[];
   readonly #series: BoundedSeries<Histogram>;
-  readonly #bounds: readonly number[];
 
   constructor(names: readonly string[], foldable: readonly string[] = [], bounds = BUCKETS) {
     const make = (): Histogram => ({ buckets: new Float64Array(bounds.length), sum: 0, count: 0 });
     this.#series = new BoundedSeries(names, foldable, MAX_HISTOGRAMS, make);
-    this.#bounds = bounds;
+    this.names = names;
+    this.bounds = bounds;
   }
 
   /** Number of observations in series with folded labels. */
@@ -188,8 +192,8 @@ export class Histograms {
   observe(values: readonly string[], seconds: number, at = 0): void {
     const found = this.#series.open(values, at);
     let bucket = 0;
-    while (seconds > (this.#bounds[bucket] ?? Infinity)) bucket += 1;
-    if (bucket < this.#bounds.length) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
+    while (seconds > (this.bounds[bucket] ?? Infinity)) bucket += 1;
+    if (bucket < this.bounds.length) found.buckets[bucket] = (found.buckets[bucket] ?? 0) + 1;
     found.sum += seconds;
     found.count += 1;
   }
@@ -205,7 +209,7 @@ export class Histograms {
     return [...this.#series.entries()].flatMap(([own, { buckets, sum, count }]) => {
       const within = (bound: string): string => `${own}${own && ","}le="${bound}"`;
       let total = 0;
-      const bounded = this.#bounds.map((bound, index): Sample => {
+      const bounded = this.bounds.map((bound, index): Sample => {
         total += buckets[index] ?? 0;
         return ["_bucket", within(String(bound)), total];
       });

@@ -1,6 +1,6 @@
 import type { JobQueue } from "../jobs/ports.ts";
-import { Counters, Histograms, TOTAL } from "./counters.ts";
-import type { MetricFamily } from "./metrics.ts";
+import { Counters, Histograms, labelsOf, type Sample, TOTAL } from "./counters.ts";
+import { counter, gauge, histogram, type MetricFamily } from "./metrics.ts";
 
 /** Metrics of asynchronous jobs. The queues are those of the whole database; the other numbers are of this process. */
 export class JobMetrics {
@@ -22,32 +22,34 @@ export class JobMetrics {
   }
 
   families(): MetricFamily[] {
-    const gauge = (name: string, help: string, value: (queue: JobQueue) => number): MetricFamily => ({
-      name,
-      type: "gauge",
-      help,
-      samples: this.#queues.map((queue) => ["", `organization="${queue.organizationId}"`, value(queue)]),
-    });
+    const byOrganization = (value: (queue: JobQueue) => number): Sample[] =>
+      this.#queues.map((queue) => ["", labelsOf(["organization"], [queue.organizationId]), value(queue)]);
     return [
-      gauge("gateway_jobs_queued", "Jobs that wait, by organization.", ({ queued }) => queued),
-      gauge("gateway_jobs_running", "Jobs that run, by organization.", ({ running }) => running),
+      gauge(
+        "gateway_jobs_queued",
+        "Jobs that wait, by organization.",
+        byOrganization(({ queued }) => queued),
+      ),
+      gauge(
+        "gateway_jobs_running",
+        "Jobs that run, by organization.",
+        byOrganization(({ running }) => running),
+      ),
       gauge(
         "gateway_jobs_oldest_seconds",
         "Age of the oldest job that waits, by organization.",
-        ({ oldestMs }) => oldestMs / 1000,
+        byOrganization(({ oldestMs }) => oldestMs / 1000),
       ),
-      {
-        name: "gateway_jobs_ended_total",
-        type: "counter",
-        help: "Jobs that ended here, by status and type of error.",
-        samples: this.#ends.samples(),
-      },
-      {
-        name: "gateway_job_pickup_seconds",
-        type: "histogram",
-        help: "Time from a job's submission to its first claim.",
-        samples: this.#pickUps.samples(),
-      },
+      counter(
+        "gateway_jobs_ended_total",
+        "Jobs that ended here, by status and type of error.",
+        this.#ends.samples(),
+      ),
+      histogram(
+        "gateway_job_pickup_seconds",
+        "Time from a job's submission to its first claim.",
+        this.#pickUps,
+      ),
     ];
   }
 }

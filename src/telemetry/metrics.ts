@@ -112,13 +112,13 @@ export class Metrics {
       counter(
         "gateway_metrics_folded_total",
         "Additions to series in which a label is `other`, because a metric had too many.",
-        [["", "", this.#folded()]],
+        this.#folded(),
       ),
       ...this.#gauges.map(({ name, help, value, type = "gauge" }): MetricFamily => ({
         name,
         type,
         help,
-        samples: [["", "", value()]],
+        samples: samplesOf(value()),
       })),
       ...this.#others.flatMap((other) => other.families()),
     ];
@@ -189,7 +189,16 @@ export function histogram(name: string, help: string, histograms: Histograms): M
   return { name, type: "histogram", help, samples: histograms.samples() };
 }
 
-/** The family of a counter. */
-export function counter(name: string, help: string, samples: readonly Sample[]): MetricFamily {
-  return { name, type: "counter", help, samples };
+/** The family of a counter; a number is its only sample. */
+export function counter(name: string, help: string, samples: readonly Sample[] | number): MetricFamily {
+  return { name, type: "counter", help, samples: samplesOf(samples) };
+}
+
+/** The family of a gauge; a number is its only sample. */
+export function gauge(name: string, help: string, samples: readonly Sample[] | number): MetricFamily {
+  return { name, type: "gauge", help, samples: samplesOf(samples) };
+}
+
+function samplesOf(samples: readonly Sample[] | number): readonly Sample[] {
+  return typeof samples === "number" ? [["", "", samples]] : samples;
 }

@@ -2,7 +2,7 @@ import type { PictureRecord, RequestRecord } from "../admin/usage/store-port.ts"
 import type { RequestEvent } from "../domain/request-event.ts";
 import { isFailed } from "../domain/traffic.ts";
 import { causeText } from "./log.ts";
-import type { MetricFamily } from "./metrics.ts";
+import { counter, type MetricFamily } from "./metrics.ts";
 import { redact } from "./redaction.ts";
 
 /** The settings of recording that are in force. */
@@ -72,12 +72,11 @@ export class RequestRecorder {
 
   families(): MetricFamily[] {
     return [
-      {
-        name: "gateway_request_log_dropped_total",
-        type: "counter",
-        help: "Requests that were left out of the request log to stay within its bounds.",
-        samples: [["", "", this.#dropped]],
-      },
+      counter(
+        "gateway_request_log_dropped_total",
+        "Requests that were left out of the request log to stay within its bounds.",
+        this.#dropped,
+      ),
     ];
   }
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { systemClock } from "../lib/clock.ts";
 import { COMMIT, VERSION } from "../lib/version.ts";
-import { escaped } from "./counters.ts";
-import type { MetricFamily } from "./metrics.ts";
+import { labelsOf } from "./counters.ts";
+import { counter, gauge, type MetricFamily } from "./metrics.ts";
 
 const MICROSECONDS = 1e6;
 const MS = 1_000;
@@ -13,21 +13,14 @@ export class RuntimeMetrics {
 
   families(): MetricFamily[] {
     const { user, system } = process.cpuUsage();
-    const gauge = (name: string, help: string, value: number | null, labels = ""): MetricFamily[] =>
-      value === null ? [] : [{ name, type: "gauge", help, samples: [["", labels, value]] }];
-    const program = `version="${VERSION}",commit="${escaped(COMMIT)}"`;
+    const program = labelsOf(["version", "commit"], [VERSION, COMMIT]);
     return [
-      ...gauge("gateway_build_info", "1, with the program's version and commit.", 1, program),
-      {
-        name: "process_cpu_seconds_total",
-        type: "counter",
-        help: "Processor time, of all threads.",
-        samples: [["", "", (user + system) / MICROSECONDS]],
-      },
-      ...gauge("process_start_time_seconds", "Start of the process, Unix time.", this.#startedAt),
-      ...gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
-      ...gauge("process_open_fds", "Open files and connections.", openFiles()),
-      ...gauge("process_max_fds", "Most open files and connections.", maxFiles()),
+      gauge("gateway_build_info", "1, with the program's version and commit.", [["", program, 1]]),
+      counter("process_cpu_seconds_total", "Processor time, of all threads.", (user + system) / MICROSECONDS),
+      gauge("process_start_time_seconds", "Start of the process, Unix time.", this.#startedAt),
+      gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
+      gauge("process_open_fds", "Open files and connections.", openFiles() ?? []),
+      gauge("process_max_fds", "Most open files and connections.", maxFiles() ?? []),
     ];
   }
 }

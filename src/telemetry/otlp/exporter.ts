@@ -5,7 +5,7 @@ import { isModelCall } from "../../domain/traffic.ts";
 import { threadScript } from "../../lib/program-files.ts";
 import { type BackgroundWork, every, withDeadline } from "../../lib/waiting.ts";
 import type { SystemLog } from "../log.ts";
-import type { MetricFamily } from "../metrics.ts";
+import { counter, type MetricFamily } from "../metrics.ts";
 import { type ExportedMetric, GenAiMetrics } from "./gen-ai-metrics.ts";
 import { measurementOf, type SpanRecord, spanRecordOf } from "./record.ts";
 
@@ -92,12 +92,11 @@ export class OtlpExporter {
 
   families(): MetricFamily[] {
     return [
-      {
-        name: "gateway_telemetry_dropped_total",
-        type: "counter",
-        help: "Sampled requests, or spans, that the collector of OpenTelemetry did not get.",
-        samples: [["", "", this.#dropped]],
-      },
+      counter(
+        "gateway_telemetry_dropped_total",
+        "Sampled requests, or spans, that the collector of OpenTelemetry did not get.",
+        this.#dropped,
+      ),
     ];
   }
 

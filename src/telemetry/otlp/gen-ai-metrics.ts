@@ -49,15 +49,14 @@ export class GenAiMetrics {
   }
 
   exported(): ExportedMetric[] {
-    const metric = (
-      name: string,
-      unit: string,
-      [attributes, bounds, histograms]: [string[], number[], Histograms],
-    ): ExportedMetric => ({ name, unit, attributes, bounds, series: histograms.series() });
     return [
-      metric("gen_ai.client.operation.duration", "s", [WITH_ERROR, SECONDS, this.#durations]),
-      metric("gen_ai.client.operation.time_to_first_chunk", "s", [CALL, SECONDS, this.#firstChunks]),
-      metric("gen_ai.client.token.usage", "{token}", [WITH_TYPE, TOKENS, this.#tokens]),
+      exportedOf("gen_ai.client.operation.duration", "s", this.#durations),
+      exportedOf("gen_ai.client.operation.time_to_first_chunk", "s", this.#firstChunks),
+      exportedOf("gen_ai.client.token.usage", "{token}", this.#tokens),
     ];
   }
+}
+
+function exportedOf(name: string, unit: string, histograms: Histograms): ExportedMetric {
+  return { name, unit, attributes: histograms.names, bounds: histograms.bounds, series: histograms.series() };
 }
