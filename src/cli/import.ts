@@ -5,9 +5,10 @@ import { ImportDraft, type Sections } from "./imports/draft.ts";
 import { importLiteLlm } from "./imports/litellm.ts";
 import { importNewApi } from "./imports/new-api.ts";
 import { importPortkey } from "./imports/portkey.ts";
+import { SourceFiles } from "./imports/source-files.ts";
 import { readInputFile } from "./options.ts";
 
-type Importer = (draft: ImportDraft, files: readonly unknown[], env: NodeJS.Dict<string>) => void;
+type Importer = (draft: ImportDraft, files: SourceFiles, env: NodeJS.Dict<string>) => void;
 
 const SOURCES: Readonly<Record<string, { files: string; read: Importer }>> = {
   litellm: {
@@ -36,8 +37,10 @@ export function addImportCommands(program: Command, cli: CommandContext): void {
       .argument("<files...>", "YAML or JSON")
       .action(async (paths: string[]) => {
         const draft = new ImportDraft(await readShippedModels(cli.context.catalogueDirectory));
-        const contents = await Promise.all(paths.map(readDocument));
-        read(draft, contents, cli.context.env);
+        const contents = paths.map(async (path) => [path, await readDocument(path)] as const);
+        const sources = new SourceFiles(new Map(await Promise.all(contents)));
+        read(draft, sources, cli.context.env);
+        for (const path of sources.unread()) draft.note(path, `is left out: it is none of ${files}`);
         draft.noteUnpriced();
         const { yaml } = await cli.run("configuration.export", {});
         await cli.write(merge(yaml, draft));

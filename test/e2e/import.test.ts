@@ -99,6 +99,7 @@ router_settings: {routing_strategy: least-busy, model_group_alias: {fast: spare}
         { name: "off", status: 2, remain_quota: 0, unlimited_quota: true, expired_time: -1 },
       ],
     }),
+    "groups.json": JSON.stringify({ success: true, data: { vip: { ratio: 1 } } }),
   },
   portkey: {
     "configs.json": JSON.stringify({
@@ -124,7 +125,9 @@ router_settings: {routing_strategy: least-busy, model_group_alias: {fast: spare}
         ],
       },
     }),
-    "virtual-keys.json": JSON.stringify({ data: [{ slug: "main-258f4d", provider_id: "openai" }] }),
+    "virtual-keys.json": JSON.stringify({
+      data: [{ name: "Main", slug: "main-258f4d", provider_id: "openai" }],
+    }),
     "keys.json": JSON.stringify({
       data: [
         {
@@ -248,6 +251,7 @@ test("new-api's channels, prices and tokens are imported", async () => {
     "warning: channel Spare has 2 keys: the first one is carried",
     "warning: channel Music is left out: it is of type 36, which is not known here",
     "warning: model gpt-other has no known max_output_tokens: 16384 is assumed",
+    expect.stringMatching(/^warning: .*groups.json is left out: it is none of saved responses of /),
   ]);
   await imported.expectApplied(["The secret of the key key_app", "The secret of the key key_off"]);
 });
@@ -263,7 +267,14 @@ test("Portkey's configs and keys are imported", async () => {
     house: { route: { strategy: "ordered", targets } },
     shared: { route: { strategy: "weighted", targets: [{ weight: 750 }, { weight: 250 }] } },
   });
-  expect(keys).toMatchObject({ key_backend: { name: "backend", limits: { requestsPerMinute: 100 } } });
+  expect(keys).toEqual({
+    key_backend: {
+      name: "backend",
+      organizationId: "default",
+      models: "*",
+      limits: { requestsPerMinute: 100 },
+    },
+  });
   expect(budgets).toMatchObject({ budget_key_backend: { amount: "50.00", period: "month" } });
   expect(imported.notes).toEqual([
     "warning: channel main-258f4d has no known credential: write it in place of ********",

@@ -39,6 +39,10 @@ export function addOrganization({ sections }: ImportDraft, { name, budget }: Sou
 /** Adds a key that gets a new secret. */
 export function addKey(draft: ImportDraft, key: SourceKey): void {
   const { sections } = draft;
+  if (key.expiresAt !== undefined && key.expiresAt.getTime() <= systemClock.now()) {
+    draft.note(`key ${key.name}`, "is left out: it has expired");
+    return;
+  }
   const id = freeId(`key_${idOf(key.name)}`, new Map(Object.entries(sections.keys)));
   const organizationId = key.organizationId ?? DEFAULT_ORGANIZATION;
   const limits = defined({
@@ -49,10 +53,6 @@ export function addKey(draft: ImportDraft, key: SourceKey): void {
   const missing = key.models?.filter((model) => !Object.hasOwn(sections.models, model)) ?? [];
   if (missing.length > 0)
     draft.note(`key ${key.name}`, `may no longer use models that are left out: ${missing.join(", ")}`);
-  if (key.expiresAt !== undefined && key.expiresAt.getTime() <= systemClock.now()) {
-    draft.note(`key ${key.name}`, "is left out: it has expired");
-    return;
-  }
   sections.keys[id] = defined({
     organizationId,
     name: key.name,

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { addKey, addOrganization, type SourceBudget } from "./access.ts";
 import { decimalOf, type ImportDraft } from "./draft.ts";
+import { number, type SourceFiles, text } from "./source-files.ts";
 
-const number = z.coerce.number().nullish();
-const text = z.string().nullish();
 const limited = { max_budget: number, budget_duration: text, rpm_limit: number, tpm_limit: number };
 /** Responses of `/key/list?return_full_object=true` and `/team/list`. */
 const keysSchema = z.looseObject({
@@ -22,20 +21,14 @@ const keysSchema = z.looseObject({
 const teamsSchema = z.array(z.looseObject({ team_id: z.string(), team_alias: text, ...limited }));
 
 /** Imports teams as organizations, and then keys. */
-export function importLiteLlmAccess(draft: ImportDraft, files: readonly unknown[]): void {
+export function importLiteLlmAccess(draft: ImportDraft, files: SourceFiles): void {
   const organizations = new Map<string, string>();
-  for (const file of files) {
-    const teams = teamsSchema.safeParse(file);
-    for (const { team_id: id, team_alias: alias, ...limits } of teams.data ?? []) {
-      const name = alias ?? id;
-      const budget = budgetOf(draft, `team ${name}`, limits);
-      organizations.set(id, addOrganization(draft, { name, budget }));
-    }
+  for (const { team_id: id, team_alias: alias, ...limits } of files.read(teamsSchema).flat()) {
+    const name = alias ?? id;
+    const budget = budgetOf(draft, `team ${name}`, limits);
+    organizations.set(id, addOrganization(draft, { name, budget }));
   }
-  for (const file of files) {
-    const keys = keysSchema.safeParse(file);
-    if (keys.success) importKeys(draft, keys.data, organizations);
-  }
+  for (const keys of files.read(keysSchema)) importKeys(draft, keys, organizations);
 }
 
 function importKeys(
@@ -49,8 +42,8 @@ function importKeys(
       name,
       organizationId: organizations.get(key.team_id ?? ""),
       models: key.models?.filter((model) => model !== "all-team-models" && model !== "all-proxy-models"),
-      requestsPerMinute: key.rpm_limit ?? undefined,
-      tokensPerMinute: key.tpm_limit ?? undefined,
+      requestsPerMinute: key.rpm_limit,
+      tokensPerMinute: key.tpm_limit,
       expiresAt: key.expires ? new Date(key.expires) : undefined,
       isDisabled: key.blocked ?? undefined,
       budget: budgetOf(draft, `key ${name}`, key),
@@ -68,12 +61,9 @@ const PERIODS: Readonly<Record<string, SourceBudget["period"]>> = {
 function budgetOf(
   draft: ImportDraft,
   subject: string,
-  {
-    max_budget: amount,
-    budget_duration: duration,
-  }: { max_budget?: number | null | undefined; budget_duration?: string | null | undefined },
+  { max_budget: amount, budget_duration: duration }: { max_budget?: number; budget_duration?: string },
 ): SourceBudget | undefined {
-  if (amount === null || amount === undefined) return undefined;
+  if (amount === undefined) return undefined;
   const period = duration ? PERIODS[duration] : "total";
   if (period === undefined) draft.note(subject, `has a budget for ${duration}, which is one of a month here`);
   return { amount: decimalOf(amount), period: period ?? "month" };

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { perMillionOf, type ImportDraft, type SourceModel, type SourceTarget } from "./draft.ts";
+import { defined, perMillionOf, type ImportDraft, type SourceModel, type SourceTarget } from "./draft.ts";
 import { importLiteLlmAccess } from "./litellm-access.ts";
+import { number, type SourceFiles, text } from "./source-files.ts";
 
 /** Providers by the part of `litellm_params.model` before the slash. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -43,8 +44,6 @@ const KINDS: Readonly<Record<string, SourceModel["kind"]>> = {
   image_generation: "image",
 };
 
-const number = z.coerce.number().nullish();
-const text = z.string().nullish();
 const costs = {
   input_cost_per_token: number,
   output_cost_per_token: number,
@@ -92,11 +91,8 @@ type Deployment = z.output<typeof deploymentSchema>;
 const SILENT = new Set(["fallbacks", "context_window_fallbacks", "routing_strategy", "model_group_alias"]);
 
 /** Imports LiteLLM's configuration, and the lists of its keys and teams where they are given. */
-export function importLiteLlm(draft: ImportDraft, files: readonly unknown[], env: NodeJS.Dict<string>): void {
-  for (const file of files) {
-    const configuration = configurationSchema.safeParse(file);
-    if (configuration.success) importModels(draft, configuration.data, env);
-  }
+export function importLiteLlm(draft: ImportDraft, files: SourceFiles, env: NodeJS.Dict<string>): void {
+  for (const configuration of files.read(configurationSchema)) importModels(draft, configuration, env);
   importLiteLlmAccess(draft, files);
 }
 
@@ -148,15 +144,15 @@ function modelOf(
   if (targets.length === 0) return null;
   const infos = ordered.map(({ model_info: info }) => info);
   const perMillion = ordered.flatMap(
-    ({ model_info: info, litellm_params: own }) => priceOf({ ...info, ...withoutNull(own) }) ?? [],
+    ({ model_info: info, litellm_params: own }) => priceOf({ ...info, ...defined(own) }) ?? [],
   );
   return {
     kind: KINDS[infos[0]?.mode ?? ""] ?? "chat",
     strategy:
       targets.length === 1 || ordered.some(({ litellm_params: { order } }) => order) ? "ordered" : "weighted",
     targets,
-    maxOutputTokens: infos.find((info) => info?.max_output_tokens)?.max_output_tokens ?? undefined,
-    dimensions: infos.find((info) => info?.output_vector_size)?.output_vector_size ?? undefined,
+    maxOutputTokens: infos.find((info) => info?.max_output_tokens)?.max_output_tokens,
+    dimensions: infos.find((info) => info?.output_vector_size)?.output_vector_size,
     perMillion: perMillion[0],
   };
 }
@@ -180,11 +176,11 @@ function targetOf(
   const version = parameters.api_version;
   const channel = draft.channel(provider, {
     provider,
-    baseUrl: baseUrl ?? undefined,
+    baseUrl,
     credential: credentialOf(draft, parameters.api_key, env),
-    region: parameters.aws_region_name ?? parameters.vertex_location ?? undefined,
+    region: parameters.aws_region_name ?? parameters.vertex_location,
     settings: provider === "azure" && version ? { surface: "classic", api_version: version } : undefined,
-    maxConcurrent: parameters.max_parallel_requests ?? undefined,
+    maxConcurrent: parameters.max_parallel_requests,
   });
   return {
     channel,
@@ -196,11 +192,11 @@ function targetOf(
 /** The secret that `os.environ/NAME` refers to, where the variable is set here. */
 function credentialOf(
   draft: ImportDraft,
-  key: string | null | undefined,
+  key: string | undefined,
   env: NodeJS.Dict<string>,
 ): string | undefined {
   const variable = /^os\.environ\/(.+)$/.exec(key ?? "")?.[1];
-  if (variable === undefined) return key ?? undefined;
+  if (variable === undefined) return key;
   const value = env[variable];
   if (!value) draft.note(variable, "is not set here, so the credential is not known");
   return value || undefined;
@@ -238,7 +234,7 @@ function isSame(one: SourceTarget, other: SourceTarget): boolean {
   return one.channel === other.channel && one.upstreamModel === other.upstreamModel;
 }
 
-function priceOf(cost: { [Field in keyof typeof costs]?: number | null | undefined }) {
+function priceOf(cost: { [Field in keyof typeof costs]?: number | undefined }) {
   const { input_cost_per_token: input, output_cost_per_token: output } = cost;
   if (typeof input !== "number" || typeof output !== "number") return undefined;
   const read = cost.cache_read_input_token_cost;
@@ -249,10 +245,4 @@ function priceOf(cost: { [Field in keyof typeof costs]?: number | null | undefin
     ...(typeof read === "number" && { cache_read: perMillionOf(read) }),
     ...(typeof write === "number" && { cache_write: perMillionOf(write) }),
   };
-}
-
-function withoutNull(fields: object): object {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
-  );
 }

@@ -7,6 +7,7 @@ import {
   type SourceModel,
   type SourceTarget,
 } from "./draft.ts";
+import { type SourceFiles } from "./source-files.ts";
 
 /** Providers by the number of a channel's type (`constant/channel.go` of new-api and one-api). */
 const PROVIDERS: Readonly<Record<number, string>> = {
@@ -87,19 +88,13 @@ const DOLLARS_OF_RATIO = 2;
 const QUOTA_PER_DOLLAR = 500_000;
 
 /** Imports new-api's responses of channels, options and tokens. */
-export function importNewApi(draft: ImportDraft, files: readonly unknown[]): void {
-  const read = <Data>(schema: z.ZodType<{ data: Data }>): Data[] =>
-    files.flatMap((file) => {
-      const result = schema.safeParse(file);
-      return result.success ? [result.data.data] : [];
-    });
-  const channels = read<Channel[]>(channelsSchema).flat();
-  const options = new Map(
-    read(optionsSchema).flatMap((rows) => rows.map(({ key, value }) => [key, value] as const)),
-  );
-  importChannels(draft, channels, options);
+export function importNewApi(draft: ImportDraft, files: SourceFiles): void {
+  const read = <Row>(schema: z.ZodType<{ data: Row[] }>): Row[] =>
+    files.read(schema).flatMap(({ data }) => data);
+  const options = new Map(read(optionsSchema).map(({ key, value }) => [key, value]));
+  importChannels(draft, read(channelsSchema), options);
   const quotaPerDollar = Number(options.get("QuotaPerUnit") ?? QUOTA_PER_DOLLAR);
-  for (const token of read(tokensSchema).flat())
+  for (const token of read(tokensSchema))
     addKey(draft, {
       name: token.name,
       models: token.model_limits_enabled ? wordsOf(token.model_limits ?? "") : undefined,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { addKey, type SourceBudget } from "./access.ts";
 import { decimalOf, type ImportDraft, type SourceTarget } from "./draft.ts";
+import { number, type SourceFiles, text } from "./source-files.ts";
 
 /** Providers by Portkey's names of vendors. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -24,18 +25,17 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 };
 
 interface Config {
-  name?: string | null | undefined;
-  strategy?: { mode?: string | null | undefined } | null | undefined;
-  provider?: string | null | undefined;
-  virtual_key?: string | null | undefined;
-  api_key?: string | null | undefined;
-  custom_host?: string | null | undefined;
-  weight?: number | null | undefined;
-  override_params?: { model?: string | null | undefined } | null | undefined;
+  name?: string | undefined;
+  strategy?: { mode?: string | undefined } | null | undefined;
+  provider?: string | undefined;
+  virtual_key?: string | undefined;
+  api_key?: string | undefined;
+  custom_host?: string | undefined;
+  weight?: number | undefined;
+  override_params?: { model?: string | undefined } | null | undefined;
   targets?: Config[] | null | undefined;
 }
 
-const text = z.string().nullish();
 /** A config, as the gateway takes it in `x-portkey-config`; targets may have targets. */
 const configSchema: z.ZodType<Config> = z.lazy(() =>
   z.looseObject({
@@ -45,7 +45,7 @@ const configSchema: z.ZodType<Config> = z.lazy(() =>
     virtual_key: text,
     api_key: text,
     custom_host: text,
-    weight: z.number().nullish(),
+    weight: number,
     override_params: z.looseObject({ model: text }).nullish(),
     targets: z.array(configSchema).nullish(),
   }),
@@ -60,13 +60,13 @@ const apiKeysSchema = z.looseObject({
   data: z.array(
     z.looseObject({
       name: z.string(),
+      // A virtual key has one.
+      slug: z.undefined().optional(),
       expires_at: text,
       rate_limits: z
         .array(z.looseObject({ type: z.string(), unit: z.string(), value: z.number() }))
         .nullish(),
-      usage_limits: z
-        .looseObject({ credit_limit: z.number().nullish(), periodic_reset: text, type: text })
-        .nullish(),
+      usage_limits: z.looseObject({ credit_limit: number, periodic_reset: text, type: text }).nullish(),
     }),
   ),
 });
@@ -75,24 +75,13 @@ const apiKeysSchema = z.looseObject({
  * Imports Portkey's configs, each under the name of the model that calls it here, and its lists of virtual keys and API
  * keys where they are given.
  */
-export function importPortkey(draft: ImportDraft, files: readonly unknown[]): void {
+export function importPortkey(draft: ImportDraft, files: SourceFiles): void {
   const vendors = new Map<string, string>();
-  for (const file of files) {
-    const keys = virtualKeysSchema.safeParse(file);
-    if (keys.success)
-      for (const { slug, provider_id: id, provider } of keys.data.data)
-        vendors.set(slug, id ?? provider ?? "");
-  }
-  for (const file of files) {
-    const isList = Array.isArray(Object(file).data);
-    const configs = isList ? null : namedSchema.safeParse(file);
-    if (configs?.success)
-      for (const [name, config] of Object.entries(configs.data)) importConfig(draft, name, config, vendors);
-  }
-  for (const file of files) {
-    const keys = apiKeysSchema.safeParse(file);
-    if (keys.success && !virtualKeysSchema.safeParse(file).success) importKeys(draft, keys.data.data);
-  }
+  for (const { slug, provider_id: id, provider } of files.read(virtualKeysSchema).flatMap(({ data }) => data))
+    vendors.set(slug, id ?? provider ?? "");
+  for (const configs of files.read(namedSchema))
+    for (const [name, config] of Object.entries(configs)) importConfig(draft, name, config, vendors);
+  for (const { data } of files.read(apiKeysSchema)) importKeys(draft, data);
 }
 
 function importConfig(
@@ -138,8 +127,8 @@ function targetOf(
   }
   const channel = draft.channel(leaf.virtual_key ?? provider, {
     provider,
-    baseUrl: leaf.custom_host ?? undefined,
-    credential: leaf.api_key ?? undefined,
+    baseUrl: leaf.custom_host,
+    credential: leaf.api_key,
   });
   return {
     channel,
@@ -162,7 +151,7 @@ function importKeys(draft: ImportDraft, keys: z.output<typeof apiKeysSchema>["da
       tokensPerMinute: rateOf("tokens"),
       expiresAt: expires ? new Date(expires) : undefined,
       budget:
-        typeof usage?.credit_limit === "number" && (usage.type ?? "cost") === "cost"
+        usage?.credit_limit !== undefined && (usage.type ?? "cost") === "cost"
           ? { amount: decimalOf(usage.credit_limit), period: PERIODS[usage.periodic_reset ?? ""] ?? "total" }
           : undefined,
     });

@@ -1,0 +1,40 @@
+import { z } from "zod";
+
+/** A number that may be absent, null or a string. */
+export const number = z.coerce
+  .number()
+  .nullish()
+  .transform((value) => value ?? undefined);
+
+/** A text that may be absent or null. */
+export const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? undefined);
+
+/** The files of another gateway, in any order: a file is what its content says. */
+export class SourceFiles {
+  readonly #files: ReadonlyMap<string, unknown>;
+  readonly #unread: Set<string>;
+
+  /** `files` are contents by path. */
+  constructor(files: ReadonlyMap<string, unknown>) {
+    this.#files = files;
+    this.#unread = new Set(files.keys());
+  }
+
+  /** Returns the contents that the schema accepts. */
+  read<Content>(schema: z.ZodType<Content>): Content[] {
+    return [...this.#files].flatMap(([path, file]) => {
+      const result = schema.safeParse(file);
+      if (!result.success) return [];
+      this.#unread.delete(path);
+      return [result.data];
+    });
+  }
+
+  /** Returns the paths of files that no schema has accepted so far. */
+  unread(): string[] {
+    return [...this.#unread];
+  }
+}
