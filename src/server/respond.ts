@@ -69,6 +69,23 @@ export function baseHeaders(requestId: string): Record<string, string> {
   };
 }
 
+/** Returns the header that names the caller's fields without effect: bounded, and only visible ASCII; none for no field. */
+export function ignoredHeader(names: readonly string[]): Record<string, string> {
+  if (names.length === 0) return {};
+  return { "x-gateway-ignored-params": names.slice(0, 32).map(headerWord).join(", ") };
+}
+
+/** Cuts a name to 64 characters without splitting a character. */
+function headerWord(name: string): string {
+  let word = "";
+  for (const character of name.toWellFormed()) {
+    const longer = word + encodeURIComponent(character);
+    if (longer.length > 64) break;
+    word = longer;
+  }
+  return word;
+}
+
 /** The reason why a request has no handler, and the shape of its error. */
 export interface HttpRefusal {
   error: GatewayError;

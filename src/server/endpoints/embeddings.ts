@@ -5,9 +5,8 @@ import type { Core } from "../../gateway/core.ts";
 import { handleEmbeddings } from "../../gateway/embeddings.ts";
 import { type BodyLimits, readJsonBody } from "../entrance/body.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
-import { baseHeaders } from "../respond.ts";
+import { baseHeaders, ignoredHeader } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
-import { headerList } from "./images.ts";
 import { refuseProvider, withPathModel } from "./text.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -46,9 +45,12 @@ export async function serveEmbeddings(
   await exchange.claimOutcome?.(payload.raw);
   suspendIdleTimeout(exchange);
   const { text, limitState, ignored } = await handleEmbeddings(core, contextOf(exchange), payload);
-  const headers = Object.assign(baseHeaders(exchange.requestId), rateHeaders(limitState, "chat"));
-  headers["content-type"] = "application/json";
-  if (ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(ignored);
+  const headers = {
+    ...baseHeaders(exchange.requestId),
+    ...rateHeaders(limitState, "chat"),
+    ...ignoredHeader(ignored),
+    "content-type": "application/json",
+  };
   return new Response(isMistralClient(exchange.request.headers) ? withId(text, exchange.id) : text, {
     headers,
   });

@@ -5,7 +5,7 @@ import { handleImages, type ImageCore, type ImageOutcome } from "../../gateway/i
 import type { BodyLimits } from "../entrance/body.ts";
 import { contextOf, suspendIdleTimeout, type AuthenticatedExchange } from "../http-exchange.ts";
 import { readImageBody } from "../entrance/image-body.ts";
-import { baseHeaders } from "../respond.ts";
+import { baseHeaders, ignoredHeader } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 import { respondFromSpool, type SpoolOptions } from "../entrance/spooled-response.ts";
 
@@ -63,40 +63,24 @@ function handle(
     suspendIdleTimeout(exchange);
     const base = endpoints.baseOf(exchange);
     const outcome = await handleImages(endpoints, contextOf(exchange), request, { base, spool });
-    const headers = imageHeaders(exchange, outcome);
-    if (outcome.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(outcome.ignored);
-    return { body: writeReply(outcome.delivery, Math.floor(exchange.at / 1000)), headers };
+    const body = writeReply(outcome.delivery, Math.floor(exchange.at / 1000));
+    return { body, headers: imageHeaders(exchange, outcome) };
   });
 }
 
 /** Returns the headers of every synchronous response with pictures. */
 export function imageHeaders(
   { requestId }: AuthenticatedExchange,
-  { delivery, requested, limitState }: ImageOutcome,
+  { delivery, requested, limitState, ignored }: ImageOutcome,
 ): Record<string, string> {
   const count = delivery.images.length;
   const headers: Record<string, string> = {
     ...baseHeaders(requestId),
     ...rateHeaders(limitState, "chat"),
+    ...ignoredHeader(ignored),
     "content-type": "application/json",
     "x-gateway-generated-images": String(count),
   };
   if (count < requested) headers["x-image-count-degraded"] = `${count}/${requested}`;
   return headers;
-}
-
-/** Returns the caller's field names in a form safe for a header: bounded, and only visible ASCII. */
-export function headerList(names: readonly string[]): string {
-  return names.slice(0, 32).map(headerWord).join(", ");
-}
-
-/** Cuts a name to 64 characters without splitting a character. */
-function headerWord(name: string): string {
-  let word = "";
-  for (const character of name.toWellFormed()) {
-    const longer = word + encodeURIComponent(character);
-    if (longer.length > 64) break;
-    word = longer;
-  }
-  return word;
 }

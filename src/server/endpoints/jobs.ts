@@ -19,9 +19,9 @@ import { idempotencyKeyOf } from "../entrance/idempotency.ts";
 import { type BodyDestination, isFormBody, readImageBody, readPictureJson } from "../entrance/image-body.ts";
 import { respondFromSpool } from "../entrance/spooled-response.ts";
 import { type AuthenticatedExchange, contextOf, queryOf, suspendIdleTimeout } from "../http-exchange.ts";
-import { baseHeaders } from "../respond.ts";
+import { baseHeaders, ignoredHeader } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
-import { headerList, type ImageEndpoints, isCompressing } from "./images.ts";
+import { type ImageEndpoints, isCompressing } from "./images.ts";
 import { readJobIds, readJobPage } from "./job-query.ts";
 
 type JobEndpoints = ImageEndpoints & JobCore;
@@ -81,13 +81,12 @@ function submit(endpoints: JobEndpoints, exchange: AuthenticatedExchange): Promi
     suspendIdleTimeout(exchange);
     const submission = { request, webhookUrl, linkBase: endpoints.baseOf(exchange), idempotency };
     const { job, ignored } = await submitJob(endpoints, contextOf(exchange), submission);
-    const headers: Record<string, string> = {
+    const headers = {
       ...baseHeaders(exchange.requestId),
       ...rateHeaders(exchange.grant.limitState, "chat"),
+      ...ignoredHeader([...body.ignored, ...ignored]),
       "content-type": "application/json",
     };
-    const names = [...body.ignored, ...ignored];
-    if (names.length > 0) headers["x-gateway-ignored-params"] = headerList(names);
     return { body: { ...writeJob(job, linker(endpoints, exchange)) }, headers };
   });
 }

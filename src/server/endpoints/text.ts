@@ -16,10 +16,9 @@ import type { Core } from "../../gateway/core.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
 import { handleText } from "../../gateway/text.ts";
 import { editMembers } from "../../lib/json-edit.ts";
-import { headerList } from "./images.ts";
 import { type BodyLimits, readJsonBody } from "../entrance/body.ts";
 import { type AuthenticatedExchange, contextOf, queryOf, suspendIdleTimeout } from "../http-exchange.ts";
-import { baseHeaders } from "../respond.ts";
+import { baseHeaders, ignoredHeader } from "../respond.ts";
 import type { ErrorFamily, HttpRoute, RouteResult } from "../routes.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -118,7 +117,7 @@ export async function serveText(
   const outcome = await handleText(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.limitState, payload.dialect));
   if (outcome.coveredTokens !== null) headers["x-gateway-max-tokens"] = String(outcome.coveredTokens);
-  if (outcome.ignored.length > 0) headers["x-gateway-ignored-params"] = headerList(outcome.ignored);
+  Object.assign(headers, ignoredHeader(outcome.ignored));
   if (outcome.kind === "whole") {
     headers["content-type"] = "application/json";
     return new Response(outcome.text, { headers });
