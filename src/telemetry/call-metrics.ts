@@ -1,3 +1,5 @@
+import type { AlertStore } from "../alerts/ports.ts";
+import type { WebhookQueue } from "../jobs/webhook-ports.ts";
 import { Counters, Histograms, STORE_BUCKETS, TOTAL } from "./counters.ts";
 import { counter, histogram, type MetricFamily } from "./metrics.ts";
 
@@ -5,8 +7,8 @@ import { counter, histogram, type MetricFamily } from "./metrics.ts";
 export class CallMetrics {
   readonly #database = new Histograms(["operation"], [], STORE_BUCKETS);
   readonly #redis = new Histograms([], [], STORE_BUCKETS);
-  readonly #webhooks = new Counters(["outcome"]);
-  readonly #mails = new Counters(["outcome"]);
+  readonly #webhooks = attempts();
+  readonly #mails = attempts();
 
   /** Records a call to the database, failed ones included. */
   readonly databaseCall = (operation: string, seconds: number): void =>
@@ -15,14 +17,34 @@ export class CallMetrics {
   /** Records a call to Redis, failed ones included. */
   readonly redisCall = (seconds: number): void => this.#redis.observe(TOTAL, seconds);
 
-  /** Counts the results of messages: returns the store with its methods counted. */
-  webhooks<Queue extends MessageQueue>(queue: Queue): Queue {
-    return counted(queue, this.#webhooks, { sent: "delivered", failed: "failed" });
+  /** Counts the outcomes of attempts at webhooks: returns the queue with its methods counted. */
+  webhooks(queue: WebhookQueue): WebhookQueue {
+    return {
+      ...queue,
+      delivered: (...sent) => {
+        this.#webhooks.add(["delivered"]);
+        return queue.delivered(...sent);
+      },
+      failed: (id, result, retryMs) => {
+        this.#webhooks.add([failureOf(retryMs)]);
+        return queue.failed(id, result, retryMs);
+      },
+    };
   }
 
   /** The same of mails. */
-  mails<Store extends MailQueue>(store: Store): Store {
-    return counted(store, this.#mails, { sent: "mailSent", failed: "mailFailed" });
+  mails(store: AlertStore): AlertStore {
+    return {
+      ...store,
+      mailSent: (id) => {
+        this.#mails.add(["delivered"]);
+        return store.mailSent(id);
+      },
+      mailFailed: (id, result, retryMs) => {
+        this.#mails.add([failureOf(retryMs)]);
+        return store.mailFailed(id, result, retryMs);
+      },
+    };
   }
 
   families(): MetricFamily[] {
@@ -47,38 +69,13 @@ export class CallMetrics {
   }
 }
 
-type Fail = (id: string, result: string, retryMs: number | null) => Promise<void>;
-
-interface MessageQueue {
-  delivered(id: string, result: string): Promise<void>;
-  failed: Fail;
-}
-
-interface MailQueue {
-  mailSent(id: string): Promise<void>;
-  mailFailed: Fail;
-}
-
-/** The store's methods that end an attempt at a message. */
-interface Ends<Store> {
-  sent: keyof Store;
-  failed: keyof Store;
-}
-
-function counted<Store>(store: Store, outcomes: Counters, { sent, failed }: Ends<Store>): Store {
-  // From the start on, so that an increase from none shows.
+/** Counts of attempts at messages, zero from the start on, so that the first increase shows. */
+function attempts(): Counters {
+  const outcomes = new Counters(["outcome"]);
   for (const outcome of ["delivered", "retried", "given_up"]) outcomes.add([outcome], 0);
-  const end = store[sent] as (...args: unknown[]) => Promise<void>;
-  const fail = store[failed] as Fail;
-  return {
-    ...store,
-    [sent](...args: unknown[]) {
-      outcomes.add(["delivered"]);
-      return end.apply(store, args);
-    },
-    [failed](...args: Parameters<Fail>) {
-      outcomes.add([args[2] === null ? "given_up" : "retried"]);
-      return fail.apply(store, args);
-    },
-  };
+  return outcomes;
+}
+
+function failureOf(retryMs: number | null): string {
+  return retryMs === null ? "given_up" : "retried";
 }

@@ -90,6 +90,8 @@ test("a scrape tells of targets, budgets, limits, stores and the process", async
     [`gateway_budget_left${budget}`]: 5,
     [`gateway_budget_amount${budget}`]: 5,
     gateway_requests_running: 1,
+    'gateway_webhooks_total{outcome="delivered"}': 0,
+    'gateway_mails_total{outcome="delivered"}': 0,
   };
   for (const [series, expected] of Object.entries(values))
     expect([series, value(series)]).toEqual([series, expected]);

@@ -275,6 +275,10 @@ test("an address to be told of the end needs a secret, and must be public", asyn
   await untilStatus(fixture.gateway, id);
   const [delivery] = JSON.parse(await cli("webhooks", "deliveries", "--json"));
   expect(delivery).toMatchObject({ jobId: id, event: "job.completed", url });
+  await until("the attempt in the metrics", async () => {
+    const metrics = await (await call("/metrics")).text();
+    return /^gateway_webhooks_total\{outcome="(?:retried|given_up)"\} [1-9]/m.test(metrics) || undefined;
+  });
   expect(await cli("webhooks", "list")).toContain(endpoint.id);
   await cli("webhooks", "rotate", endpoint.id);
   await cli("webhooks", "redeliver", delivery.id);
