@@ -104,7 +104,7 @@ export class OtlpExporter {
   async stop(): Promise<void> {
     await Promise.all(this.#work.map((work) => work.stop()));
     const ended = once(this.#thread, "exit");
-    this.#order({ kind: "requests", requests: this.#take() });
+    while (this.#waiting.length > 0) this.#order({ kind: "requests", requests: this.#take() });
     this.#sendMetrics();
     this.#order({ kind: "end" });
     await withDeadline(END_MS, ended, () => new Error("the thread goes on")).catch(() =>

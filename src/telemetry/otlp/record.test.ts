@@ -77,3 +77,14 @@ test("the contents of many requests at once are all exported", async () => {
   await exporter.stop();
   await collector.stop();
 });
+
+test("all requests that wait are exported at its end, also those beyond one batch", async () => {
+  const collector = startCollector();
+  const exporter = exporterTo(collector.url);
+  const trace = traceSampler(1)(null, ID);
+  for (let sent = 0; sent < 1_500; sent += 1)
+    exporter.listener(requestEvent({ at: 1_700_000_000_000, trace }));
+  await exporter.stop();
+  await collector.stop();
+  expect(collector.spans.length).toBe(1_500);
+});
