@@ -8,6 +8,8 @@ const given = processEnvironment();
 const missing = Object.entries(RUNTIME_VARIABLES).filter(([name]) => !given[name]);
 if (missing.length > 0 && process.execve) {
   const [program, ...args] = ownCommand();
-  process.execve(program, [program, ...args], { ...given, ...Object.fromEntries(missing) });
+  // Options of the runtime, such as `--watch`; the executable has none.
+  const options = Bun.isStandaloneExecutable ? [] : process.execArgv;
+  process.execve(program, [program, ...options, ...args], { ...given, ...Object.fromEntries(missing) });
 }
 await import("./main.ts");
