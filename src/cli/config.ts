@@ -1,13 +1,11 @@
 import type { Command } from "commander";
 import type { LoadedSettings } from "../config/index.ts";
 import type { CommandContext, CommandOutput } from "./context.ts";
-import { addImportCommands } from "./import.ts";
 import { addOperation } from "./operation-command.ts";
 import { readInputFile } from "./options.ts";
 
-/** `config export|import`, and `import` from other gateways. */
+/** `config export|import` */
 export function addConfigCommands(program: Command, cli: CommandContext): void {
-  addImportCommands(program, cli);
   const config = program
     .command("config")
     .description("everything that the database declares, as one document");

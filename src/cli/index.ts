@@ -2,7 +2,6 @@ import { Command, CommanderError, type Option } from "commander";
 import { DependencyError } from "../gateway/dependency-error.ts";
 import { ConfigurationError } from "../config/index.ts";
 import { PROGRAM_NAME } from "../lib/program-files.ts";
-import { systemClock } from "../lib/clock.ts";
 import { VERSION } from "../lib/version.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import { addAuditCommands } from "./audit.ts";
@@ -10,10 +9,12 @@ import { addBackupCommands } from "./backup.ts";
 import { addBudgetCommands } from "./budgets.ts";
 import { addChannelCommands } from "./channels.ts";
 import { addCheckCommand, addConfigCommands } from "./config.ts";
-import { openCommandContext, type CliContext, type CommandContext } from "./context.ts";
+import { openCommandContext, type CliContext } from "./context.ts";
+import { addImportCommands } from "./import.ts";
 import { addJobCommands, addLinkCommands } from "./jobs.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addLedgerCommands } from "./ledger.ts";
+import { addLocalCommands } from "./local.ts";
 import { addMemberCommands } from "./members.ts";
 import { CommandEnd } from "./operation-command.ts";
 import { addOrganizationCommands } from "./organizations.ts";
@@ -105,6 +106,7 @@ export function buildProgram(context: CliContext): Command {
   addLocalCommands(program, cli);
   addBackupCommands(program, cli);
   addCheckCommand(program, cli);
+  addImportCommands(program, cli);
   addConfigCommands(program, cli);
   addChannelCommands(program, cli);
   addKeyCommands(program, cli);
@@ -121,83 +123,6 @@ export function buildProgram(context: CliContext): Command {
   // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
   // excess argument.
   return program.helpCommand(true).allowExcessArguments();
-}
-
-/** Commands of this machine's processes and database. */
-function addLocalCommands(program: Command, cli: CommandContext): void {
-  addWorkerCommand(program, cli);
-  addHealthCommand(program, cli);
-  addMigrateCommand(program, cli);
-  addDemoCommand(program, cli);
-}
-
-function addWorkerCommand(program: Command, cli: CommandContext): void {
-  program
-    .command("worker")
-    .description("run jobs, and serve no requests")
-    .action(async () => {
-      cli.requireLocal();
-      const loaded = await cli.loadSettings();
-      cli.warn(loaded.warnings);
-      await cli.context.runWorker(loaded, cli.loadSettings);
-    });
-}
-
-const HEALTH_MS = 5_000;
-
-/** `health`: for the health check of a container, which has no other program to ask with. */
-function addHealthCommand(program: Command, cli: CommandContext): void {
-  program
-    .command("health")
-    .description("ask the gateway on this machine whether it is ready")
-    .action(async () => {
-      cli.requireLocal();
-      const { host, port, metricsPort } = (await cli.loadSettings()).settings.server;
-      const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host;
-      const url = `http://${name.includes(":") ? `[${name}]` : name}:${metricsPort ?? port}/readyz`;
-      const signal = AbortSignal.timeout(HEALTH_MS);
-      const { status } = await fetch(url, { signal, proxy: "" }).catch((error: Error) => {
-        throw new Error(`nothing answers at ${url}: ${error.message}`);
-      });
-      if (status !== 200) throw new Error(`${url} responded with status ${status}`);
-      cli.printLine("The gateway is ready.");
-    });
-}
-
-function addMigrateCommand(program: Command, cli: CommandContext): void {
-  program
-    .command("migrate")
-    .description("bring the database to the newest form")
-    .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }) => {
-      cli.requireLocal();
-      const { applied } = await cli.context.migrate((await cli.loadSettings()).settings);
-      if (json) cli.print(true, { applied }, []);
-      else
-        cli.printLine(
-          applied.length === 0 ? "The database is up to date." : `Applied ${applied.join(", ")}.`,
-        );
-    });
-}
-
-function addDemoCommand(program: Command, cli: CommandContext): void {
-  program
-    .command("demo")
-    .description("fill an empty data folder with two weeks of traffic, to look at the console")
-    .action(async () => {
-      cli.requireLocal();
-      const { settings } = await cli.loadSettings();
-      const { context } = cli;
-      const { requests, password } = await context.fillDemo(settings, {
-        by: { actor: context.userName(), source: "cli/demo" },
-        clock: systemClock,
-        catalogue: settings,
-        configuration: context.openConfiguration(cli.loadSettings),
-      });
-      cli.printLine(`Wrote ${requests} requests of the last 14 days to ${settings.dataDirectory}.`);
-      cli.printLine("Now start the gateway with the same settings, and open /console.");
-      if (password !== null) cli.printLine(`Sign in as admin with the password ${password}`);
-    });
 }
 
 function refuseCommand(program: Command, unknown: string): never {
