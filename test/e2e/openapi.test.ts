@@ -35,6 +35,13 @@ test("every example of the document is a request that its own schema accepts", (
   }
 });
 
+test("a form has the fields of its JSON", () => {
+  const fieldsOf = (schema?: object): string[] => Object.keys(Object(schema).properties).toSorted();
+  const described = Object.values(PUBLIC_ENDPOINTS).filter(({ form }) => form);
+  expect(described.length).toBeGreaterThan(1);
+  for (const { body, form } of described) expect(fieldsOf(form)).toEqual(fieldsOf(body));
+});
+
 test("the document and its page are served, and the page loads nothing from elsewhere", async () => {
   await using gateway = await startTestGateway();
   const read = (path: string) => fetch(`${gateway.url}${path}`);

@@ -66,29 +66,39 @@ const EDIT: JsonSchema = {
 /** The same for an edit. */
 export const editSchema = requestSchema(FIELDS, EDIT, REQUIRED_NAMES);
 
+const JOB_FIELDS: FieldChecks = [
+  ...FIELDS,
+  ["webhook_url", text, "A public https address that is told of the job's end"],
+];
+
 /** The same for a request that runs in the background. */
-export const jobSchema = requestSchema(
-  [...FIELDS, ["webhook_url", text, "A public https address that is told of the job's end"]],
-  EDIT,
-  REQUIRED_NAMES,
-);
+export const jobSchema = requestSchema(JOB_FIELDS, EDIT, REQUIRED_NAMES);
 
 /** Form fields that are numbers, which a form writes as text. */
 export const NUMBERS: ReadonlySet<string> = new Set(["n", "output_compression"]);
 
 const FILE = { type: "string", contentMediaType: "application/octet-stream" };
 
+const FORM = {
+  ...REQUIRED,
+  ...Object.fromEntries(Array.from(NUMBERS, (name) => [name, text.schema])),
+  image: { anyOf: [FILE, { type: "array", items: FILE }] },
+  mask: FILE,
+};
+
+function formSchema(fields: FieldChecks): object {
+  return requestSchema(
+    fields.filter(([name]) => !NUMBERS.has(name)),
+    FORM,
+    REQUIRED_NAMES,
+  );
+}
+
 /** The same for an edit as a form. */
-export const editFormSchema = requestSchema(
-  FIELDS.filter(([name]) => !NUMBERS.has(name)),
-  {
-    ...REQUIRED,
-    ...Object.fromEntries(Array.from(NUMBERS, (name) => [name, text.schema])),
-    image: { anyOf: [FILE, { type: "array", items: FILE }] },
-    mask: FILE,
-  },
-  REQUIRED_NAMES,
-);
+export const editFormSchema = formSchema(FIELDS);
+
+/** The same for a form that runs in the background. */
+export const jobFormSchema = formSchema(JOB_FIELDS);
 
 const READ: ReadonlySet<string> = new Set([
   "model",

@@ -1,6 +1,13 @@
 /** The image interface: reads generations and edits, writes replies and errors. */
 export { writeError } from "./error.ts";
-export { editFormSchema, editSchema, generationSchema, jobSchema, refuseJobVariants } from "./fields.ts";
+export {
+  editFormSchema,
+  editSchema,
+  generationSchema,
+  jobFormSchema,
+  jobSchema,
+  refuseJobVariants,
+} from "./fields.ts";
 export { writeReply } from "./reply.ts";
 export {
   formFields,

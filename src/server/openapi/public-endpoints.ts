@@ -1,7 +1,13 @@
 import { z, type ZodType } from "zod";
 import { chatSchema, completionsSchema } from "../../dialects/chat/index.ts";
 import { embeddingsSchema } from "../../dialects/embeddings/index.ts";
-import { editFormSchema, editSchema, generationSchema, jobSchema } from "../../dialects/images/index.ts";
+import {
+  editFormSchema,
+  editSchema,
+  generationSchema,
+  jobFormSchema,
+  jobSchema,
+} from "../../dialects/images/index.ts";
 import { countSchema, messagesSchema } from "../../dialects/messages/index.ts";
 import { batchEmbedSchema, embedSchema } from "../../dialects/native/embeddings.ts";
 import { nativeSchema } from "../../dialects/native/text/index.ts";
@@ -137,7 +143,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     tag: JOBS,
     summary: "Make or edit pictures in the background",
     body: jobSchema,
-    form: editFormSchema,
+    form: jobFormSchema,
     example: PICTURE,
     responses: json(images.job),
   },
