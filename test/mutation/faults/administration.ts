@@ -175,6 +175,6 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
     file: "src/run/reload.ts",
     find: "if (stored.size === 0 || (current && isKnown))",
     replace: "if (true)",
-    tests: ["test/e2e/cli.test.ts"],
+    tests: ["test/e2e/cli-configuration.test.ts"],
   },
 ];
