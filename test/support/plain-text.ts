@@ -1,7 +1,9 @@
 import { readRequest } from "../../src/dialects/chat/index.ts";
 import type { TextModel } from "../../src/domain/model.ts";
 import type { TokenPrice } from "../../src/domain/price.ts";
+import type { TextOutcome } from "../../src/gateway/text.ts";
 import type { TextCall, TextUpstream } from "../../src/gateway/upstreams.ts";
+import { plainCore, type PlainCoreOptions } from "./plain-core.ts";
 
 /* A model with its price, and vendors of chat completions, for tests of the core with plain objects. */
 
@@ -35,6 +37,21 @@ export const chunk = (fields: object): string =>
   `data: ${JSON.stringify({ id: "c", model: "vendor-model", created: 1, choices: [], ...fields })}\n\n`;
 export const word = (content: string, finish_reason: string | null = null): string =>
   chunk({ choices: [{ index: 0, delta: { content }, finish_reason }] });
+
+/** A core that calls these vendors in their order, for a key with 5,000 tokens of money. */
+export const openText = (text: readonly TextUpstream[], options: Partial<PlainCoreOptions> = {}) =>
+  plainCore({ model: MODEL, price: PRICE, text, budget: 5_000n, ...options });
+
+/** The text of a whole reply, or all of a stream's. */
+export async function readOutcome(outcome: TextOutcome): Promise<string> {
+  if (outcome.kind === "whole") return outcome.text;
+  return new Response(outcome.body).text();
+}
+
+/** A vendor whose calls fail. */
+export function failing(error: Error): TextUpstream {
+  return { dialect: "chat", send: () => Promise.reject(error) };
+}
 
 /** A vendor that answers whole. */
 export function whole(): TextUpstream {

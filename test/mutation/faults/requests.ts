@@ -8,6 +8,7 @@ const IMAGES = "src/gateway/images.ts";
 const ENDPOINT = "src/server/endpoint.ts";
 
 const chat = ["src/gateway/text.test.ts"];
+const stream = ["src/gateway/text-stream.test.ts"];
 const images = ["src/gateway/images.test.ts"];
 const relay = ["src/gateway/relay.test.ts"];
 const endpoint = ["src/server/endpoint.test.ts"];
@@ -144,7 +145,7 @@ export const REQUEST_FAULTS: readonly Fault[] = [
     file: ADMITTED,
     find: "    this.#isReleased = true;\n    return new Admitted(this.#parts);",
     replace: "    return new Admitted(this.#parts);",
-    tests: chat,
+    tests: stream,
   },
   {
     name: "a model without a price is called",
@@ -211,21 +212,21 @@ export const REQUEST_FAULTS: readonly Fault[] = [
     file: STREAM,
     find: `how.kind === "complete" ? [] : ["partial"]`,
     replace: "[]",
-    tests: chat,
+    tests: stream,
   },
   {
     name: "a stream keeps its hold",
     file: STREAM,
     find: "  } finally {\n    admitted.release();\n  }",
     replace: "  } finally {\n  }",
-    tests: chat,
+    tests: stream,
   },
   {
     name: "a stream that cannot be charged ends as a success",
     file: STREAM,
     find: "  } catch (error) {\n    return asGatewayError(error);",
     replace: "  } catch {\n    return null;",
-    tests: chat,
+    tests: stream,
   },
   {
     name: "a running stream has no checkpoint",

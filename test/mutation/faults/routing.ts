@@ -9,7 +9,8 @@ const CONCURRENCY = "src/gateway/routing/call-bounds.ts";
 
 const failover = ["src/gateway/routing/failover.test.ts", "src/gateway/routing/concurrency-limiter.test.ts"];
 const health = ["src/gateway/routing/health.test.ts"];
-const chat = ["src/gateway/text.test.ts"];
+const stream = ["src/gateway/text-stream.test.ts"];
+const textFailover = ["src/gateway/text-failover.test.ts"];
 
 /** Which target a request calls, how often, and what that teaches. */
 export const ROUTING_FAULTS: readonly Fault[] = [
@@ -25,28 +26,28 @@ export const ROUTING_FAULTS: readonly Fault[] = [
     file: "src/gateway/text.ts",
     find: "  } catch (error) {\n    admitted.release();",
     replace: "  } catch (error) {",
-    tests: chat,
+    tests: stream,
   },
   {
     name: "a stream does not begin before its first content",
     file: "src/gateway/text.ts",
     find: "const deadline = deadlineTimer.set(core.firstByteMs, () => resolve(null));",
     replace: "const deadline = deadlineTimer.set(2 ** 40, () => resolve(null));",
-    tests: chat,
+    tests: stream,
   },
   {
     name: "an input that is too long counts against the target's health",
     file: "src/domain/upstream-error.ts",
     find: `  "empty",\n  "too_long",\n  "too_large",\n  "rejected",\n]);`,
     replace: `  "rejected",\n]);`,
-    tests: chat,
+    tests: textFailover,
   },
   {
     name: "an input that is too long goes on to a target with the same context",
     file: FAILOVER,
     find: `if (error.kind === "too_long") queue.dropNoLarger(target, request.contextWindow);`,
     replace: "",
-    tests: chat,
+    tests: textFailover,
   },
   {
     name: "all targets share one retry budget",
@@ -126,7 +127,7 @@ export const ROUTING_FAULTS: readonly Fault[] = [
     file: FAILOVER,
     find: `isUnsent || (kind !== "rejected" && (kind !== "refused" || failOverRefusals));`,
     replace: `isUnsent || kind !== "refused" || failOverRefusals;`,
-    tests: chat,
+    tests: textFailover,
   },
   {
     name: "an ambiguous attempt is not marked",
