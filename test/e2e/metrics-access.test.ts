@@ -57,7 +57,9 @@ test("a metrics port in use ends the start with its variable's name", async () =
 });
 
 test("a scrape tells of targets, budgets, limits, stores and the process", async () => {
-  await using fleet = await openFleet({ vendors: 2 });
+  const token = "a-token-for-metrics";
+  const headers = { authorization: `Bearer ${token}` };
+  await using fleet = await openFleet({ vendors: 2, env: { METRICS_TOKEN: token } });
   const [gateway] = fleet.gateways;
   await gateway!.stop();
   await gateway!.cli("orgs", "set", "default", "--limit", "requests_per_minute=700");
@@ -68,7 +70,7 @@ test("a scrape tells of targets, budgets, limits, stores and the process", async
   expect(response.status).toBe(200);
   await response.text();
   const { value } = await until("the request in the metrics", async () => {
-    const text = await (await fetch(`${gateway!.url}/metrics`)).text();
+    const text = await (await fetch(`${gateway!.url}/metrics`, { headers })).text();
     const value = (series: string): number | undefined => {
       const line = text.split("\n").find((each) => each.startsWith(`${series} `));
       return line === undefined ? undefined : Number(line.slice(series.length));
@@ -106,4 +108,18 @@ test("a scrape tells of targets, budgets, limits, stores and the process", async
   expect(value("process_start_time_seconds")).toBeWithin(Date.now() / 1000 - 60, Date.now() / 1000);
   const lines = gateway!.logs().map(({ message }) => message);
   expect(lines).toContain(`the target ${MODEL}-1/gpt-5.4 is out of service: account`);
+
+  const verdict = async (sent?: Record<string, string>): Promise<string> =>
+    (await fetch(`${gateway!.url}/readyz?verbose`, { headers: sent })).text();
+  const told = await until("the target among the causes", async () => {
+    const text = await verdict(headers);
+    return text.includes('"kind":"ejection"') ? text : undefined;
+  });
+  expect(told).toContain(`"subject":"${MODEL}-1/gpt-5.4"`);
+  // Whoever sends no token, or another one, is told what is wrong, and no name.
+  for (const sent of [undefined, { authorization: `Bearer ${gateway!.key}` }]) {
+    const untold = await verdict(sent);
+    expect(untold).toContain('"kind":"ejection"');
+    expect(untold).not.toMatch(new RegExp(`${MODEL}|gpt-5|default|subject|message`));
+  }
 }, 30_000);

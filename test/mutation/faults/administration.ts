@@ -177,4 +177,11 @@ export const ADMINISTRATION_FAULTS: readonly Fault[] = [
     replace: "if (true)",
     tests: ["test/e2e/cli-configuration.test.ts"],
   },
+  {
+    name: "the verdict of readiness tells whoever asks whom it concerns",
+    file: "src/server/endpoints/health.ts",
+    find: "if (!isTold) return",
+    replace: "if (false) return",
+    tests: ["test/e2e/metrics-access.test.ts"],
+  },
 ];
