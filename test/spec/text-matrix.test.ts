@@ -150,6 +150,22 @@ test.each<[string, object]>([
   expect([response.status, await response.json()]).toMatchObject([400, { error: { param } }]);
 });
 
+test("a completion may have a thousand fields, and no more", async () => {
+  const call = async (count: number) => {
+    const names = Array.from({ length: count - 3 }, (_, index) => [`field_${index}`, 1]);
+    const fields = {
+      model: "sandbox-chat",
+      prompt: "Say hello.",
+      max_tokens: 5,
+      ...Object.fromEntries(names),
+    };
+    const response = await fixture.gateway.call("/v1/completions", { body: fields });
+    return [response.status, await response.json()] as const;
+  };
+  expect((await call(1_000))[0]).toBe(200);
+  expect(await call(1_001)).toMatchObject([400, { error: { code: "invalid_request_body" } }]);
+});
+
 describe.each(Object.keys(CALLERS) as CallerName[])("the order of a route's targets, for %s", (caller) => {
   const { path, body } = CALLERS[caller];
   const paths = ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/"];
