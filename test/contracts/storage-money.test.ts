@@ -297,6 +297,19 @@ onEachDatabaseAndPooler("Money", (databases) => {
     },
   );
 
+  test("the budgets that are spent most come first, by their share and not by their amount", async () => {
+    const [little, most, some] = [await newBudget(1_000n), await newBudget(10n), await newBudget(100n)];
+    for (const [budget, amount] of [
+      [little, 60n],
+      [most, 9n],
+      [some, 50n],
+    ] as const)
+      await stores.ledger.post("", [anEntry(`most-${budget}`, amount, { budgets: [budget] })]);
+    const all = (await stores.admin.budgets.mostSpent(10_000)).map(({ id }) => id);
+    expect(all.filter((id) => [little, most, some].includes(id))).toEqual([most, some, little]);
+    expect((await stores.admin.budgets.mostSpent(2)).map(({ id }) => id)).toEqual(all.slice(0, 2));
+  });
+
   test.each([-30, 26])("a charge counts on the day of the store, by a clock %i hours off", async (hours) => {
     const budget = await newBudget(100n, { period: "day", periodStart: 0 });
     setSystemTime(Date.now() + hours * 60 * MINUTE_MS);
