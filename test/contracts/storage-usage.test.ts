@@ -7,7 +7,8 @@ import { TOKEN_CATEGORIES, type Usage } from "../../src/domain/usage.ts";
 import { openStores, type Stores } from "../../src/storage/tables/stores.ts";
 import { aBudget, anEntry, anOrganization, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
-const HOUR_MS = 60 * 60_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** The middle of a month, so that corrections of now fall in another one. */
 const START = Date.UTC(2026, 2, 14, 22);
@@ -81,7 +82,7 @@ function byFirst([one]: unknown[], [other]: unknown[]): number {
   return String(one) < String(other) ? -1 : 1;
 }
 
-async function summed({ admin }: Stores, span: "hour" | "day" | "month"): Promise<unknown[]> {
+async function summed({ admin }: Stores, span: "minute" | "hour" | "day" | "month"): Promise<unknown[]> {
   const range = { from: 0, to: START + 1e12, span } as const;
   const sums = await admin.usage.sums(range, ["at", "organizationId", "keyId", "model", "channel"]);
   return sums.map(asRow).toSorted(byFirst);
@@ -93,6 +94,7 @@ async function allEntries({ ledger }: Stores): Promise<LedgerEntry[]> {
 
 async function expectSums(stores: Stores): Promise<void> {
   const entries = await allEntries(stores);
+  expect(await summed(stores, "minute")).toEqual(recomputed(entries, (at) => at - (at % MINUTE_MS)));
   expect(await summed(stores, "hour")).toEqual(recomputed(entries, (at) => at - (at % HOUR_MS)));
   expect(await summed(stores, "day")).toEqual(recomputed(entries, (at) => at - (at % DAY_MS)));
   const monthOf = (at: number) => Date.parse(`${new Date(at).toISOString().slice(0, 7)}-01T00:00:00Z`);
@@ -136,6 +138,23 @@ onEachDatabase("Sums of usage", (databases) => {
     ).not.toBeNull();
     expect(await allEntries(stores)).toEqual([]);
     expect([await summed(stores, "hour"), await summed(stores, "day")]).toEqual(before);
+    await stores.database.close();
+  });
+
+  test("are kept by minute for two days, and for good otherwise", async () => {
+    const stores = await openWithBudgets();
+    const now = Date.now();
+    const entries = [1, 3].map((days) =>
+      anEntry(`kept_${days}`, 5n, { organizationId: "org_a", at: now - days * DAY_MS }),
+    );
+    await stores.ledger.post("proc_a", entries);
+    await stores.admin.usage.sweepTraffic();
+    for (const [span, count] of [
+      ["minute", 1],
+      ["hour", 2],
+      ["day", 2],
+    ] as const)
+      expect([span, (await summed(stores, span)).length]).toEqual([span, count]);
     await stores.database.close();
   });
 
