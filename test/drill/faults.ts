@@ -5,6 +5,8 @@ export interface DrillFault {
   name: string;
   /** The organization whose requests it concerns; undefined for a part of the gateway. */
   organization?: string;
+  /** Needs a small disk that can be mounted. */
+  fillsDisk?: true;
   /** Breaks it, and sends what shows it. */
   break(world: DrillWorld): Promise<void>;
   mend(world: DrillWorld): Promise<void>;
@@ -92,6 +94,7 @@ export const PART_FAULTS: readonly DrillFault[] = [
   },
   {
     name: "disk full",
+    fillsDisk: true,
     async break({ disk, chat }) {
       disk?.fill();
       for (let sent = 0; sent < CALLS; sent += 1) await chat("calm");

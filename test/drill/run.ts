@@ -25,7 +25,7 @@ for (const fault of [...ORGANIZATION_FAULTS, ...PART_FAULTS]) {
 process.exit(isWell ? 0 : 1);
 
 async function drill(world: DrillWorld, fault: DrillFault): Promise<string> {
-  if (fault.name === "disk full" && world.disk === null) return "! no disk can be mounted";
+  if (fault.fillsDisk && world.disk === null) return "! no disk can be mounted";
   await fault.break(world);
   const startedAt = performance.now();
   let green = 0;

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync, appendFileSync, mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { signIn, type Administrator } from "../support/administration.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { startPostgres, type PrivatePostgres } from "../support/postgres.ts";
 import { startRedis, type PrivateRedis } from "../support/redis.ts";
+import { fillDisk, mountSmallDisk } from "../support/small-disk.ts";
 import { SIMULATED_KEY, startOpenAi } from "../upstreams/openai.ts";
 import type { Simulator } from "../upstreams/simulator.ts";
 
@@ -56,8 +57,7 @@ export async function openDrill(postgresFolder: string, redisBinary: string): Pr
   const data = join(folder, "data");
   const journal = join(data, "journal");
   mkdirSync(journal, { recursive: true });
-  const mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", journal];
-  const isMounted = Bun.spawnSync(mount).success;
+  const isMounted = mountSmallDisk(journal, "2m");
   const gateway = await startTestGateway({
     yaml: yamlOf({ calm, dead, slow }),
     env: {
@@ -101,7 +101,7 @@ export async function openDrill(postgresFolder: string, redisBinary: string): Pr
       const { data } = await administrator.act("GET", "/alert-events?state=open");
       return data.map(({ kind, subject }: { kind: string; subject: string }) => `${kind} ${subject}`);
     },
-    disk: isMounted ? { fill: () => fill(filler), free: () => rmSync(filler, { force: true }) } : null,
+    disk: isMounted ? { fill: () => fillDisk(filler), free: () => rmSync(filler, { force: true }) } : null,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       if (isMounted) Bun.spawnSync(["umount", "--lazy", journal]);
@@ -147,16 +147,4 @@ async function createOrganizations(administrator: Administrator): Promise<Map<st
   const settings = { kind: "status", severity: "warning" };
   await administrator.act("POST", "/alerts", { name: "All", settings, emails });
   return keys;
-}
-
-/** Fills the disk to the last byte. */
-function fill(path: string): void {
-  writeFileSync(path, "");
-  for (let size = 64 * 1024; size >= 1; size = Math.floor(size / 2)) {
-    try {
-      for (;;) appendFileSync(path, Buffer.alloc(size));
-    } catch {
-      // A smaller piece may still fit.
-    }
-  }
 }

@@ -1,18 +1,10 @@
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-  appendFileSync,
-} from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until, type TestGateway } from "../support/gateway.ts";
+import { canMount, fillDisk, mountSmallDisk } from "../support/small-disk.ts";
 import { CHAT, IMAGE, openGatewayFixture } from "../support/vendor.ts";
 
 let directory: string;
@@ -21,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-const canMount = probeMount();
 if (!canMount) console.warn("SKIPPED: a full disk: no tmpfs can be mounted here");
 
 test.skipIf(!canMount)(
@@ -30,7 +21,7 @@ test.skipIf(!canMount)(
     const data = join(directory, "full");
     const journal = join(data, "journal");
     mkdirSync(journal, { recursive: true });
-    expect(mountSmallDisk(journal)).toBe(true);
+    expect(mountSmallDisk(journal, "512k")).toBe(true);
     try {
       await using fixture = await openGatewayFixture({ env: { GATEWAY_DATA_DIR: data } });
       const { gateway, vendor } = fixture;
@@ -39,7 +30,7 @@ test.skipIf(!canMount)(
         body: { model: CHAT, stream: true, messages: [{ role: "user", content: "go on" }] },
         headers: { "x-request-id": "running" },
       });
-      fill(join(journal, "filler"));
+      fillDisk(join(journal, "filler"));
       expect(await running.text()).toEndWith("data: [DONE]\n\n");
       const [row] = await gateway.charged("running");
       expect(row).toMatchObject({ flags: [] });
@@ -139,27 +130,4 @@ test("only the owner can read database, journals and pictures, with any umask", 
 async function writableOf(gateway: TestGateway): Promise<string | undefined> {
   const metrics = await (await gateway.call("/metrics")).text();
   return /^gateway_journal_writable (\d)$/m.exec(metrics)?.[1];
-}
-
-function probeMount(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), "gateway-mount-"));
-  const isMounted = mountSmallDisk(folder);
-  if (isMounted) Bun.spawnSync(["umount", folder]);
-  rmSync(folder, { recursive: true });
-  return isMounted;
-}
-
-function mountSmallDisk(folder: string): boolean {
-  return Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", folder]).success;
-}
-
-/** Fills the disk to the last byte. */
-function fill(path: string): void {
-  for (let size = 64 * 1024; size >= 1; size = Math.floor(size / 2)) {
-    try {
-      for (;;) appendFileSync(path, Buffer.alloc(size));
-    } catch {
-      // A smaller piece may still fit.
-    }
-  }
 }

@@ -1,0 +1,33 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/* Disks in memory that are soon full. */
+
+/** Mounts a disk of a size such as `512k` at a folder. Returns false where nothing can be mounted. */
+export function mountSmallDisk(folder: string, size: string): boolean {
+  return Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]).success;
+}
+
+/** True where a disk can be mounted; without one, tests of full disks are skipped. */
+export const canMount = probeMount();
+
+function probeMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-mount-"));
+  const isMounted = mountSmallDisk(folder, "64k");
+  if (isMounted) Bun.spawnSync(["umount", folder]);
+  rmSync(folder, { recursive: true });
+  return isMounted;
+}
+
+/** Fills a disk to the last byte, by one file. */
+export function fillDisk(path: string): void {
+  writeFileSync(path, "");
+  for (let size = 64 * 1024; size >= 1; size = Math.floor(size / 2)) {
+    try {
+      for (;;) appendFileSync(path, Buffer.alloc(size));
+    } catch {
+      // A smaller piece may still fit.
+    }
+  }
+}
