@@ -151,7 +151,7 @@ async function problemOf(outcome: Outcome): Promise<string | null> {
   if (isLate) return "still running after a minute";
   if (scenario.message) {
     if (!scenario.message.test(output)) return "shows no reason";
-    return requests > 1 && !program.repeats ? "repeats a final error" : null;
+    return requests > (program.repeats?.[scenario.name] ?? 1) ? "repeats a final error" : null;
   }
   const files = scenario.turns.flat().flatMap((step) => ("save" in step ? [step.save] : []));
   for (const file of files) {

@@ -9,11 +9,14 @@ export interface Program {
   loop?: string;
   /** Shows pictures to the model. */
   seesPictures?: true;
-  /** Why it repeats errors that are final, whatever the response says. */
-  repeats?: string;
+  /** How many requests it sends in a scenario that ends with a final error, where it repeats it whatever the response says. */
+  repeats?: Readonly<Record<string, number>>;
 }
 
 const AI_SDK = ["ai@7.0.173", "@ai-sdk/openai@4.0.118", "zod@4.6.7"];
+
+/** It repeats every 429 and 5xx twice and reads no header. */
+const TWICE_MORE = { "dead account": 3, "spent budget": 3 };
 
 export const PROGRAMS: readonly Program[] = [
   {
@@ -26,7 +29,8 @@ export const PROGRAMS: readonly Program[] = [
     name: "Codex",
     npm: ["@openai/codex@0.169.0"],
     command: 'codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox "$PROMPT"',
-    repeats: "it repeats every 5xx and reads no header",
+    // Of a 4xx it reads the code; every 5xx is worth a repetition to it.
+    repeats: { "dead account": 30 },
   },
   {
     name: "Gemini CLI",
@@ -44,19 +48,18 @@ export const PROGRAMS: readonly Program[] = [
     name: "AI SDK",
     npm: AI_SDK,
     loop: "ai-sdk.js",
-    repeats: "it repeats every 429 and 5xx twice and reads no header",
+    repeats: TWICE_MORE,
   },
   {
     name: "AI SDK with responses",
     npm: AI_SDK,
     loop: "ai-sdk.js",
-    repeats: "it repeats every 429 and 5xx twice and reads no header",
+    repeats: TWICE_MORE,
   },
   {
     name: "Mastra",
     npm: ["@mastra/core@1.71.0", "@ai-sdk/openai@3.0.141", "zod@4.6.7"],
     loop: "mastra.js",
-    repeats: "it repeats every 429 and 5xx twice and reads no header",
   },
   {
     name: "LangChain for JavaScript",
@@ -71,7 +74,13 @@ export const PROGRAMS: readonly Program[] = [
   { name: "Mistral for JavaScript", npm: ["@mistralai/mistralai@2.7.0"], loop: "mistral.js" },
   { name: "Google Gen AI for JavaScript", npm: ["@google/genai@2.32.0"], loop: "google-genai.js" },
   { name: "OpenAI for Python", pip: ["openai==3.54.0"], loop: "chat.py" },
-  { name: "Anthropic for Python", pip: ["anthropic==2.12.0"], loop: "anthropic.py" },
+  {
+    name: "Anthropic for Python",
+    pip: ["anthropic==2.12.0"],
+    loop: "anthropic.py",
+    // The client itself repeats nothing; its runner of tools tries each turn once more.
+    repeats: { "dead account": 2, "spent budget": 2 },
+  },
   { name: "Google Gen AI for Python", pip: ["google-genai==3.4.0"], loop: "google_genai.py" },
   { name: "LiteLLM", pip: ["litellm==1.100.0"], loop: "chat.py" },
   {

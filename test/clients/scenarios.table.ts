@@ -11,7 +11,7 @@ export interface Scenario {
   always?: Behaviour;
   /** The key's budget is spent. */
   isPoor?: true;
-  /** What the program must show, after one request; without it, the task must be done. */
+  /** What the program must show, after one request unless its `repeats` has more; without it, the task must be done. */
   message?: RegExp;
   /** Runs with one vendor instead of each: the vendor's protocol makes no difference to it. */
   isOnce: boolean;
@@ -44,14 +44,15 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "dead account",
     turns: TASK,
     always: { fault: "unauthorized" },
-    message: /credential|account|upstream|vendor|provider|502/i,
+    message: /may not use this model/,
     isOnce: true,
   },
   {
     name: "spent budget",
     turns: TASK,
     isPoor: true,
-    message: /budget|quota|billing|spent|429/i,
+    // The second are Codex's own words.
+    message: /budget is exhausted|Quota exceeded/,
     isOnce: true,
   },
 ];

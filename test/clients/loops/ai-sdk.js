@@ -17,8 +17,5 @@ const result = streamText({
   prompt: process.env.PROMPT,
   tools: { save_file: saveFile },
   stopWhen: stepCountIs(9),
-  onError: ({ error }) => {
-    throw error;
-  },
 });
 console.log(await result.text);
