@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { TextDialectName } from "../../src/dialects/name.ts";
-import { expectHintsToBeNamed, HINT_CALLERS, TARGETS } from "../support/hint-laws.ts";
+import { expectHintsToBeNamed, TARGETS } from "../support/hint-laws.ts";
+import { HINT_CALLERS } from "../support/hint-requests.table.ts";
 
 /* Random requests of each protocol for each kind of target: `bun test/battery/hints.ts --requests 5000 --seed 7`. */
 const { values } = parseArgs({

@@ -6,7 +6,8 @@ import type { TextDialectName } from "../name.ts";
 import { readRequest as readNative } from "../native/text/index.ts";
 import { readRequest as readResponses } from "../responses/index.ts";
 import { textDialect, translate } from "../text.ts";
-import { expectHintsToBeNamed, HINT_CALLERS, TARGETS } from "../../../test/support/hint-laws.ts";
+import { expectHintsToBeNamed, TARGETS } from "../../../test/support/hint-laws.ts";
+import { HINT_CALLERS } from "../../../test/support/hint-requests.table.ts";
 import { policyFor } from "../../../test/support/usage-policy.ts";
 
 /* What callers of each protocol send unasked, to vendors of the others: nothing is refused, and all of it is named. */
