@@ -92,4 +92,18 @@ test("an export of the ledger goes on behind the last entry of the one before, o
   for (const table of tables)
     expect(rowsOf(table).map(({ request }) => request)).toEqual(["later_1", "later_2"]);
   expect((await admin.send("GET", "/export/ledger?after=x")).body.error.field).toBe("after");
+
+  // The table of docs/money.md is loaded by the names of these fields.
+  const page = await Bun.file(join(import.meta.dir, "../../docs/money.md")).text();
+  const [, declared = ""] = /columns = \{([^}]+)\}/.exec(page) ?? [];
+  const columns = [...declared.matchAll(/(\w+)"?: '/g)].map(([, name = ""]) => name);
+  const [, selected = ""] = /^SELECT ([^;]+?)\s+FROM read_json/m.exec(page) ?? [];
+  expect(selected.replaceAll('"', "").split(/,\s*/)).toEqual(columns);
+  const [charge] = await gateway.charged("later_1");
+  await gateway.cli("ledger", "refund", charge!.id, "--reason", "blurred");
+  const text = await gateway.cli("ledger", "export", "--format", "jsonl", "--after", String(after));
+  const lines = text.trimEnd().split("\n");
+  const fields = lines.flatMap((line) => Object.keys(JSON.parse(line)));
+  // A charge corrects nothing; its refund does.
+  expect([lines.length, columns.filter((name) => !fields.includes(name))]).toEqual([3, []]);
 });
