@@ -32,7 +32,7 @@ const rows: { text: string; waitMs: number; isBad: boolean }[] = [];
 const startedAt = performance.now();
 console.log(row("case", "n", "2n", "wait ms", "growth", "memory MB", ""));
 for (const each of cases) {
-  const result = await runCase(each);
+  const result = await runCase(each).catch((error) => failedRow(each, error));
   rows.push(result);
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   console.log(`${result.text}  ${rows.length}/${cases.length}, ${seconds} s`);
@@ -70,6 +70,10 @@ async function runCase(each: LoopCase): Promise<(typeof rows)[number]> {
     problems.join(", "),
   );
   return { text, waitMs, isBad: problems.length > 0 };
+}
+
+function failedRow({ name, most }: LoopCase, error: unknown): (typeof rows)[number] {
+  return { text: row(name, "", String(most), "", "", "", String(error)), waitMs: 0, isBad: true };
 }
 
 function problemsOf({ small, large }: { small: LoopFigures; large: LoopFigures }): string[] {
