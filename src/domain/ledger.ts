@@ -1,8 +1,7 @@
 import type { UpstreamErrorKind } from "./upstream-error.ts";
 import type { Nanos } from "../lib/money.ts";
 import type { PriceSource } from "./price.ts";
-import type { Usage } from "./usage.ts";
-import type { VendorCost } from "./usage.ts";
+import type { Usage, VendorCost } from "./usage.ts";
 
 /**
  * One immutable entry of the ledger, unique by (`id`, `kind`), so that posting it again changes nothing. `id` is the
@@ -41,6 +40,35 @@ export interface LedgerEntry {
   corrects?: string;
   /** Position in the order of posting, in entries that were read from the ledger. Earlier versions gave none. */
   sequence?: number;
+}
+
+/** A ledger entry as JSON has it: money as decimal strings of nano-units. */
+type WrittenEntry = Omit<LedgerEntry, "amount" | "orphanCost" | "vendorCost"> & {
+  amount: string;
+  orphanCost: string;
+  vendorCost?: { amount: string; currency: string };
+};
+
+/** Returns an entry as it is written as JSON. */
+export function writeEntry(entry: LedgerEntry): WrittenEntry {
+  const { amount, orphanCost, vendorCost } = entry;
+  return {
+    ...entry,
+    amount: amount.toString(),
+    orphanCost: orphanCost.toString(),
+    // JSON leaves out what is undefined.
+    vendorCost: vendorCost && { ...vendorCost, amount: vendorCost.amount.toString() },
+  };
+}
+
+/** The inverse of `writeEntry`. */
+export function readEntry({ amount, orphanCost, vendorCost, ...rest }: WrittenEntry): LedgerEntry {
+  return {
+    ...rest,
+    amount: BigInt(amount),
+    orphanCost: BigInt(orphanCost),
+    ...(vendorCost && { vendorCost: { ...vendorCost, amount: BigInt(vendorCost.amount) } }),
+  };
 }
 
 /** Returns the amount of a charge above the vendor's cost; null when that is unknown or in another currency. */

@@ -38,6 +38,11 @@ export interface ImageHeader {
 /** Exif orientations but 1, which is upright: 2 to 4 mirror or turn by a half, 5 to 8 swap width and height. */
 export type Orientation = 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
+/** True when width and height are swapped for display. */
+export function isSideways(orientation: Orientation | undefined): boolean {
+  return orientation !== undefined && orientation >= 5;
+}
+
 /** The bytes are not a readable picture; the message completes the sentence "the image …". */
 export class UnreadableImageError extends Error {
   override readonly name = "UnreadableImageError";

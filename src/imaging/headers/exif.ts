@@ -11,11 +11,6 @@ export function orientationOf(value: number | undefined): Orientation | undefine
   return ORIENTATIONS.find((known) => known === value);
 }
 
-/** True when width and height are swapped for display. */
-export function isSideways(orientation: Orientation | undefined): boolean {
-  return orientation !== undefined && orientation >= 5;
-}
-
 /** Most bytes of an Exif structure that are read. */
 export const MAX_EXIF_READ = 4096;
 

@@ -1,11 +1,12 @@
 import {
-  textAt,
-  UnreadableImageError,
   type HeaderReader,
   type ImageHeader,
+  isSideways,
   type Orientation,
+  textAt,
+  UnreadableImageError,
 } from "../header-reader.ts";
-import { exifIn, isSideways, MAX_EXIF_READ, readOrientation } from "./exif.ts";
+import { exifIn, MAX_EXIF_READ, readOrientation } from "./exif.ts";
 
 /**
  * JPEG: skips the segments up to the first scan. The frame header has the size; the first Exif with an orientation,

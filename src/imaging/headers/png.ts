@@ -1,11 +1,12 @@
 import {
-  textAt,
-  UnreadableImageError,
   type HeaderReader,
   type ImageHeader,
+  isSideways,
   type Orientation,
+  textAt,
+  UnreadableImageError,
 } from "../header-reader.ts";
-import { exifIn, isSideways, MAX_EXIF_READ, readOrientation } from "./exif.ts";
+import { exifIn, MAX_EXIF_READ, readOrientation } from "./exif.ts";
 
 /**
  * PNG: `IHDR` has size and colour type; `tRNS` (transparency) and `acTL` (animation) precede the first `IDAT`;

@@ -1,5 +1,5 @@
-import { UnreadableImageError, type HeaderReader, type ImageHeader } from "../header-reader.ts";
-import { isSideways, ORIENTATION, orientationOf } from "./exif.ts";
+import { type HeaderReader, type ImageHeader, isSideways, UnreadableImageError } from "../header-reader.ts";
+import { ORIENTATION, orientationOf } from "./exif.ts";
 import { readDirectory } from "./tiff-directory.ts";
 
 /**

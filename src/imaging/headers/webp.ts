@@ -1,11 +1,12 @@
 import {
-  textAt,
-  UnreadableImageError,
   type HeaderReader,
   type ImageHeader,
+  isSideways,
   type Orientation,
+  textAt,
+  UnreadableImageError,
 } from "../header-reader.ts";
-import { exifIn, isSideways, MAX_EXIF_READ, readOrientation } from "./exif.ts";
+import { exifIn, MAX_EXIF_READ, readOrientation } from "./exif.ts";
 
 /**
  * WebP: lossy (`VP8 `), lossless (`VP8L`) or extended (`VP8X`), the last with a canvas that must agree with the

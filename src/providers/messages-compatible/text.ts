@@ -1,11 +1,11 @@
 import type { Cancellation } from "../../lib/waiting.ts";
 import type { TextCall, TextResponse, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
-import { openEvents } from "../transport/event-stream.ts";
 import {
   brokenResponse,
   type Classify,
   MAX_TEXT_BYTES,
+  openEvents,
   parseResponse,
   post,
   readText,

@@ -2,11 +2,11 @@ import { parseBounded } from "../../lib/bounded-json.ts";
 import { withoutReasoning } from "../../dialects/responses/forward.ts";
 import type { TextCall, TextResponse, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
-import { openEvents } from "../transport/event-stream.ts";
 import {
   brokenResponse,
   type Classify,
   MAX_TEXT_BYTES,
+  openEvents,
   parseResponse,
   post,
   readText,

@@ -1,9 +1,9 @@
 import type { TextResponse, TextCall, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";
-import { openEvents } from "../transport/event-stream.ts";
 import {
   brokenResponse,
   MAX_TEXT_BYTES,
+  openEvents,
   parseResponse,
   post,
   readText,

@@ -5,6 +5,7 @@ import { type Cancellation, signalOf, yieldAfter, yieldToEventLoop } from "../..
 import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { HttpClient } from "../../lib/http-client/http-client.ts";
 import { HttpError } from "../../lib/http-client/http-error.ts";
+import { SlicedStream } from "../../lib/sliced-stream.ts";
 import { fetchGuarded, presentGuard, useProxies } from "./network.ts";
 
 const client = new HttpClient();
@@ -258,6 +259,17 @@ async function readErrorText(response: VendorResponse, signal: Cancellation): Pr
     if (signal.aborted) throw signal.reason;
   }
   return start.take().toString("utf8", 0, MAX_ERROR_BYTES);
+}
+
+/**
+ * Returns the events of a response as bytes; null when the vendor sent a whole JSON response although a stream was
+ * requested.
+ */
+export function openEvents(response: VendorResponse): ByteStream | null {
+  const { headers, body } = response;
+  if (headers.get("content-type")?.startsWith("application/json")) return null;
+  if (!body || headers.get("content-length") === "0") throw brokenResponse("gave an empty response");
+  return new SlicedStream(body);
 }
 
 function isHtml(response: VendorResponse): boolean {

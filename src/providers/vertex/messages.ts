@@ -6,8 +6,7 @@ import { readMessagesFailure } from "../messages-compatible/errors.ts";
 import { readCount, readMessage } from "../messages-compatible/text.ts";
 import { tellingUnknownBetas } from "../messages-compatible/unknown-betas.ts";
 import { withCredential, type Authenticate, type Credential } from "../transport/credential.ts";
-import { openEvents } from "../transport/event-stream.ts";
-import { type Classify, post, requestIdOf } from "../transport/http.ts";
+import { type Classify, openEvents, post, requestIdOf } from "../transport/http.ts";
 import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors, type ReadFailure } from "../transport/vendor-errors.ts";
 

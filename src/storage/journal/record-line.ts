@@ -1,6 +1,5 @@
-import type { LedgerEntry } from "../../domain/ledger.ts";
+import { type LedgerEntry, readEntry, writeEntry } from "../../domain/ledger.ts";
 import type { JournalRecord } from "../../gateway/metering/stores.ts";
-import { readEntry, writeEntry } from "../written-entry.ts";
 
 /** Hexadecimal digits of the checksum, and a space. */
 const PREFIX_BYTES = 9;

@@ -4,9 +4,8 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import type { LedgerArchive } from "../../admin/ledger/store-port.ts";
-import type { LedgerEntry } from "../../domain/ledger.ts";
+import { type LedgerEntry, readEntry } from "../../domain/ledger.ts";
 import { toColumn } from "../database/expressions.ts";
-import { readEntry } from "../written-entry.ts";
 
 /** Counts and sums of a file of entries. */
 export type EntrySums = Pick<LedgerArchive, "entries" | "sums">;
