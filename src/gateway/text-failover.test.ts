@@ -79,6 +79,15 @@ describe("a reply without content", () => {
       expect(await isAllGivenBack()).toBe(true);
     });
 
+    test("before another target's failure leaves an entry of what it has cost", async () => {
+      const vendors = [nothing(), failing(new UpstreamError("rejected", "no"))];
+      const { core, request, charges, isAllGivenBack } = openText(vendors, { budget: 50_000n });
+      const failure = handleText(core, request(), payload({ stream }));
+      await expect(failure).rejects.toMatchObject({ kind: "rejected" });
+      expect(charges()).toMatchObject([{ channel: "channel-0", amount: 0n, orphanCost: 5n }]);
+      expect(await isAllGivenBack()).toBe(true);
+    });
+
     test("of several targets costs what short requests cost, though together they are long", async () => {
       const rate = { ...RATE, longContext: { above: 8, amount: 10n * RATE.amount } };
       const price = { ...PRICE, perMillion: { input: rate, output: rate } };

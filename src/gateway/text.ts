@@ -184,7 +184,8 @@ function coveredTokensOf(
 
 /**
  * Calls the route's targets. A client that disconnects meanwhile is charged for the call that was sent for it. Returns
- * no reply where the last target had nothing to say either: the request is then settled, and costs nothing.
+ * no reply where the last target had nothing to say either. The request is then settled and costs nothing, as it is where
+ * the last target fails after one that had nothing to say.
  */
 async function callVendors(
   core: Core,
@@ -221,9 +222,11 @@ async function callVendors(
   try {
     return await calling;
   } catch (error) {
-    if (!empty || !(error instanceof UpstreamError && error.kind === "empty")) throw error;
+    if (!empty || !(error instanceof UpstreamError)) throw error;
     const { target, ignored } = empty;
+    // Also where another target's failure is the answer: the entry has what the empty replies have cost.
     admitted.settle({ target, usage: NOTHING_BILLED, flags: [] });
+    if (error.kind !== "empty") throw error;
     return { ignored };
   }
 }
