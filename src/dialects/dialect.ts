@@ -168,3 +168,21 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   /** Writes a stream for the caller of this request. */
   replyWriter(payload: TextPayload<Request>): ReplyWriter;
 }
+
+/** A request for embeddings in another protocol than OpenAI's, of which vendors get the texts in their own. */
+export interface ForeignEmbeddings {
+  raw: string;
+  texts: readonly string[];
+  dimensions: number | null;
+  /** For each text what its vector is for, which only vendors of the native protocol can be told. */
+  purposes: readonly EmbeddingPurpose[];
+  /** The caller's fields that no vendor is told. */
+  ignored: readonly string[];
+  /** Writes the reply with vectors that are JSON already. */
+  write(vectors: readonly string[], inputTokens: number): string;
+}
+
+export interface EmbeddingPurpose {
+  taskType?: string;
+  title?: string;
+}

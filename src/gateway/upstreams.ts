@@ -1,4 +1,4 @@
-import type { EmbeddingPurpose } from "../dialects/embeddings/index.ts";
+import type { EmbeddingPurpose } from "../dialects/dialect.ts";
 import type { VendorTraits } from "../dialects/dialect.ts";
 import type { TextDialectName } from "../dialects/name.ts";
 import type { Channel } from "../domain/channel.ts";

@@ -6,6 +6,5 @@ export {
   forVendor,
   inputText,
   readRequest,
-  type EmbeddingPurpose,
   type EmbeddingsPayload,
 } from "./request.ts";

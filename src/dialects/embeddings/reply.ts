@@ -40,7 +40,7 @@ export function readReply(
     throw new UpstreamError("broken", "the response has not one vector for each input");
   const usage = bill(readUsage(parsed["usage"]), policy);
   if (foreign) {
-    const vectors = data.map(({ embedding }) => JSON.stringify(embedding));
+    const vectors = inOrder(data).map(({ embedding }) => JSON.stringify(embedding));
     return { text: foreign.write(vectors, sumTokens(usage.tokens)), usage };
   }
   const edited = editMembers(text, {
@@ -50,7 +50,23 @@ export function readReply(
   return { text: edited, usage };
 }
 
-function hasVector(item: unknown): item is { embedding: unknown } {
+/** Sorts vectors by their `index`, which some vendors do not do themselves; as they stand where not each has its own. */
+function inOrder(data: readonly Vector[]): readonly Vector[] {
+  const ordered: Vector[] = [];
+  for (const vector of data) {
+    const { index } = vector;
+    if (typeof index !== "number" || !(index in data) || ordered[index]) return data;
+    ordered[index] = vector;
+  }
+  return ordered;
+}
+
+interface Vector {
+  embedding: unknown;
+  index?: unknown;
+}
+
+function hasVector(item: unknown): item is Vector {
   const vector = isObject(item) ? item["embedding"] : undefined;
   return (Array.isArray(vector) || typeof vector === "string") && vector.length > 0;
 }

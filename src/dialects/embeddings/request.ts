@@ -1,6 +1,7 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
 import type { FeatureUse } from "../../domain/feature.ts";
 import type { CountableText } from "../../domain/usage.ts";
+import type { ForeignEmbeddings } from "../dialect.ts";
 import { splice, type JsonSpan } from "../../lib/json.ts";
 import {
   checkTypes,
@@ -34,22 +35,7 @@ export interface EmbeddingsPayload {
   features: readonly FeatureUse[];
   modelSpan: JsonSpan | undefined;
   /** The form of a caller of another protocol than OpenAI's; null for that. */
-  foreign: ForeignForm | null;
-}
-
-/** A protocol of callers whose requests for embeddings vendors get in their own. */
-interface ForeignForm {
-  /** For each text what its vector is for, which only vendors of the native protocol can be told. */
-  purposes: readonly EmbeddingPurpose[];
-  /** The caller's fields that no vendor is told. */
-  ignored: readonly string[];
-  /** Writes the reply with vectors that are JSON already. */
-  write(vectors: readonly string[], inputTokens: number): string;
-}
-
-export interface EmbeddingPurpose {
-  taskType?: string;
-  title?: string;
+  foreign: Pick<ForeignEmbeddings, "purposes" | "ignored" | "write"> | null;
 }
 
 const MAX_INPUTS = 2_048;
@@ -101,12 +87,7 @@ export function readRequest(bytes: Uint8Array): EmbeddingsPayload {
 /** Makes the payload of a request that was read in another protocol. */
 export function foreignPayload(
   model: string,
-  {
-    raw,
-    texts,
-    dimensions,
-    ...foreign
-  }: ForeignForm & Pick<EmbeddingsPayload, "raw" | "dimensions"> & { texts: readonly string[] },
+  { raw, texts, dimensions, ...foreign }: ForeignEmbeddings,
 ): EmbeddingsPayload {
   const count = texts.length;
   const size = sizeOf({ texts, count, tokens: 0 }, Buffer.byteLength(raw), raw.length);

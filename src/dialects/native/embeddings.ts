@@ -1,25 +1,8 @@
 import type { StreamedObject } from "../../lib/json-spool.ts";
+import type { EmbeddingPurpose, ForeignEmbeddings } from "../dialect.ts";
 import { positive, wrongType, knownNames, refuseCaseVariants, requestSchema, text } from "../fields.ts";
 import { readBody } from "../request-body.ts";
 import { findField, findObject, findObjects, findText, invalid, namesOf, unknownNames } from "./fields.ts";
-
-/** A request for embeddings in the native protocol. */
-export interface NativeEmbeddings {
-  raw: string;
-  texts: readonly string[];
-  dimensions: number | null;
-  /** For each text what its vector is for, which only vendors of this protocol can be told. */
-  purposes: readonly Purpose[];
-  /** The caller's fields that no vendor is told. */
-  ignored: readonly string[];
-  /** Writes the reply with vectors that are JSON already. */
-  write(vectors: readonly string[], inputTokens: number): string;
-}
-
-interface Purpose {
-  taskType?: string;
-  title?: string;
-}
 
 const MAX_REQUESTS = 2_048;
 const NAMES = namesOf(["model", "content", "taskType", "title", "outputDimensionality"]);
@@ -58,7 +41,7 @@ export const batchEmbedSchema = requestSchema(
 export function readEmbeddings(
   bytes: Uint8Array,
   { isModel, isBatch }: { isModel(name: string): boolean; isBatch: boolean },
-): NativeEmbeddings {
+): ForeignEmbeddings {
   const { raw, body: parsed } = readBody(bytes, []);
   // Parsed JSON is streamed JSON of which nothing is on disk.
   const body = parsed as StreamedObject;
@@ -127,7 +110,7 @@ function dimensionsOf(request: StreamedObject, path: string): number | null {
   return field ? Number(field.value) : null;
 }
 
-function purposeOf(request: StreamedObject): Purpose {
+function purposeOf(request: StreamedObject): EmbeddingPurpose {
   const taskType = findText(request, "taskType");
   const title = findText(request, "title");
   return { ...(taskType !== undefined && { taskType }), ...(title !== undefined && { title }) };
