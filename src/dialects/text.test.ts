@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { policyFor } from "../../test/support/usage-policy.ts";
+import { UpstreamError } from "../domain/upstream-error.ts";
 import { sumTokens } from "../domain/usage.ts";
 import { readRequest as readChat } from "./chat/index.ts";
 import { CALLERS } from "../../test/support/text-matrix.ts";
@@ -177,6 +178,14 @@ test("a client of Mistral gets calls whole, and usage in the last chunk with a c
       usage: expect.objectContaining({ total_tokens: 7 }),
     }),
   ]);
+});
+
+test("a whole reply in place of a stream of several choices is the vendor's failure", () => {
+  const body = { model: "m", stream: true, n: 2, messages: [{ role: "user", content: "hi" }] };
+  const asked = readChat(Buffer.from(JSON.stringify(body)));
+  const choices = [0, 1].map((index) => ({ index, message: { content: "hi" }, finish_reason: "stop" }));
+  const passage = forward(textDialect("chat"), asked, terms, policyFor(3));
+  expect(() => passage.replayReply({ text: JSON.stringify({ choices }) })).toThrow(UpstreamError);
 });
 
 test("a stream of several choices is refused to a client of Mistral, which would get one and pay for all", () => {

@@ -98,6 +98,9 @@ class Forwarding implements Passage {
   }
 
   replayReply(reply: VendorReply): TextStream {
+    // The neutral form has one choice; the others would be billed and not delivered.
+    if (this.#payload.parsed.choices > 1)
+      throw new UpstreamError("broken", "a whole reply in place of a stream of several choices");
     const writer = this.#dialect.replyWriter(this.#payload);
     return new WholeStream(this.#dialect.parseReply(reply), writer, this.#policy);
   }
