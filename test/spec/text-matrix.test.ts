@@ -79,6 +79,7 @@ describe.each(MODELS)("completions of %s", (model) => {
       model,
       choices: [{ index: 0, logprobs: null }],
     });
+    expect(whole.id).toMatch(/^(?!chatcmpl-)./);
     const { text, finish_reason: end } = whole.choices[0]!;
     expect([text.length > 4, end]).toEqual([true, "stop"]);
     const [row, ...others] = await fixture.gateway.charged(requestId);
@@ -148,6 +149,18 @@ test.each<[string, object]>([
   const body = { model: "over-chat", prompt: "Say hello.", ...field };
   const response = await fixture.gateway.call("/v1/completions", { body });
   expect([response.status, await response.json()]).toMatchObject([400, { error: { param } }]);
+});
+
+test("a completion that is repeated with other options of its stream is another request", async () => {
+  const call = async (stream_options: object) => {
+    const body = { model: "sandbox-chat", prompt: "Say hello.", stream: true, stream_options };
+    const headers = { "idempotency-key": "completion-options" };
+    const response = await fixture.gateway.call("/v1/completions", { body, headers });
+    await response.text();
+    return response.status;
+  };
+  expect(await call({ include_usage: true })).toBe(200);
+  expect(await call({ include_usage: false })).toBe(409);
 });
 
 test("a completion may have a thousand fields, and no more", async () => {

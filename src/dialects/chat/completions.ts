@@ -23,6 +23,8 @@ import { type ChatPayload, readRequest } from "./request.ts";
 /** A completion of a text, as a chat of one user message. */
 export interface Completion {
   payload: ChatPayload;
+  /** The request as it was sent. */
+  raw: string;
   /** True where a stream ends with a chunk of usage. */
   showsUsage: boolean;
 }
@@ -68,7 +70,7 @@ const NAMES = knownNames(["model", "prompt", "provider", ...REFUSED.keys(), ...F
  * Throws a `GatewayError` that names the field to change.
  */
 export function readCompletion(bytes: Uint8Array): Completion {
-  const { body } = readBody(bytes, []);
+  const { body, raw } = readBody(bytes, []);
   if (Object.keys(body).length > MAX_FIELDS)
     throw new GatewayError("invalid_request_body", `A completion may have at most ${MAX_FIELDS} fields.`);
   refuseCaseVariants(body, NAMES);
@@ -85,7 +87,7 @@ export function readCompletion(bytes: Uint8Array): Completion {
   const content = readPrompt(prompt);
   const chat = { ...others, messages: [{ role: "user", content }] };
   const showsUsage = isObject(options) && options["include_usage"] === true;
-  return { payload: readRequest(Buffer.from(JSON.stringify(chat))), showsUsage };
+  return { payload: readRequest(Buffer.from(JSON.stringify(chat))), raw, showsUsage };
 }
 
 function readPrompt(prompt: unknown): string {
@@ -113,7 +115,15 @@ function completionOf(reply: Record<string, unknown>): object {
     logprobs: null,
     finish_reason: choice["finish_reason"] ?? null,
   }));
-  return { id, object: "text_completion", created, model, choices: written, ...(usage != null && { usage }) };
+  const ownId = typeof id === "string" ? id.replace(/^chatcmpl-/, "cmpl-") : id;
+  return {
+    id: ownId,
+    object: "text_completion",
+    created,
+    model,
+    choices: written,
+    ...(usage != null && { usage }),
+  };
 }
 
 function textOf(message: unknown): string {

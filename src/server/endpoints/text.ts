@@ -103,16 +103,28 @@ function routeOf(
   };
 }
 
-/** Serves one text request; `read` reads its body. */
+/**
+ * Serves one text request; `read` reads its body. `askedFor` returns what a repeated request must be equal to, where that is
+ * not the text for the vendor.
+ */
 export async function serveText(
-  { core, bodyLimits, read }: { core: Core; bodyLimits: BodyLimits } & Pick<TextEndpoint, "read">,
+  {
+    core,
+    bodyLimits,
+    read,
+    askedFor = ({ raw }) => raw,
+  }: {
+    core: Core;
+    bodyLimits: BodyLimits;
+    askedFor?(payload: TextPayload): string;
+  } & Pick<TextEndpoint, "read">,
   exchange: AuthenticatedExchange,
 ): Promise<RouteResult> {
   const { request, requestId } = exchange;
   refuseProvider(request);
   const bytes = withPathModel(await readJsonBody(exchange, bodyLimits, MAX_BYTES), exchange);
   const payload = read(bytes, request);
-  await exchange.claimOutcome?.(payload.raw);
+  await exchange.claimOutcome?.(askedFor(payload));
   suspendIdleTimeout(exchange);
   const outcome = await handleText(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.limitState, payload.dialect));
@@ -136,12 +148,13 @@ async function serveCompletion(
   exchange: AuthenticatedExchange,
 ): Promise<RouteResult> {
   let showsUsage = false;
+  let asked = "";
   const read = (bytes: Uint8Array): TextPayload => {
     const completion = readCompletion(bytes);
-    ({ showsUsage } = completion);
+    ({ showsUsage, raw: asked } = completion);
     return completion.payload;
   };
-  const result = await serveText({ core, bodyLimits, read }, exchange);
+  const result = await serveText({ core, bodyLimits, read, askedFor: () => asked }, exchange);
   if (result instanceof Response) {
     const { headers } = result;
     return new Response(writeCompletion(await result.text()), { headers });
