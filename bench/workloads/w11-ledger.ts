@@ -96,7 +96,8 @@ function fillSums(run: (text: string) => void): void {
     category === "input" ? "120 * COUNT(*)" : category === "output" ? "340 * COUNT(*)" : "0",
   );
   const columns = TOKEN_CATEGORIES.map((category) => TOKEN_CATEGORY_NAMES[category]);
-  const names = "organization_id, key_id, model, channel, currency";
+  const names = "organization_id, key_id, model, channel, source, client, currency";
+  const fromLedger = names.replace("source, client", "COALESCE(source, ''), COALESCE(client, '')");
   const spans = {
     usage_minutes: ["at - at % 60000", `WHERE at > (SELECT MAX(at) FROM ledger) - ${2 * DAY_MS}`],
     usage_hours: ["at - at % 3600000", `WHERE at > (SELECT MAX(at) FROM ledger) - ${HOURS_MS}`],
@@ -104,13 +105,13 @@ function fillSums(run: (text: string) => void): void {
   };
   for (const [table, [start, where]] of Object.entries(spans))
     run(`INSERT INTO ${table} (at, ${names}, requests, images, tokens, ${columns.join(", ")}, amount, orphan_cost,
-        vendor_cost, costed) SELECT ${start}, ${names}, COUNT(*), 0, 460 * COUNT(*), ${tokens.join(", ")}, SUM(amount), 0, 0, 0
-      FROM ledger ${where} GROUP BY 1, 2, 3, 4, 5, 6`);
+        vendor_cost, costed) SELECT ${start}, ${fromLedger}, COUNT(*), 0, 460 * COUNT(*), ${tokens.join(", ")}, SUM(amount), 0, 0, 0
+      FROM ledger ${where} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`);
   const sums = ["requests", "images", "tokens", ...columns, "amount", "orphan_cost", "vendor_cost", "costed"];
   run(`INSERT INTO usage_months (at, ${names}, ${sums.join(", ")})
       SELECT unixepoch(at / 1000, 'unixepoch', 'start of month') * 1000, ${names},
         ${sums.map((column) => `SUM(${column})`).join(", ")}
-      FROM usage_days GROUP BY 1, 2, 3, 4, 5, 6`);
+      FROM usage_days GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`);
   const durations = Array.from({ length: DURATION_BUCKETS }, (_, index) =>
     index === 7 ? "SUM(requests)" : "0",
   );

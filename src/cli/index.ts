@@ -21,6 +21,7 @@ import { addOrganizationCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
 import { readName } from "./options.ts";
 import { readSource, SOURCES } from "./secret-source.ts";
+import { addUsageCommand } from "./usage.ts";
 import { addWebhookCommands } from "./webhooks.ts";
 import { addRouteCommands } from "./routes.ts";
 
@@ -103,27 +104,33 @@ export function buildProgram(context: CliContext): Command {
     await context.serve(loaded, cli.loadSettings);
   };
   program.command("serve").description("run the gateway, as without a command").action(serve);
-  addLocalCommands(program, cli);
-  addBackupCommands(program, cli);
-  addCheckCommand(program, cli);
-  addImportCommands(program, cli);
-  addConfigCommands(program, cli);
-  addChannelCommands(program, cli);
-  addKeyCommands(program, cli);
-  addOrganizationCommands(program, cli);
-  addPriceCommands(program, cli);
-  addBudgetCommands(program, cli);
-  addRouteCommands(program, cli);
-  addLedgerCommands(program, cli);
-  addLinkCommands(program, cli);
-  addJobCommands(program, cli);
-  addWebhookCommands(program, cli);
-  addMemberCommands(program, cli);
-  addAuditCommands(program, cli);
+  for (const add of COMMANDS) add(program, cli);
   // Set last, because commands inherit it. Without a command the program serves, so a mistyped command arrives as an
   // excess argument.
   return program.helpCommand(true).allowExcessArguments();
 }
+
+/** In the order of the help. */
+const COMMANDS: readonly ((program: Command, cli: ReturnType<typeof openCommandContext>) => void)[] = [
+  addLocalCommands,
+  addBackupCommands,
+  addCheckCommand,
+  addImportCommands,
+  addConfigCommands,
+  addChannelCommands,
+  addKeyCommands,
+  addOrganizationCommands,
+  addPriceCommands,
+  addBudgetCommands,
+  addRouteCommands,
+  addLedgerCommands,
+  addUsageCommand,
+  addLinkCommands,
+  addJobCommands,
+  addWebhookCommands,
+  addMemberCommands,
+  addAuditCommands,
+];
 
 function refuseCommand(program: Command, unknown: string): never {
   const suggestion = didYouMean(

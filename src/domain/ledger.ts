@@ -15,6 +15,8 @@ export interface LedgerEntry {
   keyId: string;
   /** `playground/` and the name of the member who sent it in the console; absent for a request of the key's holder. */
   source?: string;
+  /** The program that sent it, as `clientProgram` names it; absent where it named none. */
+  client?: string;
   model: string;
   /** Channel and vendor model of the response; null when there was none. */
   channel: string | null;

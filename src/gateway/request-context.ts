@@ -15,6 +15,8 @@ export interface RequestContext {
   principal: Principal;
   /** The sender, for the ledger; null for the holder of the key. */
   source: string | null;
+  /** The program that sent it, as `clientProgram` names it. */
+  client: string | null;
   /** The counts of the request in the limits. */
   grant: LimitGrant;
   /** Aborted when the client disconnects. */

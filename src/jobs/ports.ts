@@ -156,6 +156,8 @@ export interface JobTerms {
   budgets: readonly string[];
   /** The member or program that submitted it, for the ledger; null for the holder of the key. */
   source: string | null;
+  /** As in the ledger. */
+  client: string | null;
 }
 
 export type Submission =

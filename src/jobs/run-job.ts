@@ -183,7 +183,7 @@ export function contextOfJob(
   // The request was counted at its submission.
   const grant = new LimitGrant(core.limiter, { organization: NO_LIMITS, key: NO_LIMITS }, principal);
   const { jobId: id, requestId } = job;
-  const { source } = job.terms;
+  const { source, client } = job.terms;
   const facts = newRequestFacts();
   // What had no effect was refused or named at its submission.
   const isStrict = false;
@@ -192,6 +192,7 @@ export function contextOfJob(
     requestId,
     principal,
     source,
+    client,
     grant,
     signal,
     isOutcomeKept: false,

@@ -83,6 +83,7 @@ export async function submitJob(
       ceiling: billing.ceiling,
       budgets: billing.budgets,
       source: context.source,
+      client: context.client,
     },
     request: text,
     files: names,

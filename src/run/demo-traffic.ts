@@ -1,6 +1,7 @@
 import type { RequestRecord } from "../admin/usage/store-port.ts";
 import type { Settings } from "../config/index.ts";
 import { startOfSpan } from "../domain/calendar.ts";
+import { clientProgram } from "../domain/client-program.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import type { Model } from "../domain/model.ts";
 import type { ChargedAmount } from "../domain/price.ts";
@@ -121,7 +122,7 @@ function requestAt(chance: Chance): DemoRequest {
     source: null,
     model,
     askedModel: null,
-    client: isImage ? "Studio/2.1" : "OpenAI/Python",
+    client: AGENTS[type],
     channel: failure?.call === null ? null : CHANNEL,
     isStream: type === "chat" || type === "messages",
   };
@@ -132,6 +133,14 @@ function requestAt(chance: Chance): DemoRequest {
     : null;
   return { event, charge: charged, record };
 }
+
+/** What calls each kind of model, as its `user-agent`. */
+const AGENTS: Record<Model["type"], string> = {
+  chat: "OpenAI/JS 7.55.0",
+  messages: "claude-cli/2.1.0",
+  embedding: "OpenAI/Python 2.41.0",
+  image: "python-requests/2.32.5",
+};
 
 /** The endpoint of each type of model, as the routes of the gateway name it. */
 const ENDPOINTS: Record<Model["type"], { route: string; path: string }> = {
@@ -227,7 +236,7 @@ function attemptsOf({
 }
 
 function chargeOf(
-  { at, model, caller: { organizationId, keyId, budgets } }: Chance,
+  { at, model, type, caller: { organizationId, keyId, budgets } }: Chance,
   {
     id,
     usage,
@@ -250,6 +259,7 @@ function chargeOf(
     requestId: id,
     organizationId,
     keyId,
+    client: clientProgram(AGENTS[type]) ?? "other",
     model,
     channel: CHANNEL,
     upstreamModel: model,

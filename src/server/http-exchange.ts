@@ -1,5 +1,6 @@
 import type { Server } from "bun";
 import type { Principal } from "../domain/api-key.ts";
+import { clientProgram } from "../domain/client-program.ts";
 import type { Attempt } from "../domain/ledger.ts";
 import type { RequestTrace } from "../domain/trace.ts";
 import type { LimitGrant } from "../gateway/admission/limit-grant.ts";
@@ -59,7 +60,21 @@ export function contextOf(exchange: AuthenticatedExchange): RequestContext {
     principal.organization.settings.refuseIgnored ||
     request.headers.get("x-gateway-strict") === "true";
   const { signal } = request;
-  return { id, requestId, principal, source, grant, signal, isOutcomeKept, isStrict, attempts, facts, trace };
+  const client = clientProgram(request.headers.get("user-agent"));
+  return {
+    id,
+    requestId,
+    principal,
+    source,
+    client,
+    grant,
+    signal,
+    isOutcomeKept,
+    isStrict,
+    attempts,
+    facts,
+    trace,
+  };
 }
 
 /** Returns the caller's address, determined once: querying the runtime for the peer costs microseconds. */

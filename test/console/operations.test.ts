@@ -123,6 +123,10 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
     expect(file).toContain("previousAmount");
     expect(file).toContain("First key");
     await console.page.keyboard.press("Escape");
+    await console.press("button", "Client program");
+    await console.see("JavaScript");
+    expect(new URL(console.page.url()).search).toBe("?range=1h&by=client");
+    expect(await console.accessibilityFindings()).toEqual([]);
   });
 
   test("a request that comes while one looks is counted, and is in the list once one asks for it", async () => {

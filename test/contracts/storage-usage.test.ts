@@ -12,7 +12,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** The middle of a month, so that corrections of now fall in another one. */
 const START = Date.UTC(2026, 2, 14, 22);
-const NAMES = ["organizationId", "keyId", "model", "channel", "currency"] as const;
+const NAMES = ["organizationId", "keyId", "model", "channel", "source", "client", "currency"] as const;
 
 const tokens = fc.record(
   Object.fromEntries(TOKEN_CATEGORIES.map((name) => [name, fc.integer({ min: 0, max: 9999 })])),
@@ -38,6 +38,8 @@ const charge = fc.record({
     fc.record({ amount: fc.bigInt({ min: 0n, max: 10n ** 9n }), currency: fc.constantFrom("USD", "EUR") }),
     { nil: undefined },
   ),
+  source: fc.constantFrom("playground/Ada", undefined),
+  client: fc.constantFrom("Claude Code", "other", undefined),
   usage,
   budgets: fc.constantFrom([], ["b1"], ["b1", "b2"]),
 });
@@ -84,7 +86,15 @@ function byFirst([one]: unknown[], [other]: unknown[]): number {
 
 async function summed({ admin }: Stores, span: "minute" | "hour" | "day" | "month"): Promise<unknown[]> {
   const range = { from: 0, to: START + 1e12, span } as const;
-  const sums = await admin.usage.sums(range, ["at", "organizationId", "keyId", "model", "channel"]);
+  const sums = await admin.usage.sums(range, [
+    "at",
+    "organizationId",
+    "keyId",
+    "model",
+    "channel",
+    "source",
+    "client",
+  ]);
   return sums.map(asRow).toSorted(byFirst);
 }
 
@@ -117,8 +127,13 @@ onEachDatabase("Sums of usage", (databases) => {
     await fc.assert(
       fc.asyncProperty(fc.array(charge, { minLength: 1, maxLength: 60 }), fc.nat(), async (charges, pick) => {
         round += 1;
-        const entries = charges.map(({ vendorCost, ...fields }, index) =>
-          anEntry(`e${round}_${index}`, fields.amount, { ...fields, ...(vendorCost && { vendorCost }) }),
+        const entries = charges.map(({ vendorCost, source, client, ...fields }, index) =>
+          anEntry(`e${round}_${index}`, fields.amount, {
+            ...fields,
+            ...(vendorCost && { vendorCost }),
+            ...(source !== undefined && { source }),
+            ...(client !== undefined && { client }),
+          }),
         );
         await stores.ledger.post("proc_a", entries);
         // Again, in other company, and twice in one posting.

@@ -87,6 +87,51 @@ test("a request for a model that there is none of keeps the name that was asked,
   expect(request.message).toContain("There is no model with this id");
 });
 
+test("usage names the programs that called, and the members who called in the console, by HTTP and as a command", async () => {
+  const { gateway } = fixture;
+  const body = { model: LONG, max_tokens: 10, messages: [{ role: "user", content: "hello" }] };
+  const { data } = await admin.act("GET", "/keys?limit=1");
+  for (const [id, headers] of [
+    [newId(), { "user-agent": "claude-cli/2.1.0 (external, cli)" }],
+    [newId(), { "user-agent": `someone/${"x".repeat(300)}` }],
+  ] as const) {
+    const called = { body, headers: { ...headers, "x-request-id": id } };
+    expect((await gateway.call("/v1/chat/completions", called)).status).toBe(200);
+    await gateway.charged(id);
+  }
+  const id = newId();
+  const played = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "sec-fetch-site": "same-origin",
+      "user-agent": "Mozilla/5.0",
+      "x-gateway-playground-key": data[0].id,
+      "x-request-id": id,
+      cookie: admin.cookie,
+    },
+    body: JSON.stringify(body),
+  });
+  expect(played.status).toBe(200);
+  await gateway.charged(id);
+  const clients = await admin.act("GET", `/usage?groupBy=client&model=${LONG}`);
+  const named = (groups: { name: string; requests: number; errors: number | null }[]) =>
+    Object.fromEntries(groups.map(({ name, requests, errors }) => [name, [requests, errors]]));
+  expect(named(clients.groups)).toMatchObject({
+    "Claude Code": [1, null],
+    Browser: [1, null],
+    other: [1, null],
+  });
+  const members = await admin.act("GET", `/usage?groupBy=member&model=${LONG}`);
+  expect(named(members.groups)).toMatchObject({ admin: [1, null], "": [expect.any(Number), null] });
+  expect(members.totals.amount).toBe(clients.totals.amount);
+  const shown = JSON.parse(await gateway.cli("usage", "--by", "client", "--model", LONG, "--json"));
+  expect(shown.groups).toEqual(clients.groups);
+  const table = await gateway.cli("usage", "--by", "member", "--model", LONG);
+  expect(table).toMatch(/^NAME +ID +AMOUNT.*\n.*\(none\).*\n(?:.*\n)*admin +playground\/admin /);
+  expect(table).toContain(`${clients.totals.amount} USD, before that`);
+});
+
 test("a request that a second attempt saved shows both and one charge, which refunds lower", async () => {
   const id = newId();
   fixture.vendor.next({ fault: "error-status", status: 503 });

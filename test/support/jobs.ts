@@ -27,6 +27,7 @@ export function aJob(change: Partial<NewJob> = {}): NewJob {
       ceiling: 40n,
       budgets: [],
       source: null,
+      client: null,
     },
     request: '{"kind":"image"}',
     files: [],

@@ -127,6 +127,7 @@ export function plainCore(options: PlainCoreOptions): PlainCore {
         requestId: "req_caller",
         principal,
         source: null,
+        client: null,
         grant,
         signal,
         isOutcomeKept: false,

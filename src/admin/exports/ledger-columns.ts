@@ -43,4 +43,5 @@ export const LEDGER_COLUMNS: readonly (readonly [heading: string, cell: (entry: 
   ["margin", ({ margin }) => margin],
   ["source", ({ source }) => source],
   ["sequence", ({ sequence }) => sequence],
+  ["client", ({ client }) => client],
 ];

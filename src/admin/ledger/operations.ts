@@ -49,6 +49,10 @@ const entrySchema = z.object({
     .string()
     .optional()
     .describe("`playground/` and a member's name; absent where the holder of the key called"),
+  client: z
+    .string()
+    .optional()
+    .describe("The program that called, of a fixed list; absent where it named none"),
   model: z.string(),
   channel: z.string().nullable(),
   upstreamModel: z.string().nullable(),

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Nanos } from "../../lib/money.ts";
 import type { AdminContext } from "../context.ts";
-import { type Group, groupsOf, namesOf } from "../usage/groups.ts";
+import { countBy, type CountedGroup, groupsOf, namesOf } from "../usage/groups.ts";
 import type { ErrorSum, SpendingSum, TrafficSum } from "../usage/store-port.ts";
 import type { overviewSchema } from "../usage/schema.ts";
 import { shareOf, spendView, spendingOf } from "../usage/totals.ts";
@@ -26,19 +26,21 @@ export async function topGroups(
   currency: string,
   whole: Nanos,
 ): Promise<Top> {
-  const top = async (by: Group, sums: readonly SpendingSum[]): Promise<Top["models"]> => {
-    const came = by === "keyId" ? null : traffic;
-    const groups = groupsOf({ by, sums, came, failed: errors }, (own) => spendingOf(own, currency))
+  const top = async (by: CountedGroup, sums: readonly SpendingSum[]): Promise<Top["models"]> => {
+    const nameOf = (sum: ErrorSum | TrafficSum) => sum[by];
+    const came = by === "keyId" ? null : countBy(traffic, nameOf, ({ requests }) => requests);
+    const failed = countBy(errors, nameOf, (sum) => sum.errors);
+    const groups = groupsOf({ by, sums, came, failed }, (own) => spendingOf(own, currency))
       // Requests that failed before they had a model or a channel are none of the dearest.
       .filter(({ id, total }) => id !== "" || total.amount !== 0n)
       .slice(0, MAX_TOP);
     const ids = groups.map(({ id }) => id);
     const names = await namesOf(context, by, ids);
-    const view = ({ id, total, errors: failed }: (typeof groups)[number]): Top["models"][number] => ({
+    const view = ({ id, total, errors: wrong }: (typeof groups)[number]): Top["models"][number] => ({
       id,
       name: names.get(id) ?? id,
       ...spendView(total),
-      errors: failed,
+      errors: wrong,
       share: shareOf(total.amount, whole),
     });
     return groups.map(view);

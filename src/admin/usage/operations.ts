@@ -18,7 +18,7 @@ export const usageOperations = {
   "usage.list": operation({
     method: "GET",
     path: "/usage",
-    summary: "Usage and amounts over time, by model, key, organization or channel",
+    summary: "Usage and amounts over time, by model, key, organization, channel, member or client program",
     role: "viewer",
     reach: "organization",
     cost: "report",

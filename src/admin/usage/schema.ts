@@ -119,7 +119,11 @@ export const usageSchema = z.object({
       id: z.string(),
       name: z.string(),
       ...usageShape,
-      errors: count.describe("Requests that were refused or failed"),
+      errors: count
+        .nullable()
+        .describe(
+          "Requests that were refused or failed; null by member and client, as only the ledger knows those",
+        ),
       share: z.number().describe("Of the amount, from 0 to 1"),
       previousAmount: decimal.describe("In the range of the same length before"),
       points: z.array(z.object({ at: isoTimeSchema, ...spendShape })),

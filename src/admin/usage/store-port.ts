@@ -15,7 +15,7 @@ export interface UsageStore {
   /** Counts of requests; a count of calls to vendors has the route `attempt`. */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
   /** Requests that failed. Of them alone the keys are known. */
-  errors(range: UsageRange, by: readonly UsageDimension[]): Promise<ErrorSum[]>;
+  errors(range: UsageRange, by: readonly TrafficDimension[]): Promise<ErrorSum[]>;
   /** Adds what a process has counted. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
   /** Removes counts whose time is over. */
@@ -36,10 +36,14 @@ export interface UsageRange {
   keys?: readonly string[];
   models?: readonly string[];
   channels?: readonly string[];
+  /** Known of the ledger alone. */
+  sources?: readonly string[];
+  clients?: readonly string[];
 }
 
-export type UsageDimension = "at" | "organizationId" | "keyId" | "model" | "channel";
-export type TrafficDimension = UsageDimension | "route" | "code";
+export type UsageDimension = "at" | "organizationId" | "keyId" | "model" | "channel" | "source" | "client";
+/** Of traffic, senders and programs are not known. */
+export type TrafficDimension = Exclude<UsageDimension, "source" | "client"> | "route" | "code";
 
 /** Names of a sum; empty for a dimension that was not requested or has no value. */
 interface SumNames {
@@ -52,6 +56,9 @@ interface SumNames {
 }
 
 export interface SpendingSum extends SumNames {
+  /** As in the ledger. */
+  source: string;
+  client: string;
   currency: string;
   /** Number of charged requests. */
   requests: number;

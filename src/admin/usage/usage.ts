@@ -5,9 +5,9 @@ import { queryTimeSchema } from "../input.ts";
 import { getKey } from "../keys/keys.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { isoTime } from "../output.ts";
-import { type Group, groupsOf, namesOf } from "./groups.ts";
+import { countBy, type CountedGroup, type Group, groupsOf, namesOf } from "./groups.ts";
 import { chooseCurrency, previousOf, readSeries, type Series } from "./range.ts";
-import type { SpendingSum, UsageRange, UsageSum } from "./store-port.ts";
+import type { ErrorSum, SpendingSum, UsageRange, UsageSum } from "./store-port.ts";
 import { intervalSchema, type usageSchema } from "./schema.ts";
 import { shareOf, spendingOf, spendView, type Total, totalOf, usageView } from "./totals.ts";
 
@@ -29,18 +29,23 @@ const usageFilterSchema = z.strictObject({
 });
 
 export const usageInputSchema = usageFilterSchema.extend({
-  groupBy: z.enum(["model", "key", "organization", "channel"]).default("model"),
+  groupBy: z.enum(["model", "key", "organization", "channel", "member", "client"]).default("model"),
   currency: z.string().optional().describe("By default the one of most requests"),
   limit: z.coerce.number().int().min(1).max(MAX_GROUPS).optional().describe(`${DEFAULT_GROUPS} by default`),
 });
 
-/** Dimension of each grouping in sums, and the filter for some of its groups. */
-const GROUPS = {
-  model: { by: "model", filter: "models" },
-  key: { by: "keyId", filter: "keys" },
-  organization: { by: "organizationId", filter: "organizations" },
-  channel: { by: "channel", filter: "channels" },
-} as const satisfies Record<z.output<typeof usageInputSchema>["groupBy"], { by: Group; filter: string }>;
+/** Dimension of each grouping in sums and in traffic, and the filter for some of its groups. */
+const GROUPS: Record<
+  z.output<typeof usageInputSchema>["groupBy"],
+  { by: Group; counted: CountedGroup | null; filter: keyof UsageRange }
+> = {
+  model: { by: "model", counted: "model", filter: "models" },
+  key: { by: "keyId", counted: "keyId", filter: "keys" },
+  organization: { by: "organizationId", counted: "organizationId", filter: "organizations" },
+  channel: { by: "channel", counted: "channel", filter: "channels" },
+  member: { by: "source", counted: null, filter: "sources" },
+  client: { by: "client", counted: null, filter: "clients" },
+};
 
 /** Usage of a range: in all, over time, and by group. */
 export async function readUsage(
@@ -49,15 +54,13 @@ export async function readUsage(
 ): Promise<z.input<typeof usageSchema>> {
   const { groupBy, currency: wanted, limit = DEFAULT_GROUPS, ...filter } = input;
   const { series, range, otherwise } = await usageRange(context, filter);
-  const { by, filter: some } = GROUPS[groupBy];
+  const { by, counted, filter: some } = GROUPS[groupBy];
   const { usage } = context.store;
-  const hasKeys = by === "keyId" || range.keys !== undefined;
-  const [sums, sumsOfGroups, sumsBefore, came, failed] = await Promise.all([
+  const [sums, sumsOfGroups, sumsBefore, { came, failed, errors }] = await Promise.all([
     usage.sums(range, ["at"]),
     usage.sums(range, [by]),
     usage.spending({ ...range, ...previousOf(series) }, [by]),
-    hasKeys ? null : usage.traffic(range, [by]),
-    usage.errors(range, [by]),
+    countRequests(context, range, counted),
   ]);
   const { currency, currencies } = chooseCurrency(sums, wanted, otherwise);
   const total = totalOf(sums, currency);
@@ -73,6 +76,7 @@ export async function readUsage(
     before: Map.groupBy(sumsBefore, (sum) => sum[by]),
     points: Map.groupBy(points, (sum) => sum[by]),
     withPoints: new Set(withPoints),
+    hasErrors: counted !== null,
     whole: total.amount,
     series,
     currency,
@@ -90,13 +94,32 @@ export async function readUsage(
     currencies,
     totals: {
       ...usageView(total),
-      requests: all.reduce((sum, group) => sum + group.total.requests, 0),
-      errors: all.reduce((sum, { errors }) => sum + errors, 0),
+      requests: all.reduce((sum, group) => sum + group.total.requests, counted === null ? errors : 0),
+      errors,
     },
     previous: spendView(spendingOf(sumsBefore, currency)),
     groupCount: all.length,
     series: series.points.map(pointAt),
     groups: groups.map(view),
+  };
+}
+
+/** The requests of each group, those that failed, and the errors in all; without groups where the ledger alone knows them. */
+async function countRequests(
+  { store: { usage } }: AdminContext,
+  range: UsageRange,
+  counted: CountedGroup | null,
+) {
+  const isOfKeys = counted === "keyId" || range.keys !== undefined;
+  const [traffic, failures] = await Promise.all([
+    isOfKeys || counted === null ? null : usage.traffic(range, [counted]),
+    usage.errors(range, [counted ?? "model"]),
+  ]);
+  const nameOf = (sum: ErrorSum) => (counted === null ? "" : sum[counted]);
+  return {
+    came: traffic && countBy(traffic, nameOf, ({ requests }) => requests),
+    failed: counted === null ? new Map() : countBy(failures, nameOf, (sum) => sum.errors),
+    errors: failures.reduce((sum, each) => sum + each.errors, 0),
   };
 }
 
@@ -106,6 +129,7 @@ function groupView({
   before,
   points,
   withPoints,
+  hasErrors,
   whole,
   series,
   currency,
@@ -114,6 +138,7 @@ function groupView({
   before: ReadonlyMap<string, SpendingSum[]>;
   points: ReadonlyMap<string, SpendingSum[]>;
   withPoints: ReadonlySet<string>;
+  hasErrors: boolean;
   whole: Nanos;
   series: Series;
   currency: string;
@@ -122,7 +147,7 @@ function groupView({
     id,
     name: names.get(id) ?? id,
     ...usageView(total),
-    errors,
+    errors: hasErrors ? errors : null,
     previousAmount: spendView(spendingOf(before.get(id) ?? [], currency)).amount,
     share: shareOf(total.amount, whole),
     points: withPoints.has(id) ? pointsOf(points.get(id) ?? [], series, currency) : [],

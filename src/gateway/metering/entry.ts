@@ -58,6 +58,7 @@ export function chargeEntry({
     organizationId: principal.organization.id,
     keyId: principal.key.id,
     ...(context.source !== null && { source: context.source }),
+    ...(context.client !== null && { client: context.client }),
     model,
     channel: target.channel.id,
     upstreamModel: target.upstreamModel,

@@ -64,16 +64,16 @@ export function isHeld(sql: Sql, { jobId, fence }: JobLease) {
 const priceTexts = new WeakMap<ImagePrice, string>();
 
 /** Writes terms as `toColumn` would. */
-export function writeTerms({ admittedAt, price, ceiling, budgets, source }: JobTerms): string {
+export function writeTerms({ admittedAt, price, ceiling, budgets, source, client }: JobTerms): string {
   const priceText = priceTexts.get(price) ?? toColumn(price);
   priceTexts.set(price, priceText);
-  return `{"admittedAt":${admittedAt},"price":${priceText},"ceiling":"${ceiling}","budgets":${JSON.stringify(budgets)},"source":${JSON.stringify(source)}}`;
+  return `{"admittedAt":${admittedAt},"price":${priceText},"ceiling":"${ceiling}","budgets":${JSON.stringify(budgets)},"source":${JSON.stringify(source)},"client":${JSON.stringify(client)}}`;
 }
 
 /** Reads terms that `writeTerms` has written. */
 function readTerms(text: string): JobTerms {
-  const { admittedAt, price, ceiling, budgets, source = null } = JSON.parse(text);
-  return { admittedAt, price: readPrice(price), ceiling: BigInt(ceiling), budgets, source };
+  const { admittedAt, price, ceiling, budgets, source = null, client = null } = JSON.parse(text);
+  return { admittedAt, price: readPrice(price), ceiling: BigInt(ceiling), budgets, source, client };
 }
 
 type WrittenRate = Omit<Rate, "amount"> & { amount: string };

@@ -194,8 +194,9 @@ CREATE INDEX leases_by_expiry ON leases (expires_at);
 
 -- Only ever inserted into. `admitted_at` is the moment whose price a request is charged by; `corrects` the charge that a
 -- refund or an adjustment corrects; `vendor_cost` what a vendor says that its work has cost, for the operator's margin;
--- `source` who sent a request other than the holder of its key: `playground/` and a member's name. `sequence` grows in
--- the order in which entries can be read, and is the same for those of one transaction.
+-- `source` who sent a request other than the holder of its key: `playground/` and a member's name; `client` the program that
+-- sent it, of a fixed list. `sequence` grows in the order in which entries can be read, and is the same for those of one
+-- transaction.
 CREATE TABLE ledger (
   id TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('charge', 'refund', 'adjustment')),
@@ -203,6 +204,7 @@ CREATE TABLE ledger (
   organization_id TEXT NOT NULL,
   key_id TEXT NOT NULL,
   source TEXT,
+  client TEXT,
   model TEXT NOT NULL,
   channel TEXT,
   upstream_model TEXT,
@@ -277,6 +279,8 @@ CREATE TABLE usage_minutes (
   key_id TEXT NOT NULL,
   model TEXT NOT NULL,
   channel TEXT NOT NULL,
+  source TEXT NOT NULL,
+  client TEXT NOT NULL,
   currency TEXT NOT NULL,
   requests BIGINT NOT NULL,
   images BIGINT NOT NULL,
@@ -293,11 +297,11 @@ CREATE TABLE usage_minutes (
   orphan_cost NUMERIC NOT NULL,
   vendor_cost NUMERIC NOT NULL,
   costed NUMERIC NOT NULL,
-  PRIMARY KEY (at, organization_id, key_id, model, channel, currency)
+  PRIMARY KEY (at, organization_id, key_id, model, channel, source, client, currency)
 ) /* on SQLite: WITHOUT ROWID */;
 
 -- Sums of ledger entries by hour, day and month (UTC, Unix milliseconds of the start), written in the transactions of the
--- entries. `channel` is empty where an entry has none. `vendor_cost` is in `currency`; `costed` is what was charged for
+-- entries. `channel`, `source` and `client` are empty where an entry has none. `vendor_cost` is in `currency`; `costed` is what was charged for
 -- the work that it is known of. Money is NUMERIC because no sum may refuse an entry.
 CREATE TABLE usage_hours (
   at BIGINT NOT NULL,
@@ -305,6 +309,8 @@ CREATE TABLE usage_hours (
   key_id TEXT NOT NULL,
   model TEXT NOT NULL,
   channel TEXT NOT NULL,
+  source TEXT NOT NULL,
+  client TEXT NOT NULL,
   currency TEXT NOT NULL,
   requests BIGINT NOT NULL,
   images BIGINT NOT NULL,
@@ -321,7 +327,7 @@ CREATE TABLE usage_hours (
   orphan_cost NUMERIC NOT NULL,
   vendor_cost NUMERIC NOT NULL,
   costed NUMERIC NOT NULL,
-  PRIMARY KEY (at, organization_id, key_id, model, channel, currency)
+  PRIMARY KEY (at, organization_id, key_id, model, channel, source, client, currency)
 ) /* on SQLite: WITHOUT ROWID */;
 
 CREATE TABLE usage_days (
@@ -330,6 +336,8 @@ CREATE TABLE usage_days (
   key_id TEXT NOT NULL,
   model TEXT NOT NULL,
   channel TEXT NOT NULL,
+  source TEXT NOT NULL,
+  client TEXT NOT NULL,
   currency TEXT NOT NULL,
   requests BIGINT NOT NULL,
   images BIGINT NOT NULL,
@@ -346,7 +354,7 @@ CREATE TABLE usage_days (
   orphan_cost NUMERIC NOT NULL,
   vendor_cost NUMERIC NOT NULL,
   costed NUMERIC NOT NULL,
-  PRIMARY KEY (at, organization_id, key_id, model, channel, currency)
+  PRIMARY KEY (at, organization_id, key_id, model, channel, source, client, currency)
 ) /* on SQLite: WITHOUT ROWID */;
 
 CREATE TABLE usage_months (
@@ -355,6 +363,8 @@ CREATE TABLE usage_months (
   key_id TEXT NOT NULL,
   model TEXT NOT NULL,
   channel TEXT NOT NULL,
+  source TEXT NOT NULL,
+  client TEXT NOT NULL,
   currency TEXT NOT NULL,
   requests BIGINT NOT NULL,
   images BIGINT NOT NULL,
@@ -371,7 +381,7 @@ CREATE TABLE usage_months (
   orphan_cost NUMERIC NOT NULL,
   vendor_cost NUMERIC NOT NULL,
   costed NUMERIC NOT NULL,
-  PRIMARY KEY (at, organization_id, key_id, model, channel, currency)
+  PRIMARY KEY (at, organization_id, key_id, model, channel, source, client, currency)
 ) /* on SQLite: WITHOUT ROWID */;
 
 -- Requests as the processes saw them, by minute, hour, day and month. Empty is none; only requests that failed have a

@@ -116,6 +116,7 @@ const entries = table<Omit<LedgerEntry, "vendorCost">>("ledger", {
   organizationId: text(),
   keyId: text(),
   source: optional(text()),
+  client: optional(text()),
   model: text(),
   channel: nullable(text()),
   upstreamModel: nullable(text()),

@@ -12,7 +12,16 @@ const LEVELS = [
   { table: "usage_months", span: "month" },
 ] as const;
 
-const USAGE_KEY = ["at", "organization_id", "key_id", "model", "channel", "currency"] as const;
+const USAGE_KEY = [
+  "at",
+  "organization_id",
+  "key_id",
+  "model",
+  "channel",
+  "source",
+  "client",
+  "currency",
+] as const;
 
 /** Columns of numbers beside the token categories. */
 interface UsageNumbers {
@@ -33,12 +42,14 @@ export function usageSums(entries: readonly LedgerEntry[]): Sums[] {
     const rows = new Map<string, UsageRow>();
     for (const entry of entries) {
       const at = startOfSpan(span, entry.at);
-      const { organizationId, keyId, model, currency } = entry;
+      const { organizationId, keyId, model, source = "", client = "", currency } = entry;
       const channel = entry.channel ?? "";
-      const name = [String(at).padStart(16, "0"), organizationId, keyId, model, channel, currency].join("\n");
+      const names = [organizationId, keyId, model, channel, source, client, currency];
+      const name = [String(at).padStart(16, "0"), ...names].join("\n");
       let row = rows.get(name);
       if (!row) {
-        row = newRow({ at, organization_id: organizationId, key_id: keyId, model, channel, currency });
+        const key = { at, organization_id: organizationId, key_id: keyId, model, channel, source, client };
+        row = newRow({ ...key, currency });
         rows.set(name, row);
       }
       addEntry(row, entry);

@@ -52,12 +52,16 @@ export function usageStore(database: Database): UsageStore {
   };
 }
 
-const COLUMNS: Readonly<Record<TrafficDimension, string>> = {
+type Dimension = UsageDimension | TrafficDimension;
+
+const COLUMNS: Readonly<Record<Dimension, string>> = {
   at: "point",
   organizationId: "organization_id",
   keyId: "key_id",
   model: "model",
   channel: "channel",
+  source: "source",
+  client: "client",
   route: "route",
   code: "code",
 };
@@ -94,7 +98,7 @@ function selectFromUsage(
 }
 
 /** The rows of a range, each with the start of its span as `point`. */
-function rowsOf(sql: Sql, kind: "usage" | "traffic", range: UsageRange, by: readonly TrafficDimension[]) {
+function rowsOf(sql: Sql, kind: "usage" | "traffic", range: UsageRange, by: readonly Dimension[]) {
   const [first, ...others] = partsOf(range, by);
   const select = (part: Part) =>
     sql`SELECT ${sql.unsafe(`${pointOf(range.span, part)} AS point, rows.*`)}
@@ -112,7 +116,7 @@ interface Part {
 const TABLES = ["month", "day", "hour", "minute"] as const;
 
 /** Splits a range, so that its ends are cut and its middle is read from the fewest rows; no row is longer than a span of sums over time. */
-function partsOf({ from, to, span }: UsageRange, by: readonly TrafficDimension[]): [Part, ...Part[]] {
+function partsOf({ from, to, span }: UsageRange, by: readonly Dimension[]): [Part, ...Part[]] {
   const longest = span === "quarter" ? "minute" : span;
   const tables = by.includes("at") ? TABLES.slice(TABLES.indexOf(longest)) : TABLES;
   const [first = { table: "minute", from, to }, ...others] = split(from, to, tables);
@@ -149,7 +153,7 @@ function textSumOf(column: string): string {
 const FINE = "'', 'caller_gone', 'cancelled', 'answered', 'stopped'";
 const IS_ERROR = `(code NOT IN (${FINE}) OR (code = '' AND status >= 4))`;
 
-function selectErrors(sql: Sql, range: UsageRange, by: readonly UsageDimension[]) {
+function selectErrors(sql: Sql, range: UsageRange, by: readonly TrafficDimension[]) {
   const names = by.map((name) => COLUMNS[name]).join(", ");
   return sql<SumRow[]>`SELECT ${sql.unsafe(names)}, SUM(requests) AS errors
     FROM (${rowsOf(sql, "traffic", range, by)}) AS parts
@@ -167,16 +171,21 @@ function selectTraffic(sql: Sql, range: UsageRange, by: readonly TrafficDimensio
     GROUP BY ${sql.unsafe([...names, "is_error"].join(", "))}`;
 }
 
-function conditions(sql: Sql, { from, to, organizations, keys, models, channels }: UsageRange) {
+function conditions(
+  sql: Sql,
+  { from, to, organizations, keys, models, channels, sources, clients }: UsageRange,
+) {
   return sql`at >= ${from} AND at < ${to}
     ${organizations === undefined ? sql`` : sql`AND organization_id IN ${sql([...organizations])}`}
     ${keys === undefined ? sql`` : sql`AND key_id IN ${sql([...keys])}`}
     ${models === undefined ? sql`` : sql`AND model IN ${sql([...models])}`}
-    ${channels === undefined ? sql`` : sql`AND channel IN ${sql([...channels])}`}`;
+    ${channels === undefined ? sql`` : sql`AND channel IN ${sql([...channels])}`}
+    ${sources === undefined ? sql`` : sql`AND source IN ${sql([...sources])}`}
+    ${clients === undefined ? sql`` : sql`AND client IN ${sql([...clients])}`}`;
 }
 
-function namesOf(row: SumRow, by: readonly TrafficDimension[]) {
-  const text = (name: TrafficDimension): string => (by.includes(name) ? String(row[COLUMNS[name]]) : "");
+function namesOf(row: SumRow, by: readonly Dimension[]) {
+  const text = (name: Dimension): string => (by.includes(name) ? String(row[COLUMNS[name]]) : "");
   return {
     at: by.includes("at") ? Number(row["point"]) : 0,
     organizationId: text("organizationId"),
@@ -189,6 +198,8 @@ function namesOf(row: SumRow, by: readonly TrafficDimension[]) {
 function readSpending(row: SumRow, by: readonly UsageDimension[]): SpendingSum {
   return {
     ...namesOf(row, by),
+    source: by.includes("source") ? String(row["source"]) : "",
+    client: by.includes("client") ? String(row["client"]) : "",
     currency: String(row["currency"]),
     requests: Number(row["requests"]),
     images: Number(row["images"]),

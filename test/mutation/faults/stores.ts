@@ -28,6 +28,20 @@ const period = ["src/domain/calendar.test.ts"];
 /** Ledger, budgets and corrections in the database, and the way to it. */
 export const STORE_FAULTS: readonly Fault[] = [
   {
+    name: "the spend of members and programs is added to whoever came first",
+    file: "src/storage/tables/usage-sums.ts",
+    find: "channel, source, client, currency];",
+    replace: "channel, currency];",
+    tests: ["test/contracts/storage-usage.test.ts"],
+  },
+  {
+    name: "callers fill the sums of usage with names of their own",
+    file: "src/domain/client-program.ts",
+    find: `?? "other"`,
+    replace: "?? named",
+    tests: ["src/domain/client-program.test.ts"],
+  },
+  {
     name: "an outcome is kept no longer than a claim",
     file: OUTCOMES,
     find: "expires_at = ${storeTime(kind, sql)} + ${KEPT_MS}",

@@ -1,5 +1,5 @@
 import { useTranslation } from "react-i18next";
-import type { Output } from "../../api/call.ts";
+import type { Input, Output } from "../../api/call.ts";
 import { useRangeSearch } from "../../ui/filters/range.ts";
 import type { TableColumn } from "../../ui/table/data-table.tsx";
 import {
@@ -14,19 +14,27 @@ import { Money } from "../../ui/text/money.tsx";
 
 type Usage = Output<"usage.list">;
 type Group = Usage["groups"][number];
-type GroupBy = "model" | "key" | "organization" | "channel";
+type GroupBy = NonNullable<Input<"usage.list">["groupBy"]>;
 
-/** The filter of the list of requests for each grouping. */
-const FILTERS = { model: "model", key: "keyId", organization: "organization", channel: "channel" } as const;
+/** The filter of the list of requests for each grouping; it has none of members and programs. */
+const FILTERS: Record<GroupBy, string | null> = {
+  model: "model",
+  key: "keyId",
+  organization: "organization",
+  channel: "channel",
+  member: null,
+  client: null,
+};
 
 /** The columns of usage by group; figures lead to their requests in the same range. */
 export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly TableColumn<Group>[] {
   const { t } = useTranslation("money");
   const range = useRangeSearch("7d");
   const currency = usage?.currency ?? "USD";
-  const search = (id: string) => ({ ...range, ...(id !== "" && { [FILTERS[by]]: id }) });
+  const filter = FILTERS[by];
+  const search = (id: string) => ({ ...range, ...(filter !== null && id !== "" && { [filter]: id }) });
   return [
-    { id: "name", header: t(`usage.by.${by}`), cell: ({ name }) => (name === "" ? t("usage.none") : name) },
+    { id: "name", header: t(`usage.by.${by}`), cell: ({ name }) => (name === "" ? t(noneOf(by)) : name) },
     {
       id: "amount",
       header: t("usage.amount"),
@@ -44,24 +52,20 @@ export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly
       id: "requests",
       header: t("usage.requests"),
       isNumber: true,
-      cell: ({ id, requests }) => (
-        <TextLink to="/requests" search={search(id)}>
-          {formatCount(requests)}
-        </TextLink>
-      ),
+      cell: ({ id, requests }) =>
+        filter === null ? (
+          formatCount(requests)
+        ) : (
+          <TextLink to="/requests" search={search(id)}>
+            {formatCount(requests)}
+          </TextLink>
+        ),
     },
     {
       id: "errors",
       header: t("usage.errors"),
       isNumber: true,
-      cell: ({ id, errors }) =>
-        errors === 0 ? (
-          <span className="text-muted">0</span>
-        ) : (
-          <TextLink to="/requests" search={{ ...search(id), status: "failed" }}>
-            {formatCount(errors)}
-          </TextLink>
-        ),
+      cell: ({ id, errors }) => <Errors count={errors} search={search(id)} />,
     },
     {
       id: "tokens",
@@ -78,6 +82,21 @@ export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly
       cell: ({ margin }) => <Money amount={margin} currency={currency} />,
     },
   ];
+}
+
+/** Failed requests, which lead to their list; a dash where they are not counted. */
+function Errors({ count, search }: { count: number | null; search: object }) {
+  if (count === null || count === 0) return <span className="text-muted">{count ?? "–"}</span>;
+  return (
+    <TextLink to="/requests" search={{ ...search, status: "failed" }}>
+      {formatCount(count)}
+    </TextLink>
+  );
+}
+
+/** The words for requests without a member, a program or another group. */
+export function noneOf(by: GroupBy) {
+  return by === "member" || by === "client" ? (`usage.none.${by}` as const) : "usage.none";
 }
 
 /** The difference of the spend to that of the period before. */

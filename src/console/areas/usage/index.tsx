@@ -22,14 +22,14 @@ import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { DataTable } from "../../ui/table/data-table.tsx";
 import { ExportMenu } from "../../ui/table/export-menu.tsx";
 import { formatCount, formatShortMoney } from "../../ui/text/format.ts";
-import { useUsageColumns } from "./columns.tsx";
+import { noneOf, useUsageColumns } from "./columns.tsx";
 
 const DEFAULT_RANGE = "7d";
 /** The gateway lists no more groups at once. */
 const MAX_GROUPS = 10_000;
 /** Groups with a colour of their own in the chart. */
 const MAX_NAMED = 7;
-const GROUPS = ["model", "key", "organization", "channel"] as const;
+const GROUPS = ["model", "key", "organization", "channel", "member", "client"] as const;
 const STEPS = ["hour", "day", "month"] as const;
 
 type Usage = Output<"usage.list">;
@@ -53,7 +53,7 @@ export default function UsagePage() {
       actions={<RangePicker usual={DEFAULT_RANGE} />}
     >
       <QueryState query={query} skeleton={<Skeleton className="h-88 w-full" />}>
-        {(usage) => <SpendOverTime usage={usage} />}
+        {(usage) => <SpendOverTime by={filter.groupBy} usage={usage} />}
       </QueryState>
       <DataTable
         id="usage"
@@ -136,7 +136,7 @@ function UsageFilters({ usage }: { usage: Usage | undefined }) {
 }
 
 /** The dearest groups, and all others together. */
-function SpendOverTime({ usage }: { usage: Usage }) {
+function SpendOverTime({ by, usage }: { by: (typeof GROUPS)[number]; usage: Usage }) {
   const { t } = useTranslation("money");
   const narrow = useNarrowing();
   const { series, groups, currency, interval, isUnfinished } = usage;
@@ -147,7 +147,7 @@ function SpendOverTime({ usage }: { usage: Usage }) {
       .slice(0, MAX_NAMED)
       .map(({ id, name, points }) => ({
         name: id,
-        label: name === "" ? t("usage.none") : name,
+        label: name === "" ? t(noneOf(by)) : name,
         values: points.map(({ amount }) => Number(amount)),
       }));
     const rest = series.map(({ amount }, index) =>
@@ -159,7 +159,7 @@ function SpendOverTime({ usage }: { usage: Usage }) {
     return groups.length > named.length
       ? [...named, { name: "other", label: t("usage.other"), values: rest, colour: REST_COLOUR }]
       : named;
-  }, [groups, series, t]);
+  }, [by, groups, series, t]);
   return (
     <Card title={t("usage.chart")}>
       {shown.length === 0 ? (
