@@ -145,7 +145,19 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.open(`/requests/${id}`);
     await console.press("button", "Show them");
     await console.see("Hello, <b>harbour</b>");
+    expect(await console.page.$$eval("[data-role]", (said) => said.map((part) => part.textContent))).toEqual([
+      "Hello, <b>harbour</b>",
+      expect.stringMatching(/./),
+    ]);
     expect(await console.accessibilityFindings()).toEqual([]);
+
+    await console.press("link", "Open in the playground");
+    await console.find("heading", "Playground");
+    await console.page.waitForFunction(
+      `document.querySelector("textarea[name=message]")?.value === "Hello, <b>harbour</b>"`,
+    );
+    expect(new URL(console.page.url()).search).toContain("model=");
+    expect(console.page.url()).not.toContain("harbour");
   });
 
   test("who administers one organization is offered the targets that it has, and no others", async () => {

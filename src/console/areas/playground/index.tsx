@@ -20,6 +20,7 @@ import { ImageOptionFields } from "./image-options.tsx";
 import { useImageRuns } from "./image-runs.ts";
 import { ModelChoice, useChosenModels } from "./model-choice.tsx";
 import type { ImageOptions, PlaygroundModel } from "./models.ts";
+import { useOpenedPrompt } from "./opened-prompt.ts";
 import { PriceLine } from "./price-line.tsx";
 import { ReferenceList } from "./references.tsx";
 import { RunCard } from "./run-card.tsx";
@@ -36,7 +37,8 @@ export default function PlaygroundPage() {
 function ImageBench({ keyId, models }: { keyId: string; models: readonly PlaygroundModel[] }) {
   const { t } = useTranslation("playground");
   const chosen = useChosenModels(models);
-  const form = useForm<ImageForm>({ defaultValues: EMPTY_FORM });
+  const opened = useOpenedPrompt();
+  const form = useForm<ImageForm>({ defaultValues: { ...EMPTY_FORM, prompt: opened?.message ?? "" } });
   const [references, setReferences] = useState<readonly Reference[]>([]);
   const history = useHistory();
   const { runs, start, open, cancel } = useImageRuns(keyId, history.save);

@@ -40,9 +40,18 @@ const NEW_REPLY: Omit<TalkReply, "startedAt"> = {
   failure: null,
 };
 
-/** Conversations with one model or several at once; `onEnd` is called after each reply. */
-export function useTalks(keyId: string, protocol: Protocol, onEnd: (talks: readonly Talk[]) => void) {
-  const [talks, setTalks] = useState<readonly Talk[]>([]);
+interface TalksProps {
+  keyId: string;
+  protocol: Protocol;
+  /** Those that the page begins with. */
+  begun: readonly Talk[];
+  /** Called after each reply. */
+  onEnd(talks: readonly Talk[]): void;
+}
+
+/** Conversations with one model or several at once. */
+export function useTalks({ keyId, protocol, begun, onEnd }: TalksProps) {
+  const [talks, setTalks] = useState(begun);
   const abort = useRef<AbortController | null>(null);
   /** The replies under way are written to this object; an opened or cleared conversation is another one. */
   const current = useRef<{ talks: readonly Talk[] }>({ talks: [] });

@@ -13,6 +13,7 @@ import { useHistory, type TextEntry } from "./history.ts";
 import { newLocalId } from "./local-id.ts";
 import { ModelChoice, useChosenModels } from "./model-choice.tsx";
 import type { PlaygroundModel } from "./models.ts";
+import { useOpenedPrompt, type OpenedPrompt } from "./opened-prompt.ts";
 import { PriceLine } from "./price-line.tsx";
 import { useTalks, type Talk } from "./talk.ts";
 import { Transcript } from "./transcript.tsx";
@@ -47,8 +48,12 @@ interface TextBenchProps {
 function TextBench({ keyId, protocol, models }: TextBenchProps) {
   const { t } = useTranslation("playground");
   const chosen = useChosenModels(models);
-  const form = useForm<TextBenchForm>({ defaultValues: { ...EMPTY_TEXT_FORM, message: "" } });
-  const { talks, history, submit, stop, open, begin } = useTextBench(keyId, protocol, form, chosen);
+  const opened = useOpenedPrompt();
+  const form = useForm<TextBenchForm>({
+    defaultValues: { ...EMPTY_TEXT_FORM, message: "", ...formFor(opened) },
+  });
+  const bench = useTextBench({ keyId, protocol, form, chosen, earlier: opened?.turns ?? [] });
+  const { talks, history, submit, stop, open, begin } = bench;
   const values = form.watch();
   const [first] = chosen;
   const earlier = talks.find(({ model }) => model === first?.id)?.turns ?? [];
@@ -99,17 +104,33 @@ function TextBench({ keyId, protocol, models }: TextBenchProps) {
 }
 
 /** The conversations of the page and their actions; each is kept in the history after its replies. */
-function useTextBench(
-  keyId: string,
-  protocol: Protocol,
-  form: UseFormReturn<TextBenchForm>,
-  chosen: readonly PlaygroundModel[],
-) {
+function useTextBench({
+  keyId,
+  protocol,
+  form,
+  chosen,
+  earlier,
+}: Pick<TextBenchProps, "keyId" | "protocol"> & {
+  form: UseFormReturn<TextBenchForm>;
+  chosen: readonly PlaygroundModel[];
+  /** What was said before the page was opened. */
+  earlier: readonly Turn[];
+}) {
   const history = useHistory();
   const [entry, setEntry] = useState(newEntry);
-  const { talks, reset, send, stop } = useTalks(keyId, protocol, (talks) =>
-    history.save({ ...entry, kind: protocol, keyId, form: formOf(form.getValues()), talks: talks.map(kept) }),
-  );
+  const { talks, reset, send, stop } = useTalks({
+    keyId,
+    protocol,
+    begun: earlier.length === 0 ? [] : chosen.map(({ id }) => ({ model: id, turns: earlier, reply: null })),
+    onEnd: (talks) =>
+      history.save({
+        ...entry,
+        kind: protocol,
+        keyId,
+        form: formOf(form.getValues()),
+        talks: talks.map(kept),
+      }),
+  });
   return {
     talks,
     history,
@@ -140,7 +161,12 @@ function isRunning(talks: readonly Talk[]): boolean {
   return talks.some(({ reply }) => reply?.state === "running");
 }
 
-function formOf({ system, maxTokens, temperature }: TextBenchForm): TextForm {
+/** The fields that a prompt from elsewhere fills. */
+function formFor(opened: OpenedPrompt | null): Partial<TextBenchForm> {
+  return opened ? { ...formOf(opened), message: opened.message } : {};
+}
+
+function formOf({ system, maxTokens, temperature }: TextForm): TextForm {
   return { system, maxTokens, temperature };
 }
 

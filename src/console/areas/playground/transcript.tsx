@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { formatCount, formatDuration } from "../../ui/text/format.ts";
 import { Id } from "../../ui/text/id.tsx";
@@ -41,16 +41,35 @@ export function Transcript({ talk: { model, turns, reply } }: { talk: Talk }) {
 
 function TurnItem({ turn: { role, text, thinking } }: { turn: Turn }) {
   const { t } = useTranslation("playground");
-  const look = role === "user" ? "rounded-lg bg-sunken px-3 py-2" : "";
   return (
-    <li className="flex flex-col gap-1">
-      <span className="text-xs font-medium text-muted">{t(`role.${role}`)}</span>
+    <SaidItem speaker={t(`role.${role}`)} role={role} text={text}>
       {thinking !== undefined && (
         <details className="rounded-lg border border-line px-3 py-2 text-muted">
           <summary className="cursor-pointer font-medium">{t("thinking")}</summary>
           <p className="mt-2 break-words whitespace-pre-wrap">{thinking}</p>
         </details>
       )}
+    </SaidItem>
+  );
+}
+
+/** What one side of a conversation has said; what the model said stands without a frame. */
+export function SaidItem({
+  speaker,
+  role,
+  text,
+  children,
+}: {
+  speaker: string;
+  role: Turn["role"];
+  text: string;
+  children?: ReactNode;
+}) {
+  const look = role === "user" ? "rounded-lg bg-sunken px-3 py-2" : "";
+  return (
+    <li className="flex flex-col gap-1">
+      <span className="text-xs font-medium text-muted">{speaker}</span>
+      {children}
       <p className={`break-words whitespace-pre-wrap ${look}`} data-role={role}>
         {text}
       </p>

@@ -1,14 +1,20 @@
 import { Eye } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { replyText, turnsOf } from "./kept-turns.ts";
+import type { TFunction } from "i18next";
+import type { Output } from "../../api/call.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { Problem } from "../../ui/forms/form-problem.tsx";
 import { Card } from "../../ui/page/card.tsx";
+import { ButtonLink } from "../../ui/text/link.tsx";
 import { Time } from "../../ui/text/time.tsx";
+import { SaidItem } from "../playground/transcript.tsx";
+import { ANSWERING, promptToTry, replyText, turnsOf } from "./kept-turns.ts";
+
+type Request = Output<"requests.get">["request"];
 
 /** The prompt and the reply of a request whose organization keeps them. A button reads them, which is audited. */
-export function KeptPrompt({ id, organizationId }: { id: string; organizationId: string }) {
+export function KeptPrompt({ request, organizationId }: { request: Request; organizationId: string }) {
   const { t } = useTranslation("requests");
   const organization = useOperationQuery("organizations.get", { id: organizationId });
   const { data, error, isPending, mutate } = useOperationMutation("prompts.get", []);
@@ -19,16 +25,14 @@ export function KeptPrompt({ id, organizationId }: { id: string; organizationId:
         {error && <Problem>{error.message}</Problem>}
         {data ? (
           <>
-            <Conversation prompt={data.prompt} />
-            {data.reply !== "" && (
-              <Part label={t("prompt.reply")} text={replyText(data.reply) ?? data.reply} />
-            )}
+            <Conversation prompt={data.prompt} reply={data.reply} />
             <p className="text-muted">
               {t("prompt.until")} <Time at={data.expiresAt} isAbsolute />
             </p>
+            <TryAgain prompt={data.prompt} request={request} />
           </>
         ) : (
-          <Button icon={Eye} isPending={isPending} onPress={() => mutate({ id })}>
+          <Button icon={Eye} isPending={isPending} onPress={() => mutate({ id: request.id })}>
             {t("prompt.show")}
           </Button>
         )}
@@ -37,25 +41,49 @@ export function KeptPrompt({ id, organizationId }: { id: string; organizationId:
   );
 }
 
-/** The turns of a conversation one below the other; a prompt that is none, or was cut, as it is. */
-function Conversation({ prompt }: { prompt: string }) {
+/** Leads to the playground with the form filled in; nothing is sent yet. */
+function TryAgain({ prompt, request: { model, keyId, route } }: { prompt: string; request: Request }) {
   const { t } = useTranslation("requests");
-  const turns = turnsOf(prompt);
-  if (turns === null) return <Part label={t("prompt.prompt")} text={prompt} />;
-  return turns.map(({ role, text }, index) => <Part key={index} label={role} text={text} />);
+  const opened = promptToTry(prompt);
+  if (opened === null || model === null) return null;
+  const text = route === "messages" ? "/playground/messages" : "/playground/chat";
+  return (
+    <ButtonLink
+      to={turnsOf(prompt) === null ? "/playground" : text}
+      search={{ model, ...(keyId !== null && { key: keyId }) }}
+      state={{ opened }}
+    >
+      {t("prompt.try")}
+    </ButtonLink>
+  );
 }
 
-function Part({ label, text }: { label: string; text: string }) {
+/** The turns of a conversation with its reply, one below the other; a prompt that is none, or was cut, as it is. */
+function Conversation({ prompt, reply }: { prompt: string; reply: string }) {
+  const { t } = useTranslation("requests");
+  const turns = turnsOf(prompt) ?? [{ role: "user", text: prompt }];
+  const answered = reply === "" ? [] : [{ role: "assistant", text: replyText(reply) ?? reply }];
   return (
-    <figure className="flex w-full min-w-0 flex-col gap-1.5">
-      <figcaption className="font-medium">{label}</figcaption>
-      <pre
-        tabIndex={0}
-        aria-label={label}
-        className="max-h-80 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs break-words whitespace-pre-wrap"
-      >
-        {text}
-      </pre>
-    </figure>
+    <ol
+      tabIndex={0}
+      aria-label={t("prompt.title")}
+      className="flex max-h-[65dvh] w-full flex-col gap-4 overflow-y-auto"
+    >
+      {[...turns, ...answered].map(({ role, text }, index) => (
+        <SaidItem
+          key={index}
+          speaker={speakerOf(t, role)}
+          role={ANSWERING.has(role) ? "assistant" : "user"}
+          text={text}
+        />
+      ))}
+    </ol>
   );
+}
+
+/** Roles of tools and others keep the protocol's word. */
+function speakerOf(t: TFunction<"requests">, role: string): string {
+  if (role === "user") return t("prompt.prompt");
+  if (ANSWERING.has(role) && !role.includes("_")) return t("prompt.reply");
+  return role === "system" || role === "developer" ? t("prompt.system") : role;
 }

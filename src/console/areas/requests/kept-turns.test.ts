@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { replyText, turnsOf } from "./kept-turns.ts";
+import { promptToTry, replyText, turnsOf } from "./kept-turns.ts";
 
 test.each([
   [
@@ -37,6 +37,48 @@ test.each([
   [{ candidates: [{ content: { parts: [{ text: "Hello" }] } }] }],
 ])("a kept reply of any protocol is read as its text", (body) => {
   expect(replyText(JSON.stringify(body))).toBe("Hello");
+});
+
+test.each([
+  [
+    {
+      max_completion_tokens: 64,
+      temperature: 0.2,
+      messages: [
+        { role: "developer", content: "Be brief" },
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "Hello" },
+        { role: "user", content: "How are you?" },
+      ],
+    },
+  ],
+  [
+    {
+      generationConfig: { maxOutputTokens: 64, temperature: 0.2 },
+      systemInstruction: { parts: [{ text: "Be brief" }] },
+      contents: [
+        { role: "user", parts: [{ text: "Hi" }] },
+        { role: "model", parts: [{ text: "Hello" }] },
+        { role: "user", parts: [{ text: "How are you?" }] },
+      ],
+    },
+  ],
+])("a kept request of any protocol can be tried again, its last message still to be sent", (body) => {
+  expect(promptToTry(JSON.stringify(body))).toEqual({
+    system: "Be brief",
+    maxTokens: 64,
+    temperature: 0.2,
+    turns: [
+      { role: "user", text: "Hi" },
+      { role: "assistant", text: "Hello" },
+    ],
+    message: "How are you?",
+  });
+});
+
+test("the prompt of pictures can be tried again, a request that was cut cannot", () => {
+  expect(promptToTry("a red fox")).toMatchObject({ message: "a red fox", turns: [] });
+  expect(promptToTry('{"messages":[{"role":"us')).toBeNull();
 });
 
 test("what is no conversation, or was cut, is none", () => {

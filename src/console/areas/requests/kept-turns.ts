@@ -1,3 +1,6 @@
+import { EMPTY_TEXT_FORM } from "../playground/conversation.ts";
+import type { OpenedPrompt } from "../playground/opened-prompt.ts";
+
 /** A turn of a kept conversation. */
 interface KeptTurn {
   role: string;
@@ -25,6 +28,45 @@ export function turnsOf(prompt: string): KeptTurn[] | null {
   });
   return system === "" ? turns : [{ role: "system", text: system }, ...turns];
 }
+
+/** What the playground's form gets of a kept prompt: a conversation, or the prompt of pictures; null for one that was cut. */
+export function promptToTry(prompt: string): OpenedPrompt | null {
+  const turns = turnsOf(prompt);
+  if (turns === null)
+    return prompt.startsWith("{") ? null : { ...EMPTY_TEXT_FORM, turns: [], message: prompt };
+  const body = fieldsOf(parsed(prompt)) ?? {};
+  const options = { ...fieldsOf(body["generationConfig"]), ...body };
+  const [maxTokens = null] = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"]
+    .map((name) => options[name])
+    .filter((value) => typeof value === "number");
+  const { temperature } = options;
+  const said = turns.filter(({ role }) => !INSTRUCTING.has(role));
+  const last = said.at(-1);
+  const isQuestion = last !== undefined && !ANSWERING.has(last.role);
+  return {
+    system: turns
+      .filter(({ role }) => INSTRUCTING.has(role))
+      .map(({ text }) => text)
+      .join("\n\n"),
+    maxTokens,
+    temperature: typeof temperature === "number" ? temperature : null,
+    turns: (isQuestion ? said.slice(0, -1) : said).map(({ role, text }) => ({
+      role: ANSWERING.has(role) ? "assistant" : "user",
+      text,
+    })),
+    message: isQuestion ? last.text : "",
+  };
+}
+
+const INSTRUCTING: ReadonlySet<string> = new Set(["system", "developer"]);
+/** What the model has said, in the words of all protocols. */
+export const ANSWERING: ReadonlySet<string> = new Set([
+  "assistant",
+  "model",
+  "function_call",
+  "custom_tool_call",
+  "reasoning",
+]);
 
 /** Reads what a whole reply of any protocol says; null for what is none, as the text of a stream. */
 export function replyText(reply: string): string | null {

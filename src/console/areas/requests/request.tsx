@@ -82,7 +82,7 @@ function RequestDetail({ detail }: { detail: Detail }) {
             <LedgerLines detail={detail} />
           </Card>
           {canReadPrompts && request.organizationId && (
-            <KeptPrompt id={request.id} organizationId={request.organizationId} />
+            <KeptPrompt request={request} organizationId={request.organizationId} />
           )}
         </div>
       </div>
