@@ -1,6 +1,5 @@
-import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { expect, test } from "bun:test";
+import { join, resolve } from "node:path";
 import { TOLD_HINTS } from "../src/dialects/conversation/hints.ts";
 import { ERROR_CODES } from "../src/domain/gateway-error.ts";
 import { PROVIDERS } from "../src/providers/registry.ts";
@@ -19,8 +18,6 @@ const [architecture, api, configuration, operations, providers, readme] = await 
   read("docs/providers.md"),
   read("README.md"),
 ]);
-
-const pages = ["*.md", "docs/*.md"].flatMap((glob) => Array.from(new Bun.Glob(glob).scanSync(ROOT)));
 
 test("the table of errors is the code's", () => {
   const rows = [...api.matchAll(/^\| `(\w+)` +\| (\d{3}) +\|/gm)].map(([, code, status]) => [
@@ -122,29 +119,6 @@ test("every provider is described, and every variable that switches one on", asy
   expect(variables.filter((name) => !providers.includes(`\`${name}\``) || !readme.includes(name))).toEqual(
     [],
   );
-});
-
-test.each(pages)("every row of a table of %s has the cells of its head", async (page) => {
-  const text = (await read(page)).replace(/^ *```[\s\S]*?^ *```/gm, "");
-  const tables = [...text.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) => table.trim().split("\n"));
-  const cells = (row: string) => row.split(/(?<!\\)\|/).length;
-  expect(tables.flatMap(([head = "", ...rows]) => rows.filter((row) => cells(row) !== cells(head)))).toEqual(
-    [],
-  );
-});
-
-describe("what documents point to is there", () => {
-  test.each(pages)("links of %s", async (page) => {
-    const links = [...(await read(page)).matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(
-      ([, link]) => link ?? "",
-    );
-    const lost = links.filter((link) => !existsSync(join(ROOT, dirname(page), link)));
-    expect(lost).toEqual([]);
-  });
-  test.each(pages)("files that %s names", async (page) => {
-    const names = [...(await read(page)).matchAll(/`((?:src|test|bench|catalogue|docs)\/[\w./-]*\w)`/g)];
-    expect(names.map(([, name]) => name ?? "").filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
-  });
 });
 
 /** What a pattern's group finds in the files, each once. */

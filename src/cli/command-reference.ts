@@ -2,19 +2,9 @@ import type { Argument, Command, Option } from "commander";
 import { buildProgram } from "./index.ts";
 import type { CliContext } from "./context.ts";
 
-/**
- * The reference of commands in the documents. `bun src/cli/command-reference.ts` writes it; a test fails while it is not
- * that of the commands.
- */
-export const COMMAND_REFERENCE_PATH = new URL("../../docs/cli.md", import.meta.url).pathname;
-
-const INTRODUCTION = `# Commands
-
-This page is made from the commands: \`bun src/cli/command-reference.ts\` writes it.
-
-\`npm start -- <command>\` works on the local store: the database and the data folder that the configuration names. With
+const INTRODUCTION = `\`npm start -- <command>\` works on the local store: the database and the data folder that the configuration names. With
 \`GATEWAY_URL=https://gateway.example.com\` and \`GATEWAY_TOKEN=ga_…\` in the environment, or with \`--url\` and \`--token\`, the same
-commands work on that gateway over the [administrative interface](api.md#administration), with what the token's role may
+commands work on that gateway over the [administrative interface](../api.md#administration), with what the token's role may
 do. \`serve\`, \`worker\`, \`health\`, \`check\`, \`migrate\`, \`demo\`, \`backup\`, \`restore\` and \`ledger archive\`
 concern the local machine alone.
 
@@ -22,7 +12,7 @@ concern the local machine alone.
 and with 2 when it was not understood.
 `;
 
-/** The reference as Markdown. */
+/** Returns the reference of commands as Markdown without its title. */
 export function commandReference(): string {
   // Nothing is run, so the program around the commands is not needed.
   const program = buildProgram({} as CliContext);
@@ -73,5 +63,3 @@ function listOf(rows: readonly Row[]): string {
 function sentence(description: string): string {
   return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
 }
-
-if (import.meta.main) await Bun.write(COMMAND_REFERENCE_PATH, commandReference());

@@ -2,11 +2,6 @@ import { expect, test } from "bun:test";
 import type { Command } from "commander";
 import type { CliContext } from "./context.ts";
 import { buildProgram } from "./index.ts";
-import { COMMAND_REFERENCE_PATH, commandReference } from "./command-reference.ts";
-
-test("the reference of commands is up to date: run `bun src/cli/command-reference.ts` when this fails", async () => {
-  expect(await Bun.file(COMMAND_REFERENCE_PATH).text()).toBe(commandReference());
-});
 
 test("no command has an option of the name of one for every command, which would take its value", () => {
   const program = buildProgram({} as CliContext);
