@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { join, resolve } from "node:path";
-import { TOLD_HINTS } from "../src/dialects/conversation/hints.ts";
-import { ERROR_CODES } from "../src/domain/gateway-error.ts";
 import { PROVIDERS } from "../src/providers/registry.ts";
+import { METRICS } from "../src/telemetry/metrics.table.ts";
 
 /*
  * What the documents list is what the code has, so that neither can move on alone.
@@ -18,30 +17,6 @@ const [architecture, api, configuration, operations, providers, readme] = await 
   read("docs/providers.md"),
   read("README.md"),
 ]);
-
-test("the table of errors is the code's", () => {
-  const rows = [...api.matchAll(/^\| `(\w+)` +\| (\d{3}) +\|/gm)].map(([, code, status]) => [
-    code,
-    Number(status),
-  ]);
-  expect(rows).toEqual(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
-});
-
-test("the table of hints is the code's", () => {
-  const words = (rule: boolean | { when: string }): string =>
-    typeof rule === "boolean" ? (rule ? "told" : "left out") : `told ${rule.when}`;
-  const title = (hint: string) => hint.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  const section = api.slice(api.indexOf("\n## Hints\n"), api.indexOf("\n## Embeddings\n"));
-  const rows = [...section.matchAll(/^\| (.+) \|$/gm)].map(([, cells = ""]) =>
-    cells.split("|").map((cell) => cell.trim()),
-  );
-  expect(rows.slice(2)).toEqual(
-    Object.entries(TOLD_HINTS).map(([hint, { chat, messages, responses, native }]) => [
-      title(hint),
-      ...[chat, messages, responses, native].map(words),
-    ]),
-  );
-});
 
 test("every file and folder of the code that ARCHITECTURE.md names is there", async () => {
   const tracked = Array.from(new Bun.Glob("{src,test,docs,catalogue,bench}/**/*").scanSync(ROOT));
@@ -78,16 +53,10 @@ test("every path is described", async () => {
   expect(paths.filter((path) => !api.includes(path.replace("{call}", "{model}")))).toEqual([]);
 });
 
-test("every metric is described", async () => {
-  const names = [
-    ...(await listed("src/run/status.ts", /name: "([a-z_]+)"/g)),
-    ...(await listed(
-      "src/{telemetry,telemetry/otlp,run}/{*metrics,exporter}.ts",
-      /"((?:gateway|process)_[a-z_]+)"/g,
-    )),
-  ];
-  expect(names.length).toBeGreaterThan(8);
-  expect(names.filter((name) => !operations.includes(`\`${name}\``))).toEqual([]);
+test("every declared metric is measured", async () => {
+  const files = "src/{run,telemetry}/**/!(metrics.table|*.test).ts";
+  const measured = await listed(files, /"((?:gateway|process)_[a-z_]+)"/g);
+  expect(Object.keys(METRICS).filter((name) => !measured.includes(name))).toEqual([]);
 });
 
 test("the table of what is stored names every table of the database", async () => {

@@ -1,62 +1,6 @@
 import { ExpectedError } from "./expected-error.ts";
+import { ERROR_CODES, type ErrorCode, type ErrorKind } from "./error-codes.table.ts";
 import type { LimitState } from "./limits.ts";
-
-/**
- * Every deliberate error response of the gateway: thrown once, by code, and rendered by the dialect of the route.
- */
-export const ERROR_CODES = {
-  invalid_request_body: { status: 400, kind: "parameter" },
-  model_required: { status: 400, kind: "parameter" },
-  prompt_required: { status: 400, kind: "parameter" },
-  invalid_parameter: { status: 400, kind: "parameter" },
-  unsupported_parameter: { status: 400, kind: "parameter" },
-  provider_not_allowed: { status: 400, kind: "parameter" },
-  too_many_reference_images: { status: 400, kind: "parameter" },
-  invalid_image: { status: 400, kind: "parameter" },
-  image_fetch_failed: { status: 400, kind: "parameter" },
-  image_url_not_allowed: { status: 400, kind: "parameter" },
-  unsupported_file_reference: { status: 400, kind: "parameter" },
-  context_length_exceeded: { status: 400, kind: "parameter" },
-  content_policy_violation: { status: 400, kind: "parameter" },
-  model_not_available_for_routing: { status: 400, kind: "parameter" },
-  model_retired: { status: 400, kind: "parameter" },
-  wrong_endpoint_for_model: { status: 400, kind: "parameter" },
-  missing_api_key: { status: 401, kind: "access" },
-  authentication_required: { status: 401, kind: "authentication" },
-  MODEL_PRICE_NOT_CONFIGURED: { status: 402, kind: "billing" },
-  ip_not_allowed: { status: 403, kind: "access" },
-  model_not_allowed_for_api_key: { status: 403, kind: "permission" },
-  model_not_authorized_for_org: { status: 403, kind: "permission" },
-  not_found: { status: 404, kind: "not_found" },
-  method_not_allowed: { status: 405, kind: "not_found" },
-  idempotency_conflict: { status: 409, kind: "parameter" },
-  job_already_ended: { status: 409, kind: "not_found" },
-  payload_too_large: { status: 413, kind: "parameter" },
-  unsupported_media_type: { status: 415, kind: "parameter" },
-  upgrade_required: { status: 426, kind: "not_found" },
-  rate_limit_exceeded: { status: 429, kind: "limit" },
-  BILLING_BLOCKED: { status: 429, kind: "billing" },
-  internal_error: { status: 500, kind: "server" },
-  upstream_error: { status: 502, kind: "server" },
-  upstream_auth_failed: { status: 502, kind: "server" },
-  overloaded: { status: 503, kind: "overload" },
-  dependency_unavailable: { status: 503, kind: "overload" },
-  upstream_timeout: { status: 504, kind: "server" },
-} as const satisfies Record<string, { status: number; kind: ErrorKind }>;
-
-export type ErrorCode = keyof typeof ERROR_CODES;
-
-/** The kind of error, from which dialects derive their `type`. */
-type ErrorKind =
-  | "parameter"
-  | "access"
-  | "authentication"
-  | "billing"
-  | "permission"
-  | "not_found"
-  | "limit"
-  | "server"
-  | "overload";
 
 /**
  * Statuses that a retry cannot change. Clients would repeat some of these, a 401 above all, and never show what is
@@ -83,6 +27,7 @@ interface ErrorDetail {
   cause?: unknown;
 }
 
+/** Every deliberate error response of the gateway: thrown once, by code, and rendered by the dialect of the route. */
 export class GatewayError extends ExpectedError {
   readonly status: number;
   readonly kind: ErrorKind;

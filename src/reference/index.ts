@@ -1,21 +1,27 @@
 import { join } from "node:path";
 import { commandReference } from "../cli/command-reference.ts";
 import { PROGRAM_ROOT } from "../lib/program-files.ts";
+import { errorsPage } from "./errors.ts";
+import { hintsPage, streamEventsPage } from "./protocols.ts";
+import { metricsPage } from "./metrics.ts";
 import { renderPage, type ReferencePage } from "./page.ts";
 
 /** Folder of the generated pages, from the folder of the project. */
 const REFERENCE_FOLDER = "docs/reference";
 
-/** Returns every generated document by its path from the folder of the project. `npm run reference` writes them. */
-export function referenceFiles(): ReadonlyMap<string, string> {
-  const pages = PAGES.map((page) => page());
+/** Returns every generated page by its path from the folder of the project. `npm run reference` writes them. */
+export async function referenceFiles(): Promise<ReadonlyMap<string, string>> {
+  const pages = await Promise.all(PAGES.map((page) => page()));
   return new Map(pages.map((page) => [`${REFERENCE_FOLDER}/${page.name}.md`, renderPage(page)]));
 }
 
-/** In the order of the navigation. */
-const PAGES: readonly (() => ReferencePage)[] = [
+const PAGES: readonly (() => ReferencePage | Promise<ReferencePage>)[] = [
+  errorsPage,
+  streamEventsPage,
+  metricsPage,
+  hintsPage,
   () => ({ name: "cli", title: "Commands", source: "the commands", body: commandReference() }),
 ];
 
 if (import.meta.main)
-  for (const [path, text] of referenceFiles()) await Bun.write(join(PROGRAM_ROOT, path), text);
+  for (const [path, text] of await referenceFiles()) await Bun.write(join(PROGRAM_ROOT, path), text);

@@ -6,6 +6,7 @@ import type { Health } from "../gateway/routing/health.ts";
 import { type BackgroundWork, every } from "../lib/waiting.ts";
 import type { Storage } from "../storage/index.ts";
 import { labelsOf, type Sample } from "../telemetry/counters.ts";
+import { METRICS } from "../telemetry/metrics.table.ts";
 import { gauge, type MetricFamily } from "../telemetry/metrics.ts";
 import type { LiveSettings } from "./reload.ts";
 
@@ -48,24 +49,22 @@ export class LiveMetrics {
   families(): MetricFamily[] {
     const slots = [...this.#sources.concurrency.use()];
     const ofChannel = (value: "running" | "max"): Sample[] =>
-      slots.map((each) => ["", labelsOf(["channel"], [each.channel]), each[value]]);
+      slots.map((each) => [
+        "",
+        labelsOf(METRICS.gateway_channel_calls_running.labels, [each.channel]),
+        each[value],
+      ]);
     return [
-      gauge("gateway_target_up", "0 while the target is out of service for everyone here.", this.#targets()),
-      gauge(
-        "gateway_channel_calls_running",
-        "Calls that run on a channel with max_concurrent.",
-        ofChannel("running"),
-      ),
-      gauge("gateway_channel_calls_max", "The channel's max_concurrent.", ofChannel("max")),
-      gauge("gateway_limit", "Limits of organizations.", this.#limits()),
+      gauge("gateway_target_up", this.#targets()),
+      gauge("gateway_channel_calls_running", ofChannel("running")),
+      gauge("gateway_channel_calls_max", ofChannel("max")),
+      gauge("gateway_limit", this.#limits()),
       gauge(
         "gateway_budget_left",
-        "What is left of the budget in its period, in units of the currency; not below 0.",
         this.#budgets.map(({ labels, left }) => ["", labels, left]),
       ),
       gauge(
         "gateway_budget_amount",
-        "The budget's amount in units of the currency.",
         this.#budgets.map(({ labels, amount }) => ["", labels, amount]),
       ),
     ];
@@ -88,7 +87,7 @@ export class LiveMetrics {
     return shown.map((name) => {
       const slash = name.indexOf("/");
       const target = [name.slice(0, slash), name.slice(slash + 1)];
-      return ["", labelsOf(["channel", "upstream_model"], target), Number(!down.has(name))];
+      return ["", labelsOf(METRICS.gateway_target_up.labels, target), Number(!down.has(name))];
     });
   }
 
@@ -98,7 +97,7 @@ export class LiveMetrics {
     return [...organizations.values()].slice(0, MAX_SERIES).flatMap(({ id, limits }) =>
       Object.entries(LIMITS).flatMap(([limit, name]): Sample[] => {
         const value = limitOf(limits[name], defaults[name]);
-        return value === null ? [] : [["", labelsOf(["organization", "limit"], [id, limit]), value]];
+        return value === null ? [] : [["", labelsOf(METRICS.gateway_limit.labels, [id, limit]), value]];
       }),
     );
   }
@@ -110,7 +109,7 @@ export class LiveMetrics {
     return budgets.map(({ id, organizationId, amount, spent }) => {
       const currency = organizations.get(organizationId)?.currency ?? "";
       return {
-        labels: labelsOf(["budget", "organization", "currency"], [id, organizationId, currency]),
+        labels: labelsOf(METRICS.gateway_budget_left.labels, [id, organizationId, currency]),
         amount: Number(amount) / NANOS,
         left: Math.max(0, Number(amount - spent)) / NANOS,
       };

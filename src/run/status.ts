@@ -36,132 +36,102 @@ export function gauges({
   return [
     {
       name: "gateway_requests_running",
-      help: "Requests that run now, this one included.",
       value: () => connections.running,
     },
     {
       name: "gateway_worker_restarts_total",
-      type: "counter",
-      help: "Restarts of this worker by the supervisor.",
       value: () => live.current.restarts,
     },
     {
       name: "gateway_revision",
-      help: "Number of the last administrative change that is in force here.",
       value: () => storage.snapshot.revision(),
     },
     {
       name: "gateway_configuration_reload_ok",
-      help: "0 while the newest configuration was refused and the one before runs.",
       value: () => Number(live.isNewest),
     },
     {
       name: "gateway_overload_step",
-      help: "0 serves everything, 1 no new large bodies, 2 only probes.",
       value: () => overload.step,
     },
     {
       name: "gateway_free_disk_bytes",
-      help: "Free space for the data folder.",
       value: () => overload.sample.freeDiskBytes,
     },
     {
       name: "gateway_event_loop_lag_seconds",
-      help: "Delay of timers, the smallest of the last three samples.",
       value: () => overload.sample.lagMs / 1000,
     },
     {
       name: "gateway_closed_connections_total",
-      type: "counter",
-      help: "Connections without a request that were closed to stay within limits.",
       value: () => connections.closed,
     },
     {
       name: "gateway_log_lines_lost_total",
-      type: "counter",
-      help: "Lines of the log that the standard output did not take.",
       value: logOutput.lost,
     },
     {
       name: "gateway_ledger_backlog",
-      help: "Charges not yet in the ledger.",
       value: storage.backlog,
     },
     {
       name: "gateway_recovered_charges_total",
-      type: "counter",
-      help: "Charges in the journals of processes that had ended.",
       value: storage.recovered,
     },
     {
       name: "gateway_restored_charges_total",
-      type: "counter",
-      help: "Charges posted again because the database had gone back in time.",
       value: storage.restored,
     },
     {
       name: "gateway_journal_quarantined_files",
-      help: "Journal files that cannot be read.",
       value: storage.quarantined,
     },
     {
       name: "gateway_journal_writable",
-      help: "0 while the disk refuses charges.",
       value: () => Number(storage.journal.isWritable()),
     },
     {
       name: "gateway_live_processes",
-      help: "Gateway processes alive on the database, of all machines.",
       value: storage.processes,
     },
     {
       name: "gateway_database_up",
-      help: "0 while the database is away or damaged.",
       value: () => Number(storage.snapshot.isDatabaseUp() && storage.damage() === null),
     },
     {
       name: "gateway_object_storage_up",
-      help: "0 while object storage is configured and away.",
       value: () => Number(blobs.isRemoteUp()),
     },
     {
       name: "gateway_pending_images",
-      help: "Images on the local disk that wait for the object storage.",
       value: blobs.pending,
     },
     {
       name: "gateway_ledger_refused_entries",
-      help: "Entries that the database has refused for good.",
       value: storage.refused,
     },
     {
       name: "gateway_ledger_differences",
-      help: "Differences between ledger and budgets at the last verification.",
       value: () => storage.verification().differences,
     },
     {
       name: "gateway_ledger_verified_timestamp_seconds",
-      help: "When the ledger was last verified, Unix time; 0 is never.",
       value: () => storage.verification().at / 1000,
     },
     {
       name: "gateway_ejected_targets",
-      help: "Targets out of service.",
       value: () => new Set(health.ejections().map(({ target }) => target)).size,
     },
     {
       name: "gateway_unusable_channels",
-      help: "Channels of the database that cannot be used here.",
       value: () => live.current.unusableChannels.length,
     },
     {
       name: "gateway_limits_degraded",
-      help: "1 while limits are local although a shared store is configured.",
       value: () => Number(counters.isDegraded()),
     },
     {
       name: "gateway_snapshot_age_seconds",
-      help: "Time since the database last answered.",
       value: () => storage.snapshot.ageMs() / 1000,
     },
   ];

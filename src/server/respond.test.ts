@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { ERROR_CODES, type ErrorCode, GatewayError } from "../domain/gateway-error.ts";
+import { ERROR_CODES, type ErrorCode } from "../domain/error-codes.table.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
 import { errorResponse } from "./respond.ts";
 import type { ErrorFamily } from "./routes.ts";
 

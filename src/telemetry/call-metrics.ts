@@ -2,11 +2,12 @@ import type { AlertStore } from "../alerts/ports.ts";
 import type { WebhookQueue } from "../jobs/webhook-ports.ts";
 import { Counters, Histograms, STORE_BUCKETS, TOTAL } from "./counters.ts";
 import { counter, histogram, type MetricFamily } from "./metrics.ts";
+import { METRICS } from "./metrics.table.ts";
 
 /** Metrics of calls to the stores, and of the messages that leave the gateway by itself. */
 export class CallMetrics {
-  readonly #database = new Histograms(["operation"], [], STORE_BUCKETS);
-  readonly #redis = new Histograms([], [], STORE_BUCKETS);
+  readonly #database = new Histograms(METRICS.gateway_database_call_seconds.labels, [], STORE_BUCKETS);
+  readonly #redis = new Histograms(METRICS.gateway_redis_call_seconds.labels, [], STORE_BUCKETS);
   readonly #webhooks = attempts();
   readonly #mails = attempts();
 
@@ -49,29 +50,17 @@ export class CallMetrics {
 
   families(): MetricFamily[] {
     return [
-      histogram(
-        "gateway_database_call_seconds",
-        "Time of a call to the database with its wait for a connection, by operation.",
-        this.#database,
-      ),
-      histogram("gateway_redis_call_seconds", "Time of a call to Redis.", this.#redis),
-      counter(
-        "gateway_webhooks_total",
-        "Attempts at webhooks by outcome: delivered, retried or given_up.",
-        this.#webhooks.samples(),
-      ),
-      counter(
-        "gateway_mails_total",
-        "Attempts at mails by outcome: delivered, retried or given_up.",
-        this.#mails.samples(),
-      ),
+      histogram("gateway_database_call_seconds", this.#database),
+      histogram("gateway_redis_call_seconds", this.#redis),
+      counter("gateway_webhooks_total", this.#webhooks.samples()),
+      counter("gateway_mails_total", this.#mails.samples()),
     ];
   }
 }
 
 /** Counts of attempts at messages, zero from the start on, so that the first increase shows. */
 function attempts(): Counters {
-  const outcomes = new Counters(["outcome"]);
+  const outcomes = new Counters(METRICS.gateway_webhooks_total.labels);
   for (const outcome of ["delivered", "retried", "given_up"]) outcomes.add([outcome], 0);
   return outcomes;
 }

@@ -1,10 +1,11 @@
 import type { JobQueue } from "../jobs/ports.ts";
 import { Counters, Histograms, labelsOf, type Sample, TOTAL } from "./counters.ts";
 import { counter, gauge, histogram, type MetricFamily } from "./metrics.ts";
+import { METRICS } from "./metrics.table.ts";
 
 /** Metrics of asynchronous jobs. The queues are those of the whole database; the other numbers are of this process. */
 export class JobMetrics {
-  readonly #ends = new Counters(["status", "type"]);
+  readonly #ends = new Counters(METRICS.gateway_jobs_ended_total.labels);
   readonly #pickUps = new Histograms([]);
   #queues: readonly JobQueue[] = [];
 
@@ -23,33 +24,26 @@ export class JobMetrics {
 
   families(): MetricFamily[] {
     const byOrganization = (value: (queue: JobQueue) => number): Sample[] =>
-      this.#queues.map((queue) => ["", labelsOf(["organization"], [queue.organizationId]), value(queue)]);
+      this.#queues.map((queue) => [
+        "",
+        labelsOf(METRICS.gateway_jobs_queued.labels, [queue.organizationId]),
+        value(queue),
+      ]);
     return [
       gauge(
         "gateway_jobs_queued",
-        "Jobs that wait, by organization.",
         byOrganization(({ queued }) => queued),
       ),
       gauge(
         "gateway_jobs_running",
-        "Jobs that run, by organization.",
         byOrganization(({ running }) => running),
       ),
       gauge(
         "gateway_jobs_oldest_seconds",
-        "Age of the oldest job that waits, by organization.",
         byOrganization(({ oldestMs }) => oldestMs / 1000),
       ),
-      counter(
-        "gateway_jobs_ended_total",
-        "Jobs that ended here, by status and type of error.",
-        this.#ends.samples(),
-      ),
-      histogram(
-        "gateway_job_pickup_seconds",
-        "Time from a job's submission to its first claim.",
-        this.#pickUps,
-      ),
+      counter("gateway_jobs_ended_total", this.#ends.samples()),
+      histogram("gateway_job_pickup_seconds", this.#pickUps),
     ];
   }
 }

@@ -9,7 +9,7 @@ function event(about: Partial<RequestEvent> = {}): RequestEvent {
 }
 
 function textOf(...events: RequestEvent[]): string {
-  const metrics = new Metrics([{ name: "gateway_things", help: "Things.", value: () => 7 }]);
+  const metrics = new Metrics([{ name: "gateway_ledger_backlog", value: () => 7 }]);
   for (const each of events) metrics.listener(each);
   return formatMetrics(new Map([[null, metrics.families()]]));
 }
@@ -173,7 +173,7 @@ describe("metrics", () => {
 
   test("of several processes stand together under one name, each with its number", () => {
     const counted = (...events: RequestEvent[]) => {
-      const metrics = new Metrics([{ name: "gateway_things", help: "Things.", value: () => events.length }]);
+      const metrics = new Metrics([{ name: "gateway_ledger_backlog", value: () => events.length }]);
       for (const each of events) metrics.listener(each);
       return metrics.families();
     };
@@ -188,7 +188,7 @@ describe("metrics", () => {
         'gateway_requests_total{process="2",route="chat",outcome="200"} 2\n',
     );
     expect(text).toEndWith(
-      '# TYPE gateway_things gauge\ngateway_things{process="1"} 1\ngateway_things{process="2"} 2\n',
+      '# TYPE gateway_ledger_backlog gauge\ngateway_ledger_backlog{process="1"} 1\ngateway_ledger_backlog{process="2"} 2\n',
     );
     expect(text.match(/# TYPE gateway_requests_total/g)).toHaveLength(1);
   });
@@ -198,6 +198,6 @@ describe("metrics", () => {
     for (const line of lines) expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[^}]*\})? [\d.e+-]+)$/);
     const described = lines.filter((line) => line.startsWith("# TYPE"));
     expect(new Set(described).size).toBe(described.length);
-    expect(lines).toContain("gateway_things 7");
+    expect(lines).toContain("gateway_ledger_backlog 7");
   });
 });

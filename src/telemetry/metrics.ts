@@ -1,13 +1,11 @@
 import type { RequestEvent } from "../domain/request-event.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../domain/usage.ts";
 import { Counters, Histograms, type Sample } from "./counters.ts";
+import { METRICS, type MetricName, type MetricsOfType } from "./metrics.table.ts";
 
 /** A metric whose value is read at each scrape. */
 export interface Gauge {
-  name: string;
-  /** A gauge by default. */
-  type?: "counter" | "gauge";
-  help: string;
+  name: MetricsOfType<"counter" | "gauge">;
   value(): number;
 }
 
@@ -25,16 +23,20 @@ export interface MetricFamily {
  * that no caller can make series. The number of series of a metric is bounded.
  */
 export class Metrics {
-  readonly #requests = new Counters(["route", "outcome"]);
-  readonly #modelRequests = new Counters(["model", "organization", "outcome"], FOLDABLE);
-  readonly #organizationRequests = new Counters(["organization", "outcome"], ["organization"]);
-  readonly #attempts = new Counters(["channel", "outcome"]);
-  readonly #attemptDurations = new Histograms(["channel", "upstream_model"], ["upstream_model"]);
-  readonly #tokens = new Counters(["category", "model", "organization"], FOLDABLE);
-  readonly #images = new Counters(["model", "organization"], FOLDABLE);
-  readonly #charged = new Counters(["model", "organization", "channel", "currency"], FOLDABLE);
-  readonly #durations = new Histograms(["route"]);
-  readonly #firstBytes = new Histograms(["route", "model"], ["model"]);
+  readonly #requests = new Counters(METRICS.gateway_requests_total.labels);
+  readonly #modelRequests = new Counters(METRICS.gateway_model_requests_total.labels, FOLDABLE);
+  readonly #organizationRequests = new Counters(METRICS.gateway_organization_requests_total.labels, [
+    "organization",
+  ]);
+  readonly #attempts = new Counters(METRICS.gateway_attempts_total.labels);
+  readonly #attemptDurations = new Histograms(METRICS.gateway_attempt_duration_seconds.labels, [
+    "upstream_model",
+  ]);
+  readonly #tokens = new Counters(METRICS.gateway_tokens_total.labels, FOLDABLE);
+  readonly #images = new Counters(METRICS.gateway_images_total.labels, FOLDABLE);
+  readonly #charged = new Counters(METRICS.gateway_charged_total.labels, FOLDABLE);
+  readonly #durations = new Histograms(METRICS.gateway_request_duration_seconds.labels);
+  readonly #firstBytes = new Histograms(METRICS.gateway_first_byte_seconds.labels, ["model"]);
   readonly #gauges: readonly Gauge[];
   readonly #others: readonly { families(): MetricFamily[] }[];
 
@@ -67,59 +69,18 @@ export class Metrics {
   /** Returns all counts so far. */
   families(): MetricFamily[] {
     return [
-      counter(
-        "gateway_requests_total",
-        "Requests by route and outcome: a status or an error code.",
-        this.#requests.samples(),
-      ),
-      counter(
-        "gateway_model_requests_total",
-        "Requests by model, organization and outcome.",
-        this.#modelRequests.samples(),
-      ),
-      counter(
-        "gateway_organization_requests_total",
-        "Requests with a key by organization and outcome, those without a usable model included.",
-        this.#organizationRequests.samples(),
-      ),
-      histogram(
-        "gateway_request_duration_seconds",
-        "Time from the request's head to its last byte.",
-        this.#durations,
-      ),
-      histogram(
-        "gateway_first_byte_seconds",
-        "Time from the request's head to a stream's first content, by route and model.",
-        this.#firstBytes,
-      ),
-      counter("gateway_attempts_total", "Upstream calls by channel and outcome.", this.#attempts.samples()),
-      histogram(
-        "gateway_attempt_duration_seconds",
-        "Time of an upstream call until its reply was committed to or failed, by target.",
-        this.#attemptDurations,
-      ),
-      counter(
-        "gateway_tokens_total",
-        "Tokens used, by category, model and organization.",
-        this.#tokens.samples(),
-      ),
-      counter("gateway_images_total", "Images delivered, by model and organization.", this.#images.samples()),
-      counter(
-        "gateway_charged_total",
-        "Charged amounts in units of the currency; the ledger is exact.",
-        this.#charged.samples(),
-      ),
-      counter(
-        "gateway_metrics_folded_total",
-        "Additions to series in which a label is `other`, because a metric had too many.",
-        this.#folded(),
-      ),
-      ...this.#gauges.map(({ name, help, value, type = "gauge" }): MetricFamily => ({
-        name,
-        type,
-        help,
-        samples: samplesOf(value()),
-      })),
+      counter("gateway_requests_total", this.#requests.samples()),
+      counter("gateway_model_requests_total", this.#modelRequests.samples()),
+      counter("gateway_organization_requests_total", this.#organizationRequests.samples()),
+      histogram("gateway_request_duration_seconds", this.#durations),
+      histogram("gateway_first_byte_seconds", this.#firstBytes),
+      counter("gateway_attempts_total", this.#attempts.samples()),
+      histogram("gateway_attempt_duration_seconds", this.#attemptDurations),
+      counter("gateway_tokens_total", this.#tokens.samples()),
+      counter("gateway_images_total", this.#images.samples()),
+      counter("gateway_charged_total", this.#charged.samples()),
+      counter("gateway_metrics_folded_total", this.#folded()),
+      ...this.#gauges.map(({ name, value }) => familyOf(name, samplesOf(value()))),
       ...this.#others.flatMap((other) => other.families()),
     ];
   }
@@ -185,18 +146,23 @@ export function formatMetrics(processes: ReadonlyMap<number | null, readonly Met
 }
 
 /** The family of a histogram. */
-export function histogram(name: string, help: string, histograms: Histograms): MetricFamily {
-  return { name, type: "histogram", help, samples: histograms.samples() };
+export function histogram(name: MetricsOfType<"histogram">, histograms: Histograms): MetricFamily {
+  return familyOf(name, histograms.samples());
 }
 
 /** The family of a counter; a number is its only sample. */
-export function counter(name: string, help: string, samples: readonly Sample[] | number): MetricFamily {
-  return { name, type: "counter", help, samples: samplesOf(samples) };
+export function counter(name: MetricsOfType<"counter">, samples: readonly Sample[] | number): MetricFamily {
+  return familyOf(name, samplesOf(samples));
 }
 
 /** The family of a gauge; a number is its only sample. */
-export function gauge(name: string, help: string, samples: readonly Sample[] | number): MetricFamily {
-  return { name, type: "gauge", help, samples: samplesOf(samples) };
+export function gauge(name: MetricsOfType<"gauge">, samples: readonly Sample[] | number): MetricFamily {
+  return familyOf(name, samplesOf(samples));
+}
+
+function familyOf(name: MetricName, samples: readonly Sample[]): MetricFamily {
+  const { type, help } = METRICS[name];
+  return { name, type, help, samples };
 }
 
 function samplesOf(samples: readonly Sample[] | number): readonly Sample[] {

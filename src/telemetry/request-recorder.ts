@@ -71,13 +71,7 @@ export class RequestRecorder {
   }
 
   families(): MetricFamily[] {
-    return [
-      counter(
-        "gateway_request_log_dropped_total",
-        "Requests that were left out of the request log to stay within its bounds.",
-        this.#dropped,
-      ),
-    ];
+    return [counter("gateway_request_log_dropped_total", this.#dropped)];
   }
 
   #isWanted({ route, status, code, attempts, durationMs, keyId }: RequestEvent): boolean {

@@ -3,6 +3,7 @@ import { systemClock } from "../lib/clock.ts";
 import { COMMIT, VERSION } from "../lib/version.ts";
 import { labelsOf } from "./counters.ts";
 import { counter, gauge, type MetricFamily } from "./metrics.ts";
+import { METRICS } from "./metrics.table.ts";
 
 const MICROSECONDS = 1e6;
 const MS = 1_000;
@@ -13,14 +14,14 @@ export class RuntimeMetrics {
 
   families(): MetricFamily[] {
     const { user, system } = process.cpuUsage();
-    const program = labelsOf(["version", "commit"], [VERSION, COMMIT]);
+    const program = labelsOf(METRICS.gateway_build_info.labels, [VERSION, COMMIT]);
     return [
-      gauge("gateway_build_info", "1, with the program's version and commit.", [["", program, 1]]),
-      counter("process_cpu_seconds_total", "Processor time, of all threads.", (user + system) / MICROSECONDS),
-      gauge("process_start_time_seconds", "Start of the process, Unix time.", this.#startedAt),
-      gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
-      gauge("process_open_fds", "Open files and connections.", openFiles() ?? []),
-      gauge("process_max_fds", "Most open files and connections.", maxFiles() ?? []),
+      gauge("gateway_build_info", [["", program, 1]]),
+      counter("process_cpu_seconds_total", (user + system) / MICROSECONDS),
+      gauge("process_start_time_seconds", this.#startedAt),
+      gauge("process_resident_memory_bytes", process.memoryUsage.rss()),
+      gauge("process_open_fds", openFiles() ?? []),
+      gauge("process_max_fds", maxFiles() ?? []),
     ];
   }
 }

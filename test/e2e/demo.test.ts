@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { type ErrorCode, ERROR_CODES } from "../../src/domain/gateway-error.ts";
+import { type ErrorCode, ERROR_CODES } from "../../src/domain/error-codes.table.ts";
 import { MACHINE, runCommand } from "../support/command-line.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

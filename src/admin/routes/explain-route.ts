@@ -1,6 +1,7 @@
 import type { ApiKey } from "../../domain/api-key.ts";
 import type { Route } from "../../domain/channel.ts";
-import { type ErrorCode, GatewayError } from "../../domain/gateway-error.ts";
+import { type ErrorCode } from "../../domain/error-codes.table.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 import type { Price } from "../../domain/price.ts";
 import { authenticate } from "../../gateway/access/authenticate.ts";
 import { requireModel, routeOf } from "../../gateway/admission/model-access.ts";

@@ -1,4 +1,4 @@
-import { ERROR_CODES } from "../../domain/gateway-error.ts";
+import { ERROR_CODES } from "../../domain/error-codes.table.ts";
 import { ATTEMPT_ROUTE, percentile } from "../../domain/traffic.ts";
 import type { AdminContext } from "../context.ts";
 import type { TrafficSum } from "../usage/store-port.ts";

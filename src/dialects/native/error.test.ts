@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { GatewayError, type ErrorCode } from "../../domain/gateway-error.ts";
+import { type ErrorCode } from "../../domain/error-codes.table.ts";
+import { GatewayError } from "../../domain/gateway-error.ts";
 import { writeError } from "./error.ts";
 
 test.each<[ErrorCode, number, string]>([

@@ -91,13 +91,7 @@ export class OtlpExporter {
   };
 
   families(): MetricFamily[] {
-    return [
-      counter(
-        "gateway_telemetry_dropped_total",
-        "Sampled requests, or spans, that the collector of OpenTelemetry did not get.",
-        this.#dropped,
-      ),
-    ];
+    return [counter("gateway_telemetry_dropped_total", this.#dropped)];
   }
 
   /** Sends what waits, as far as that takes no longer than two seconds, and ends the thread. */
