@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(installed.folder, { recursive: true, force: true }));
 
-test("every section of docs/clients.md with blocks is of a program that is run", () => {
+test("every client with blocks in docs/connect is a program that is run", () => {
   expect(RECIPE_NAMES.toSorted()).toEqual(PROGRAMS.map(({ name }) => name).toSorted());
 });
 

@@ -1,4 +1,4 @@
-/** A program that others wrote, with its section in docs/clients.md. */
+/** A program that others wrote, with its blocks in docs/connect. */
 export interface Program {
   name: string;
   /** What its registry calls it, with versions. Programs of equal packages are installed once. */

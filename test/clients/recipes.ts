@@ -1,4 +1,6 @@
-/** The code blocks of one section of docs/clients.md, for a gateway, a model and a home folder of their own. */
+import { PAGES, type Fence } from "../documents/pages.ts";
+
+/** The blocks of one client in docs/connect, for a gateway, a model and a home folder of their own. */
 export interface Recipe {
   /** Settings as a shell reads them. */
   shell: string;
@@ -8,31 +10,23 @@ export interface Recipe {
   files: Record<string, string>;
 }
 
-const PAGE = await Bun.file(new URL("../../docs/clients.md", import.meta.url)).text();
-
-/** The sections that have blocks. */
-export const RECIPE_NAMES: readonly string[] = sections().flatMap(([name, text]) =>
-  text.includes("\n```") ? [name] : [],
+const BLOCKS = Map.groupBy(
+  PAGES.flatMap(({ fences }) => fences).filter(({ mark }) => mark?.startsWith("client: ")),
+  ({ mark }: Fence) => mark?.slice("client: ".length),
 );
 
-/** Reads the blocks of a section. Throws for one that is not on the page. */
+/** The clients that have blocks. */
+export const RECIPE_NAMES: readonly string[] = [...BLOCKS.keys()].map(String);
+
+/** Puts the blocks of a client together. Throws for one that has none. */
 export function readRecipe(name: string, { url, model }: { url: string; model: string }): Recipe {
-  const text = sections().find(([title]) => title === name)?.[1];
-  if (text === undefined) throw new Error(`docs/clients.md has no section ${name}`);
+  const blocks = BLOCKS.get(name);
+  if (blocks === undefined) throw new Error(`no page of docs/connect has a block of ${name}`);
   const recipe: Recipe = { shell: "", code: "", files: {} };
-  for (const [, language, path, block = ""] of text.matchAll(/^```(\w+)(?: ~\/(\S+))?\n([^]*?)^```$/gm)) {
-    const own = block.replaceAll("http://127.0.0.1:8080", url).replaceAll("sandbox-chat", model);
-    if (path !== undefined) recipe.files[path] = own;
+  for (const { language, file, code } of blocks) {
+    const own = code.replaceAll("http://127.0.0.1:8080", url).replaceAll("sandbox-chat", model);
+    if (file !== undefined) recipe.files[file] = own;
     else recipe[language === "sh" ? "shell" : "code"] += own;
   }
   return recipe;
-}
-
-function sections(): [string, string][] {
-  return PAGE.split(/^## /m)
-    .slice(1)
-    .map((section) => {
-      const end = section.indexOf("\n");
-      return [section.slice(0, end), section.slice(end)];
-    });
 }

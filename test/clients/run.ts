@@ -1,5 +1,5 @@
 /**
- * Runs programs that others wrote through the gateway, on their defaults and the blocks of docs/clients.md, in front of
+ * Runs programs that others wrote through the gateway, on their defaults and the blocks of docs/connect, in front of
  * simulated vendors: `npm run clients -- [--only TEXT] [--scenario TEXT] [--vendor TEXT] [--folder PATH] [--verbose]`.
  * Installs them first, into a temporary folder or into one that stays. Ends with 1 unless each did what it should.
  */

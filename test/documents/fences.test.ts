@@ -15,13 +15,16 @@ import { type Fence, PAGES, ROOT } from "./pages.ts";
  *
  * - `run`: it runs as it stands, but for the address, in the order of its page, and ends with 0. All pages share one
  *   gateway. Commands of a page share their variables and a folder with `photo.png` and `mask.png`; the environment has
- *   `GATEWAY_KEY`. An answer of 400 or above fails `curl`.
+ *   `GATEWAY_KEY`, and `WEBHOOK_SECRET` for messages. An answer of 400 or above fails `curl`.
  * - `prints`: the output of the block before it, where `…` stands for anything.
  * - `check`: it is well formed; keys and values of a configuration are those of the file's schema.
  * - `run by test/…`: that file runs it.
+ * - `client: name`: `npm run clients` sets up that program by it.
  * - `not run: reason`.
  */
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
+/** Stands for the secret that `webhooks add` shows. */
+const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const RUN_LANGUAGES = ["sh", "bash", "ts", "js", "python"];
 const CHECKED_LANGUAGES = ["sh", "bash", "ts", "js", "python", "json", "jsonc", "toml", "yaml"];
 
@@ -91,7 +94,7 @@ function problemOf({ mark, language }: Fence, before: Fence | undefined): string
   if (mark === "prints") return before?.mark === "run" ? null : "no block that runs is before it";
   const runner = /^run by (test\/\S+)$/.exec(mark)?.[1];
   if (runner !== undefined) return existsSync(join(ROOT, runner)) ? null : `there is no ${runner}`;
-  return /^(?:not run: \S.+|nginx|haproxy)$/.test(mark) ? null : `"${mark}" is no mark`;
+  return /^(?:not run: \S.+|client: \S.+|nginx|haproxy)$/.test(mark) ? null : `"${mark}" is no mark`;
 }
 
 /** The command that runs a block; null for Python whose packages are not installed, which is only checked. */
@@ -144,6 +147,10 @@ async function run(cmd: string[], cwd: string): Promise<{ code: number; output: 
     GATEWAY_DATA_DIR: gateway.dataDirectory,
     COMMANDS: commands.url.href,
     HOME: cwd,
+    WEBHOOK_SECRET,
+    // Where the packages of examples in Python are, if not where Python looks.
+    PYTHONPATH: process.env["PYTHONPATH"] ?? "",
+    PORT: "0",
   };
   const child = Bun.spawn({ cmd, cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   const [output, errors, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);

@@ -22,13 +22,15 @@ export interface Fence {
   line: number;
   /** Its language; empty where it names none. */
   language: string;
+  /** The file in the reader's home folder whose content it is: `.codex/config.toml`. */
+  file: string | undefined;
   /** The comment above it: `run`, `not run: reason`; null for a block without one. */
   mark: string | null;
   code: string;
 }
 
 /** A block with its indent, language and content. */
-const FENCE = /^( *)```(\S*)[^\n]*\n([^]*?)^\1``` *$/gm;
+const FENCE = /^( *)```(\S*)(?: ~\/(\S+))?[^\n]*\n([^]*?)^\1``` *$/gm;
 /** The comment right before it. */
 const MARK = /<!-- (.+?) -->\s*$/;
 
@@ -70,12 +72,13 @@ export function tablesOf({ prose }: Page): string[][][] {
 async function readPage(path: string): Promise<Page> {
   const text = await Bun.file(join(ROOT, path)).text();
   const fences = [...text.matchAll(FENCE)].map((match): Fence => {
-    const [, indent = "", language = "", code = ""] = match;
+    const [, indent = "", language = "", file, code = ""] = match;
     const before = text.slice(0, match.index);
     return {
       page: path,
       line: before.split("\n").length,
       language,
+      file,
       mark: MARK.exec(before)?.[1] ?? null,
       code: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
     };
