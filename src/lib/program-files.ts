@@ -26,7 +26,7 @@ export const PROGRAM_ROOT = resolve(import.meta.dir, "../..");
 export const PROGRAM_NAME = IS_BUILT ? "gateway" : "npm start --";
 
 /** Folders that are read while the program runs. Their last names differ, which are their names in a build. */
-export const PROGRAM_FOLDERS = ["catalogue", "dist/console", "src/server/docs-page"] as const;
+export const PROGRAM_FOLDERS = ["catalogue", "dist/console", "dist/docs"] as const;
 
 /** Scripts that run as threads. Their file names differ. */
 export const THREAD_SCRIPTS = [

@@ -13,7 +13,8 @@ import { imageRoutes } from "./endpoints/images.ts";
 import { modelRoutes } from "./endpoints/models.ts";
 import { jobRoutes } from "./endpoints/jobs.ts";
 import { nativeRoutes } from "./endpoints/native.ts";
-import { documentRoutes } from "./endpoints/openapi.ts";
+import { docsRoutes } from "./endpoints/docs.ts";
+import { documentRoute } from "./endpoints/openapi.ts";
 import { priceRoutes } from "./endpoints/prices.ts";
 import { ownUsageRoutes } from "./endpoints/own-usage.ts";
 import { storedResponseRoutes } from "./endpoints/stored-responses.ts";
@@ -66,8 +67,9 @@ export function allRoutes(
     eventsRoute(administration, lifecycle),
     ...openIdRoutes(administration, options.onProblem),
     ...consoleRoutes(options.console),
+    ...docsRoutes(),
   ];
-  return [...routes, ...documentRoutes(routes, base)];
+  return [...routes, documentRoute(routes)];
 }
 
 /** Returns health, readiness and metrics, which may have a port of their own. */

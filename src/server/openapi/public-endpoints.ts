@@ -233,5 +233,5 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     responses: { ...HTML, "application/octet-stream": null },
   },
   openapi: { tag: OPERATION, summary: "This document", responses: json(z.looseObject({})) },
-  docs: { tag: OPERATION, summary: "This document as a page", responses: HTML },
+  docs: { tag: OPERATION, summary: "The documents, with this one at `/docs/api`", responses: HTML },
 };

@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The parts of the documents in the order of their readers; a part is a folder of `docs`. */
+const PARTS = {
+  start: "Start",
+  connect: "Connect",
+  build: "Build",
+  setup: "Set up",
+  run: "Run",
+  money: "Money",
+  security: "Security",
+  reference: "Reference",
+  contribute: "Contribute",
+} as const;
+
+interface Page {
+  text: string;
+  /** Its path on the site, below the base. */
+  link: string;
+}
+
+interface Part {
+  title: string;
+  pages: Page[];
+}
+
+/** Returns every part that has pages, in the order of the navigation. */
+export function partsOf(docs: string): Part[] {
+  const parts = Object.entries(PARTS).map(([folder, title]) => ({ title, pages: pagesOf(docs, folder) }));
+  return parts.filter(({ pages }) => pages.length > 0);
+}
+
+/** Returns the top navigation: each part by its first page, and the interface. */
+export function topNavigation(parts: readonly Part[]) {
+  const links = parts.map(({ title, pages: [first] }) => ({
+    text: title,
+    link: first?.link ?? "/",
+    activeMatch: `^${first?.link.replace(/[^/]+$/, "")}`,
+  }));
+  return [...links, { text: "API", link: "/api" }];
+}
+
+/** Returns the sidebar: a group for each part. */
+export function sidebar(parts: readonly Part[]) {
+  const groups = parts.map(({ title, pages }) => ({ text: title, items: pages, collapsible: true }));
+  return { "/": groups };
+}
+
+/** The pages of a folder: in the order of its `_meta.json`, which must name each of them. */
+function pagesOf(docs: string, folder: string): Page[] {
+  const path = join(docs, folder);
+  if (!existsSync(path)) return [];
+  const list = join(path, "_meta.json");
+  const there = readdirSync(path).flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : []));
+  const named = existsSync(list) ? (JSON.parse(readFileSync(list, "utf8")) as string[]) : there.sort();
+  const problems = [
+    ...named.filter((name) => !there.includes(name)).map((name) => `${name}.md is named and not there`),
+    ...there.filter((name) => !named.includes(name)).map((name) => `${name}.md is not named`),
+  ];
+  if (problems.length > 0) throw new Error(`docs/${folder}/_meta.json: ${problems.join(", ")}`);
+  return named.map((name) => ({
+    text: titleOf(join(path, `${name}.md`)),
+    link: name === "index" ? `/${folder}/` : `/${folder}/${name}`,
+  }));
+}
+
+/** The heading of a page. */
+function titleOf(path: string): string {
+  const [, title] = /^# (.+)$/m.exec(readFileSync(path, "utf8")) ?? [];
+  if (title === undefined) throw new Error(`${path} has no heading`);
+  return title.replaceAll("`", "");
+}

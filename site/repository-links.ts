@@ -1,0 +1,67 @@
+import { existsSync } from "node:fs";
+import { copyFile, mkdir } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+
+const REPOSITORY = resolve(import.meta.dirname, "..");
+const DOCS = join(REPOSITORY, "docs");
+
+/** Where files of the repository stand on the site that are no pages of it. */
+const FOLDER = "files";
+
+/** A Markdown node, as far as it is read here. */
+interface Node {
+  type: string;
+  url?: string;
+  children?: Node[];
+}
+
+/**
+ * Lets documents link to any file of the repository, as they do on a code host: what is no page of the site, such as the
+ * example of a configuration, is copied beside its pages.
+ */
+export class RepositoryLinks {
+  readonly #base: string;
+  readonly #copied = new Set<string>();
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  /** True for a link as it is written that leads to no page: outside of `docs`, or to a file that is no Markdown. */
+  isFile(url: string): boolean {
+    return !/\.md(?:#|$)/.test(url) || /^\.\.\/(?:\.\.\/)*[A-Z]/.test(url);
+  }
+
+  /** Points the links of a page to copies. Throws for a file that is not there. */
+  readonly remark = () => (tree: Node, { path }: { path: string }) => {
+    this.#visit(tree, path);
+  };
+
+  #visit(node: Node, page: string): void {
+    if ((node.type === "link" || node.type === "definition") && node.url !== undefined)
+      node.url = this.#addressOf(node.url, page);
+    for (const child of node.children ?? []) this.#visit(child, page);
+  }
+
+  #addressOf(url: string, page: string): string {
+    if (/^(?:[a-z]+:|[#/])/.test(url) || !this.isFile(url)) return url;
+    const [path = "", anchor] = url.split("#");
+    const file = resolve(dirname(page), path);
+    const name = relative(REPOSITORY, file);
+    if (name.startsWith("..") || !existsSync(file))
+      throw new Error(`${relative(REPOSITORY, page)} links to ${url}, which is not there`);
+    this.#copied.add(name);
+    return `${this.#base}${FOLDER}/${name}${anchor === undefined ? "" : `#${anchor}`}`;
+  }
+
+  /** Copies what is linked to into the built site. */
+  async copy(site: string): Promise<void> {
+    for (const name of this.#copied) {
+      const target = join(site, FOLDER, name);
+      await mkdir(dirname(target), { recursive: true });
+      await copyFile(join(REPOSITORY, name), target);
+    }
+  }
+}
+
+export { DOCS };

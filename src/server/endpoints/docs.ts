@@ -1,0 +1,131 @@
+import { join } from "node:path";
+import { ownValue } from "../../lib/own-value.ts";
+import { IS_BUILT, programFolder } from "../../lib/program-files.ts";
+import {
+  acceptsGzip,
+  FOREVER,
+  notice,
+  pageHeaders,
+  sendBuiltFile,
+  sendPageWithNonce,
+} from "../built-file.ts";
+import type { HttpExchange } from "../http-exchange.ts";
+import { baseHeaders } from "../respond.ts";
+import type { HttpRoute } from "../routes.ts";
+
+/** What `npm run site` has built, in the file `MANIFEST` beside it. */
+export interface SiteManifest {
+  files: Record<string, SiteFile>;
+  /** Sources for the content security policy: hashes of the scripts and style attributes within its pages. */
+  scripts: string[];
+  styles: string[];
+}
+
+interface SiteFile {
+  /** Media type. */
+  type: string;
+  /** Of its content. */
+  hash: string;
+  /** True when a file with `.gz` stands beside it. */
+  isCompressed: boolean;
+  /** True for a page whose styles need a nonce. */
+  hasNonce: boolean;
+}
+
+export const MANIFEST = "site.json";
+const BASE = "/docs/";
+
+/** Routes of the documents: a file for each known address, and for any other the page that says so. */
+export function docsRoutes(folder: string = programFolder("dist/docs")): HttpRoute[] {
+  const readManifest = manifestReader(folder);
+  const route = (path: string, handle: (exchange: HttpExchange) => Promise<Response>): HttpRoute => ({
+    method: "GET",
+    path,
+    name: "docs",
+    family: "images",
+    auth: "public",
+    because: "the documents are public",
+    handle,
+  });
+  const page = async (exchange: HttpExchange): Promise<Response> => {
+    const manifest = await readManifest();
+    return manifest ? sendNamed(folder, manifest, exchange) : notice(exchange, "Documents", NOT_BUILT);
+  };
+  return [
+    route("/docs", async (exchange) => redirect(exchange, "")),
+    route("/docs/", page),
+    route("/docs/{page}", page),
+  ];
+}
+
+const NOT_BUILT =
+  "The documents have not been built. Run <code>npm ci --prefix site && npm run site</code> in the folder of the program; this page then shows them.";
+
+/** Returns a function that reads the manifest, once for each build; it returns null where there is none. */
+function manifestReader(folder: string): () => Promise<SiteManifest | null> {
+  let known: { at: number; manifest: Promise<SiteManifest> } | null = null;
+  return async () => {
+    const file = Bun.file(join(folder, MANIFEST));
+    if (!(await file.exists())) return null;
+    const at = IS_BUILT ? 0 : file.lastModified;
+    if (known?.at !== at) known = { at, manifest: file.json() };
+    return known.manifest;
+  };
+}
+
+/** Sends what an address names. Only names of the manifest are read, so no address leads out of the folder. */
+async function sendNamed(
+  folder: string,
+  manifest: SiteManifest,
+  exchange: HttpExchange,
+): Promise<Response> {
+  const { parameter } = exchange;
+  const isKnown = (name: string) => ownValue(manifest.files, name) !== undefined;
+  if (parameter.endsWith(".html") && isKnown(parameter))
+    return redirect(exchange, parameter.replace(/(?:^index|(?<=\/)index)?\.html$/, ""));
+  const names = [parameter, `${parameter}.html`];
+  const folderPage = parameter === "" || parameter.endsWith("/") ? `${parameter}index.html` : null;
+  const found = folderPage === null ? names.find(isKnown) : isKnown(folderPage) ? folderPage : undefined;
+  if (found !== undefined) return sendFile(folder, manifest, exchange, found);
+  const trimmed = parameter.replace(/\/+$/, "");
+  if (trimmed !== parameter && isKnown(`${trimmed}.html`)) return redirect(exchange, trimmed);
+  if (trimmed === parameter && isKnown(`${parameter}/index.html`)) return redirect(exchange, `${parameter}/`);
+  return sendFile(folder, manifest, exchange, "404.html", 404);
+}
+
+/** Points a browser to the one address of a page. */
+function redirect({ requestId }: HttpExchange, name: string): Response {
+  const headers = { ...baseHeaders(requestId), location: BASE + encodeURI(name) };
+  return new Response(null, { status: 308, headers });
+}
+
+async function sendFile(
+  folder: string,
+  { files, scripts, styles }: SiteManifest,
+  exchange: HttpExchange,
+  name: string,
+  status = 200,
+): Promise<Response> {
+  const file = files[name];
+  if (!file) return redirect(exchange, "");
+  const path = join(folder, name);
+  if (file.hasNonce) return sendPageWithNonce(exchange, await Bun.file(path).text());
+  const tag = `W/"${file.hash}"`;
+  const headers = {
+    // A page changes with the version of the program, so browsers ask each time whether theirs is the present one.
+    "cache-control": name.startsWith("static/") ? FOREVER : "no-cache",
+    etag: tag,
+    ...(file.type.startsWith("text/html") &&
+      pageHeaders({
+        scripts: ["'self'", ...scripts].join(" "),
+        styles: ["'self'", "'unsafe-hashes'", ...styles].join(" "),
+      })),
+  };
+  if (exchange.request.headers.get("if-none-match")?.includes(tag))
+    return new Response(null, { status: 304, headers: { ...baseHeaders(exchange.requestId), ...headers } });
+  const built =
+    file.isCompressed && acceptsGzip(exchange.request)
+      ? { bytes: Bun.file(`${path}.gz`), encoding: "gzip" as const, type: file.type }
+      : { bytes: Bun.file(path), type: file.type };
+  return sendBuiltFile(exchange, built, headers, status);
+}
