@@ -19,7 +19,7 @@ import { journalMarks } from "../../src/storage/tables/journal-marks.ts";
 import { until } from "../support/gateway.ts";
 import { aBudget, anEntry, BY, onEachDatabase, temporaryFolder } from "./storage-harness.ts";
 
-const KILLS = 10;
+const KILLS = 4;
 const configured = {
   models: new PatternMap<Model>(),
   channels: new Map(),

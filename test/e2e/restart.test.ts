@@ -7,7 +7,7 @@ import { killRounds, seeded } from "../support/kill-rounds.ts";
 import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support/vendor.ts";
 
 /* Stops, starts and kills lose nothing that was confirmed to a client. */
-const KILLS = 10;
+const KILLS = 4;
 
 /** Keep-alive comments take long, so this test waits in parallel with the others. */
 let quiet: GatewayFixture;
