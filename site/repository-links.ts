@@ -33,9 +33,11 @@ export class RepositoryLinks {
   }
 
   /** Points the links of a page to copies. Throws for a file that is not there. */
-  readonly remark = () => (tree: Node, { path }: { path: string }) => {
-    this.#visit(tree, path);
-  };
+  readonly remark =
+    () =>
+    (tree: Node, { path }: { path: string }) => {
+      this.#visit(tree, path);
+    };
 
   #visit(node: Node, page: string): void {
     if ((node.type === "link" || node.type === "definition") && node.url !== undefined)

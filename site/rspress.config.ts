@@ -25,7 +25,10 @@ export default defineConfig({
   route: { cleanUrls: true },
   llms: true,
   markdown: {
-    link: { checkDeadLinks: { excludes: (url) => links.isFile(url) }, checkAnchors: { excludes: (url) => url.endsWith("#reasoning") } },
+    link: {
+      checkDeadLinks: { excludes: (url) => links.isFile(url) },
+      checkAnchors: { excludes: (url) => url.endsWith("#reasoning") },
+    },
     remarkPlugins: [links.remark],
     shiki: { langs: ["nginx"], langAlias: { haproxy: "nginx" }, fallbackLanguage: "text" },
   },

@@ -9,9 +9,8 @@ import { METRICS } from "../src/telemetry/metrics.table.ts";
 const ROOT = resolve(import.meta.dir, "..");
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
 
-const [architecture, api, configuration, operations, providers, readme] = await Promise.all([
+const [architecture, configuration, operations, providers, readme] = await Promise.all([
   read("ARCHITECTURE.md"),
-  read("docs/api.md"),
   read("docs/configuration.md"),
   read("docs/operations.md"),
   read("docs/providers.md"),
@@ -50,7 +49,9 @@ test("every path is described", async () => {
   // Those of administration stand in the OpenAPI document.
   const paths = await listed("src/server/endpoints/!(admin*).ts", /(?:path: |\[|, )"(\/[\w/.{}-]+)"/g);
   expect(paths.length).toBeGreaterThan(8);
-  expect(paths.filter((path) => !api.includes(path.replace("{call}", "{model}")))).toEqual([]);
+  const files = await Array.fromAsync(new Bun.Glob("docs/{build,connect}/*.md").scan(ROOT));
+  const pages = (await Promise.all(files.map(read))).join("\n");
+  expect(paths.filter((path) => !pages.includes(path.replace("{call}", "{model}")))).toEqual([]);
 });
 
 test("every declared metric is measured", async () => {

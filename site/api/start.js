@@ -2,7 +2,8 @@ import { createApiReference } from "SITE_LIBRARY";
 
 // The theme that was chosen in the documents, else the system's.
 const chosen = localStorage.getItem("rspress-theme-appearance");
-const isDark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+const isDark =
+  chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
 document.documentElement.style.colorScheme = isDark ? "dark" : "light";
 
 createApiReference("#api", {

@@ -4,7 +4,7 @@ import type { CliContext } from "./context.ts";
 
 const INTRODUCTION = `\`npm start -- <command>\` works on the local store: the database and the data folder that the configuration names. With
 \`GATEWAY_URL=https://gateway.example.com\` and \`GATEWAY_TOKEN=ga_…\` in the environment, or with \`--url\` and \`--token\`, the same
-commands work on that gateway over the [administrative interface](../api.md#administration), with what the token's role may
+commands work on that gateway over the [administrative interface](../build/administration.md), with what the token's role may
 do. \`serve\`, \`worker\`, \`health\`, \`check\`, \`migrate\`, \`demo\`, \`backup\`, \`restore\` and \`ledger archive\`
 concern the local machine alone.
 

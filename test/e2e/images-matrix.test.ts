@@ -26,7 +26,7 @@ const COUNTS = [1, 2, 1, 3, 4];
 const DELIVERIES = [undefined, "url", "b64_json"] as const;
 const SWITCHES = ["unset", "on", "off"] as const;
 
-/** The fields of an image in the response (table of the setting in docs/api.md). */
+/** The fields of an image in the response (table of the setting in docs/build/image-links-and-files.md). */
 const HOLDS: Record<(typeof SWITCHES)[number], Record<"none" | "url" | "b64_json", string>> = {
   unset: { none: "url", url: "url", b64_json: "b64_json" },
   on: { none: "url", url: "url", b64_json: "url" },

@@ -7,11 +7,13 @@ import { untilStatus, type WireJob } from "../support/job-calls.ts";
 import { makePng } from "../support/pictures.ts";
 
 /*
- * The commands of docs/jobs.md, unchanged but for the address, with the gateway killed in between.
+ * The commands of docs/build/jobs.md, unchanged but for the address, with the gateway killed in between.
  */
 const SHOWN_ADDRESS = "http://127.0.0.1:8080";
-const page = await Bun.file(new URL("../../docs/jobs.md", import.meta.url)).text();
-const commands = [...page.matchAll(/```sh\n(curl [\s\S]*?)```/g)].map(([, command]) => command ?? "");
+const page = await Bun.file(new URL("../../docs/build/jobs.md", import.meta.url)).text();
+const commands = [...page.matchAll(/test\/e2e\/jobs-page.test.ts -->\n\n```sh\n(curl [\s\S]*?)```/g)].map(
+  ([, command]) => command ?? "",
+);
 
 let gateway: TestGateway;
 let folder: string;

@@ -74,11 +74,7 @@ function manifestReader(folder: string): () => Promise<SiteManifest | null> {
 }
 
 /** Sends what an address names. Only names of the manifest are read, so no address leads out of the folder. */
-async function sendNamed(
-  folder: string,
-  manifest: SiteManifest,
-  exchange: HttpExchange,
-): Promise<Response> {
+async function sendNamed(folder: string, manifest: SiteManifest, exchange: HttpExchange): Promise<Response> {
   const { parameter } = exchange;
   const isKnown = (name: string) => ownValue(manifest.files, name) !== undefined;
   if (parameter.endsWith(".html") && isKnown(parameter))
