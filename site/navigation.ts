@@ -21,30 +21,38 @@ interface Page {
 }
 
 interface Part {
+  /** Below `docs`; empty for the pages of `docs` itself. */
+  folder: string;
   title: string;
   pages: Page[];
 }
 
 /** Returns every part that has pages, in the order of the navigation. */
 export function partsOf(docs: string): Part[] {
-  const parts = Object.entries(PARTS).map(([folder, title]) => ({ title, pages: pagesOf(docs, folder) }));
+  const folders = Object.entries({ ...PARTS, "": "More" });
+  const parts = folders.map(([folder, title]) => ({ folder, title, pages: pagesOf(docs, folder) }));
   return parts.filter(({ pages }) => pages.length > 0);
 }
 
-/** Returns the top navigation: each part by its first page, and the interface. */
+/** Returns the top navigation: each folder by its first page, and the interface. */
 export function topNavigation(parts: readonly Part[]) {
-  const links = parts.map(({ title, pages: [first] }) => ({
+  const folders = parts.filter(({ folder }) => folder !== "");
+  const links = folders.map(({ folder, title, pages: [first] }) => ({
     text: title,
     link: first?.link ?? "/",
-    activeMatch: `^${first?.link.replace(/[^/]+$/, "")}`,
+    activeMatch: `^/${folder}/`,
   }));
   return [...links, { text: "API", link: "/api" }];
 }
 
-/** Returns the sidebar: a group for each part. */
-export function sidebar(parts: readonly Part[]) {
-  const groups = parts.map(({ title, pages }) => ({ text: title, items: pages, collapsible: true }));
-  return { "/": groups };
+/** Returns the sidebars: of a part its pages, elsewhere those of every part. */
+export function sidebars(parts: readonly Part[]) {
+  const groups = parts.map(({ folder, title, pages }) => ({
+    path: `/${folder}/`.replace("//", "/"),
+    group: { text: title, items: pages, collapsible: true },
+  }));
+  const own = groups.filter(({ path }) => path !== "/").map(({ path, group }) => [path, [group]] as const);
+  return { ...Object.fromEntries(own), "/": groups.map(({ group }) => group) };
 }
 
 /** The pages of a folder: in the order of its `_meta.json`, which must name each of them. */
@@ -52,7 +60,8 @@ function pagesOf(docs: string, folder: string): Page[] {
   const path = join(docs, folder);
   if (!existsSync(path)) return [];
   const list = join(path, "_meta.json");
-  const there = readdirSync(path).flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : []));
+  const isPage = (name: string) => name.endsWith(".md") && !(folder === "" && name === "index.md");
+  const there = readdirSync(path).filter(isPage).map((name) => name.slice(0, -3));
   const named = existsSync(list) ? (JSON.parse(readFileSync(list, "utf8")) as string[]) : there.sort();
   const problems = [
     ...named.filter((name) => !there.includes(name)).map((name) => `${name}.md is named and not there`),
@@ -61,7 +70,7 @@ function pagesOf(docs: string, folder: string): Page[] {
   if (problems.length > 0) throw new Error(`docs/${folder}/_meta.json: ${problems.join(", ")}`);
   return named.map((name) => ({
     text: titleOf(join(path, `${name}.md`)),
-    link: name === "index" ? `/${folder}/` : `/${folder}/${name}`,
+    link: join("/", folder, name === "index" ? "/" : name),
   }));
 }
 

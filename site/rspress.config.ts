@@ -1,6 +1,6 @@
 import { defineConfig } from "@rspress/core";
 import { resolve } from "node:path";
-import { partsOf, sidebar, topNavigation } from "./navigation.ts";
+import { partsOf, sidebars, topNavigation } from "./navigation.ts";
 import { RepositoryLinks } from "./repository-links.ts";
 
 const root = resolve(import.meta.dirname, "../docs");
@@ -24,14 +24,27 @@ export default defineConfig({
   globalStyles: resolve(import.meta.dirname, "styles.css"),
   route: { cleanUrls: true },
   llms: true,
+  mediumZoom: false,
   markdown: {
     link: {
       checkDeadLinks: { excludes: (url) => links.isFile(url) },
       checkAnchors: { excludes: (url) => url.endsWith("#reasoning") },
     },
     remarkPlugins: [links.remark],
+    rehypePlugins: [() => hideAnchors],
     shiki: { langs: ["nginx"], langAlias: { haproxy: "nginx" }, fallbackLanguage: "text" },
   },
-  themeConfig: { nav: topNavigation(parts), sidebar: sidebar(parts), enableScrollToTop: false },
+  themeConfig: { nav: topNavigation(parts), sidebar: sidebars(parts), enableScrollToTop: false, llmsUI: { viewOptions: false } },
   plugins: [{ name: "repository-files", afterBuild: () => links.copy(outDir) }],
 });
+
+/** Takes the marks beside headings, which screen readers are not told of, out of the order of the tab key. */
+function hideAnchors(node: Element): void {
+  if (node.properties?.["className"]?.includes("rp-header-anchor")) node.properties["tabIndex"] = "-1";
+  for (const child of node.children ?? []) hideAnchors(child);
+}
+
+interface Element {
+  properties?: Record<string, string | string[]>;
+  children?: Element[];
+}

@@ -1,22 +1,30 @@
 import { createApiReference } from "SITE_LIBRARY";
 
-// The theme that was chosen in the documents, else the system's.
-const chosen = localStorage.getItem("rspress-theme-appearance");
-const isDark =
-  chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-document.documentElement.style.colorScheme = isDark ? "dark" : "light";
+const { colorScheme } = document.documentElement.style;
+
+const HIDDEN_LANGUAGES =
+  "c clojure csharp dart fsharp go http java kotlin node objc ocaml php powershell r ruby rust swift".split(" ");
 
 createApiReference("#api", {
   url: "SITE_OPENAPI",
-  forceDarkModeState: isDark ? "dark" : "light",
-  hideDarkModeToggle: true,
   theme: "none",
+  forceDarkModeState: colorScheme,
+  hideDarkModeToggle: true,
   withDefaultFonts: false,
+  authentication: { preferredSecurityScheme: "gatewayKey" },
+  // Links to the document itself and to the library's own application say nothing about the gateway.
   documentDownloadType: "none",
   hideClientButton: true,
   showDeveloperTools: "never",
-  // Nothing leaves this page but for requests to the gateway that serves it.
+  // Nothing leaves this page but the requests that its reader sends to the gateway.
   telemetry: false,
   agent: { disabled: true },
   mcp: { disabled: true },
+  // Examples for curl, fetch and Python's requests.
+  hiddenClients: {
+    ...Object.fromEntries(HIDDEN_LANGUAGES.map((name) => [name, true])),
+    js: ["axios", "jquery", "ofetch", "xhr"],
+    python: ["python3", "httpx_sync", "httpx_async", "aiohttp"],
+    shell: ["httpie", "wget"],
+  },
 });

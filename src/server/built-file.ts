@@ -39,9 +39,14 @@ export function sendBuiltFile(
 }
 
 /** Sends a page with a nonce of its own in the place of each `NONCE`. */
-export function sendPageWithNonce({ requestId }: HttpExchange, page: string): Response {
+export function sendPageWithNonce(
+  { requestId }: HttpExchange,
+  page: string,
+  policy: Partial<PagePolicy> = {},
+): Response {
   const nonce = crypto.randomUUID();
-  const headers = { ...baseHeaders(requestId), ...pageHeaders({ styles: `'self' 'nonce-${nonce}'` }) };
+  const styles = `'self' 'nonce-${nonce}'`;
+  const headers = { ...baseHeaders(requestId), ...pageHeaders({ ...policy, styles }) };
   return new Response(page.replaceAll(NONCE, nonce), { headers });
 }
 
@@ -61,12 +66,25 @@ export function notice(
   return new Response(page, { status: 503, headers });
 }
 
+/** Sources of a page's content security policy. */
+interface PagePolicy {
+  scripts: string;
+  styles: string;
+  /** Of `style` attributes; those of `styles` when absent. */
+  styleAttributes: string;
+}
+
 /** Returns the headers of a page: it loads from this gateway alone, and no other page may frame it. */
-export function pageHeaders({ styles = "'self'", scripts = "'self'" }): Record<string, string> {
+export function pageHeaders({
+  scripts = "'self'",
+  styles = "'self'",
+  styleAttributes,
+}: Partial<PagePolicy>): Record<string, string> {
   const policy = [
     "default-src 'none'",
     `script-src ${scripts}`,
     `style-src ${styles}`,
+    ...(styleAttributes === undefined ? [] : [`style-src-attr ${styleAttributes}`]),
     "img-src 'self' data: blob:",
     "font-src 'self'",
     "connect-src 'self'",

@@ -105,7 +105,8 @@ async function sendFile(
   const file = files[name];
   if (!file) return redirect(exchange, "");
   const path = join(folder, name);
-  if (file.hasNonce) return sendPageWithNonce(exchange, await Bun.file(path).text());
+  if (file.hasNonce)
+    return sendPageWithNonce(exchange, await Bun.file(path).text(), { styleAttributes: "'unsafe-inline'" });
   const tag = `W/"${file.hash}"`;
   const headers = {
     // A page changes with the version of the program, so browsers ask each time whether theirs is the present one.

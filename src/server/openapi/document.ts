@@ -1,9 +1,10 @@
 import type { Cost, Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
+import { ERROR_CODES } from "../../domain/gateway-error.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { HttpRoute } from "../routes.ts";
 import { ERROR_SHAPES } from "./errors.ts";
-import { PUBLIC_ENDPOINTS, type EndpointDescription } from "./public-endpoints.ts";
+import { AZURE, NOT_OFFERED, PUBLIC_ENDPOINTS, type EndpointDescription } from "./public-endpoints.ts";
 import { jsonSchema, splitFields, type Schema } from "./schema.ts";
 import { MEMBER_ENDPOINTS } from "./member-endpoints.ts";
 
@@ -22,7 +23,9 @@ export interface PathItem {
 export interface OpenApiDocument {
   openapi: string;
   info: object;
-  tags: { name: string; description?: string }[];
+  tags: { name: string; "x-displayName": string }[];
+  /** The groups in which pages such as `/docs/api` show the tags. */
+  "x-tagGroups": { name: string; tags: string[] }[];
   paths: Record<string, Record<string, PathItem>>;
   components: object;
 }
@@ -39,16 +42,17 @@ export function openApiDocument(routes: readonly HttpRoute[]): OpenApiDocument {
       names.add(operationId);
       (paths[path] ??= {})[route.method.toLowerCase()] = { ...item, operationId };
     }
-  const tags = [...new Set(Object.values(paths).flatMap((item) => Object.values(item).flatMap(tagsOf)))];
+  const groups = tagGroups(Object.values(paths).flatMap((item) => Object.values(item).flatMap(tagsOf)));
   return {
     openapi: "3.1.1",
     info: {
       title: "Model inference gateway",
       version: VERSION,
       license: { name: "Apache 2.0", identifier: "Apache-2.0" },
-      description: "One address, one key and one bill in front of every hosted model.",
+      description: `One address, one key and one bill in front of every hosted model.\n\n${errorSections()}`,
     },
-    tags: tags.map((name) => ({ name })),
+    tags: groups.flatMap(({ tags }) => tags.map((name) => ({ name, "x-displayName": displayName(name) }))),
+    "x-tagGroups": groups,
     paths,
     components: { securitySchemes: SECURITY_SCHEMES, schemas: errorSchemas() },
   };
@@ -56,6 +60,31 @@ export function openApiDocument(routes: readonly HttpRoute[]): OpenApiDocument {
 
 function tagsOf({ tags }: PathItem): string[] {
   return tags;
+}
+
+/** Groups tags by their reader. What only repeats other routes, or refuses, comes last. */
+function tagGroups(tags: readonly string[]): OpenApiDocument["x-tagGroups"] {
+  const last = [AZURE, NOT_OFFERED];
+  const isAdmin = (name: string) => name.startsWith(ADMINISTRATION);
+  const all = [...new Set(tags)];
+  return [
+    { name: "Interface", tags: all.filter((name) => !isAdmin(name) && !last.includes(name)) },
+    { name: "Administration", tags: all.filter(isAdmin) },
+    { name: "Other paths", tags: last.filter((name) => all.includes(name)) },
+  ];
+}
+
+function displayName(tag: string): string {
+  const name = tag.replace(ADMINISTRATION, "");
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+const ADMINISTRATION = "Administration: ";
+
+/** A heading for each error, so that pages made of the document list them and find them by status and code. */
+function errorSections(): string {
+  const headings = Object.entries(ERROR_CODES).map(([code, { status }]) => `### ${status} ${code}`);
+  return ["# Errors", ...headings].join("\n\n");
 }
 
 const SECURITY_SCHEMES = {
@@ -133,7 +162,7 @@ function endpointItem(route: HttpRoute, described: EndpointDescription): PathIte
   ]);
   return {
     operationId: route.name,
-    tags: [isAlias ? "Paths of Azure's clients" : tag],
+    tags: [isAlias ? AZURE : tag],
     summary,
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
@@ -202,5 +231,5 @@ function errorRef(family: HttpRoute["family"]): object {
 /** Returns the tag of an operation by the second part of its name: `keys` of `admin.keys.create`. */
 function adminTag(name: string): string {
   const area = name.split(".")[1] ?? "";
-  return `Administration: ${area.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
+  return `${ADMINISTRATION}${area.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
 }

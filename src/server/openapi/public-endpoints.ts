@@ -52,6 +52,8 @@ const JOBS = "Jobs";
 const MODELS = "Models and prices";
 const NATIVE = "Native protocol";
 const OPERATION = "Operation";
+export const AZURE = "Paths of Azure's clients";
+export const NOT_OFFERED = "Not offered";
 
 /** Descriptions by name of the route. */
 export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
@@ -104,7 +106,7 @@ export const PUBLIC_ENDPOINTS: Readonly<Record<string, EndpointDescription>> = {
     responses: json(text.responsesCountResponse),
   },
   "responses.stored": {
-    tag: TEXT,
+    tag: NOT_OFFERED,
     summary: "Not offered: responses are not stored here",
     description: "Always 404.",
     responses: {},
