@@ -65,7 +65,8 @@ async function writeApiPage(base: string, out: string): Promise<void> {
     SITE_LIBRARY: `${base}${library}/standalone.esm.js`,
     SITE_OPENAPI: base === OWN_BASE ? "/openapi.json" : `${base}openapi.json`,
   };
-  const fill = (text: string) => text.replaceAll(/SITE_[A-Z]+/g, (name) => values[name as keyof typeof values]);
+  const fill = (text: string) =>
+    text.replaceAll(/SITE_[A-Z]+/g, (name) => values[name as keyof typeof values]);
   for (const [from, to] of Object.entries(API_FILES)) {
     await mkdir(dirname(join(out, to)), { recursive: true });
     await writeFile(join(out, to), fill(await readFile(join(import.meta.dir, "api", from), "utf8")));
@@ -106,17 +107,25 @@ async function writeManifest(out: string): Promise<void> {
 
 /** Collects the scripts and style attributes within a page, which its content security policy names by their hash. */
 function collectInline(page: string, scripts: Set<string>, styles: Set<string>): void {
-  for (const [, text = ""] of page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)) scripts.add(text);
+  for (const [, text = ""] of page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g))
+    scripts.add(text);
   for (const [, text = ""] of page.matchAll(/<style[^>]*>([\s\S]*?)<\/style>/g)) styles.add(text);
   for (const [, text = ""] of page.matchAll(/<[^>]*\sstyle="([^"]*)"/g)) styles.add(unescaped(text));
 }
 
 function unescaped(attribute: string): string {
-  const characters: Record<string, string> = { "&quot;": '"', "&#x27;": "'", "&lt;": "<", "&gt;": ">", "&amp;": "&" };
+  const characters: Record<string, string> = {
+    "&quot;": '"',
+    "&#x27;": "'",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&amp;": "&",
+  };
   return attribute.replaceAll(/&[#\w]+;/g, (entity) => characters[entity] ?? entity);
 }
 
-const sha256 = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("base64");
+const sha256 = (content: string | Uint8Array): string =>
+  createHash("sha256").update(content).digest("base64");
 
 const { values } = parseArgs({
   options: {

@@ -61,7 +61,9 @@ function pagesOf(docs: string, folder: string): Page[] {
   if (!existsSync(path)) return [];
   const list = join(path, "_meta.json");
   const isPage = (name: string) => name.endsWith(".md") && !(folder === "" && name === "index.md");
-  const there = readdirSync(path).filter(isPage).map((name) => name.slice(0, -3));
+  const there = readdirSync(path)
+    .filter(isPage)
+    .map((name) => name.slice(0, -3));
   const named = existsSync(list) ? (JSON.parse(readFileSync(list, "utf8")) as string[]) : there.sort();
   const problems = [
     ...named.filter((name) => !there.includes(name)).map((name) => `${name}.md is named and not there`),

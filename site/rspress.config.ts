@@ -34,7 +34,12 @@ export default defineConfig({
     rehypePlugins: [() => hideAnchors],
     shiki: { langs: ["nginx"], langAlias: { haproxy: "nginx" }, fallbackLanguage: "text" },
   },
-  themeConfig: { nav: topNavigation(parts), sidebar: sidebars(parts), enableScrollToTop: false, llmsUI: { viewOptions: false } },
+  themeConfig: {
+    nav: topNavigation(parts),
+    sidebar: sidebars(parts),
+    enableScrollToTop: false,
+    llmsUI: { viewOptions: false },
+  },
   plugins: [{ name: "repository-files", afterBuild: () => links.copy(outDir) }],
 });
 

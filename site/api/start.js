@@ -3,7 +3,9 @@ import { createApiReference } from "SITE_LIBRARY";
 const { colorScheme } = document.documentElement.style;
 
 const HIDDEN_LANGUAGES =
-  "c clojure csharp dart fsharp go http java kotlin node objc ocaml php powershell r ruby rust swift".split(" ");
+  "c clojure csharp dart fsharp go http java kotlin node objc ocaml php powershell r ruby rust swift".split(
+    " ",
+  );
 
 createApiReference("#api", {
   url: "SITE_OPENAPI",

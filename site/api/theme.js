@@ -2,7 +2,8 @@
 
 // The theme that was chosen in the documents, else the system's.
 const chosen = localStorage.getItem("rspress-theme-appearance");
-const isDark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+const isDark =
+  chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
 document.documentElement.style.colorScheme = isDark ? "dark" : "light";
 
 // The library's parts add style elements, of which one alone takes the nonce of the content security policy.

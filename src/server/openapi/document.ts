@@ -1,6 +1,6 @@
 import type { Cost, Operation } from "../../admin/operation.ts";
 import { operations } from "../../admin/operations.ts";
-import { ERROR_CODES } from "../../domain/gateway-error.ts";
+import { ERROR_CODES } from "../../domain/error-codes.table.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { HttpRoute } from "../routes.ts";
 import { ERROR_SHAPES } from "./errors.ts";

@@ -36,9 +36,9 @@ export function promptToTry(prompt: string): OpenedPrompt | null {
     return prompt.startsWith("{") ? null : { ...EMPTY_TEXT_FORM, turns: [], message: prompt };
   const body = fieldsOf(parsed(prompt)) ?? {};
   const options = { ...fieldsOf(body["generationConfig"]), ...body };
-  const [maxTokens = null] = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"]
+  const maxTokens = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"]
     .map((name) => options[name])
-    .filter((value) => typeof value === "number");
+    .find((value) => typeof value === "number");
   const { temperature } = options;
   const said = turns.filter(({ role }) => !INSTRUCTING.has(role));
   const last = said.at(-1);
@@ -48,7 +48,7 @@ export function promptToTry(prompt: string): OpenedPrompt | null {
       .filter(({ role }) => INSTRUCTING.has(role))
       .map(({ text }) => text)
       .join("\n\n"),
-    maxTokens,
+    maxTokens: maxTokens ?? null,
     temperature: typeof temperature === "number" ? temperature : null,
     turns: (isQuestion ? said.slice(0, -1) : said).map(({ role, text }) => ({
       role: ANSWERING.has(role) ? "assistant" : "user",
