@@ -89,7 +89,7 @@ test("the ledger is exported as CSV and as JSON lines, and no cell is a formula"
   expect(lines[1]).toStartWith(
     "req_3,charge,2026-01-02T00:00:00.000Z,default,key_a,request-req_3,sandbox-chat,sandbox,sandbox-chat,0.60,USD,",
   );
-  expect(lines[1]).toEndWith(",1000000,,,,1000000,,,,,,,,,,");
+  expect(lines[1]).toEndWith(",1000000,,,,1000000,,,,,,,,,,,");
   expect(lines[4]).toContain(
     `,default,'@key,"'=HYPERLINK(""http://evil.example"",""pay"")",'-1+1,,sandbox-chat,-0.25,USD,`,
   );

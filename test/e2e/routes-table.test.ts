@@ -21,6 +21,7 @@ const OPEN = [
   "/console/assets/{name}",
   "/openapi.json",
   "/docs",
+  "/docs/",
   "/docs/{page}",
   "/admin/v1/session",
   "/admin/v1/sign-in",

@@ -61,6 +61,34 @@ export function docsRoutes(folder: string = programFolder("dist/docs")): HttpRou
 const NOT_BUILT =
   "The documents have not been built. Run <code>npm ci --prefix site && npm run site</code> in the folder of the program; this page then shows them.";
 
+/** The route of the description of all routes, which the page `/docs/api` shows. */
+export function documentRoute(routes: readonly HttpRoute[]): HttpRoute {
+  let text: string | null = null;
+  // The schemas are loaded at the first use: nothing else needs them.
+  const read = async (): Promise<string> => {
+    const { openApiDocument } = await import("../openapi/document.ts");
+    return (text ??= JSON.stringify(openApiDocument([...routes, own])));
+  };
+  const own: HttpRoute = {
+    method: "GET",
+    path: "/openapi.json",
+    name: "openapi",
+    family: "images",
+    auth: "public",
+    because: "its content is public",
+    handle: async ({ requestId }: HttpExchange) =>
+      new Response(await read(), {
+        headers: {
+          ...baseHeaders(requestId),
+          "content-type": "application/json",
+          // It may change with each version of the program, so browsers must revalidate it.
+          "cache-control": "no-cache",
+        },
+      }),
+  };
+  return own;
+}
+
 /** Returns a function that reads the manifest, once for each build; it returns null where there is none. */
 function manifestReader(folder: string): () => Promise<SiteManifest | null> {
   let known: { at: number; manifest: Promise<SiteManifest> } | null = null;
