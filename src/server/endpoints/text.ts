@@ -104,7 +104,7 @@ function routeOf(
 }
 
 /**
- * Serves one text request; `read` reads its body. `askedFor` returns what a repeated request must be equal to, where that is
+ * Serves one text request; `read` reads its body. `comparedBody` returns what a repeated request must be equal to, where that is
  * not the text for the vendor.
  */
 export async function serveText(
@@ -112,11 +112,11 @@ export async function serveText(
     core,
     bodyLimits,
     read,
-    askedFor = ({ raw }) => raw,
+    comparedBody = ({ raw }) => raw,
   }: {
     core: Core;
     bodyLimits: BodyLimits;
-    askedFor?(payload: TextPayload): string;
+    comparedBody?(payload: TextPayload): string;
   } & Pick<TextEndpoint, "read">,
   exchange: AuthenticatedExchange,
 ): Promise<RouteResult> {
@@ -124,7 +124,7 @@ export async function serveText(
   refuseProvider(request);
   const bytes = withPathModel(await readJsonBody(exchange, bodyLimits, MAX_BYTES), exchange);
   const payload = read(bytes, request);
-  await exchange.claimOutcome?.(askedFor(payload));
+  await exchange.claimOutcome?.(comparedBody(payload));
   suspendIdleTimeout(exchange);
   const outcome = await handleText(core, contextOf(exchange), payload);
   const headers = Object.assign(baseHeaders(requestId), rateHeaders(outcome.limitState, payload.dialect));
@@ -148,13 +148,13 @@ async function serveCompletion(
   exchange: AuthenticatedExchange,
 ): Promise<RouteResult> {
   let showsUsage = false;
-  let asked = "";
+  let completionBody = "";
   const read = (bytes: Uint8Array): TextPayload => {
     const completion = readCompletion(bytes);
-    ({ showsUsage, raw: asked } = completion);
+    ({ showsUsage, raw: completionBody } = completion);
     return completion.payload;
   };
-  const result = await serveText({ core, bodyLimits, read, askedFor: () => asked }, exchange);
+  const result = await serveText({ core, bodyLimits, read, comparedBody: () => completionBody }, exchange);
   if (result instanceof Response) {
     const { headers } = result;
     return new Response(writeCompletion(await result.text()), { headers });

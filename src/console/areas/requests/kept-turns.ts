@@ -40,8 +40,8 @@ export function promptToTry(prompt: string): OpenedPrompt | null {
     .map((name) => options[name])
     .find((value) => typeof value === "number");
   const { temperature } = options;
-  const said = turns.filter(({ role }) => !INSTRUCTING.has(role));
-  const last = said.at(-1);
+  const conversation = turns.filter(({ role }) => !INSTRUCTING.has(role));
+  const last = conversation.at(-1);
   const isQuestion = last !== undefined && !ANSWERING.has(last.role);
   return {
     system: turns
@@ -50,7 +50,7 @@ export function promptToTry(prompt: string): OpenedPrompt | null {
       .join("\n\n"),
     maxTokens: maxTokens ?? null,
     temperature: typeof temperature === "number" ? temperature : null,
-    turns: (isQuestion ? said.slice(0, -1) : said).map(({ role, text }) => ({
+    turns: (isQuestion ? conversation.slice(0, -1) : conversation).map(({ role, text }) => ({
       role: ANSWERING.has(role) ? "assistant" : "user",
       text,
     })),
@@ -59,7 +59,7 @@ export function promptToTry(prompt: string): OpenedPrompt | null {
 }
 
 const INSTRUCTING: ReadonlySet<string> = new Set(["system", "developer"]);
-/** What the model has said, in the words of all protocols. */
+/** Roles and item types of the model, in all protocols. */
 export const ANSWERING: ReadonlySet<string> = new Set([
   "assistant",
   "model",
