@@ -1,7 +1,12 @@
+import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 
 /** Folder of the project. */
 export const ROOT = resolve(import.meta.dir, "../..");
+
+/** False where the site has not been built from the documents, which is said once. */
+export const isSiteBuilt: boolean = existsSync(join(ROOT, "dist/docs/site.json"));
+if (!isSiteBuilt) console.warn("skipped: the site is not built (npm ci --prefix site && npm run site)");
 
 /** A document as its rules see it. */
 export interface Page {
