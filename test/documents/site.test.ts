@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chromium, PHONE, startTestConsole, WIDE, type TestConsole } from "../support/browser.ts";
+import { isSiteBuilt, PAGES } from "./pages.ts";
+
+const SIZES = [WIDE, { width: 1024, height: 768 }, PHONE];
+/** A start page, a guide with code, a wide table, and the page of the interface. */
+const SHOWN = ["", "build/pictures", "reference/metrics", "api"];
+const SEARCHED = [
+  ["mask", "build/edits-and-masks"],
+  ["idempotency", "build/idempotency-and-retries"],
+] as const;
+
+describe.skipIf(chromium === null || !isSiteBuilt)("the site of the documents, at the gateway", () => {
+  let shown: TestConsole;
+  const open = async (path: string) => {
+    const response = await shown.page.goto(`${shown.gateway.url}/docs/${path}`, {
+      waitUntil: "networkidle0",
+    });
+    expect([200, 304], path).toContain(response?.status() ?? 0);
+  };
+  beforeAll(async () => {
+    shown = await startTestConsole();
+  });
+  afterAll(() => shown[Symbol.asyncDispose]());
+
+  test.each(SHOWN)(
+    "page '%s' is usable at three sizes, without findings and without other hosts",
+    async (path) => {
+      for (const size of SIZES) {
+        await shown.page.setViewport(size);
+        await open(path);
+        await shown.page.waitForSelector("h1");
+        expect(await shown.accessibilityFindings(), `${size.width} pixels`).toEqual([]);
+        const overflow = await shown.page.evaluate("document.documentElement.scrollWidth - innerWidth");
+        expect(overflow, `${size.width} pixels`).toBeLessThanOrEqual(0);
+      }
+      expect(shown.problems).toEqual([]);
+      expect([...shown.foreignHosts]).toEqual([]);
+    },
+  );
+
+  test.each(SEARCHED)("a search for '%s' leads to %s", async (word, path) => {
+    await shown.page.setViewport(WIDE);
+    await open("");
+    await shown.page.keyboard.press("/");
+    await shown.page.keyboard.down("Control");
+    await shown.page.keyboard.press("k");
+    await shown.page.keyboard.up("Control");
+    await shown.page.waitForSelector("input");
+    await shown.page.type("input", word);
+    await shown.page.waitForSelector(`a[href*="/docs/${path}"]`);
+  });
+
+  test("every page has its place and a Markdown twin that llms.txt names", async () => {
+    const list = await (await fetch(`${shown.gateway.url}/docs/llms.txt`)).text();
+    const paths = PAGES.filter(({ path }) => path.startsWith("docs/")).map(({ path }) => path.slice(5));
+    expect(paths.length).toBeGreaterThan(30);
+    for (const path of paths) {
+      const twin = await fetch(`${shown.gateway.url}/docs/${path}`);
+      expect(twin.headers.get("content-type"), path).toStartWith("text/markdown");
+      expect(
+        (await fetch(`${shown.gateway.url}/docs/${path.replace(/(?<![^/])index\.md$|\.md$/, "")}`)).status,
+        path,
+      ).toBe(200);
+      if (path !== "index.md") expect(list.includes(`/docs/${path}`), path).toBe(true);
+    }
+  });
+});
