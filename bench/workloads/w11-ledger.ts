@@ -1,9 +1,11 @@
 import { Database } from "bun:sqlite";
+import { SQL } from "bun";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../src/domain/usage.ts";
 import { DURATION_BUCKETS } from "../../src/domain/traffic.ts";
 import { type Gateway, launchGateway } from "../gateway.ts";
 import { spreadOf } from "../statistics.ts";
 import type { Row } from "../report.ts";
+import { databaseKinds } from "./w7-databases.ts";
 import type { Workload } from "./workload.ts";
 
 const ENTRIES = 10_000_000;
@@ -16,22 +18,29 @@ const HOURS_MS = 62 * DAY_MS;
 const ROUNDS = 15;
 const BAR_MS = 100;
 
-/** The console's pages over ten million entries of the ledger: a year of 50 organizations, 500 keys and 40 models. */
+/**
+ * The console's pages over ten million entries of the ledger, on SQLite and PostgreSQL: a year of 50 organizations, 500
+ * keys and 40 models.
+ */
 export const ledgerWorkload: Workload = {
   id: "W11",
   title: "the console over ten million ledger entries",
   async run(stage) {
     const upstream = `http://${stage.mock.address.hostname}:${stage.mock.address.port}`;
-    const gateway = await launchGateway(stage.machine, upstream, undefined, { fill });
-    try {
-      const cookie = await signIn(gateway);
-      const rows: Row[] = [];
-      for (const [figure, path, status] of pages(Date.now()))
-        rows.push(rowOf(figure, await timesOf(gateway, cookie, path, status)));
-      return { rows, cpuSamples: [], latencySamples: [] };
-    } finally {
-      await gateway.stop();
+    const rows: Row[] = [];
+    for (const kind of databaseKinds()) {
+      const databaseUrl = await kind.create();
+      const gateway = await launchGateway(stage.machine, upstream, undefined, { fill, databaseUrl });
+      try {
+        const cookie = await signIn(gateway);
+        for (const [figure, path, status] of pages(Date.now()))
+          rows.push(rowOf(`${figure}, ${kind.name}`, await timesOf(gateway, cookie, path, status)));
+      } finally {
+        await gateway.stop();
+        await kind.stop();
+      }
     }
+    return { rows, cpuSamples: [], latencySamples: [] };
   },
 };
 
@@ -60,38 +69,81 @@ function pages(now: number): [figure: string, path: string, status?: number][] {
   ];
 }
 
-/** Fills the store by statements of its own: entries, and the sums that posting them would have written. */
-function fill(path: string): void {
-  using database = new Database(path);
-  const start = Date.now() - YEAR_MS;
-  const numbers = (from: number, to: number) =>
-    `(WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1}) SELECT i FROM n)`;
-  const run = (text: string) => void database.run(text);
-  // Each page is written once: no log, and indexes are built from sorted rows at the end.
-  for (const setting of ["journal_mode = OFF", "synchronous = OFF", "cache_size = -500000"])
-    run(`PRAGMA ${setting}`);
-  const indexes = database
-    .query<{ name: string; sql: string }, []>(
+/** What the two databases say differently. */
+interface FilledDatabase extends AsyncDisposable {
+  run(text: string): Promise<unknown>;
+  /** Before and after the rows: so that each page is written once, and reading is planned by what is there. */
+  begin: readonly string[];
+  end: readonly string[];
+  /** Names and definitions of the ledger's indexes that no constraint needs. */
+  indexes: string;
+  read(text: string): Promise<{ name: string; sql: string }[]>;
+  /** A table with the column `i`, from a number to one before another. */
+  numbers(from: number, to: number): string;
+  paddedNumber: string;
+  /** The begin of the month of `at`, in milliseconds. */
+  month: string;
+}
+
+function openSqlite(path: string): FilledDatabase {
+  const database = new Database(path);
+  return {
+    run: async (text) => database.run(text),
+    begin: ["PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cache_size = -500000"],
+    end: ["ANALYZE", "PRAGMA journal_mode = WAL"],
+    indexes:
       "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'ledger' AND sql IS NOT NULL",
-    )
-    .all();
-  for (const { name } of indexes) run(`DROP INDEX ${name}`);
+    read: async (text) => database.query<{ name: string; sql: string }, []>(text).all(),
+    numbers: (from, to) =>
+      `(WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1}) SELECT i FROM n)`,
+    paddedNumber: "printf('%012d', i)",
+    month: "unixepoch(at / 1000, 'unixepoch', 'start of month') * 1000",
+    async [Symbol.asyncDispose]() {
+      database.close();
+    },
+  };
+}
+
+function openPostgres(address: string): FilledDatabase {
+  const database = new SQL(address, { max: 1, bigint: true });
+  return {
+    run: (text) => database.unsafe(text),
+    begin: ["SET maintenance_work_mem = '512MB'"],
+    end: ["VACUUM ANALYZE"],
+    indexes: `SELECT indexname AS name, indexdef AS sql FROM pg_indexes WHERE tablename = 'ledger'
+      AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conname = indexname)`,
+    read: (text) => database.unsafe(text),
+    numbers: (from, to) => `generate_series(${from}::bigint, ${to - 1}) AS n (i)`,
+    paddedNumber: "lpad(i::text, 12, '0')",
+    month:
+      "(extract(epoch FROM date_trunc('month', to_timestamp(at / 1000) AT TIME ZONE 'UTC')) * 1000)::bigint",
+    [Symbol.asyncDispose]: () => database.close(),
+  };
+}
+
+/** Fills the store by statements of its own: entries, and the sums that posting them would have written. */
+async function fill(location: string): Promise<void> {
+  await using database = location.startsWith("postgres:") ? openPostgres(location) : openSqlite(location);
+  const start = Date.now() - YEAR_MS;
+  for (const setting of database.begin) await database.run(setting);
+  // Indexes are built from sorted rows at the end.
+  const indexes = await database.read(database.indexes);
+  for (const { name } of indexes) await database.run(`DROP INDEX ${name}`);
   for (let from = 0; from < ENTRIES; from += ENTRIES_A_STEP)
-    run(`INSERT INTO ledger (id, kind, request_id, organization_id, key_id, model, channel, upstream_model, at, admitted_at,
-        consumed, amount, currency, price_source, orphan_cost, budgets, attempts, flags)
-      SELECT 'req_' || printf('%012d', i), 'charge', 'request_' || i, 'org_' || (i % 50), 'key_' || (i % 500),
+    await database.run(`INSERT INTO ledger (id, kind, request_id, organization_id, key_id, model, channel, upstream_model,
+        at, admitted_at, consumed, amount, currency, price_source, orphan_cost, budgets, attempts, flags)
+      SELECT 'req_' || ${database.paddedNumber}, 'charge', 'request_' || i, 'org_' || (i % 50), 'key_' || (i % 500),
         'model_' || (i % 40), 'channel_' || (i % 5), 'upstream', ${start} + i * ${YEAR_MS} / ${ENTRIES}, 0,
         '{"unit":"token","tokens":{"input":120,"output":340},"source":"upstream"}', 1000 + i % 1000, 'USD', 'default',
         0, '[]', '[{"channel":"channel","upstreamModel":"upstream","durationMs":512,"outcome":"answered"}]', '[]'
-      FROM ${numbers(from, Math.min(from + ENTRIES_A_STEP, ENTRIES))}`);
-  for (const { sql } of indexes) run(sql);
-  fillSums(run);
-  fillNames(run, numbers, start);
-  run("ANALYZE");
-  run("PRAGMA journal_mode = WAL");
+      FROM ${database.numbers(from, Math.min(from + ENTRIES_A_STEP, ENTRIES))}`);
+  for (const { sql } of indexes) await database.run(sql);
+  await fillSums(database);
+  await fillNames(database, start);
+  for (const statement of database.end) await database.run(statement);
 }
 
-function fillSums(run: (text: string) => void): void {
+async function fillSums({ run, month }: FilledDatabase): Promise<void> {
   const tokens = TOKEN_CATEGORIES.map((category) =>
     category === "input" ? "120 * COUNT(*)" : category === "output" ? "340 * COUNT(*)" : "0",
   );
@@ -104,34 +156,30 @@ function fillSums(run: (text: string) => void): void {
     usage_days: [`at - at % ${DAY_MS}`, ""],
   };
   for (const [table, [start, where]] of Object.entries(spans))
-    run(`INSERT INTO ${table} (at, ${names}, requests, images, tokens, ${columns.join(", ")}, amount, orphan_cost,
+    await run(`INSERT INTO ${table} (at, ${names}, requests, images, tokens, ${columns.join(", ")}, amount, orphan_cost,
         vendor_cost, costed) SELECT ${start}, ${fromLedger}, COUNT(*), 0, 460 * COUNT(*), ${tokens.join(", ")}, SUM(amount), 0, 0, 0
       FROM ledger ${where} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`);
   const sums = ["requests", "images", "tokens", ...columns, "amount", "orphan_cost", "vendor_cost", "costed"];
-  run(`INSERT INTO usage_months (at, ${names}, ${sums.join(", ")})
-      SELECT unixepoch(at / 1000, 'unixepoch', 'start of month') * 1000, ${names},
+  await run(`INSERT INTO usage_months (at, ${names}, ${sums.join(", ")})
+      SELECT ${month}, ${names},
         ${sums.map((column) => `SUM(${column})`).join(", ")}
       FROM usage_days GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`);
   const durations = Array.from({ length: DURATION_BUCKETS }, (_, index) =>
     index === 7 ? "SUM(requests)" : "0",
   );
   for (const span of ["minutes", "hours", "days", "months"])
-    run(`INSERT INTO traffic_${span} SELECT at, organization_id, '', model, channel, 'chat', 2, '', SUM(requests),
+    await run(`INSERT INTO traffic_${span} SELECT at, organization_id, '', model, channel, 'chat', 2, '', SUM(requests),
         ${durations.join(", ")} FROM usage_${span} GROUP BY at, organization_id, model, channel`);
 }
 
-function fillNames(
-  run: (text: string) => void,
-  numbers: (from: number, to: number) => string,
-  start: number,
-): void {
-  run(`INSERT INTO organizations (id, name, currency, is_disabled, models, settings, limits, routes, created_at, revision)
+async function fillNames({ run, numbers }: FilledDatabase, start: number): Promise<void> {
+  await run(`INSERT INTO organizations (id, name, currency, is_disabled, models, settings, limits, routes, created_at, revision)
     SELECT 'org_' || i, 'Organization ' || i, 'USD', 0, '"*"', '{}', '{}', '{}', 0, 0 FROM ${numbers(0, 50)}`);
-  run(`INSERT INTO api_keys (id, organization_id, name, hint, hash, scopes, models, limits, is_disabled, created_at,
+  await run(`INSERT INTO api_keys (id, organization_id, name, hint, hash, scopes, models, limits, is_disabled, created_at,
       revision, refuse_ignored)
     SELECT 'key_' || i, 'org_' || (i % 50), 'Key ' || i, 'gk_', 'hash_' || i, '["ai:*"]', '"*"', '{}', 0, 0, 0, 0
     FROM ${numbers(0, 500)}`);
-  run(`INSERT INTO request_log (id, request_id, at, route, method, path, organization_id, key_id, model, status, code,
+  await run(`INSERT INTO request_log (id, request_id, at, route, method, path, organization_id, key_id, model, status, code,
       duration_ms, is_stream, is_failed, is_charged, attempts)
     SELECT 'failed_' || i, 'request_failed_' || i, ${start} + i * ${YEAR_MS} / ${FAILED_REQUESTS}, 'chat', 'POST',
       '/v1/chat/completions', 'org_' || (i % 50), 'key_' || (i % 500), 'model_' || (i % 40), 503, 'overloaded', 12, 0, 1, 0,
