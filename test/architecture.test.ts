@@ -65,7 +65,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
     name: "JSON of others without bounds",
     what: /\bJSON\.parse\(|\.json\(\)/,
     where:
-      /^(?!dialects|gateway|lib|providers)|^dialects\/(?:request-body|picture-links)\.ts$|^dialects\/chat\/usage\.ts$|^dialects\/messages\/usage\.ts$|^dialects\/chat\/forward\.ts$|^dialects\/native\/text\/(?:forward|read-parts|usage)\.ts$|^dialects\/responses\/(?:write-reply|forward|usage)\.ts$|^lib\/(?:json|json-spool|exact-json)\.ts$|^lib\/json-spool\/scanner\.ts$|^providers\/vertex\/service-account\.ts$/,
+      /^(?!dialects|gateway|lib|providers)|^dialects\/(?:request-body|picture-links)\.ts$|^dialects\/chat\/usage\.ts$|^dialects\/messages\/usage\.ts$|^dialects\/chat\/forward\.ts$|^dialects\/native\/text\/(?:forward|read-parts|usage)\.ts$|^dialects\/responses\/(?:write-reply|forward|usage)\.ts$|^lib\/(?:json|json-spool|parse-json)\.ts$|^lib\/json-spool\/scanner\.ts$|^providers\/vertex\/service-account\.ts$/,
   },
   // Tests move time by its one clock; these modules wait for something else than a time, or serve the browser.
   {
@@ -125,7 +125,6 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "server/endpoints/stored-responses.ts",
   "sandbox/index.ts",
   "storage/database/wal-file.ts",
-  "storage/journal/segment-refcounts.ts",
   "storage/live-processes.ts",
 ]);
 /** Tables and generated types may be long. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ownValue } from "../lib/own-value.ts";
+import { ownValue } from "../lib/json.ts";
 import { DIRECTORY, readManifest, shippedVersion, versionOfSources, type PageManifest } from "./manifest.ts";
 
 /** After its start the gateway has more urgent work than looking for a build. */

@@ -66,7 +66,7 @@ export class InputSize {
 
 /**
  * A rule of thumb for tokens: for limits, and while a response runs. A reply without a vendor's report is counted at
- * its end (`gateway/metering/usage-estimator`). It does not depend on how the text was cut. Eighths of a token make
+ * its end (`gateway/metering/usage-policy`). It does not depend on how the text was cut. Eighths of a token make
  * pieces add up exactly: 2 for an ASCII character (four to a token, as OpenAI's documentation says), 5 for other
  * letters of two bytes, 8 for a CJK character, 10 for an emoji.
  */

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../domain/gateway-error.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
-import { ownValue } from "../lib/own-value.ts";
+import { ownValue } from "../lib/json.ts";
 
 /** The values of `type` that OpenAI's clients know. */
 export const ERROR_TYPES = {

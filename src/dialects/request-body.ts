@@ -1,5 +1,5 @@
 import { GatewayError } from "../domain/gateway-error.ts";
-import { JSON_BOUNDS, moreThan } from "../lib/bounded-json.ts";
+import { JSON_BOUNDS, moreThan } from "../lib/parse-json.ts";
 import { exceededBound, hasRepeatedName, isObject, scanObject, type JsonSpan } from "../lib/json.ts";
 
 /** The body of a text request: its exact text, its value, and where some of its members stand in the text. */

@@ -1,6 +1,6 @@
 import { UpstreamError } from "../domain/upstream-error.ts";
 import type { UsagePolicy } from "../domain/usage.ts";
-import { JSON_BOUNDS, moreThan } from "../lib/bounded-json.ts";
+import { JSON_BOUNDS, moreThan } from "../lib/parse-json.ts";
 import { exceededBound } from "../lib/json.ts";
 import { chat } from "./chat/index.ts";
 import { CustomToolsAsFunctions, takesCustomTools } from "./conversation/custom-tools.ts";

@@ -1,5 +1,5 @@
 import { divideHalfUp, type Nanos } from "../lib/money.ts";
-import { ownValue } from "../lib/own-value.ts";
+import { ownValue } from "../lib/json.ts";
 import { type Feature, isBilledFeature } from "./feature.ts";
 import {
   INPUT_CATEGORIES,

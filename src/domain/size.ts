@@ -1,4 +1,4 @@
-import { ownValue } from "../lib/own-value.ts";
+import { ownValue } from "../lib/json.ts";
 import type { RequestedSize, ResolvedSize } from "./image.ts";
 import type { ImageCapability } from "./model.ts";
 import type { SizeTier } from "./usage.ts";

@@ -9,7 +9,7 @@ import type { LimitGrant } from "./admission/limit-grant.ts";
 import { callRoute } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { NO_TRAITS, textUpstreams, withReadableLinks } from "./text-upstreams.ts";
-import { countText } from "./metering/usage-estimator.ts";
+import { countText } from "./metering/usage-policy.ts";
 import type { TextUpstream } from "./upstreams.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Call } from "./routing/call.ts";

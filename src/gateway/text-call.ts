@@ -10,8 +10,7 @@ import type { AdmittedText } from "./admission/admitted.ts";
 import { noteIgnored } from "./call-route.ts";
 import type { Core } from "./core.ts";
 import { NO_TRAITS, requireCounts, textUpstreamFor, withReadableLinks } from "./text-upstreams.ts";
-import { UsageEstimator } from "./metering/usage-estimator.ts";
-import { NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
+import { UsageEstimator, NOTHING_DELIVERED, usageBounds } from "./metering/usage-policy.ts";
 import type { Call } from "./routing/call.ts";
 import { openStream, openWhole, type OpenedStream } from "./text-stream.ts";
 

@@ -8,7 +8,7 @@ import type { Core } from "./core.ts";
 import { asGatewayError } from "./failure.ts";
 import type { ByteReader, ByteStream } from "../lib/byte-stream.ts";
 import { type BodyWriter, relay, type Relay, type StreamEnd } from "./relay.ts";
-import type { UsageEstimator } from "./metering/usage-estimator.ts";
+import type { UsageEstimator } from "./metering/usage-policy.ts";
 import { ClientDisconnected, type Call } from "./routing/call.ts";
 import type { Committed } from "./routing/failover.ts";
 import { asStreamError } from "./stream-error.ts";

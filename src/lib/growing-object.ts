@@ -1,4 +1,4 @@
-import { parseBounded } from "./bounded-json.ts";
+import { parseBounded } from "./parse-json.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { exceededBound, hasRepeatedName, isObject, scanObject, splice } from "./json.ts";
+import { exceededBound, hasRepeatedName, isObject, scanObject, splice, ownValue } from "./json.ts";
 
 function scan(text: string, names: string[]) {
   const parsed: unknown = JSON.parse(text);
@@ -81,4 +81,11 @@ test("escapes are counted up to their bound", () => {
   const bounds = { depth: 1, values: 9, perString: 1, names: 1, escapes: 2, unquoted: 99 };
   expect(exceededBound('{"a":"\\\\ \\n"}', bounds)).toBeNull();
   expect(exceededBound('{"a":"\\\\ \\n\\u0041"}', bounds)).toBe("escapes");
+});
+
+test("a table has what was put into it, and nothing that objects inherit", () => {
+  const table: Record<string, number> = Object.assign(Object.create({ inherited: 2 }), { known: 1 });
+  expect(ownValue(table, "known")).toBe(1);
+  for (const name of ["inherited", "unknown", "constructor", "toString", "__proto__"])
+    expect(ownValue(table, name)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImageOrder } from "../domain/image.ts";
 import type { UpstreamErrorKind } from "../domain/upstream-error.ts";
-import { isObject, textOf } from "../lib/json.ts";
+import { isObject, textOf, ownValue } from "../lib/json.ts";
 import { createImageUpstream, makesOneImage } from "./images/image-upstream.ts";
 import type { ReferenceRules } from "./images/reference-image.ts";
 import { wantedSize } from "./images/wanted-image.ts";
@@ -26,7 +26,6 @@ import { callJson } from "./transport/json-call.ts";
 import { readJobId, RUNNING, runJob, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { fetchEach } from "./transport/result-link.ts";
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
-import { ownValue } from "../lib/own-value.ts";
 
 const settings = z.object({
   region: z.enum(["cn", "global"]).default("cn").describe("Region of the key"),

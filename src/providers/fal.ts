@@ -1,5 +1,5 @@
 import type { UpstreamError, UpstreamErrorKind } from "../domain/upstream-error.ts";
-import { isObject, textOf } from "../lib/json.ts";
+import { isObject, textOf, ownValue } from "../lib/json.ts";
 import {
   createHostedUpstream,
   hostedSettings,
@@ -16,7 +16,6 @@ import { callJson } from "./transport/json-call.ts";
 import { probeByRefusal } from "./transport/probe.ts";
 import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
-import { ownValue } from "../lib/own-value.ts";
 
 /** The queue of fal: a job is submitted, polled until it has completed, and its result fetched by another call. */
 export const fal: Provider<HostedSettings> = {

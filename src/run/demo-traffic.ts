@@ -1,7 +1,7 @@
 import type { RequestRecord } from "../admin/usage/store-port.ts";
 import type { Settings } from "../config/index.ts";
 import { startOfSpan } from "../domain/calendar.ts";
-import { clientProgram } from "../domain/client-program.ts";
+import { clientProgram } from "../server/http-exchange.ts";
 import type { Attempt, LedgerEntry } from "../domain/ledger.ts";
 import type { Model } from "../domain/model.ts";
 import type { ChargedAmount } from "../domain/price.ts";

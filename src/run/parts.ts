@@ -36,8 +36,7 @@ import { Metrics } from "../telemetry/metrics.ts";
 import { RuntimeMetrics } from "../telemetry/runtime-metrics.ts";
 import { gatherMetrics } from "../telemetry/process-metrics.ts";
 import { OtlpExporter } from "../telemetry/otlp/exporter.ts";
-import { PromptRecorder } from "../telemetry/prompt-recorder.ts";
-import { RequestRecorder } from "../telemetry/request-recorder.ts";
+import { PromptRecorder, RequestRecorder } from "../telemetry/request-recorder.ts";
 import { TrafficCounters } from "../telemetry/traffic-counters.ts";
 
 interface ProcessParts {

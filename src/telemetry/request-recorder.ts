@@ -3,7 +3,8 @@ import type { RequestEvent } from "../domain/request-event.ts";
 import { isFailed } from "../domain/traffic.ts";
 import { causeText } from "./log.ts";
 import { counter, type MetricFamily } from "./metrics.ts";
-import { redact } from "./redaction.ts";
+import { redact, redactPersonal } from "./redaction.ts";
+import type { PromptRecord } from "../admin/prompts/schema.ts";
 
 /** The settings of recording that are in force. */
 export interface RecorderSettings {
@@ -171,4 +172,38 @@ class Allowance {
     const [oldest] = this.#left.keys();
     if (oldest !== undefined) this.#left.delete(oldest);
   }
+}
+
+/** Most prompts that wait for the database; further ones are dropped. */
+const MAX_WAITING_PROMPTS = 500;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Collects prompts and replies of organizations that log them, until they are taken for the database. */
+export class PromptRecorder {
+  #events: RequestEvent[] = [];
+
+  readonly listener = (event: RequestEvent): void => {
+    if (event.content !== null && this.#events.length < MAX_WAITING_PROMPTS) this.#events.push(event);
+  };
+
+  /** Takes at most so many records, oldest first. */
+  take(limit: number): PromptRecord[] {
+    return this.#events.splice(0, limit).flatMap(promptOf);
+  }
+}
+
+function promptOf({ id, at, organizationId, keyId, model, content }: RequestEvent): PromptRecord[] {
+  if (content === null || organizationId === null || keyId === null) return [];
+  return [
+    {
+      id,
+      at,
+      organizationId,
+      keyId,
+      model,
+      prompt: redactPersonal(content.prompt),
+      reply: redactPersonal(content.reply),
+      expiresAt: at + content.days * DAY_MS,
+    },
+  ];
 }

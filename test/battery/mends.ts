@@ -115,7 +115,7 @@ export const MENDS: readonly Mend[] = [
     attack: "H6-names",
     edits: [
       {
-        file: "src/lib/bounded-json.ts",
+        file: "src/lib/parse-json.ts",
         find: "values: 500_000,\n  perString: 4,\n  names: 50_000,",
         replace: "values: Infinity,\n  perString: 4,\n  names: Infinity,",
       },

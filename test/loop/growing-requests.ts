@@ -1,5 +1,5 @@
 import type { TextDialectName } from "../../src/dialects/name.ts";
-import { JSON_BOUNDS } from "../../src/lib/bounded-json.ts";
+import { JSON_BOUNDS } from "../../src/lib/parse-json.ts";
 
 /** Bodies of text requests, without the model, of which one kind of item grows. */
 export type Growing = Readonly<Record<string, (count: number) => object>>;

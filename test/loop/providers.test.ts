@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { UpstreamError } from "../../src/domain/upstream-error.ts";
-import { JSON_BOUNDS } from "../../src/lib/bounded-json.ts";
+import { JSON_BOUNDS } from "../../src/lib/parse-json.ts";
 import { CALLED_PROVIDERS, callsOf, MACHINE_TOKEN } from "./provider-calls.ts";
 import { threadTime } from "./thread-time.ts";
 

@@ -11,7 +11,7 @@ import { keyNames, rowOf } from "./requests.ts";
 import { decidesForAll } from "../sign-in/signed-in.ts";
 import type { ListedRequest } from "../usage/store-port.ts";
 import type { requestDetailSchema } from "../usage/schema.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { ownValue } from "../../lib/json.ts";
 
 type Detail = z.input<typeof requestDetailSchema>;
 

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { parseBounded } from "../../lib/bounded-json.ts";
+import { parseBounded } from "../../lib/parse-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { frameData, FrameSplitter } from "../../lib/sse.ts";
 import {

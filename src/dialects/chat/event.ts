@@ -1,6 +1,5 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { isObject, ownValue } from "../../lib/json.ts";
 import type { Finish, FinishReason } from "../conversation/reply.ts";
 import type { VendorReply } from "../dialect.ts";
 import {

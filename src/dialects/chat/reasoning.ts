@@ -1,4 +1,4 @@
-import { JSON_BOUNDS, parseBounded } from "../../lib/bounded-json.ts";
+import { JSON_BOUNDS, parseBounded } from "../../lib/parse-json.ts";
 import { exceededBound, isObject } from "../../lib/json.ts";
 import type { ReasoningPart } from "../conversation/request.ts";
 import { openSignature, sealSignature, type Signature } from "../conversation/signature.ts";

@@ -1,5 +1,5 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { parseBounded } from "../../lib/bounded-json.ts";
+import { parseBounded } from "../../lib/parse-json.ts";
 import { RawJson } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import type { Reply } from "./reply.ts";

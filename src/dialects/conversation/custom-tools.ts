@@ -1,4 +1,4 @@
-import { parseBounded } from "../../lib/bounded-json.ts";
+import { parseBounded } from "../../lib/parse-json.ts";
 import { GrowingObject } from "../../lib/growing-object.ts";
 import { isObject } from "../../lib/json.ts";
 import type { VendorTraits } from "../dialect.ts";

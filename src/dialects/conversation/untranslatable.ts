@@ -1,5 +1,5 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { ownValue } from "../../lib/json.ts";
 import type { Conversation } from "./request.ts";
 
 /**

@@ -1,7 +1,6 @@
 import type { FeatureUse } from "../../domain/feature.ts";
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { isObject, ownValue } from "../../lib/json.ts";
 import type { Finish } from "../conversation/reply.ts";
 import type { CacheControl } from "../conversation/request.ts";
 import { knownNames, refuseCaseVariants } from "../fields.ts";

@@ -1,7 +1,6 @@
 import type { GatewayError } from "../../domain/gateway-error.ts";
 import { UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { isObject } from "../../lib/json.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { isObject, ownValue } from "../../lib/json.ts";
 
 /** The body of an error on messages. The body for a missing key or a blocked address has no top-level `type`. */
 type MessagesErrorBody =

@@ -1,5 +1,5 @@
 import { isStandardTier } from "../../domain/feature.ts";
-import { exactMember } from "../../lib/exact-json.ts";
+import { exactMember } from "../../lib/parse-json.ts";
 import { isObject, scanArray } from "../../lib/json.ts";
 import type { Conversation, OutputFormat, TextPart, Turn } from "../conversation/request.ts";
 import { readOwnNames, untranslatable } from "../conversation/untranslatable.ts";

@@ -1,4 +1,4 @@
-import { parseBounded } from "../../lib/bounded-json.ts";
+import { parseBounded } from "../../lib/parse-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { RawJson } from "../../lib/json-edit.ts";
 import type {

@@ -3,7 +3,7 @@ import { featureNamed, type FeatureUse, isStandardTier } from "../../domain/feat
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { snakeCase } from "../../lib/casing.ts";
 import { isStreamedObject, type StreamedJson, type StreamedObject } from "../../lib/json-spool.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { ownValue } from "../../lib/json.ts";
 import { untranslatable } from "../conversation/untranslatable.ts";
 
 /** A field that is present, and its name in the body. */

@@ -1,5 +1,5 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { isObject, textOf } from "../../lib/json.ts";
+import { isObject, textOf, ownValue } from "../../lib/json.ts";
 import {
   collectReply,
   type Finish,
@@ -14,7 +14,6 @@ import { parseResponse } from "./forward.ts";
 import { readUsage } from "./usage.ts";
 import { reportedFailure } from "./error.ts";
 import { parseVendorObject } from "../sse/vendor-frames.ts";
-import { ownValue } from "../../lib/own-value.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

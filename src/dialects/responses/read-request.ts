@@ -1,5 +1,5 @@
 import { isStandardTier } from "../../domain/feature.ts";
-import { exactMember } from "../../lib/exact-json.ts";
+import { exactMember } from "../../lib/parse-json.ts";
 import { isObject } from "../../lib/json.ts";
 import { readEffort } from "../conversation/reasoning.ts";
 import type { Conversation, OutputFormat, TextPart } from "../conversation/request.ts";

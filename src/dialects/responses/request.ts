@@ -1,7 +1,6 @@
 import type { Feature, FeatureUse } from "../../domain/feature.ts";
 import { GatewayError } from "../../domain/gateway-error.ts";
-import { isObject, type JsonSpan } from "../../lib/json.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { isObject, type JsonSpan, ownValue } from "../../lib/json.ts";
 import type { TextPayload, TextRequest } from "../dialect.ts";
 import {
   boolean,

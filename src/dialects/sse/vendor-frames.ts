@@ -1,6 +1,6 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
 import { VENDOR_NAMES } from "../../domain/vendor-names.ts";
-import { JsonBoundError, parseBounded } from "../../lib/bounded-json.ts";
+import { JsonBoundError, parseBounded } from "../../lib/parse-json.ts";
 import { removeMember } from "../../lib/json-edit.ts";
 import { isObject } from "../../lib/json.ts";
 import { FrameSplitter } from "../../lib/sse.ts";

@@ -6,7 +6,7 @@ import { type ImageModel, referenceLimit } from "../../domain/model.ts";
 import type { ImagePrice } from "../../domain/price.ts";
 import { priceTier, resolveSize } from "../../domain/size.ts";
 import type { SizeTier } from "../../domain/usage.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { ownValue } from "../../lib/json.ts";
 import type { Core } from "../core.ts";
 import { noPrice, requirePrice } from "../metering/price.ts";
 import type { RequestContext } from "../request-context.ts";

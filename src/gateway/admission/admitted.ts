@@ -6,7 +6,7 @@ import { sumTokens, type TokenUsage, type Usage } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { Core } from "../core.ts";
 import type { Hold } from "../metering/budget-leases.ts";
-import { chargeEntry } from "../metering/entry.ts";
+import { chargeEntry } from "../metering/billing.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { DetachableSignal } from "../routing/call.ts";
 import type { LimitGrant } from "./limit-grant.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ObservedUsage } from "../../domain/usage.ts";
-import { UsageEstimator, type CountTokens } from "./usage-estimator.ts";
+import { UsageEstimator, type CountTokens } from "./usage-policy.ts";
 
 const BOUNDS = { estimatedInput: 100, maxInput: 10_000, maxVisible: 10_000, maxOutput: 10_000, maxUses: {} };
 const PROMPT = { text: "prompt", share: 1, otherTokens: 5 };

@@ -1,6 +1,6 @@
 import type { ByteStream, ReadResult } from "../byte-stream.ts";
 import { GrowingBuffer } from "../growing-buffer.ts";
-import { ownValue } from "../own-value.ts";
+import { ownValue } from "../json.ts";
 
 /** Bytes of a body that may wait for their reader; beyond them the connection is paused. */
 const MAX_WAITING_BYTES = 256 * 1024;

@@ -1,4 +1,4 @@
-import { parseBounded } from "../../lib/bounded-json.ts";
+import { parseBounded } from "../../lib/parse-json.ts";
 import type { ByteStream } from "../../lib/byte-stream.ts";
 import { saneCount } from "../../domain/usage.ts";
 import { isObject, textOf } from "../../lib/json.ts";

@@ -1,4 +1,4 @@
-import { parseBounded } from "../../lib/bounded-json.ts";
+import { parseBounded } from "../../lib/parse-json.ts";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { isObject } from "../../lib/json.ts";

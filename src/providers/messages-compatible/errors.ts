@@ -1,9 +1,8 @@
 import { kindOfType, saysTooLong } from "../../dialects/messages/index.ts";
 import { mayBeTooLong } from "../../dialects/openai-error-codes.ts";
 import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
-import { isObject, textOf } from "../../lib/json.ts";
+import { isObject, textOf, ownValue } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
-import { ownValue } from "../../lib/own-value.ts";
 
 /**
  * Kinds of limits that do not end by waiting (Anthropic API, "Errors"): they come with the type of a mere rate limit.

@@ -1,4 +1,4 @@
-import { parseBounded } from "../../lib/bounded-json.ts";
+import { parseBounded } from "../../lib/parse-json.ts";
 import { withoutReasoning } from "../../dialects/responses/forward.ts";
 import type { TextCall, TextResponse, TextUpstream } from "../../gateway/upstreams.ts";
 import { isObject } from "../../lib/json.ts";

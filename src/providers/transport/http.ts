@@ -1,5 +1,5 @@
 import { UpstreamError } from "../../domain/upstream-error.ts";
-import { JsonBoundError, parseBounded } from "../../lib/bounded-json.ts";
+import { JsonBoundError, parseBounded } from "../../lib/parse-json.ts";
 import type { ByteStream } from "../../lib/byte-stream.ts";
 import { type Cancellation, signalOf, yieldAfter, yieldToEventLoop } from "../../lib/waiting.ts";
 import { GrowingBuffer } from "../../lib/growing-buffer.ts";

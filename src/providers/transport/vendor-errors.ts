@@ -1,4 +1,4 @@
-import { parseBounded } from "../../lib/bounded-json.ts";
+import { parseBounded } from "../../lib/parse-json.ts";
 import { KINDS_BY_REQUEST, UpstreamError, type UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { isObject, textOf } from "../../lib/json.ts";
 import { type Classify, type ResponseHeaders } from "./http.ts";

@@ -2,7 +2,7 @@ import type { ImageOrder, ImageReply, ResolvedSize } from "../../domain/image.ts
 import { resolveSize } from "../../domain/size.ts";
 import type { ImageTokens } from "../../domain/usage.ts";
 import type { ImageUpstream } from "../../gateway/upstreams.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { ownValue } from "../../lib/json.ts";
 import type { FairSemaphore, Semaphore } from "../../lib/semaphore.ts";
 import { countTokens } from "../text/tokens.ts";
 import { encodePicture } from "./codec.ts";

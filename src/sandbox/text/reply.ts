@@ -3,8 +3,7 @@ import { composeAnswer, topicOf } from "./answer.ts";
 import type { Conversation, Tool } from "./conversation.ts";
 import { sampleSchema } from "./schema-sample.ts";
 import { countTokens, splitTokens } from "./tokens.ts";
-import { isObject } from "../../lib/json.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { isObject, ownValue } from "../../lib/json.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /** A complete reply, composed before its first byte is sent. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ownValue } from "../../lib/own-value.ts";
+import { ownValue } from "../../lib/json.ts";
 import { IS_BUILT, programFolder } from "../../lib/program-files.ts";
 import {
   acceptsGzip,

@@ -9,7 +9,7 @@ import {
 import { GatewayError } from "../../domain/gateway-error.ts";
 import { DeadlineTimer } from "../../lib/deadline-timer.ts";
 import { detachBuffer } from "../../lib/detach-buffer.ts";
-import { ownValue } from "../../lib/own-value.ts";
+import { ownValue } from "../../lib/json.ts";
 import { yieldToEventLoop } from "../../lib/waiting.ts";
 import type { AuthenticatedExchange } from "../http-exchange.ts";
 import { type QuotaShare, ResourceQuota } from "./resource-quota.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { anEntry } from "../../../test/contracts/storage-harness.ts";
 import type { JournalRecord } from "../../gateway/metering/stores.ts";
-import { segmentRefcounts } from "./segment-refcounts.ts";
+import { segmentRefcounts } from "./shipper.ts";
 
 function aRecord(type: JournalRecord["type"], id: string): JournalRecord {
   return { type, entry: anEntry(id, 0n) };

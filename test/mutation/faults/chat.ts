@@ -130,7 +130,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "a large number of a tool's schema is changed by translation",
-    file: "src/lib/exact-json.ts",
+    file: "src/lib/parse-json.ts",
     find: "return span ? parseExactly(text.slice(span.start, span.end)) : parsed[name];",
     replace: "return parsed[name];",
     tests: ["src/dialects/exact-schemas.test.ts"],
@@ -186,7 +186,7 @@ export const CHAT_FAULTS: readonly Fault[] = [
   },
   {
     name: "answers of vendors are parsed without bounds",
-    file: "src/lib/bounded-json.ts",
+    file: "src/lib/parse-json.ts",
     find: "if (exceeded) throw new JsonBoundError(exceeded);",
     replace: "void exceeded;",
     tests: ["test/loop/providers.test.ts"],

@@ -3,7 +3,7 @@ import type { Fault } from "../fault.ts";
 const JOURNAL = "src/storage/journal/journal.ts";
 const SEGMENTS = "src/storage/journal/segments.ts";
 const LINE = "src/storage/journal/record-line.ts";
-const REFCOUNTS = "src/storage/journal/segment-refcounts.ts";
+const REFCOUNTS = "src/storage/journal/shipper.ts";
 const SHIPPER = "src/storage/journal/shipper.ts";
 const POSTING = "src/storage/journal/posting.ts";
 const THREAD = "src/storage/thread/called-thread.ts";

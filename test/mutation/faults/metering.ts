@@ -1,7 +1,7 @@
 import type { Fault } from "../fault.ts";
 
 const BILLING = "src/gateway/metering/billing.ts";
-const ENTRY = "src/gateway/metering/entry.ts";
+const ENTRY = "src/gateway/metering/billing.ts";
 const POLICY = "src/gateway/metering/usage-policy.ts";
 const CEILING = "src/gateway/metering/text-ceiling.ts";
 const LEASES = "src/gateway/metering/budget-leases.ts";
@@ -10,7 +10,7 @@ const LEASE_TABLE = "src/gateway/metering/lease-table.ts";
 const EXHAUSTION = "src/gateway/metering/exhaustion-cache.ts";
 
 const billing = ["src/gateway/metering/billing.test.ts"];
-const entry = ["src/gateway/metering/entry.test.ts"];
+const entry = ["src/gateway/metering/charge-entry.test.ts"];
 const policy = ["src/gateway/metering/usage-policy.test.ts"];
 const METER = "src/dialects/stream-meter.ts";
 const streams = [

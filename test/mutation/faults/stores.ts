@@ -36,10 +36,10 @@ export const STORE_FAULTS: readonly Fault[] = [
   },
   {
     name: "callers fill the sums of usage with names of their own",
-    file: "src/domain/client-program.ts",
+    file: "src/server/http-exchange.ts",
     find: `?? "other"`,
     replace: "?? named",
-    tests: ["src/domain/client-program.test.ts"],
+    tests: ["src/server/client-program.test.ts"],
   },
   {
     name: "an outcome is kept no longer than a claim",

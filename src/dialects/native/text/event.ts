@@ -1,6 +1,5 @@
 import { UpstreamError, type UpstreamErrorKind } from "../../../domain/upstream-error.ts";
-import { isObject } from "../../../lib/json.ts";
-import { ownValue } from "../../../lib/own-value.ts";
+import { isObject, ownValue } from "../../../lib/json.ts";
 import type { SizedText } from "../../stream-meter.ts";
 import { parseVendorObject } from "../../sse/vendor-frames.ts";
 

@@ -1,5 +1,5 @@
 import type { StreamedObject } from "../../../lib/json-spool.ts";
-import { ownValue } from "../../../lib/own-value.ts";
+import { ownValue } from "../../../lib/json.ts";
 import type {
   AssistantPart,
   MediaSource,

@@ -1,7 +1,6 @@
 import { UpstreamError } from "../../../domain/upstream-error.ts";
-import { parseExactly } from "../../../lib/exact-json.ts";
-import { isObject } from "../../../lib/json.ts";
-import { ownValue } from "../../../lib/own-value.ts";
+import { parseExactly } from "../../../lib/parse-json.ts";
+import { isObject, ownValue } from "../../../lib/json.ts";
 import {
   collectReply,
   type FinishReason,

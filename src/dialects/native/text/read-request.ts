@@ -1,4 +1,4 @@
-import { parseAroundObjects } from "../../../lib/exact-json.ts";
+import { parseAroundObjects } from "../../../lib/parse-json.ts";
 import { isStreamedObject, type StreamedObject } from "../../../lib/json-spool.ts";
 import { OpenTurns } from "../../conversation/open-turns.ts";
 import { readEffort, type Reasoning } from "../../conversation/reasoning.ts";

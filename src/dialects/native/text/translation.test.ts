@@ -7,7 +7,7 @@ import {
   type LawfulDialect,
 } from "../../../../test/support/text-laws.ts";
 import { INPUT_CATEGORIES, sumTokens } from "../../../domain/usage.ts";
-import { parseExactly } from "../../../lib/exact-json.ts";
+import { parseExactly } from "../../../lib/parse-json.ts";
 import { chat, readRequest as readChat } from "../../chat/index.ts";
 import { CustomToolsAsFunctions } from "../../conversation/custom-tools.ts";
 import type { Reply } from "../../conversation/reply.ts";

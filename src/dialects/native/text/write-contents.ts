@@ -12,7 +12,7 @@ import type {
 } from "../../conversation/request.ts";
 import { untranslatable } from "../../conversation/untranslatable.ts";
 import { UNCHECKED } from "./read-parts.ts";
-import { ownValue } from "../../../lib/own-value.ts";
+import { ownValue } from "../../../lib/json.ts";
 
 export interface Content {
   role: "user" | "model";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { clientProgram } from "./client-program.ts";
+import { clientProgram } from "./http-exchange.ts";
 
 test.each([
   ["OpenAI/JS 7.55.0", "OpenAI JavaScript"],

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { marginOf, type Attempt } from "../../domain/ledger.ts";
 import type { ImagePrice } from "../../domain/price.ts";
 import type { ImageUsage, TokenUsage } from "../../domain/usage.ts";
-import { chargeEntry, type ChargeFacts } from "./entry.ts";
+import { chargeEntry, type ChargeFacts } from "./billing.ts";
 import { BudgetLease } from "./budget-lease.ts";
 import { NO_HOLD } from "./budget-leases.ts";
 
