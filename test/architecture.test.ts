@@ -78,7 +78,7 @@ const FENCES: readonly { what: RegExp; where: RegExp; name: string }[] = [
     name: "timers",
     what: /\bset(?:Timeout|Interval)\(|\bBun\.sleep\(|from "node:timers/,
     where:
-      /^lib\/(?:waiting|deadline-timer|token-counter\/index|spool\/file-pool)\.ts$|^console\/|^storage\/database\/sqlite-upkeep-thread\.ts$/,
+      /^lib\/(?:waiting|deadline-timer|token-counter\/index|spool\/file)\.ts$|^console\/|^storage\/database\/sqlite-upkeep-thread\.ts$/,
   },
   { name: "the wire's money words", what: /\bparseFloat\b/, where: /^$/ },
 ];
@@ -114,13 +114,10 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "console/texts/zh/index.ts",
   // Loaded once the runtime has its variables.
   "main.ts",
-  "gateway/metering/keyed-mutex.ts",
   // A format each.
   "imaging/headers/bmp.ts",
-  "imaging/headers/tiff.ts",
   "imaging/profiles.ts",
   "jobs/retention.ts",
-  "lib/spool/sweep.ts",
   // Routes of one endpoint each.
   "server/endpoints/stored-responses.ts",
   "sandbox/index.ts",

@@ -1,5 +1,5 @@
 import type { TextPayload } from "../dialects/dialect.ts";
-import { reasoningControl } from "../dialects/reasoning-control.ts";
+import { reasoningControl } from "../dialects/conversation/hints.ts";
 import { forward, textDialect, translate } from "../dialects/text.ts";
 import { promptText } from "../dialects/prompt-text.ts";
 import type { Target, Timeouts } from "../domain/channel.ts";

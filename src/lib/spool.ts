@@ -1,12 +1,11 @@
 import { detachBuffer } from "./detach-buffer.ts";
-import { SpoolFile, type SpoolContext } from "./spool/file.ts";
+import { SpoolFile, type SpoolContext, type FilePool } from "./spool/file.ts";
 import { nameSpoolFile, newSpoolTag } from "./spool/name.ts";
-import type { FilePool } from "./spool/file-pool.ts";
 
 export { SpoolFile } from "./spool/file.ts";
 export { spoolPathOf } from "./spool/name.ts";
-export { FilePool } from "./spool/file-pool.ts";
-export { sweepSpool } from "./spool/sweep.ts";
+export { FilePool } from "./spool/file.ts";
+export { sweepSpool } from "./spool/name.ts";
 
 /** Counts what a spool writes, and may refuse it. */
 export interface SpoolAccount {

@@ -5,7 +5,6 @@ import { DependencyError } from "../dependency-error.ts";
 import type { BudgetStore, Granted } from "./stores.ts";
 import { beginCall, holdOf, unreserve, type BudgetLease, type Reserve } from "./budget-lease.ts";
 import { ExhaustionCache, exhaustionOf, type Exhaustion, type BudgetRefusal } from "./exhaustion-cache.ts";
-import { KeyedMutex } from "./keyed-mutex.ts";
 import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
 /** Time for which the store is not called after a failed call. */
@@ -218,4 +217,43 @@ export class BudgetLeases {
 
 function larger(one: Nanos, other: Nanos): Nanos {
   return one > other ? one : other;
+}
+
+/**
+ * Runs requests to the store about one budget one after another, so that the first may acquire for those behind it.
+ * Different budgets do not wait for each other.
+ */
+export class KeyedMutex {
+  readonly #queues = new Map<string, Queue>();
+
+  /** Runs the work when its turn comes. `waiting` returns the amount that the requests behind it need. */
+  async run<Result>(
+    budget: string,
+    amount: Nanos,
+    work: (waiting: () => Nanos) => Promise<Result>,
+  ): Promise<Result> {
+    const queue = this.#queues.get(budget) ?? { last: Promise.resolve(), waiting: 0n, length: 0 };
+    this.#queues.set(budget, queue);
+    const before = queue.last;
+    const { promise, resolve: leave } = Promise.withResolvers<void>();
+    queue.last = promise;
+    queue.length += 1;
+    queue.waiting += amount;
+    await before;
+    queue.waiting -= amount;
+    try {
+      return await work(() => queue.waiting);
+    } finally {
+      queue.length -= 1;
+      if (queue.length === 0) this.#queues.delete(budget);
+      leave();
+    }
+  }
+}
+
+interface Queue {
+  /** Resolves when the work of the last request is done; never rejects. */
+  last: Promise<void>;
+  waiting: Nanos;
+  length: number;
 }

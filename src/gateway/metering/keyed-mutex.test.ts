@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
-import { KeyedMutex } from "./keyed-mutex.ts";
+import { KeyedMutex } from "./budget-leases.ts";
 
 test("work on one budget never overlaps, also for requests that come while others wait", async () => {
   const mutex = new KeyedMutex();

@@ -6,7 +6,7 @@ import {
   textAt,
   UnreadableImageError,
 } from "../header-reader.ts";
-import { exifIn, MAX_EXIF_READ, readOrientation } from "./exif.ts";
+import { exifIn, MAX_EXIF_READ, readOrientation } from "./tiff.ts";
 
 /**
  * JPEG: skips the segments up to the first scan. The frame header has the size; the first Exif with an orientation,

@@ -6,7 +6,7 @@ import {
   textAt,
   UnreadableImageError,
 } from "../header-reader.ts";
-import { exifIn, MAX_EXIF_READ, readOrientation } from "./exif.ts";
+import { exifIn, MAX_EXIF_READ, readOrientation } from "./tiff.ts";
 
 /**
  * PNG: `IHDR` has size and colour type; `tRNS` (transparency) and `acTL` (animation) precede the first `IDAT`;

@@ -6,7 +6,7 @@ import {
   textAt,
   UnreadableImageError,
 } from "../header-reader.ts";
-import { exifIn, MAX_EXIF_READ, readOrientation } from "./exif.ts";
+import { exifIn, MAX_EXIF_READ, readOrientation } from "./tiff.ts";
 
 /**
  * WebP: lossy (`VP8 `), lossless (`VP8L`) or extended (`VP8X`), the last with a canvas that must agree with the

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
+import { systemClock } from "../clock.ts";
+import { readdir, rm, stat } from "node:fs/promises";
 
 const NAME = /^(?:spool|spare)-([0-9a-f]{16})-(\d+)-([0-9a-f]{16})-\d+-[0-9a-f]{16}$/;
 const HOST_TAG = Bun.hash(hostname()).toString(16).padStart(16, "0");
@@ -32,7 +34,7 @@ export function namePooledFile(name: string): string {
 }
 
 /** Reads the process that created a file from its name; null for other files. */
-export function ownerOf(name: string): { isOwn: boolean; isOwnHost: boolean; processId: number } | null {
+function ownerOf(name: string): { isOwn: boolean; isOwnHost: boolean; processId: number } | null {
   const [, hostTag, processId, processTag] = NAME.exec(name) ?? [];
   if (processId === undefined) return null;
   return {
@@ -40,4 +42,37 @@ export function ownerOf(name: string): { isOwn: boolean; isOwnHost: boolean; pro
     isOwnHost: hostTag === HOST_TAG,
     processId: Number(processId),
   };
+}
+
+const ORPHAN_AGE_MS = 24 * 60 * 60 * 1000;
+
+/** Removes the temporary files of ended processes and returns their number. Call it once at start. */
+export async function sweepSpool(directory: string, now = systemClock.now()): Promise<number> {
+  const names = await readdir(directory).catch(() => []);
+  let removed = 0;
+  for (const name of names) {
+    const path = join(directory, name);
+    if (!(await isOrphan(name, path, now))) continue;
+    await rm(path, { force: true });
+    removed += 1;
+  }
+  return removed;
+}
+
+/** Process ids are valid on their own host only; files of other hosts are orphans by their age. */
+async function isOrphan(name: string, path: string, now: number): Promise<boolean> {
+  const owner = ownerOf(name);
+  if (!owner || owner.isOwn) return false;
+  if (owner.isOwnHost && !isRunningElsewhere(owner.processId)) return true;
+  const found = await stat(path).catch(() => null);
+  return found !== null && now - found.mtimeMs > ORPHAN_AGE_MS;
+}
+
+function isRunningElsewhere(processId: number): boolean {
+  if (processId === process.pid) return false;
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }

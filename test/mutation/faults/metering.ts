@@ -618,7 +618,7 @@ export const METERING_FAULTS: readonly Fault[] = [
   },
   {
     name: "requests that wait for the store are forgotten by who comes later",
-    file: "src/gateway/metering/keyed-mutex.ts",
+    file: "src/gateway/metering/budget-leases.ts",
     find: "if (queue.length === 0) this.#queues",
     replace: "this.#queues",
     tests: ["src/gateway/metering/keyed-mutex.test.ts"],

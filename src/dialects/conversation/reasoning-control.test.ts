@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { ReasoningControl } from "../domain/model.ts";
-import type { TextDialectName } from "./name.ts";
-import { reasoningControl } from "./reasoning-control.ts";
+import type { ReasoningControl } from "../../domain/model.ts";
+import type { TextDialectName } from "../name.ts";
+import { reasoningControl } from "./hints.ts";
 
 test.each<[TextDialectName, string, ReasoningControl | undefined, ReasoningControl | undefined]>([
   // The vendor's model decides, whatever the model of the gateway is called or has in its record.
