@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { dirname, join, relative, resolve } from "node:path";
+import { stripped } from "./support/stripped-source.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 
@@ -124,6 +125,8 @@ const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
   "storage/database/wal-file.ts",
   "storage/live-processes.ts",
 ]);
+/** Casts in the sources. The number only shrinks: one is written directly after the check that makes it true. */
+const MAX_CASTS = 80;
 /** Tables and generated types may be long. */
 const LONG_BY_NATURE = /\.(?:table|generated)\.ts$/;
 
@@ -192,6 +195,16 @@ describe("architecture", () => {
     expect([...KNOWN_CRUMBS].filter((path) => !isCrumb.has(path))).toEqual([]);
   });
 
+  test("casts do not become more", () => {
+    const casts = sources.flatMap(castsOf);
+    expect(casts.length <= MAX_CASTS ? [] : casts).toEqual([]);
+    const cast = source(
+      "lib/a.ts",
+      'import { a as b } from "./b.ts";\nconst c = d as Text; // as Text\nconst e = [] as const;',
+    );
+    expect(castsOf(cast)).toEqual(["lib/a.ts: as Text"]);
+  });
+
   test("the fences catch what they forbid", () => {
     const caught = (text: string, path: string) =>
       FENCES.filter(({ what, where }) => !where.test(path) && what.test(text)).map(({ name }) => name);
@@ -206,7 +219,6 @@ describe("architecture", () => {
   });
 
   test("the rules of names and short files catch what they forbid", () => {
-    const source = (path: string, text: string, imports: string[] = []): Source => ({ path, text, imports });
     const named = [
       source("lib/a.ts", "export interface Span {}"),
       source("domain/a.ts", "export type Span = 1;"),
@@ -238,6 +250,16 @@ describe("architecture", () => {
     expect(siblingImports({ path: "dialects/text.ts", text: "", imports })).toEqual([]);
   });
 });
+
+function source(path: string, text: string, imports: string[] = []): Source {
+  return { path, text, imports };
+}
+
+/** Casts of a file, `as const` and names of imports not among them. */
+function castsOf({ path, text }: Source): string[] {
+  const code = stripped(text).replace(/^(?:import|export)\b[^;(=]*;/gm, "");
+  return [...code.matchAll(/ as (?!const\b)([\w[{(]+)/g)].map(([, type]) => `${path}: as ${type}`);
+}
 
 /** Types of one name outside of dialects, which mirror each other. */
 function equalTypeNames(all: readonly Source[]): string[] {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join, resolve } from "node:path";
+import { stripped } from "./support/stripped-source.ts";
 
 /*
  * Terms of an earlier vocabulary that were replaced by the field's own. None may return as an identifier or as the
@@ -181,17 +182,5 @@ function replacementOf(name: string): string | undefined {
 
 /** Identifiers outside of strings and comments; those in `${…}` of a template count. Members after a dot do not. */
 function identifiersOf(source: string): Set<string> {
-  return new Set([...strip(source).matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*/g)].map(([name]) => name));
-}
-
-/** Blanks comments, strings and regular expressions, but for the expressions inside of templates. */
-function strip(source: string): string {
-  const pattern =
-    /\/\/.*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;
-  return source.replace(pattern, (match) => {
-    if (!match.startsWith("`")) return " ";
-    return [...match.matchAll(/\$\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/g)]
-      .map(([, code]) => strip(code ?? ""))
-      .join(" ; ");
-  });
+  return new Set([...stripped(source).matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*/g)].map(([name]) => name));
 }

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import { readShippedModels, readYaml, writeYaml } from "../config/index.ts";
 import type { CommandContext } from "./context.ts";
-import { ImportDraft, type Sections } from "./imports/draft.ts";
+import { ImportDraft } from "./imports/draft.ts";
 import { importLiteLlm } from "./imports/litellm.ts";
 import { importNewApi } from "./imports/new-api.ts";
 import { importPortkey } from "./imports/portkey.ts";
 import { SourceFiles } from "./imports/source-files.ts";
 import { readInputFile } from "./options.ts";
+import { entriesOf } from "../lib/json.ts";
 
 type Importer = (draft: ImportDraft, files: SourceFiles, env: NodeJS.Dict<string>) => void;
 
@@ -60,10 +61,7 @@ async function readDocument(path: string): Promise<unknown> {
 function merge(yaml: string, draft: ImportDraft): string {
   const present = Object(readYaml(yaml).value) as Record<string, Record<string, unknown> | null>;
   const merged = { ...present };
-  for (const [section, items] of Object.entries(draft.sections) as [
-    keyof Sections,
-    Record<string, unknown>,
-  ][]) {
+  for (const [section, items] of entriesOf(draft.sections)) {
     const known = present[section] ?? {};
     for (const id of Object.keys(items))
       if (Object.hasOwn(known, id)) draft.note(`${section}.${id}`, "stays as it is here");

@@ -8,6 +8,7 @@ import { formatPath } from "../lib/schema-problems.ts";
 import { didYouMean } from "../lib/suggest.ts";
 import type { CompleteModel } from "./model-schema.ts";
 import type { ReportProblem } from "./problems.ts";
+import { entriesOf } from "../lib/json.ts";
 
 /** Returns the price of a model's entry as a row that applies to everyone at all times. */
 export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow {
@@ -15,8 +16,8 @@ export function toPriceRow(price: NonNullable<CompleteModel["price"]>): PriceRow
   const row = { currency, source: "default", effectiveFrom: 0, effectiveUntil: null } as const;
   if ("per_image" in price) {
     const perImage: Partial<Record<SizeTier, Record<string, Nanos>>> = {};
-    for (const [tier, amounts] of Object.entries(price.per_image))
-      perImage[tier as SizeTier] = Object.fromEntries(
+    for (const [tier, amounts] of entriesOf(price.per_image))
+      perImage[tier] = Object.fromEntries(
         Object.entries(amounts).map(([key, value]) => [key, parseNanos(value)]),
       );
     return { ...row, unit: "image", perImage };

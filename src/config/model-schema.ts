@@ -1,13 +1,8 @@
 import { z } from "zod";
-import {
-  FEATURES,
-  isCountedFeature,
-  PRICEABLE_FEATURES,
-  UNCOUNTED,
-  type Feature,
-} from "../domain/feature.ts";
+import { FEATURES, isCountedFeature, PRICEABLE_FEATURES, UNCOUNTED } from "../domain/feature.ts";
 import { REASONING_CONTROLS } from "../domain/model.ts";
 import { isPlainName, NOT_PLAIN } from "../lib/plain-name.ts";
+import { entriesOf } from "../lib/json.ts";
 
 /**
  * The form of models in YAML, in the shipped catalogue and in the configuration file. An entry may leave fields to
@@ -209,8 +204,8 @@ function checkLongContext({ per_million, long_context }: TextPrice, context: z.R
 }
 
 function checkUses({ per_use = {} }: { per_use?: UsePrices | undefined }, context: z.RefinementCtx): void {
-  for (const [name, amount] of Object.entries(per_use))
-    if (!/^[0.]+$/.test(amount) && !isCountedFeature(name as Feature))
+  for (const [name, amount] of entriesOf(per_use))
+    if (!/^[0.]+$/.test(amount) && !isCountedFeature(name))
       context.addIssue({ code: "custom", path: ["per_use", name], message: UNCOUNTED });
 }
 

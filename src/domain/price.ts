@@ -1,5 +1,5 @@
 import { divideHalfUp, type Nanos } from "../lib/money.ts";
-import { ownValue } from "../lib/json.ts";
+import { ownValue, entriesOf } from "../lib/json.ts";
 import { type Feature, isBilledFeature } from "./feature.ts";
 import {
   INPUT_CATEGORIES,
@@ -147,8 +147,8 @@ function resolveImagePrice(currency: string, rows: readonly PriceRow[]): ImagePr
   const perImage: Partial<Record<SizeTier, Record<string, Rate>>> = {};
   for (const row of rows) {
     if (row.unit !== "image") continue;
-    for (const [tier, amounts] of Object.entries(row.perImage)) {
-      const cells = (perImage[tier as SizeTier] ??= {});
+    for (const [tier, amounts] of entriesOf(row.perImage)) {
+      const cells = (perImage[tier] ??= {});
       // `*` of a stronger row covers every quality, so weaker rows add nothing to this tier.
       if (Object.hasOwn(cells, "*")) continue;
       for (const [quality, amount] of Object.entries(amounts))
@@ -163,8 +163,7 @@ function resolveTokenPrice(currency: string, rows: readonly PriceRow[]): TokenPr
   const perUse: Partial<Record<Feature, Rate>> = {};
   for (const row of rows) {
     if (row.unit !== "token") continue;
-    for (const [feature, amount] of Object.entries(row.perUse ?? {}))
-      perUse[feature as Feature] ??= rateOf(row, amount);
+    for (const [feature, amount] of entriesOf(row.perUse ?? {})) perUse[feature] ??= rateOf(row, amount);
     for (const category of TOKEN_CATEGORIES) {
       const amount = row.perMillion[category];
       if (amount !== undefined) perMillion[category] ??= tokenRateOf(row, category, amount);
@@ -245,10 +244,10 @@ function tokenLines(price: TokenPrice, usage: TokenUsage): ChargeLine[] | undefi
     const unitPrice = amountAt(rate, inputTokens);
     lines.push({ what, quantity, rate, unitPrice, per: 1_000_000, millionths: BigInt(quantity) * unitPrice });
   }
-  for (const [name, count] of Object.entries(usage.uses ?? {})) {
-    const rate = price.perUse?.[name as Feature];
-    if (rate) lines.push(useLine(name as Feature, count, rate));
-    else if (count > 0 && isBilledFeature(name as Feature)) return undefined;
+  for (const [name, count] of entriesOf(usage.uses ?? {})) {
+    const rate = price.perUse?.[name];
+    if (rate) lines.push(useLine(name, count, rate));
+    else if (count > 0 && isBilledFeature(name)) return undefined;
   }
   return lines;
 }

@@ -262,3 +262,26 @@ function trimmed(text: string, from: number, to: number): JsonSpan {
 export function ownValue<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
+
+/** `Object.entries` with the type of the keys, for a record that has no others. */
+export function entriesOf<Key extends string, Value>(
+  record: Readonly<Partial<Record<Key, Value>>>,
+): [Key, Value][] {
+  return Object.entries(record) as [Key, Value][];
+}
+
+/** Returns a record with a value for each key. */
+export function recordFrom<Key extends string, Value>(
+  keys: readonly Key[],
+  valueOf: (key: Key) => Value,
+): Record<Key, Value> {
+  return Object.fromEntries(keys.map((key) => [key, valueOf(key)])) as Record<Key, Value>;
+}
+
+/** True for a name that a table has as its own. */
+export function isKeyOf<Key extends string>(
+  table: Readonly<Record<Key, unknown>>,
+  name: string,
+): name is Key {
+  return Object.hasOwn(table, name);
+}

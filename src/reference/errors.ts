@@ -3,6 +3,7 @@ import { GatewayError } from "../domain/gateway-error.ts";
 import { errorResponse } from "../server/respond.ts";
 import type { ErrorFamily } from "../server/routes.ts";
 import { code, type ReferencePage, sentence, table } from "./page.ts";
+import { entriesOf } from "../lib/json.ts";
 
 const FAMILIES: Readonly<Record<ErrorFamily, string>> = {
   chat: "Chat, completions and embeddings (OpenAI)",
@@ -15,8 +16,8 @@ const FAMILIES: Readonly<Record<ErrorFamily, string>> = {
 
 /** Every error code, and the body of an error in each protocol. */
 export async function errorsPage(): Promise<ReferencePage> {
-  const codes = Object.entries(ERROR_CODES);
-  const shapes = await Promise.all(Object.keys(FAMILIES).map((family) => shapeOf(family as ErrorFamily)));
+  const codes = entriesOf(ERROR_CODES);
+  const shapes = await Promise.all(entriesOf(FAMILIES).map(([family]) => shapeOf(family)));
   const rows = codes.map(([name, { status }]) => [`[${code(name)}](#${name.toLowerCase()})`, String(status)]);
   return {
     name: "errors",
@@ -46,7 +47,7 @@ A stream that fails after its first content ends with the error event of [its pr
 
 ## Codes
 
-${codes.map(([name, declared]) => sectionOf(name as ErrorCode, declared)).join("\n\n")}
+${codes.map(([name, declared]) => sectionOf(name, declared)).join("\n\n")}
 
 ## Without a code
 

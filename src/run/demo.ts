@@ -15,6 +15,7 @@ import { openStores } from "../storage/index.ts";
 import { TrafficCounters } from "../telemetry/traffic-counters.ts";
 import { type DemoCaller, type PriceOf, trafficOf } from "./demo-traffic.ts";
 import { databaseOf, makeDataFolder } from "./stores.ts";
+import { entriesOf } from "../lib/json.ts";
 
 const BATCH = 500;
 
@@ -105,9 +106,9 @@ async function isInUse({ ledger, organizations, keys }: OperationContext["store"
 
 async function makeCallers(context: OperationContext): Promise<DemoCaller[]> {
   const budgets = new Map<string, string>();
-  for (const [id, name] of Object.entries(ORGANIZATIONS)) {
+  for (const [id, name] of entriesOf(ORGANIZATIONS)) {
     await createOrganization(context, readInput(organizationCreationSchema, { id, name }));
-    const amount = BUDGETS[id as keyof typeof BUDGETS];
+    const amount = BUDGETS[id];
     const fields = readInput(budgetCreationSchema, { organizationId: id, amount, period: "month" });
     budgets.set(id, (await createBudget(context, fields)).id);
   }

@@ -107,23 +107,29 @@ export const budgetOperations = {
 type BudgetView = z.output<typeof budgetSchema>;
 
 async function toView(context: AdminContext, budget: BudgetRecord): Promise<BudgetView> {
-  const [view] = await toViews(context, [budget]);
-  return view as BudgetView;
+  return (await viewer(context, [budget]))(budget);
 }
 
-/** With the names of their keys and the currencies of their organizations. */
 async function toViews(context: AdminContext, budgets: readonly BudgetRecord[]): Promise<BudgetView[]> {
+  return budgets.map(await viewer(context, budgets));
+}
+
+/** Returns a function that shows one of these budgets, with the name of its key and the currency of its organization. */
+async function viewer(
+  context: AdminContext,
+  budgets: readonly BudgetRecord[],
+): Promise<(budget: BudgetRecord) => BudgetView> {
   const names = await context.store.keys.names([
     ...new Set(budgets.flatMap(({ keyId }) => (keyId === null ? [] : [keyId]))),
   ]);
   const currencies = new Map<string, string>();
   for (const { organizationId: id } of budgets)
     if (!currencies.has(id)) currencies.set(id, (await getOrganization(context, id)).currency);
-  return budgets.map((budget) => ({
+  return (budget) => ({
     ...budget,
     keyName: budget.keyId === null ? null : (names.get(budget.keyId) ?? null),
     currency: currencies.get(budget.organizationId) ?? "",
     periodEnd: periodEnd(budget.period, budget.periodStart),
     forecast: forecast(budget),
-  }));
+  });
 }

@@ -11,6 +11,7 @@ import type { Section } from "./section.ts";
 import { SECTIONS } from "./sections.ts";
 import { noteExport } from "../exports/note.ts";
 import { readInput } from "../input.ts";
+import { entriesOf } from "../../lib/json.ts";
 
 const HEADER = `# What the database of a gateway declares. The configuration file and the environment are not in it.
 # A secret is shown as ********, which an import keeps as it is; write another text to change it.
@@ -151,8 +152,8 @@ async function applyDocument(
   result.changes.push(...entries.map(masked));
   const changed = { ...context, catalogue };
   const removals: (() => Promise<void>)[] = [];
-  for (const [name, section] of Object.entries(SECTIONS)) {
-    const wanted = document[name as keyof typeof SECTIONS];
+  for (const [name, section] of entriesOf(SECTIONS)) {
+    const wanted = document[name];
     if (!wanted) continue;
     const isKept = section.remove === undefined;
     const present = await section.read(changed);

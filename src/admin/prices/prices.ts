@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isCountedFeature, UNCOUNTED, PRICEABLE_FEATURES, type Feature } from "../../domain/feature.ts";
+import { isCountedFeature, UNCOUNTED, PRICEABLE_FEATURES } from "../../domain/feature.ts";
 import type { ImageModel, Model } from "../../domain/model.ts";
 import type { Price, PriceAmounts } from "../../domain/price.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
@@ -11,6 +11,7 @@ import { amountSchema, currencySchema, timeSchema } from "../input.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { loses, priceEffect, stillUnpriced, type PriceEffect } from "./effect.ts";
 import type { PriceRecord } from "./store-port.ts";
+import { entriesOf } from "../../lib/json.ts";
 
 /**
  * Effect of a change of prices for the organization of its row or, for a default row, for one without rows of its own.
@@ -199,8 +200,8 @@ function tokenPrice(
       `"${model}" is a text model: name prices of a million tokens and none of images`,
     );
   if (longContext) checkLongContext(perMillion, longContext.perMillion);
-  for (const [name, amount] of Object.entries(perUse ?? {}))
-    if (amount > 0n && !isCountedFeature(name as Feature))
+  for (const [name, amount] of entriesOf(perUse ?? {}))
+    if (amount > 0n && !isCountedFeature(name))
       throw new AdminError(400, `perUse.${name}`, `perUse.${name} ${UNCOUNTED}`);
   return { unit: "token", perMillion, ...(longContext && { longContext }), ...(perUse && { perUse }) };
 }

@@ -2,6 +2,7 @@ import { ERROR_CODES } from "../../domain/error-codes.table.ts";
 import { ATTEMPT_ROUTE, percentile } from "../../domain/traffic.ts";
 import type { AdminContext } from "../context.ts";
 import type { TrafficSum } from "../usage/store-port.ts";
+import { isKeyOf } from "../../lib/json.ts";
 
 /** Calls and requests of the last 15 minutes by minute, and how long calls of each channel usually take. */
 export interface RecentTraffic {
@@ -59,7 +60,7 @@ const NOT_FAILED: ReadonlySet<string> = new Set(["", "rejected", "refused", "cal
 /** True when a call failed at the vendor, or a request at the gateway or a vendor; a caller's mistake is none. */
 function isFailure({ route, code }: Pick<TrafficSum, "route" | "code">): boolean {
   if (route === ATTEMPT_ROUTE) return !NOT_FAILED.has(code);
-  return code in ERROR_CODES && ERROR_CODES[code as keyof typeof ERROR_CODES].status >= 500;
+  return isKeyOf(ERROR_CODES, code) && ERROR_CODES[code].status >= 500;
 }
 
 /** The failures among the newest of some sums. */

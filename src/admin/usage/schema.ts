@@ -2,6 +2,7 @@ import { z } from "zod";
 import { TOKEN_CATEGORIES } from "../../domain/usage.ts";
 import { isoTimeSchema } from "../output.ts";
 import { channelHealthSchema, statusSchema } from "../status/schema.ts";
+import { recordFrom } from "../../lib/json.ts";
 
 /** Schemas of usage, requests and pictures for the console and programs. */
 
@@ -91,12 +92,7 @@ export const overviewSchema = z.object({
   }),
 });
 
-const tokensByCategory = z.object(
-  Object.fromEntries(TOKEN_CATEGORIES.map((category) => [category, count])) as Record<
-    (typeof TOKEN_CATEGORIES)[number],
-    typeof count
-  >,
-);
+const tokensByCategory = z.object(recordFrom(TOKEN_CATEGORIES, () => count));
 
 const usageShape = {
   ...spendShape,

@@ -2,6 +2,7 @@ import { percentile } from "../../domain/traffic.ts";
 import { TOKEN_CATEGORIES } from "../../domain/usage.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
 import type { SpendingSum, TrafficSum, UsageSum } from "./store-port.ts";
+import { recordFrom } from "../../lib/json.ts";
 
 /** Sum of spending. Amounts are of one currency; counts include all currencies. */
 export function spendingOf(sums: readonly SpendingSum[], currency: string) {
@@ -17,9 +18,7 @@ export function spendingOf(sums: readonly SpendingSum[], currency: string) {
 
 /** Sum of spending with every figure of usage. */
 export function totalOf(sums: readonly UsageSum[], currency: string) {
-  const categories = Object.fromEntries(
-    TOKEN_CATEGORIES.map((category) => [category, 0]),
-  ) as UsageSum["categories"];
+  const categories = recordFrom(TOKEN_CATEGORIES, () => 0);
   const cost = { orphanCost: 0n, vendorCost: 0n, costed: 0n };
   for (const sum of sums) {
     for (const category of TOKEN_CATEGORIES) categories[category] += sum.categories[category];

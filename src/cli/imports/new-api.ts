@@ -8,6 +8,7 @@ import {
   type SourceTarget,
 } from "./draft.ts";
 import { type SourceFiles } from "./source-files.ts";
+import { isObject } from "../../lib/json.ts";
 
 /** Providers by the number of a channel's type (`constant/channel.go` of new-api and one-api). */
 const PROVIDERS: Readonly<Record<number, string>> = {
@@ -200,7 +201,8 @@ function wordsOf(list: string): string[] {
 /** A JSON object in a text field; empty where it is none. */
 function recordOf(json: string | null | undefined): Record<string, unknown> {
   try {
-    return Object(JSON.parse(json || "{}")) as Record<string, unknown>;
+    const parsed: unknown = JSON.parse(json || "{}");
+    return isObject(parsed) ? parsed : {};
   } catch {
     return {};
   }

@@ -5,6 +5,7 @@ import type { Conversation, LeaveOut, OutputFormat, Tool, ToolChoice } from "../
 import { untranslatable } from "../conversation/untranslatable.ts";
 import type { VendorTerms, VendorTraits } from "../dialect.ts";
 import { writeMessages } from "./write-messages.ts";
+import { isObject } from "../../lib/json.ts";
 
 /**
  * Writes a request for a vendor of chat completions, without anything that it refuses by its traits. Throws an
@@ -95,7 +96,8 @@ function writeTool({ kind, name, description, parameters, strict, format }: Tool
 
 /** Chat has a grammar one level below its type. */
 function writeGrammar(format: unknown): unknown {
-  const { type, ...grammar } = (format ?? {}) as Record<string, unknown>;
+  if (!isObject(format)) return format;
+  const { type, ...grammar } = format;
   return type === "grammar" ? { type, grammar } : format;
 }
 

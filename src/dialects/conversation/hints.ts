@@ -2,6 +2,7 @@ import type { VendorTerms, VendorTraits } from "../dialect.ts";
 import type { TextDialectName } from "../name.ts";
 import type { AssistantPart, Conversation, Hint, LeaveOut, Turn, UserPart } from "./request.ts";
 import type { ReasoningControl, TargetReasoning } from "../../domain/model.ts";
+import { entriesOf } from "../../lib/json.ts";
 
 /** A request on its way to one vendor, as far as decides which hints the vendor can be told. */
 interface Telling {
@@ -116,7 +117,7 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
   fileName: { chat: true, messages: true, responses: true, native: false },
 };
 
-const HINTS = Object.entries(TOLD_HINTS) as [Hint, (typeof TOLD_HINTS)[Hint]][];
+const HINTS = entriesOf(TOLD_HINTS);
 
 /**
  * Returns what a vendor of a protocol is told of a conversation: without the hints that it cannot be told, of which

@@ -9,7 +9,7 @@ import {
   type UseCounts,
 } from "../../domain/usage.ts";
 import { editMembers, type MemberEdit } from "../../lib/json-edit.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, entriesOf } from "../../lib/json.ts";
 import { CountReader } from "../usage-reading.ts";
 
 /** The `usage` object of the messages protocol, as callers receive it: with every field that its types require. */
@@ -125,8 +125,7 @@ function readCounts(value: Record<string, unknown>): UsageReport {
 
 function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
   const sum = { ...one };
-  for (const [name, count] of Object.entries(other)) {
-    const category = name as keyof TokenCounts;
+  for (const [category, count] of entriesOf(other)) {
     sum[category] = (sum[category] ?? 0) + count;
   }
   return sum;

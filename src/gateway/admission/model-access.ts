@@ -114,5 +114,5 @@ function isOneOf<Type extends Model["type"]>(
   model: Model,
   types: readonly Type[],
 ): model is Extract<Model, { type: Type }> {
-  return (types as readonly Model["type"][]).includes(model.type);
+  return types.some((type) => type === model.type);
 }

@@ -1,4 +1,3 @@
-import type { Feature } from "../../domain/feature.ts";
 import { MAX_CHARGE } from "../../domain/ledger.ts";
 import { amountAt, longContextSteps, type TokenPrice, tokenRate } from "../../domain/price.ts";
 import {
@@ -9,6 +8,7 @@ import {
 } from "../../domain/usage.ts";
 import { divideHalfUp, type Nanos } from "../../lib/money.ts";
 import { INPUT_MARGIN } from "./usage-policy.ts";
+import { entriesOf } from "../../lib/json.ts";
 
 /**
  * Returns the maximum cost of a text request: every input token in the most expensive category, every output token it
@@ -44,8 +44,7 @@ export function coveredOutput(
 
 function usesCeiling({ perUse = {} }: TokenPrice, uses: UseCounts): Nanos {
   let sum = 0n;
-  for (const [name, count] of Object.entries(uses))
-    sum += (perUse[name as Feature]?.amount ?? 0n) * BigInt(count);
+  for (const [name, count] of entriesOf(uses)) sum += (perUse[name]?.amount ?? 0n) * BigInt(count);
   return sum;
 }
 

@@ -12,7 +12,8 @@ import {
   type UseCounts,
 } from "../../domain/usage.ts";
 import type { TextRequest } from "../../dialects/dialect.ts";
-import type { Feature, FeatureUse } from "../../domain/feature.ts";
+import type { FeatureUse } from "../../domain/feature.ts";
+import { entriesOf } from "../../lib/json.ts";
 
 /** Upper bounds of the usage that a request can cause at a vendor. */
 export interface UsageBounds {
@@ -125,11 +126,11 @@ function usesOf(
   maxUses: UseCounts,
 ): Uses {
   const counts = report?.uses ?? {};
-  const names = Object.keys({ ...counts, ...seenUses }) as Feature[];
+  const names = entriesOf({ ...counts, ...seenUses });
   if (names.length === 0) return NO_USES;
   const uses: UseCounts = {};
   const found: Uses = { isEstimated: false, isAnomalous: false };
-  for (const name of names) {
+  for (const [name] of names) {
     const { [name]: reported = 0 } = counts;
     const { [name]: seen = 0 } = seenUses;
     const max = maxUses[name] ?? 0;

@@ -113,9 +113,8 @@ async function insertAndAdd(
     for (const row of found) added.add(nameOf(row));
   }
   // A row may have been named twice.
-  const fresh = new Map(
-    rows.map((row) => [nameOf(row), row]).filter(([name]) => added.has(name as string)) as [string, object][],
-  );
+  const named = rows.map((row): [string, object] => [nameOf(row), row]);
+  const fresh = new Map(named.filter(([name]) => added.has(name)));
   await addSums("postgres", sql, addition.sumsOf([...fresh.values()]));
   return added.size;
 }

@@ -1,8 +1,9 @@
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import { DURATION_BUCKETS, type TrafficCount } from "../../domain/traffic.ts";
 import { type Span, startOfSpan } from "../../domain/calendar.ts";
-import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES, type TokenCategory } from "../../domain/usage.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import type { Sums } from "../database/sql.ts";
+import { entriesOf } from "../../lib/json.ts";
 
 /** The tables of sums of the ledger, each with the span that one row is for. */
 const LEVELS = [
@@ -90,8 +91,8 @@ function addEntry(
   }
   if (usage?.unit === "image") row.images += usage.count;
   else if (usage)
-    for (const [category, count] of Object.entries(usage.tokens)) {
-      const column = TOKEN_CATEGORY_NAMES[category as TokenCategory];
+    for (const [category, count] of entriesOf(usage.tokens)) {
+      const column = TOKEN_CATEGORY_NAMES[category];
       row[column] = (row[column] as number) + count;
       row.tokens += count;
     }

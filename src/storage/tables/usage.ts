@@ -14,6 +14,7 @@ import { firstOf } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { DURATION_COLUMNS, MINUTES_KEPT_MS, TRAFFIC_LEVELS, trafficSums } from "./usage-sums.ts";
 import { systemClock } from "../../lib/clock.ts";
+import { recordFrom } from "../../lib/json.ts";
 
 /** Sums of the ledger and of traffic. */
 export function usageStore(database: Database): UsageStore {
@@ -212,9 +213,7 @@ function readSum(row: SumRow, by: readonly UsageDimension[]): UsageSum {
   const money = (column: string): bigint => BigInt(row[column] ?? 0);
   return {
     ...readSpending(row, by),
-    categories: Object.fromEntries(
-      TOKEN_CATEGORIES.map((category) => [category, Number(row[TOKEN_CATEGORY_NAMES[category]])]),
-    ) as UsageSum["categories"],
+    categories: recordFrom(TOKEN_CATEGORIES, (category) => Number(row[TOKEN_CATEGORY_NAMES[category]])),
     orphanCost: money("orphan_cost"),
     vendorCost: money("vendor_cost"),
     costed: money("costed"),
