@@ -156,14 +156,14 @@ export const PRICE_FAULTS: readonly Fault[] = [
   {
     name: "uses of a feature are free",
     file: CHARGE,
-    find: "lines.push(useLine(name as Feature, count, rate))",
-    replace: "lines.push(useLine(name as Feature, 0, rate))",
+    find: "lines.push(useLine(name, count, rate))",
+    replace: "lines.push(useLine(name, 0, rate))",
     tests: uses,
   },
   {
     name: "a use without a price is free",
     file: CHARGE,
-    find: "else if (count > 0 && isBilledFeature(name as Feature)) return undefined;",
+    find: "else if (count > 0 && isBilledFeature(name)) return undefined;",
     replace: "",
     tests: uses,
   },
