@@ -6,10 +6,10 @@ const PARTS = {
   start: "Start",
   connect: "Connect",
   build: "Build",
-  setup: "Set up",
+  "set-up": "Set up",
   run: "Run",
-  money: "Money",
-  security: "Security",
+  "at-3-am": "At 3 a.m.",
+  "money-and-privacy": "Money and privacy",
   reference: "Reference",
   contribute: "Contribute",
 } as const;

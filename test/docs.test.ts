@@ -9,10 +9,10 @@ import { METRICS } from "../src/telemetry/metrics.table.ts";
 const ROOT = resolve(import.meta.dir, "..");
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
 
-const [architecture, configuration, operations, providers, readme] = await Promise.all([
+const [architecture, configuration, logs, providers, readme] = await Promise.all([
   read("ARCHITECTURE.md"),
   read("docs/configuration.md"),
-  read("docs/operations.md"),
+  read("docs/run/logs.md"),
   read("docs/providers.md"),
   read("README.md"),
 ]);
@@ -61,11 +61,10 @@ test("every declared metric is measured", async () => {
 });
 
 test("the table of what is stored names every table of the database", async () => {
-  const security = await read("docs/security.md");
-  const [, section = ""] = security.split("## What is stored and logged");
+  const page = await read("docs/money-and-privacy/data-stored.md");
   const names = await listed("src/storage/migrations/*.sql", /^CREATE TABLE (\w+)/gm);
   expect(names.length).toBeGreaterThan(30);
-  expect(names.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
 test("every field of the log line is described", async () => {
@@ -73,7 +72,7 @@ test("every field of the log line is described", async () => {
   const body = /function line\([\s\S]*?const fields = \{([\s\S]*?)\n {2}\};/.exec(source)?.[1] ?? "";
   const fields = [...body.matchAll(/^ {4}(\w+):/gm)].map(([, field]) => field ?? "");
   expect(fields.length).toBeGreaterThan(10);
-  expect(fields.filter((field) => !operations.includes(`\`${field}\``))).toEqual([]);
+  expect(fields.filter((field) => !logs.includes(`\`${field}\``))).toEqual([]);
 });
 
 test("every environment variable is described", async () => {

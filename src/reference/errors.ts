@@ -53,7 +53,7 @@ ${codes.map(([name, declared]) => sectionOf(name, declared)).join("\n\n")}
 
 Requests that the HTTP server itself refuses, such as those with headers of more than 16 KiB (431), get a status without a
 body. A request whose client disconnects before the response has status 499 and the code ${code("caller_gone")} in the
-[log](../operations.md#logs).`,
+[log](../run/logs.md).`,
   };
 }
 

@@ -168,7 +168,7 @@ async function createAccounts(fleet: Fleet): Promise<Accounts> {
   };
 }
 
-/** Every process knows a change of the database after this long (docs/money.md: two seconds). */
+/** Every process knows a change of the database after this long (docs/money-and-privacy/budgets.md: two seconds). */
 export const IN_FORCE_MS = 2_500;
 
 /** Prefix of the request ids of probes, which no comparison but the ledger's own covers. */

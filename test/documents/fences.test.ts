@@ -15,7 +15,8 @@ import { type Fence, PAGES, ROOT } from "./pages.ts";
  *
  * - `run`: it runs as it stands, but for the address, in the order of its page, and ends with 0. All pages share one
  *   gateway. Commands of a page share their variables and a folder with `photo.png` and `mask.png`; the environment has
- *   `GATEWAY_KEY`, and `WEBHOOK_SECRET` for messages. An answer of 400 or above fails `curl`.
+ *   `GATEWAY_KEY`, and `WEBHOOK_SECRET` for messages. The ledger has the charge of the request `req_0123`. An answer of 400
+ *   or above fails `curl`.
  * - `prints`: the output of the block before it, where `…` stands for anything.
  * - `check`: it is well formed; keys and values of a configuration are those of the file's schema.
  * - `run by test/…`: that file runs it.
@@ -38,6 +39,7 @@ beforeAll(async () => {
   mkdirSync(join(ROOT, ".test-tmp"), { recursive: true });
   folder = mkdtempSync(join(ROOT, ".test-tmp/documents-"));
   gateway = await startTestGateway();
+  await makeCharge();
   commands = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: runOwnCommand });
 });
 afterAll(async () => {
@@ -45,6 +47,13 @@ afterAll(async () => {
   await commands.stop(true);
   await gateway[Symbol.asyncDispose]();
 });
+
+/** Makes the charge that pages about the ledger look at. */
+async function makeCharge(): Promise<void> {
+  const body = { model: "sandbox-chat", messages: [{ role: "user", content: "Say hello." }] };
+  await gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": "req_0123" } });
+  await gateway.charged("req_0123");
+}
 
 test("every code block is run, checked, or says why not", () => {
   expectOnPages("every code block is run, checked, or says why not", PAGES, ({ fences }) =>
@@ -117,7 +126,7 @@ async function commandOf({ language, code, page, line }: Fence, home: string): P
 /** Runs `block.sh` with the variables of the blocks before it. */
 const PRELUDE = `
 curl() { command curl --fail-with-body --silent --show-error "$@"; }
-npm() { shift 2; { env -0; printf '%s\\0' --; printf '%s\\0' "$@"; } | curl --data-binary @- "$COMMANDS"; }
+npm() { while [ "$1" != -- ]; do shift; done; shift; { env -0; printf '%s\\0' --; printf '%s\\0' "$@"; } | curl --data-binary @- "$COMMANDS"; }
 if [ -f .state ]; then . ./.state; fi
 set -a
 . ./block.sh

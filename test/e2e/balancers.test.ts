@@ -4,7 +4,7 @@ import { findBalancer, startBalancer, type Balancer } from "../support/balancers
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { freePort } from "../support/free-port.ts";
 
-/* The balancers of docs/deployment.md, with the configurations of that page, in front of two machines. */
+/* The balancers of docs/run/balancers.md, with the configurations of that page, in front of two machines. */
 const nginx = findBalancer("nginx");
 const haproxy = findBalancer("haproxy");
 const CLIENTS = 8;

@@ -93,8 +93,8 @@ test("an export of the ledger goes on behind the last entry of the one before, o
     expect(rowsOf(table).map(({ request }) => request)).toEqual(["later_1", "later_2"]);
   expect((await admin.send("GET", "/export/ledger?after=x")).body.error.field).toBe("after");
 
-  // The table of docs/money.md is loaded by the names of these fields.
-  const page = await Bun.file(join(import.meta.dir, "../../docs/money.md")).text();
+  // The table of docs/money-and-privacy/warehouse.md is loaded by the names of these fields.
+  const page = await Bun.file(join(import.meta.dir, "../../docs/money-and-privacy/warehouse.md")).text();
   const [, declared = ""] = /columns = \{([^}]+)\}/.exec(page) ?? [];
   const columns = [...declared.matchAll(/(\w+)"?: '/g)].map(([, name = ""]) => name);
   const [, selected = ""] = /^SELECT ([^;]+?)\s+FROM read_json/m.exec(page) ?? [];

@@ -12,7 +12,7 @@ import { findPostgres, startPostgres, type PrivatePostgres } from "../support/po
 import { RELEASE_ENVIRONMENT, RELEASES } from "./kept.ts";
 
 /*
- * docs/releases.md: a release opens the database of every release of its major version, and a machine of the release before
+ * docs/run/versions.md: a release opens the database of every release of its major version, and a machine of the release before
  * goes on working beside it. `test/releases/make.ts` keeps the database of a release.
  */
 const found = findPostgres();

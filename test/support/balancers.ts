@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "./free-port.ts";
 
-/** A balancer with the configuration of docs/deployment.md, on a free loopback port. */
+/** A balancer with the configuration of docs/run/balancers.md, on a free loopback port. */
 export interface Balancer extends AsyncDisposable {
   url: string;
 }
@@ -25,7 +25,7 @@ export async function startBalancer(
   return start(name, binary, await documented(name, ports));
 }
 
-/** Starts one as it is installed, without what docs/deployment.md advises, in front of one machine. */
+/** Starts one as it is installed, without what docs/run/balancers.md advises, in front of one machine. */
 export function startPlainBalancer(
   name: BalancerName,
   binary: string,
@@ -83,9 +83,9 @@ const WRITERS: Record<BalancerName, (server: string, port: number, folder: strin
 
 /** The configuration of the page, with a line for each machine. */
 async function documented(name: BalancerName, ports: readonly number[]): Promise<string> {
-  const page = await Bun.file(resolve(import.meta.dir, "../../docs/deployment.md")).text();
+  const page = await Bun.file(resolve(import.meta.dir, "../../docs/run/balancers.md")).text();
   const text = new RegExp(`<!-- ${name} -->\\s*\`\`\`${name}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
-  if (text === undefined) throw new Error(`docs/deployment.md has no configuration of ${name}`);
+  if (text === undefined) throw new Error(`docs/run/balancers.md has no configuration of ${name}`);
   const first = /^.*10\.0\.0\.11:8080.*\n/m.exec(text)?.[0] ?? "";
   const machines = ports.map((port, index) =>
     first.replace("10.0.0.11:8080", `127.0.0.1:${port}`).replace("server one", `server machine${index}`),
