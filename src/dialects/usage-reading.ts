@@ -1,4 +1,10 @@
-import { readVendorCost, saneCount, type VendorCost } from "../domain/usage.ts";
+import {
+  readVendorCost,
+  saneCount,
+  type TokenCounts,
+  type UsageReport,
+  type VendorCost,
+} from "../domain/usage.ts";
 import { removeMember } from "../lib/json-edit.ts";
 import { isObject } from "../lib/json.ts";
 
@@ -24,6 +30,21 @@ export class CountReader {
   checkTotal(value: unknown, ...sums: readonly number[]): void {
     const total = this.read(value);
     if (total !== null && !sums.includes(total)) this.isAnomalous = true;
+  }
+
+  /** Returns the report of these tokens. `totals` are the vendor's own counts of both sides, null where it sent none. */
+  report(
+    tokens: TokenCounts,
+    totals: { input: number | null; output: number | null },
+    cost?: VendorCost,
+  ): UsageReport {
+    return {
+      tokens,
+      hasInput: totals.input !== null,
+      hasOutput: totals.output !== null,
+      isAnomalous: this.isAnomalous,
+      ...(cost && { cost }),
+    };
   }
 }
 

@@ -58,15 +58,7 @@ export function readUsage(value: unknown): UsageReport | null {
   if (imageInput) tokens.imageInput = imageInput;
   if (imageOutput) tokens.imageOutput = imageOutput;
   if (reasoning) tokens.reasoning = reasoning;
-  const { isAnomalous } = counts;
-  const cost = reportedCost(value);
-  return {
-    tokens,
-    hasInput: prompt !== null,
-    hasOutput: completion !== null,
-    isAnomalous,
-    ...(cost && { cost }),
-  };
+  return counts.report(tokens, { input: prompt, output: completion }, reportedCost(value));
 }
 
 function cacheWritesOf(details: Readonly<Record<string, unknown>>): unknown {

@@ -119,8 +119,8 @@ function readCounts(value: Record<string, unknown>): UsageReport {
   if (cacheWrite) tokens.cacheWrite = cacheWrite;
   if (cacheWrite1h) tokens.cacheWrite1h = cacheWrite1h;
   if (reasoning) tokens.reasoning = reasoning;
-  const isAnomalous = counts.isAnomalous || isSplitAbove;
-  return { tokens, hasInput: input !== null, hasOutput: output !== null, isAnomalous };
+  if (isSplitAbove) counts.isAnomalous = true;
+  return counts.report(tokens, { input, output });
 }
 
 function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {

@@ -41,15 +41,7 @@ export function readUsage(value: unknown): UsageReport | null {
     ...(cacheWrite && { cacheWrite }),
     ...(reasoning && { reasoning }),
   };
-  const { isAnomalous } = counts;
-  const cost = reportedCost(value);
-  return {
-    tokens,
-    hasInput: input !== null,
-    hasOutput: output !== null,
-    isAnomalous,
-    ...(cost && { cost }),
-  };
+  return counts.report(tokens, { input, output }, reportedCost(value));
 }
 
 /** Writes a usage as responses do; the total is always the sum. */
