@@ -1,4 +1,4 @@
-import { backUp, openAdmin, readStoredEntries, restore, runMigrations } from "./run/stores.ts";
+import { backUp, openAdminStore, readStoredEntries, restore, runMigrations } from "./run/stores.ts";
 import { openConfiguration } from "./run/reload.ts";
 import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
@@ -10,7 +10,7 @@ const gateway = () => import("./run/serve.ts");
 const exitCode = await runCli(process.argv.slice(2), {
   serve: async (...run) => await (await gateway()).serve(...run),
   runWorker: async (...run) => await (await gateway()).runWorker(...run),
-  openAdmin,
+  openAdminStore,
   readStoredEntries,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,

@@ -101,6 +101,10 @@ const REPLACED: Readonly<Record<string, string>> = {
   useActing: "useOperationMutation",
   useReading: "useOperationQuery",
   ReadingState: "QueryState",
+  openAdmin: "openAdminStore",
+  isMapping: "isObject",
+  RateState: "LimitState",
+  GuardedFetch: "SafeFetch",
   startCheckpoints: "startSqliteUpkeep",
   "MOST_*": "MAX_",
   "LONGEST_*": "MAX_",
@@ -160,6 +164,25 @@ test("no replaced term is the name of a file", () => {
   expect(names.filter((name) => FILES.includes(name))).toEqual([]);
 });
 
+/** A definition by relative clause, whose subject comes last; an article that a rename has left behind. */
+const READ_TWICE: readonly RegExp[] = [
+  /^(?:What(?:ever)?|Whether|Who(?:m|se|ever)?|Where(?:ver)?|Which(?:ever)?|How)\b/,
+  /\b[Aa]n (?:budget|caller|channel|key|member|price|record|reply|request|response|stream|target|vendor)\b/,
+  /\b[Aa] (?:amount|attempt|entry|error|event|identity|image|organization|owner)\b/,
+  /(?:\.\.\.|…)$/,
+];
+
+test("comments begin with their subject or verb", async () => {
+  const found: string[] = [];
+  for (const path of paths)
+    for (const comment of commentsOf(await Bun.file(join(ROOT, path)).text()))
+      if (READ_TWICE.some((pattern) => pattern.test(comment))) found.push(`${path}: ${comment}`);
+  expect(found).toEqual([]);
+  const comments = commentsOf('const a = "// no"; // Whether\n// one\n/** An key\n * of a list… */');
+  expect(comments).toEqual(["Whether one", "An key of a list…"]);
+  expect(comments.every((comment) => READ_TWICE.some((pattern) => pattern.test(comment)))).toBe(true);
+});
+
 test("the search sees identifiers and not strings, comments or database columns", () => {
   const source =
     'const till = `heart ${door}`; // visit\n/* desk */ use("wish", row.drawn, { voice: till });';
@@ -183,4 +206,20 @@ function replacementOf(name: string): string | undefined {
 /** Identifiers outside of strings and comments; those in `${…}` of a template count. Members after a dot do not. */
 function identifiersOf(source: string): Set<string> {
   return new Set([...stripped(source).matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*/g)].map(([name]) => name));
+}
+
+/** The text of each comment; line comments that follow each other are one. */
+function commentsOf(source: string): string[] {
+  const strings =
+    /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[=(,:[!&|?{};]\s*)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/;
+  const comments = /(\/\/.*(?:\n\s*\/\/.*)*|\/\*[\s\S]*?\*\/)/;
+  return [...source.matchAll(new RegExp(`${strings.source}|${comments.source}`, "g"))]
+    .flatMap(([, comment]) => comment ?? [])
+    .map((comment) =>
+      comment
+        .replace(/^\/\*+|\*+\/$/g, "")
+        .replace(/^\s*(?:\*|\/\/) ?/gm, " ")
+        .replace(/\s+/g, " ")
+        .trim(),
+    );
 }

@@ -13,7 +13,7 @@ export class AdminError extends Error {
     readonly status: 400 | 401 | 403 | 404 | 409 | 429,
     readonly field: string | null,
     message: string,
-    /** The type where the status does not say enough, and when to try again. */
+    /** `type` distinguishes errors of one status; `retryAfterSeconds` is the time after which a retry may succeed. */
     readonly more: { type?: "code_required" | "password_change_required"; retryAfterSeconds?: number } = {},
   ) {
     super(message);

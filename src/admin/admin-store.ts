@@ -1,6 +1,6 @@
 /**
- * What administration needs from the store. Every change bumps the store's revision, by which running gateways
- * notice it, and leaves an audit row in the same transaction.
+ * The store as administration needs it. Every change bumps the store's revision, by which running gateways notice it,
+ * and leaves an audit row in the same transaction.
  */
 import type { Actor } from "./actor.ts";
 import type { AlertAdminStore } from "./alerts/store-port.ts";

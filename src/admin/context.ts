@@ -28,9 +28,9 @@ export interface AdminContext {
 export interface RunningGateway {
   /** Targets that its process takes no requests to now. */
   ejections(): readonly Ejection[];
-  /** Cancels a job by the rules of jobs. Returns it afterwards; null for an unknown one. */
+  /** Cancels a job by the rules of `jobs` and returns it afterwards; null for an unknown job. */
   cancelJob(organizationId: string, id: string): Promise<Job | null>;
-  /** Sends a mail now. The message says why the mail server did not take it, or that none is configured. */
+  /** Sends a mail now. The result is a message with the mail server's refusal, or that no server is configured. */
   testMail(recipient: string): Promise<{ isSent: boolean; message: string }>;
   /** Writes its counts of requests to the store now. */
   writeCounts(): Promise<void>;

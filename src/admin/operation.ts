@@ -33,8 +33,9 @@ export interface Operation<Input extends ZodType = ZodType, Output extends Shown
 }
 
 /**
- * How much an operation reads. `page`: rows that its input names, a page of a list, or what people have configured.
- * `report`: whole tables, or sums over a range. `verification`: all of the ledger or the audit, with every hash or amount.
+ * The amount that an operation reads. `page`: rows that its input names, a page of a list, or records that people have
+ * configured. `report`: whole tables, or sums over a range. `verification`: all of the ledger or the audit, with every
+ * hash or amount.
  */
 export type Cost = "page" | "report" | "verification";
 

@@ -38,7 +38,7 @@ export interface CliContext {
   /** Runs jobs, and serves no requests, until it is stopped. */
   runWorker(loaded: LoadedSettings, load: LoadConfiguration): Promise<void>;
   /** Opens the database for administration. */
-  openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }>;
+  openAdminStore(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }>;
   /** The channels and models that the database declares. Rejects where it cannot be read. */
   readStoredEntries(settings: Settings): Promise<readonly StoredEntry[]>;
   /** The configuration for administration, over the loading of it. */
@@ -66,7 +66,7 @@ export interface CliContext {
   stderr: TextOutput;
 }
 
-/** What a demo has become. */
+/** The result of a demo. */
 export interface DemoFilled {
   requests: number;
   /** Of the administrator; null where there was one already. */
@@ -119,7 +119,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
   const administer: CommandContext["administer"] = async (work) => {
     if (remote()) throw new Error(ONLY_LOCAL);
     const declared = await load();
-    const { store, close } = await context.openAdmin(declared.settings);
+    const { store, close } = await context.openAdminStore(declared.settings);
     try {
       const stored = await store.configuration.list();
       const { settings } = stored.length === 0 ? declared : await load(stored);

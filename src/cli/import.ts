@@ -57,7 +57,7 @@ async function readDocument(path: string): Promise<unknown> {
   return value;
 }
 
-/** What is there already stays, because `config import` removes what a section leaves out. */
+/** Present objects stay, because `config import` removes the objects that a section leaves out. */
 function merge(yaml: string, draft: ImportDraft): string {
   const present = Object(readYaml(yaml).value) as Record<string, Record<string, unknown> | null>;
   const merged = { ...present };

@@ -19,7 +19,7 @@ interface FieldDetails {
   default?: string | number;
   /** Makes the option mandatory or optional; by default the schema decides. */
   isRequired?: boolean;
-  /** Reads the text; by default as the field's name or else its schema says. `UNSET` stands for null. */
+  /** Reads the option's text. By default the field's name decides how, or else its schema. `UNSET` stands for null. */
   read?(text: string, earlier?: unknown): unknown;
   choices?: readonly string[];
 }

@@ -4,6 +4,7 @@ import { fileSchema } from "./file-schema.ts";
 import type { ReportProblem } from "./problems.ts";
 import { versionOf } from "./watch.ts";
 import { readYaml } from "./yaml.ts";
+import { isObject } from "../lib/json.ts";
 
 /** The configuration file as written. */
 export interface WrittenFile {
@@ -48,7 +49,7 @@ export async function readConfigurationFile(
   const { text } = read;
   const version = versionOf(text);
   const content = parseMapping(name, text, report);
-  const keysOf = (section: unknown): string[] => (isMapping(section) ? Object.keys(section) : []);
+  const keysOf = (section: unknown): string[] => (isObject(section) ? Object.keys(section) : []);
   const { channels, models } = content;
   return { name, path, version, content, channelIds: keysOf(channels), modelIds: keysOf(models) };
 }
@@ -69,7 +70,7 @@ export function withOverrides(
  */
 export function withoutInvalid(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const valid = Object.entries(content).map(([key, value]): [string, unknown] =>
-    (key === "channels" || key === "models") && isMapping(value)
+    (key === "channels" || key === "models") && isObject(value)
       ? [key, validEntries(key, value)]
       : [key, value],
   );
@@ -83,7 +84,7 @@ function validEntries(
   const required = section === "channels" ? { provider: "any" } : {};
   const isUsable = (id: string, entry: unknown): boolean => isValid({ [section]: { [id]: entry } });
   const reduced = Object.entries(entries).map(([id, entry]): [string, unknown] => {
-    const fields = isMapping(entry) ? Object.entries(entry) : [];
+    const fields = isObject(entry) ? Object.entries(entry) : [];
     return [
       id,
       Object.fromEntries(fields.filter(([name, value]) => isUsable(id, { ...required, [name]: value }))),
@@ -99,7 +100,7 @@ function isValid(content: Record<string, unknown>): boolean {
 function parseMapping(name: string, text: string, report: ReportProblem): Record<string, unknown> {
   const { value, problems } = readYaml(text);
   for (const { line, column, message } of problems) report(`${name}:${line}:${column}`, message);
-  if (isMapping(value)) return value;
+  if (isObject(value)) return value;
   const isEmpty = value === null || value === undefined;
   if (!isEmpty) report(name, "must be a mapping of settings, such as server: {port: 8080}");
   return {};
@@ -112,9 +113,5 @@ function withValue(
 ): Record<string, unknown> {
   if (rest.length === 0) return { ...content, [key]: value };
   const inner = content[key];
-  return { ...content, [key]: withValue(isMapping(inner) ? inner : {}, rest, value) };
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return { ...content, [key]: withValue(isObject(inner) ? inner : {}, rest, value) };
 }

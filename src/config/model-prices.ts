@@ -67,7 +67,10 @@ export function checkImagePrice(path: string, model: CompleteModel, report: Repo
   }
 }
 
-/** Reports each feature that a text model allows, vendors bill by use, and one of its prices lacks. */
+/**
+ * Reports each feature that a text model allows and vendors bill by use, and that lacks an amount in one of the model's
+ * prices.
+ */
 export function checkFeaturePrices(path: string, model: CompleteModel, report: ReportProblem): void {
   for (const { at, features } of unpriced(model))
     for (const feature of features)

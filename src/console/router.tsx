@@ -65,7 +65,7 @@ function nullWhereSignedOut(error: unknown): null {
 
 type Page = () => Promise<{ default: RouteComponent }>;
 
-/** What a page asks of its reader; nothing where every role may read it. */
+/** The role that a page requires of its reader; absent where every role may read it. */
 type Needs = readonly [role: Role, reach?: "organization" | "installation"];
 
 function page<const Path extends string>(path: Path, load: Page, needs?: Needs) {

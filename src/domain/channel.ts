@@ -37,7 +37,7 @@ export interface Target {
   weight: number;
   /** The way to request reasoning from it; absent where its vendor and model tell. */
   reasoning?: TargetReasoning;
-  /** Tokens of its context, where that is another than its model's. */
+  /** The target's context in tokens, where it differs from the model's. */
   contextWindow?: number;
 }
 

@@ -2,7 +2,7 @@
 interface ErrorDeclaration {
   status: number;
   kind: ErrorKind;
-  /** Whether the same request may be sent again. */
+  /** True when the same request may be sent again. */
   retry: keyof typeof RETRIES;
   /** When it is the answer. */
   when: string;
@@ -10,7 +10,7 @@ interface ErrorDeclaration {
   remedy: string;
 }
 
-/** What clients do with an error, in words. */
+/** The clients' reaction to an error, in words. */
 export const RETRIES = {
   no: "No: the same request fails again.",
   after: "After the seconds of `Retry-After`; without that header not.",

@@ -20,7 +20,7 @@ export interface Job {
   status: JobStatus;
   /** Lower bound of the progress. */
   stage: number;
-  /** How long such a job usually runs. */
+  /** The usual duration of such a job. */
   typicalMs: number;
   createdAt: number;
   /** Start of its first vendor call. */

@@ -33,7 +33,10 @@ export interface TextModel extends ModelFacts {
   /** Tokens of input and output together; undefined where nobody has said it. */
   contextWindow?: number;
   modalities: { input: string[]; output: string[] };
-  /** The way to request reasoning from a vendor of another protocol, where its target does not tell; absent for none. */
+  /**
+   * The form in which vendors of other protocols are told of reasoning, unless the target sets one; absent for a model
+   * without reasoning.
+   */
   reasoning?: ReasoningControl;
 }
 

@@ -12,7 +12,9 @@ export const SRGB_PROFILE = Uint8Array.fromBase64(
 );
 
 const HEADER_BYTES = 128;
-/** Where a text of one language has its length; its offset and the text follow (ICC.1:2022 section 10.15). */
+/**
+ * Offset of the length of a text in one language; the text's own offset and the text follow (ICC.1:2022 section 10.15).
+ */
 const NAME_LENGTH = 20;
 
 /** The same with the primaries of Display P3 (SMPTE EG 432-1, adapted to D50). */

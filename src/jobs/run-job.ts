@@ -185,7 +185,7 @@ export function contextOfJob(
   const { jobId: id, requestId } = job;
   const { source, client } = job.terms;
   const facts = newRequestFacts();
-  // What had no effect was refused or named at its submission.
+  // Fields without effect were refused or named when the job was submitted.
   const isStrict = false;
   return {
     id,

@@ -22,7 +22,7 @@ const BUILT_FOLDER = Bun.isStandaloneExecutable ? "/$bunfs/root" : import.meta.d
 /** The folder of `package.json`, in a checkout. */
 export const PROGRAM_ROOT = resolve(import.meta.dir, "../..");
 
-/** What a user types before a command. */
+/** The text that a user types before a command. */
 export const PROGRAM_NAME = IS_BUILT ? "gateway" : "npm start --";
 
 /** Folders that are read while the program runs. Their last names differ, which are their names in a build. */

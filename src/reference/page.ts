@@ -3,7 +3,7 @@ export interface ReferencePage {
   /** Its file below `docs/reference`, without its ending. */
   name: string;
   title: string;
-  /** What it is made from, as `from the commands`. */
+  /** The source of the page, such as `from the commands`. */
   source: string;
   /** The page below its title and its note. */
   body: string;

@@ -2,7 +2,7 @@ import { TOLD_HINTS } from "../dialects/conversation/hints.ts";
 import { STREAMS, type StreamDescription } from "../server/openapi/stream-events.ts";
 import { code, list, type ReferencePage, sentence, table } from "./page.ts";
 
-/** Which hints vendors of each protocol are told. */
+/** The hints that vendors of each protocol are told. */
 export function hintsPage(): ReferencePage {
   const words = (rule: boolean | { when: string }): string =>
     typeof rule === "boolean" ? (rule ? "told" : "left out") : `told ${rule.when}`;

@@ -134,7 +134,7 @@ function requestAt(chance: Chance): DemoRequest {
   return { event, charge: charged, record };
 }
 
-/** What calls each kind of model, as its `user-agent`. */
+/** The programs that call each kind of model, by their `user-agent`. */
 const AGENTS: Record<Model["type"], string> = {
   chat: "OpenAI/JS 7.55.0",
   messages: "claude-cli/2.1.0",
@@ -150,7 +150,7 @@ const ENDPOINTS: Record<Model["type"], { route: string; path: string }> = {
   image: { route: "images.generations", path: "/v1/images/generations" },
 };
 
-/** What a request and its record have in common. */
+/** The fields that a request and its record have in common. */
 type Shared = Omit<RequestRecord, "cause" | "isFailed" | "isCharged" | "attempts">;
 
 function eventOf(

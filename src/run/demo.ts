@@ -19,7 +19,7 @@ import { entriesOf } from "../lib/json.ts";
 
 const BATCH = 500;
 
-/** Who calls in the demo: the share of all requests, and the models by weight. */
+/** A caller in the demo: its share of all requests, and its models by weight. */
 const CALLERS = [
   {
     organization: "storefront",

@@ -7,7 +7,7 @@ import { callThroughProxies } from "../providers/transport/http.ts";
 import type { StoredEntry } from "../admin/configuration/store-port.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import { type LoadConfiguration, reloadOnChange } from "./reload.ts";
-import { makeDataFolder, openAdmin } from "./stores.ts";
+import { makeDataFolder, openAdminStore } from "./stores.ts";
 import { onStopSignals, openSupervisorLink, supervise, type WorkerLink } from "./workers.ts";
 import { welcome } from "./welcome.ts";
 import { sleep } from "../lib/waiting.ts";
@@ -89,7 +89,7 @@ interface Started {
 
 /** Returns the settings with the channels and models of the database. */
 async function withStoredEntries(configured: LoadedSettings, load: LoadConfiguration): Promise<Started> {
-  const { store, close } = await openAdmin(configured.settings);
+  const { store, close } = await openAdminStore(configured.settings);
   try {
     const stored = await store.configuration.list();
     return { loaded: stored.length === 0 ? configured : await load(stored), stored };
@@ -121,7 +121,7 @@ async function startReloading(
 
 /** Does the work of the first start, once for all workers. */
 async function bootstrapStore(settings: Settings): Promise<BootstrapResult> {
-  const { store, close } = await openAdmin(settings);
+  const { store, close } = await openAdminStore(settings);
   try {
     const by = { actor: "bootstrap", source: `serve@${hostname()}` };
     return await bootstrap({ store, by, clock: systemClock, catalogue: settings }, settings.bootstrap);

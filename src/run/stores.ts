@@ -10,7 +10,9 @@ import { listBlobs } from "../storage/blobs/index.ts";
 import { configurationStore, migrate, openDatabase, openStores } from "../storage/index.ts";
 
 /** Opens the store for administration; the caller closes it. */
-export async function openAdmin(settings: Settings): Promise<{ store: AdminStore; close(): Promise<void> }> {
+export async function openAdminStore(
+  settings: Settings,
+): Promise<{ store: AdminStore; close(): Promise<void> }> {
   await makeDataFolder(settings);
   const { database: location, ...options } = databaseOf(settings);
   const { admin, database } = await openStores(location, options);

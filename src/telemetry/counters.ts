@@ -166,7 +166,7 @@ export interface HistogramSeries {
   count: number;
 }
 
-/** The values of a metric without labels: a series needs one. */
+/** The label values of a metric without labels, which still needs one series. */
 export const TOTAL: readonly string[] = [""];
 
 /** Durations by the values of its labels. */

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { runCli, type CliContext } from "../../src/cli/index.ts";
-import { openAdmin, readStoredEntries, runMigrations } from "../../src/run/stores.ts";
+import { openAdminStore, readStoredEntries, runMigrations } from "../../src/run/stores.ts";
 import { fillDemo } from "../../src/run/demo.ts";
 import { backUp, restore } from "../../src/run/stores.ts";
 import { openConfiguration } from "../../src/run/reload.ts";
@@ -18,7 +18,7 @@ const unused = (): never => {
 
 /** What commands work on where they have a store. */
 export const MACHINE = {
-  openAdmin,
+  openAdminStore,
   readStoredEntries,
   openConfiguration: (load) => openConfiguration(load),
   migrate: runMigrations,
@@ -37,7 +37,7 @@ export async function runCommand(
   const code = await runCli(args, {
     serve: unused,
     runWorker: unused,
-    openAdmin: unused,
+    openAdminStore: unused,
     readStoredEntries: () => Promise.resolve([]),
     openConfiguration: unused,
     migrate: unused,

@@ -20,7 +20,7 @@ export async function shell(options: ShellOptions = {}) {
       serve: async ({ settings }: LoadedSettings) => void calls.push(`serve ${settings.server.port}`),
       runWorker: async ({ settings }: LoadedSettings) =>
         void calls.push(`worker ${settings.jobs.concurrency}`),
-      openAdmin: async () => ({ store, close: async () => void calls.push("close") }),
+      openAdminStore: async () => ({ store, close: async () => void calls.push("close") }),
       readStoredEntries: () => store.configuration.list(),
       migrate: async () => ({ applied: ["0001"] }),
       providers: TEST_PROVIDERS,

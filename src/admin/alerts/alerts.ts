@@ -18,8 +18,8 @@ import {
 } from "./schema.ts";
 
 /**
- * Creates a rule. Throws 404 for an unknown organization or budget, 403 where one of the installation is not within the
- * member's reach.
+ * Creates a rule. Throws 404 for an unknown organization or budget, and 403 for a rule of the installation that the
+ * member may not create.
  */
 export async function createAlert(
   context: AdminContext,

@@ -4,8 +4,9 @@ import type { AdminStore } from "../admin-store.ts";
 import { covers } from "../sign-in/signed-in.ts";
 
 /**
- * Throws 400 for the first address that the gateway sends no mail to: one of neither an enabled member, of the organization
- * where one is named and of all with null, nor a domain of `mail.allowed_domains`. Where no mail server is configured, every address passes.
+ * Throws 400 for the first address that the gateway sends no mail to. Permitted are the addresses of enabled members
+ * (of the organization where one is named, of all organizations with null) and the domains in `mail.allowed_domains`.
+ * Without a mail server every address passes.
  */
 export async function requireRecipients(
   { store, catalogue: { mail } }: Pick<AdminContext, "store" | "catalogue">,

@@ -8,7 +8,7 @@ export interface AlertAdminStore {
   get(id: string): Promise<AlertRecord | null>;
   /** Oldest first. */
   page(page: ListPage & AlertFilter): Promise<AlertRecord[]>;
-  /** Writes what `change` makes of the rule in its present state. Null when there is none. */
+  /** Writes the rule that `change` returns for the present one. Null when there is none. */
   update(
     id: string,
     change: (before: AlertRecord) => Partial<Omit<AlertRule, "id" | "organizationId" | "createdAt">>,
@@ -25,11 +25,11 @@ export interface AlertAdminStore {
     eventIds: readonly string[],
     organizationIds?: readonly string[],
   ): Promise<ReadonlyMap<string, AlertNotice[]>>;
-  /** Targets that processes held out of service when they last noted them; null is every organization. */
+  /** The targets that processes reported as out of service, for one organization; null reads those of all. */
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**
-   * Messages of alerts of these organizations, or of all, that failed within a day or that wait for longer than they
-   * should, with what was said of the newest.
+   * The alert messages of these organizations, or of all, that failed within a day or have waited too long, with the
+   * reason given for the newest.
    */
   undelivered(organizationIds?: readonly string[]): Promise<Undelivered[]>;
 }
@@ -42,7 +42,7 @@ export interface Undelivered {
   result: string | null;
 }
 
-/** Filter by organization; an absent field matches every one, null what is of the installation. */
+/** Filter by organization: an absent field matches every rule, null matches those of the installation. */
 interface AlertFilter {
   organizationId?: string | null;
   organizationIds?: readonly string[];

@@ -35,7 +35,7 @@ export type AuditAction =
   | "use"
   | MemberAction;
 
-/** A revision: a bigint as stored, a number in what is shown. */
+/** A revision: stored as a bigint, shown as a number. */
 const revisionCodec = z.codec(z.int(), z.bigint(), { decode: BigInt, encode: Number });
 
 export const auditSchema = z.object({

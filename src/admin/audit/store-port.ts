@@ -26,7 +26,7 @@ export interface AuditNote {
 }
 
 export interface AuditStore {
-  /** Writes a row of an act that changes nothing. */
+  /** Writes an audit row about an action that changes nothing. */
   note(act: AuditNote): Promise<void>;
   /** Newest first. */
   list(page: AuditFilter & { before?: bigint; limit: number }): Promise<AuditRecord[]>;

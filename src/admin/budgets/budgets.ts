@@ -37,7 +37,7 @@ export async function createBudget(
     ...fields,
     spent: 0n,
     held: 0n,
-    // The first period is one that is over: the store begins the running one by its own clock.
+    // The first period is already over, so that the store begins the current one by its own clock.
     periodStart: fields.period === "total" ? now : 0,
     createdAt: now,
   };
@@ -72,8 +72,8 @@ export async function updateBudget(
 }
 
 /**
- * What a budget will have spent at the end of its period, going on as until now; null for one without an end and
- * while the period is too young to tell.
+ * Returns the amount that a budget will have spent at the end of its period if spending goes on at the present pace.
+ * Null for a budget without an end, and while the period is too young for a forecast.
  */
 export function forecast({ period, periodStart: start, spent, readAt }: BudgetRecord): Nanos | null {
   const end = periodEnd(period, start);
@@ -82,7 +82,7 @@ export function forecast({ period, periodStart: start, spent, readAt }: BudgetRe
   return elapsed < whole * YOUNG_PERIOD ? null : (spent * BigInt(whole)) / BigInt(elapsed);
 }
 
-/** A part of a period in which a forecast would be a guess. */
+/** Until this share of a period has passed, a forecast would be a guess. */
 const YOUNG_PERIOD = 0.05;
 
 /** Removes a budget: nothing is held against it any more. Throws 404 for an unknown one. */
@@ -90,13 +90,13 @@ export async function removeBudget(context: AdminContext, id: string): Promise<v
   if (!(await context.store.budgets.remove(id, context.by))) throw unknownBudget(id);
 }
 
-/** Money held by processes that vanished: it may be spent by charges in a journal nobody has posted. */
+/** Money held by processes that have vanished: charges in a journal that nobody has posted may have spent it. */
 export function listLeasesInDoubt(context: AdminContext): Promise<LeaseInDoubt[]> {
   return context.store.budgets.leasesInDoubt();
 }
 
 /**
- * Gives up on the journal of a process that vanished: what it held can be spent again. Throws 404 when the process
+ * Gives up the journal of a vanished process, so that the money it held can be spent again. Throws 404 when the process
  * holds nothing in doubt.
  */
 export async function writeOffLeases(context: AdminContext, processId: string): Promise<LeaseInDoubt[]> {

@@ -22,7 +22,7 @@ export const budgetSchema = z.object({
   version: versionViewSchema,
 });
 
-/** A budget as it is stored, in the period that runs. */
+/** A stored budget in its current period. */
 export type BudgetRecord = Omit<
   z.output<typeof budgetSchema>,
   "keyName" | "currency" | "periodEnd" | "forecast"
@@ -32,8 +32,8 @@ export type BudgetRecord = Omit<
 };
 
 /**
- * What a process holds of a budget that has not renewed its leases for 15 minutes. Part of it may be spent: the
- * charges then stand in the journal of that process.
+ * The leases of a process on one budget, which it has not renewed for 15 minutes. A part of them may be spent: those
+ * charges are then in the journal of that process.
  */
 export const leaseSchema = z.object({
   processId: z.string(),

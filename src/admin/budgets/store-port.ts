@@ -6,7 +6,7 @@ import type { BudgetRecord, LeaseInDoubt } from "./schema.ts";
 export type NewBudget = Omit<BudgetRecord, "version" | "readAt">;
 
 export interface BudgetAdminStore {
-  /** A day or month that is over is replaced by the one that runs, here and in all that is read. */
+  /** Every read replaces an ended day or month by the current one. */
   create(budget: NewBudget, by: Actor): Promise<BudgetRecord>;
   get(id: string): Promise<BudgetRecord | null>;
   list(organizationId?: string): Promise<BudgetRecord[]>;
@@ -15,7 +15,7 @@ export interface BudgetAdminStore {
   /** Returns at most so many budgets, those of which the largest share is spent. */
   mostSpent(limit: number): Promise<BudgetRecord[]>;
   ofKeys(ids: readonly string[]): Promise<BudgetRecord[]>;
-  /** Sets the amount that `change` makes of the budget in its present state; null when there is no such budget. */
+  /** Sets the amount that `change` returns for the present budget. Null when there is no such budget. */
   update(
     id: string,
     change: (before: BudgetRecord) => { amount: Nanos },
@@ -23,6 +23,9 @@ export interface BudgetAdminStore {
   ): Promise<BudgetRecord | null>;
   remove(id: string, by: Actor): Promise<boolean>;
   leasesInDoubt(): Promise<LeaseInDoubt[]>;
-  /** Returns what such a process holds to its budgets. Returns what that was; empty when it holds nothing in doubt. */
+  /**
+   * Returns the leases in doubt of a process to their budgets. Returns those leases; empty when the process has none in
+   * doubt.
+   */
   writeOff(processId: string, by: Actor): Promise<LeaseInDoubt[]>;
 }

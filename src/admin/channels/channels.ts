@@ -25,7 +25,7 @@ export async function listChannels(context: OperationContext): Promise<ChannelVi
   return [...configured.state.channels.values()].map((channel) => viewOf(configured, channel, health));
 }
 
-/** One channel with what depends on it. Throws 404. */
+/** One channel with the routes and models that depend on it. Throws 404. */
 export async function getChannel(
   context: OperationContext,
   id: string,
@@ -105,7 +105,7 @@ export async function removeChannel(context: OperationContext, id: string, force
     throw unknown(configured, id);
 }
 
-/** The channel as a stored form makes it. Throws 400 where it could not be used, or may not call its address. */
+/** Builds the channel of a stored form. Throws 400 for an unusable channel, or an address that it may not call. */
 export async function checkChannel(
   context: OperationContext,
   configured: ConfiguredValues,
@@ -118,7 +118,7 @@ export async function checkChannel(
   return checked;
 }
 
-/** The provider's description, or 400 with a suggestion. */
+/** Returns the provider's description. Throws 400 with a suggestion for an unknown provider. */
 export function requireProvider({ configuration }: OperationContext, name: string): void {
   const names = configuration.providers().map((each) => each.name);
   if (names.includes(name)) return;
@@ -133,7 +133,7 @@ export function requireChannel({ state }: ConfiguredValues, id: string): Configu
   return channel;
 }
 
-/** A stored form's path in a message, by the input's name of the field. */
+/** Translates a path of the stored form into the input's field names, for messages. */
 export function fieldOf(id: string): (path: string) => string {
   return (path) => {
     const rest = path.startsWith(`channels.${id}`)
@@ -143,7 +143,7 @@ export function fieldOf(id: string): (path: string) => string {
   };
 }
 
-/** The id of the provider's shipped channel, or one like it. */
+/** Returns the id of the provider's shipped channel, or a free id derived from it. */
 export function freeId({ state }: Pick<ConfiguredValues, "state">, provider: string): string {
   const isFree = (id: string): boolean => (state.channels.get(id)?.origin ?? "catalogue") === "catalogue";
   const shipped = state.shippedChannels.filter((each) => each.provider === provider).map(({ id }) => id);
@@ -162,7 +162,7 @@ function requireFree({ state, stored }: ConfiguredValues, id: string): void {
     throw taken(id);
 }
 
-/** The sandbox's own channel, which needs no one else's. */
+/** True for the sandbox's shipped channel, which needs no declaration. */
 function isBuiltIn(state: ConfiguredValues["state"], id: string): boolean {
   return state.shippedChannels.some((each) => each.id === id && each.provider === "sandbox");
 }

@@ -60,8 +60,8 @@ export async function changeEntry(
 }
 
 /**
- * Throws 400 when a stored secret would go to another address than the one it was given for, which would show it to
- * whoever chooses the address.
+ * Throws 400 when a change would send a stored secret to another address, because whoever chooses that address could
+ * read it.
  */
 export function requireSecretsForAddress(before: EntryValue, after: EntryValue): void {
   if (Bun.deepEquals(addressesOf(before), addressesOf(after))) return;
@@ -77,8 +77,8 @@ export function requireSecretsForAddress(before: EntryValue, after: EntryValue):
 }
 
 /**
- * The entry with a note whether its addresses may be private: who changes one decides anew. An owner may choose any, and
- * others those of the public internet and of `server.allowed_networks`.
+ * Returns the entry with a note whether its addresses may be private; each change of an address decides that anew.
+ * Owners may choose any address, others only the public internet and `server.allowed_networks`.
  */
 export function withReach(caller: Caller, before: EntryValue, after: EntryValue): EntryValue {
   const isSame = Bun.deepEquals(addressesOf(before), addressesOf(after));
@@ -88,8 +88,8 @@ export function withReach(caller: Caller, before: EntryValue, after: EntryValue)
 }
 
 /**
- * Throws 400 for the first address that a channel may not call. The names of an owner are not looked up: they may lead
- * anywhere but to what a call refuses anyway.
+ * Throws 400 for the first address that a channel may not call. Host names set by an owner are not looked up, because
+ * each call checks the address again.
  */
 export async function requireReachable(channel: Channel, value: EntryValue): Promise<void> {
   const isNamed = value["private_networks"] !== true;
@@ -103,7 +103,7 @@ export async function requireReachable(channel: Channel, value: EntryValue): Pro
     });
 }
 
-/** The address of a channel, the provider's own where it has none; undefined where the provider finds it otherwise. */
+/** Returns the address of a channel, else the provider's default; undefined where the provider derives it. */
 export function baseUrlOf({ settings }: Pick<Channel, "settings">): string | undefined {
   const { baseUrl } = partsOf(settings);
   return typeof baseUrl === "string" ? baseUrl : undefined;
@@ -135,7 +135,7 @@ export function isSealed(part: unknown): part is SealedSecret {
   return typeof part === "object" && part !== null && "sealed" in part && typeof part.sealed === "string";
 }
 
-/** A part of an entry as a mapping; empty where it is none. */
+/** Returns a part of an entry as a mapping, empty for anything else. */
 export function partsOf(value: unknown): Parts {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
@@ -154,7 +154,7 @@ function namedAddresses(value: EntryValue): [field: string, address: string][] {
   return all.filter((each): each is [string, string] => typeof each[1] === "string");
 }
 
-/** Throws 400 for the mask in place of a secret that is not there: the text itself is never one. */
+/** Throws 400 when the input has the mask where no secret is stored: the mask itself is never a secret. */
 export function requireKnown(known: unknown, field: string, path = inputField(field)): void {
   if (isSealed(known)) return;
   throw new AdminError(400, path, `${path} is masked, and not known here: write the secret`);

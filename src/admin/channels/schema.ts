@@ -48,7 +48,7 @@ export const channelCreationSchema = z.strictObject({
   isOwnServer: z.boolean().optional(),
 });
 
-/** Null takes a field away. In `headers` and `settings` a name that is not given stays, and null takes it away. */
+/** Null removes a field. In `headers` and `settings`, a missing name stays and null removes it. */
 export const channelChangeSchema = z
   .strictObject({
     baseUrl: address.nullable(),

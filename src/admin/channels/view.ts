@@ -58,7 +58,7 @@ function masked(
   return Object.fromEntries(shown);
 }
 
-/** A secret of the file, or one that was opened. */
+/** A secret of the file, or one that was decrypted. */
 function isReference(value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && ("env" in value || "file" in value || "text" in value)

@@ -8,13 +8,13 @@ import type {
 } from "./store-port.ts";
 import type { OperationContext } from "../context.ts";
 
-/** The configuration with what the database has now, and those entries. */
+/** The configuration with the present entries of the database, and those entries. */
 export interface ConfiguredValues {
   stored: readonly StoredEntry[];
   state: ConfigurationState;
 }
 
-/** Reads both; a change of a moment ago, by any process, is in them. */
+/** Reads both anew, so they contain every committed change of any process. */
 export async function readConfigured({ store, configuration }: OperationContext): Promise<ConfiguredValues> {
   const stored = await store.configuration.list();
   return { stored, state: await configuration.read(stored) };

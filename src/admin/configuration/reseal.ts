@@ -27,7 +27,7 @@ export async function resealSecrets({ store, configuration, by }: OperationConte
       else result.failed.push({ kind: entry.kind, id: entry.id, field });
     }
     if (sealed.size === 0) continue;
-    // One that was changed meanwhile is not in the map, and stays.
+    // A secret that was changed meanwhile is not in the map and stays as it is.
     const replace = ({ value }: StoredEntry): EntryValue =>
       JSON.parse(JSON.stringify(value), (_name, part: unknown) =>
         isSealed(part) ? (sealed.get(part.sealed) ?? part) : part,

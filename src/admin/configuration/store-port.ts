@@ -43,11 +43,11 @@ export interface SealedSecret {
 export interface ConfigurationStore {
   /** Oldest first. */
   list(): Promise<StoredEntry[]>;
-  /** False when there is one of that kind and id. */
+  /** Removes the entry. False when there is none of that kind and id. */
   create(entry: Omit<StoredEntry, "revision">, by: Actor): Promise<boolean>;
   /**
-   * Writes what `change` makes of the entry in its present state; when it throws, nothing is changed. Returns the
-   * entry afterwards, null when there is none.
+   * Writes the entry that `change` returns for the present one; when it throws, nothing is changed. Returns the entry
+   * afterwards, null when there is none.
    */
   update(
     name: Pick<StoredEntry, "kind" | "id">,
@@ -65,7 +65,7 @@ export interface ConfigurationStore {
  */
 export type EntryOrigin = "file" | "environment" | "database" | "catalogue";
 
-/** A channel as it was declared, and what became of it. */
+/** A channel's declaration, and the channel that was built from it. */
 export interface ConfiguredChannel {
   id: string;
   origin: EntryOrigin;
@@ -75,14 +75,14 @@ export interface ConfiguredChannel {
   channel: Channel | null;
 }
 
-/** A model as all that describes it makes it. */
+/** A model merged from all its declarations. */
 export interface ConfiguredModel {
   id: string;
   origin: EntryOrigin;
-  /** Entry of the file or the database; null where the catalogue alone has it. */
+  /** Entry of the file or the database; null for a model that only the catalogue declares. */
   declared: EntryValue | null;
   model: Model;
-  /** Its default route; without targets it is not served. */
+  /** The model's default route. A model with an empty route is not served. */
   route: Route;
   price: PriceRow | null;
   isDisabled: boolean;
@@ -135,7 +135,9 @@ export interface ProviderDescription {
   /** JSON Schema of the settings besides address, credential, headers and region. */
   settings: Record<string, unknown>;
   credential: "required" | "optional" | "none";
-  /** Null where each customer has an address of its own; such a channel must have one. */
+  /**
+   * The provider's default address. Null where each customer has an address of its own, which a channel must then set.
+   */
   defaultBaseUrl: string | null;
   needsBaseUrl: boolean;
   hasRegion: boolean;
@@ -159,7 +161,7 @@ export interface Configuration {
   reseal(store: SecretStore, name: SecretName, secret: SealedSecret): Promise<SealedSecret | null>;
   /** Makes stored changes effective in this process; others notice them within half a second. */
   apply(): Promise<void>;
-  /** A YAML text as a value; what is wrong with it by line and column. */
+  /** Parses a YAML text. Problems are reported by line and column. */
   readYaml(text: string): {
     value: unknown;
     problems: readonly { line: number; column: number; message: string }[];
@@ -170,7 +172,7 @@ export interface Configuration {
   probe(channel: Channel, signal: AbortSignal): Promise<void>;
 }
 
-/** The records that hold sealed secrets: those of the transaction in which a secret is changed. */
+/** The records with sealed secrets, as seen by the transaction in which a secret is changed. */
 export interface SecretStore {
   configuration: Pick<ConfigurationStore, "list">;
   members: { list(): Promise<readonly { totp: { secret: SealedSecret } | null }[]> };

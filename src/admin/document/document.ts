@@ -32,7 +32,7 @@ export async function exportConfiguration(context: OperationContext): Promise<{ 
       await yieldToEventLoop();
       const part = { [name]: Object.fromEntries(entries.slice(start, start + ENTRIES_A_TURN)) };
       const text = context.configuration.writeYaml(JSON.parse(JSON.stringify(part)));
-      // Later pieces of a section go below its one heading.
+      // Later parts of a section are written below its single heading.
       yaml += start === 0 ? text : text.slice(text.indexOf("\n") + 1);
     }
   const rows = parts.reduce((sum, [, entries]) => sum + entries.length, 0);
@@ -40,7 +40,7 @@ export async function exportConfiguration(context: OperationContext): Promise<{ 
   return { yaml };
 }
 
-/** Writing one takes up to a tenth of a millisecond. */
+/** Entries written in one turn of the event loop; each takes up to a tenth of a millisecond. */
 const ENTRIES_A_TURN = 50;
 
 /**

@@ -27,7 +27,7 @@ export const prices: Section = {
   },
   async create(context, id, { effectiveFrom, ...item }) {
     const start = typeof effectiveFrom === "string" ? Date.parse(effectiveFrom) : Number.NaN;
-    // One of another installation that holds already holds from now on: what was billed does not change.
+    // A price of another installation that is already in force starts now instead, because past charges do not change.
     const from = start > context.clock.now() ? { effectiveFrom } : {};
     await setPrice(context, readInput(priceCreationSchema, { ...item, ...from }), { id });
     return null;

@@ -21,7 +21,7 @@ interface JobFilter extends OrganizationFilter {
   to?: number;
 }
 
-/** Jobs of all organizations; they are cancelled by the rules of `jobs`. */
+/** Reads jobs of all organizations. Only the `jobs` folder cancels them. */
 export interface JobAdminStore {
   get(id: string): Promise<JobRecord | null>;
   /** Newest first. */

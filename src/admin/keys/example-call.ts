@@ -4,7 +4,7 @@ import type { AdminContext } from "../context.ts";
 import { explainRoute } from "../routes/explain-route.ts";
 import { getKey } from "./keys.ts";
 
-/** What a first call with a key asks for: a model that would answer just now; null where none would. */
+/** A model for a first call with a key, one that would reply now; null where there is none. */
 interface ExampleCall {
   model: string | null;
   kind: "text" | "image";

@@ -10,7 +10,7 @@ export const accessOrganizationsSchema = z.union([z.literal("*"), z.array(z.stri
   error: 'must be "*" or a list of organization ids',
 });
 
-/** What is stored of a member and shown as it is. */
+/** The stored fields of a member that are shown as they are. */
 const storedSchema = z.object({
   id: z.string(),
   name: z.string().describe("For signing in; never changes"),
@@ -99,7 +99,7 @@ export const memberChangeSchema = z
   })
   .partial();
 
-/** What is stored of a sign-in to the console and shown as it is. */
+/** The stored fields of a sign-in to the console that are shown as they are. */
 const storedSessionSchema = z.object({
   id: z.string(),
   address: z.string(),

@@ -100,7 +100,10 @@ export async function readPriceTable(
   };
 }
 
-/** Where the configured price of each model stands; a shipped model that was only changed keeps the catalogue's. */
+/**
+ * Returns the file that declares the configured price of each model; a shipped model whose entry sets no price keeps
+ * the catalogue's.
+ */
 function originsOf({ state }: ConfiguredValues): ReadonlyMap<string, Origin> {
   const models = [...state.models.values()];
   return new Map(

@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** The state of a channel is that of its calls in this time. */
 export const RECENT_MS = 15 * MINUTE_MS;
-/** What fails now has failed within this time. */
+/** A call counts as failing now when it has failed within this time. */
 const WINDOW_MS = 5 * MINUTE_MS;
 /** Fewest calls of a day that tell what is usual. */
 const MIN_USUAL = 20;

@@ -103,7 +103,7 @@ function stateOf(causes: readonly StatusCause[], hasCalls: boolean): Status["sta
 
 function worstFirst(one: StatusCause, other: StatusCause): number {
   const rank = { critical: 0, warning: 1 };
-  // What an alert has found stands beside it as a cause of its own.
+  // An open alert is a cause of its own beside the causes that it reports.
   const isAlert = ({ kind }: StatusCause) => Number(kind === "alert");
   return rank[one.severity] - rank[other.severity] || isAlert(one) - isAlert(other);
 }

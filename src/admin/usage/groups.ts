@@ -14,12 +14,15 @@ type Counts = ReadonlyMap<string, number>;
 interface Grouped<Sum extends SpendingSum> {
   by: Group;
   sums: readonly Sum[];
-  /** Requests that came; null where keys are told apart, as traffic names those of failed requests only. */
+  /** Number of requests. Null where groups are keys, because traffic names keys only for failed requests. */
   came: Counts | null;
   failed: Counts;
 }
 
-/** All groups, the dearest first, also those whose requests all failed. `totalOf` adds the sums of one group up. */
+/**
+ * All groups, the one with the largest amount first; groups whose requests all failed are included. `totalOf` adds up
+ * the sums of one group.
+ */
 export function groupsOf<Sum extends SpendingSum, Total extends Spending>(
   { by, sums, came, failed }: Grouped<Sum>,
   totalOf: (sums: readonly Sum[]) => Total,
@@ -42,7 +45,7 @@ export function groupsOf<Sum extends SpendingSum, Total extends Spending>(
     );
 }
 
-/** Adds a count of sums up by what `nameOf` names of each. */
+/** Adds one count of each sum to the total of its group; `nameOf` returns the group. */
 export function countBy<Sum>(
   sums: readonly Sum[],
   nameOf: (sum: Sum) => string,

@@ -43,7 +43,7 @@ export function readSeries(
 ): Series {
   const wanted = to ?? now;
   const begin = from ?? wanted - usualMs;
-  // What is to come has no points.
+  // The future has no points.
   const end = begin < now ? Math.min(wanted, now) : wanted;
   if (begin >= end) throw new AdminError(400, "from", "from must be before to");
   if (end - begin > MAX_RANGE_MS) throw new AdminError(400, "from", "the range is at most 400 days");

@@ -61,8 +61,8 @@ export function useKeyOptions(organizationId?: string): readonly Option[] {
 }
 
 /**
- * Keys for a list with a search: where there are more than a list holds, the gateway is asked for what `onSearch` was called
- * with.
+ * Keys for a list with a search. Where there are more keys than a list holds, the gateway searches for the text that
+ * `onSearch` was called with.
  */
 export function useKeySearch(organizationId?: string): {
   options: readonly Option[];

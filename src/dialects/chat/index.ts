@@ -24,7 +24,7 @@ export const chat: TextDialect<ChatRequest> = {
   openStream(payload, publicModel, policy) {
     const { isMistralClient, choices } = payload.parsed;
     if (!isMistralClient) return openStream(publicModel, policy);
-    // What is written anew has one choice; the others would be billed and not delivered.
+    // A translated reply has one choice; further choices would be billed and not delivered.
     if (choices > 1) throw untranslatable("n");
     return new TranslatedStream(new ChatReplyReader(), new ChatReplyWriter(payload), policy);
   },

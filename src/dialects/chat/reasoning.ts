@@ -15,7 +15,7 @@ export interface ReasoningDetail {
   data?: string;
   id?: string;
   format?: string;
-  /** Which piece of reasoning it belongs to. */
+  /** The index of the piece of reasoning that it belongs to. */
   index: number;
 }
 

@@ -42,7 +42,7 @@ const MAX_SEED = 2 ** 31 - 1;
 const MAX_TEMPERATURE = 1;
 
 /**
- * Which hints vendors of each protocol are told, of callers of the others. Sources: the vendors' API references;
+ * The hints of callers of other protocols that vendors of each protocol are told. Sources: the vendors' API references;
  * for messages "Extended thinking" and "Migrating", for the lengths of ids `safety_identifier` and `metadata.user_id`.
  */
 export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, Told>>>> = {
@@ -164,7 +164,7 @@ function asksForSomething(conversation: Conversation, hint: Hint): boolean {
     case "parallelCalls":
       return conversation.parallelCalls === false && tools.length > 0;
     case "reasoningVisibility":
-      // What is left out as a whole is named once.
+      // A hint that is left out as a whole is named once.
       return reasoning !== null && reasoning.isVisible !== null;
     case "strict":
       return tools.some(({ strict }) => strict === true);

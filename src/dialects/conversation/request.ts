@@ -38,7 +38,7 @@ export interface Conversation {
   params: Readonly<Partial<Record<keyof Conversation | Hint, string>>>;
 }
 
-/** What steers how a vendor answers, or labels the request, and is no part of what is asked. */
+/** A field that influences the vendor's reply or labels the request, without being a part of its content. */
 export type Hint =
   | "temperature"
   | "topP"
@@ -93,7 +93,7 @@ export interface ImagePart extends Cacheable {
 
 export interface AudioPart {
   type: "audio";
-  /** `wav`, `mp3` … */
+  /** Such as `wav` or `mp3`. */
   format: string;
   /** Base64. */
   data: string;

@@ -32,7 +32,7 @@ export interface LimitWindow extends RateWindow {
   quantity: LimitQuantity;
 }
 
-/** What a driver counted for one request. Its methods do not throw. */
+/** The counts of one request in a driver. Its methods do not throw. */
 export interface LimitReservation {
   /**
    * Adds `by`, which may be negative, to the count of a quantity. Amounts that have left the window are not changed.

@@ -68,7 +68,7 @@ export class Connection implements ResponseListener, BodySource {
       this.#socket.ref();
       this.#send(this.#socket, head);
     } else {
-      this.#unsent = kept(head);
+      this.#unsent = copyOf(head);
       this.#connect().catch((error: unknown) => this.failed(error));
     }
     return promise;
@@ -189,7 +189,7 @@ export class Connection implements ResponseListener, BodySource {
     if (!bytes) return;
     this.#isSending = true;
     const sent = Math.max(0, socket.write(bytes));
-    this.#unsent = sent < bytes.length ? kept(bytes.subarray(sent)) : null;
+    this.#unsent = sent < bytes.length ? copyOf(bytes.subarray(sent)) : null;
     if (this.#unsent || !this.#unsentBody) return;
     this.#unsent = this.#unsentBody;
     this.#unsentBody = null;
@@ -275,6 +275,6 @@ function headOf(prelude: string, length: number): string {
 }
 
 /** Copies the bytes, so that they stay valid. */
-export function kept(bytes: Buffer): Buffer {
+export function copyOf(bytes: Buffer): Buffer {
   return bytes.buffer === SHARED.buffer ? Buffer.from(bytes) : bytes;
 }

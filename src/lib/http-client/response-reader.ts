@@ -128,7 +128,7 @@ export class ResponseReader {
       this.#isReusable = false;
       return "until close";
     }
-    // Fields with the same length are joined by commas.
+    // Repeated `content-length` fields arrive joined by commas, so equal ones are refused, too.
     if (!/^\d{1,15}$/.test(length)) throw invalid("an unreadable length");
     this.#left = Number(length);
     return this.#left === 0 ? "done" : "sized";

@@ -13,7 +13,7 @@ import type { HttpExchange } from "../http-exchange.ts";
 import { baseHeaders } from "../respond.ts";
 import type { HttpRoute } from "../routes.ts";
 
-/** What `npm run site` has built, in the file `MANIFEST` beside it. */
+/** The files that `npm run site` has built, listed by the file `MANIFEST` beside them. */
 export interface SiteManifest {
   files: Record<string, SiteFile>;
   /** Sources for the content security policy: hashes of the scripts and style attributes within its pages. */

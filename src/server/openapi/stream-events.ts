@@ -1,7 +1,7 @@
 /** A stream of one protocol as the documents describe it. */
 export interface StreamDescription {
   title: string;
-  /** How it is asked for. */
+  /** The way to request the stream. */
   request: string;
   /** Meaning of each event by its name, in the order of their first occurrence. */
   events: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import { dumpPostgres, type DumpedServer } from "./postgres-backup.ts";
 import { copySqlite, verifySqlite } from "./sqlite-backup.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** What is backed up, and restored to: one installation on one machine. */
+/** The parts of one installation on one machine that are backed up and restored. */
 export interface Installation {
   /** A PostgreSQL database, or the path of a SQLite file. */
   database: string | DumpedServer;

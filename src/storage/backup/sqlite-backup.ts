@@ -50,7 +50,7 @@ export function isSqliteInUse(location: string): boolean {
   if (!existsSync(location)) return false;
   using database = new Connection(location, { readwrite: true });
   try {
-    // In this mode a first reading needs the lock that every other connection shares.
+    // In this mode the first read takes the lock that all other connections share.
     for (const statement of ["busy_timeout = 0", "locking_mode = EXCLUSIVE", "schema_version"])
       database.run(`PRAGMA ${statement}`);
     return false;

@@ -77,11 +77,11 @@ interface BlobSettings {
   /** The data directory, for the blobs themselves when there is no object storage. */
   directory: string;
   s3?: S3Address;
-  /** How long a link is valid; 24 by default. */
+  /** Hours for which a link is valid; 24 by default. */
   linkHours?: number;
   /** Lifetimes of links that organizations have besides. */
   linkHoursInUse?(): Iterable<number | null>;
-  /** How long a blob is kept; 7 by default. */
+  /** Days for which a blob is kept; 7 by default. */
   retentionDays?: number;
   /** The first signs links, all of them verify. At least 32 characters each. */
   linkSecrets(): readonly string[];

@@ -44,7 +44,7 @@ interface LinkSettings {
   lifetimeSeconds: number;
   /** Longest lifetime of any other link: the time that pictures are kept. */
   longestSeconds: number;
-  /** Lifetimes that links are given; null is the one for which no hours are named. */
+  /** The lifetimes of links in hours; null stands for the default lifetime. */
   hoursInUse(): Iterable<number | null>;
   clock: Clock;
 }

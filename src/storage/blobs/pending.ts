@@ -19,7 +19,7 @@ interface PendingOptions {
   remote: NamedStore;
   local: NamedStore<Blob>;
   report: StorageReport;
-  /** How often shipping is tried. Milliseconds. */
+  /** Interval between attempts to ship blobs. Milliseconds. */
   intervalMs?: number;
   /** Most pictures that wait. */
   maxPending?: number;

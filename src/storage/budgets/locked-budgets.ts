@@ -95,7 +95,7 @@ export async function lockLeases(
   return new Map(rows.map(({ budget, amount, drawn }) => [budget, { amount, drawn }]));
 }
 
-/** Writes back what a transaction has made of a process's leases, in one statement. */
+/** Writes the leases that a transaction has changed back to the database, in one statement. */
 export async function saveLeases(
   kind: Database["kind"],
   sql: Sql,

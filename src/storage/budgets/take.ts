@@ -4,10 +4,13 @@ import { jsonRows, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { lockBudgets, lockLeases, saveBudgets, type LockedBudget } from "./locked-budgets.ts";
 
-/** How long leases last without renewal, in the store's time. */
+/** Time for which a lease lasts without renewal, by the store's clock. */
 const LEASE_TTL_MS = 15 * 60_000;
 
-/** How long a budget counts as wanted after somebody missed money of it, and how often that is written. */
+/**
+ * Time for which a budget counts as wanted after a process missed money of it, and the interval at which that is
+ * written.
+ */
 export const WANTED_MS = 2000;
 const WANTED_AGAIN_MS = 250;
 

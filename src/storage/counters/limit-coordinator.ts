@@ -24,7 +24,7 @@ const RECALL_MS = 250;
 interface LimitCoordinatorOptions {
   workers: number;
   clock: Clock;
-  /** How long what was taken counts: what a credit counts may be used up to `CREDIT_MS` later. */
+  /** Time for which an acquired amount counts: an amount in a credit may be used up to `CREDIT_MS` later. */
   windowMs?: number;
   send(worker: number, message: SupervisorLimits): void;
 }

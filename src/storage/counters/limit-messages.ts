@@ -60,7 +60,7 @@ export interface LimitCredit {
   resetSeconds: number;
 }
 
-/** How long a worker may use a credit. */
+/** Time for which a worker may use a credit. */
 export const CREDIT_MS = 500;
 
 /** A worker's connection to its supervisor, as far as limits are concerned. */

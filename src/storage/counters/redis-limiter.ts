@@ -39,7 +39,7 @@ export interface RedisLimiterOptions {
   /** The longest a request waits for the store. */
   boundMs?: number;
   windowMs?: number;
-  /** How long a slot outlives its process. */
+  /** Time for which a slot outlives its process. */
   slotMs?: number;
   /** Called with whether limits are local now, and why: once at the start and at every change. Must not throw. */
   onDegraded(isDegraded: boolean, cause?: unknown): void;

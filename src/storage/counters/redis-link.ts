@@ -21,7 +21,7 @@ interface RedisLinkOptions {
 const CONNECT_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
-/** How much later than its bound a response may be given up. */
+/** Time beyond its deadline after which a response is given up. */
 const TICK_MS = 10;
 
 /**

@@ -6,7 +6,7 @@ type Stored = string | number | bigint | null;
 /** A row of a table as the databases' clients read and take it. */
 export type Row = Record<string, Stored>;
 
-/** How one field of a record is kept in one column. */
+/** The conversion between one field of a record and one column. */
 export interface Column<Value> {
   /** The field's name in snake case unless given. */
   readonly name?: string;

@@ -5,7 +5,7 @@ import { bit, integer, named, table, text, time, type Row } from "../database/ta
 import { nextKey, takeTurn, waitingOrganizations } from "./job-owners.ts";
 import { atLeast, jobRequests } from "./job-row.ts";
 
-/** How long a lease lasts without renewal. Workers renew every five seconds. */
+/** Time for which a lease lasts without renewal. Workers renew every five seconds. */
 const LEASE_MS = 20_000;
 
 /** Takes the lease of the next job, in one transaction; `busy` when a lock of somebody else may hide one. */

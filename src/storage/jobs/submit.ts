@@ -10,7 +10,7 @@ import type { Row } from "../database/table.ts";
 import { countQueued, enterOwners, type QueuedCounts } from "./job-owners.ts";
 import { jobColumns, readJob, writeTerms } from "./job-row.ts";
 
-/** How long an idempotency key belongs to its job. */
+/** Time for which an idempotency key belongs to its job. */
 const IDEMPOTENCY_MS = 24 * 60 * 60_000;
 /** A job's lease of a budget ends with the job and never by itself. */
 const NEVER = 9_000_000_000_000_000;

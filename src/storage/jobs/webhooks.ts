@@ -38,7 +38,7 @@ const dueDeliveries = table<DueDelivery>("webhook_deliveries", {
   content: nullable(json()),
 });
 
-/** How long a sender may take for one attempt before another one makes it. */
+/** Time that a sender has for one attempt before another sender makes it. */
 const ATTEMPT_MS = 60_000;
 
 /** Messages of one organization that are sent at once, so that its receivers, slow as they may be, delay no other's. */

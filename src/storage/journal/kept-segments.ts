@@ -7,7 +7,9 @@ import { systemClock } from "../../lib/clock.ts";
 /** Below the journal's root: segments whose charges are posted, in a folder for each ledger and process. */
 export const KEPT = "posted";
 
-/** How long segments stay after they were posted, and how many bytes of them all processes of a machine keep. */
+/**
+ * Time for which segments stay after they were posted, and the most bytes of them that all processes of a machine keep.
+ */
 const KEPT_MS = 60 * 60_000;
 const KEPT_BYTES = 256 * 1024 * 1024;
 

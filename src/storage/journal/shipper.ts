@@ -59,7 +59,7 @@ class JournalShipper implements Shipper {
   readonly #refcounts = segmentRefcounts();
   readonly lost: LostCharges;
   readonly #timer: BackgroundWork;
-  /** In the order of the journal. All but the last take no more. */
+  /** Batches in the order of the journal. Only the last one still accepts charges. */
   #queue: Batch[] = [];
   #queued = 0;
   #backlog = 0;

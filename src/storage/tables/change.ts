@@ -65,7 +65,7 @@ export function withoutVersion<Row extends { version: number }>({
   return row;
 }
 
-/** Whose row a change concerns; null is the installation. */
+/** The organization whose row a change concerns; null for the installation. */
 function organizationOf(
   { kind, subject }: AuditedChange,
   { before, after, organizationId }: Effect,

@@ -9,7 +9,7 @@ const SECRET_BYTES = 32;
 /** At least the longest `blobs.link_hours`: a secret that was replaced longer ago has no valid link left. */
 const MAX_LINK_MS = 168 * 60 * 60 * 1000;
 
-/** How long the other processes may take to notice a rotation. */
+/** Time in which all other processes notice a rotation. */
 const SPREAD_MS = 2_000;
 
 /**

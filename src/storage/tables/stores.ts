@@ -113,7 +113,7 @@ export function storesOn(database: Database, journals?: string): Stores {
   };
 }
 
-/** How long a transaction of many changes may take. */
+/** Longest time of a transaction with many changes. */
 const TIMEOUT_MS = 60_000;
 
 /**

@@ -20,7 +20,7 @@ export interface ExportSetup {
   version: string;
 }
 
-/** What the thread says of a batch: how many spans the collector did not take, and why. */
+/** The thread's report about a batch: the number of spans that the collector refused, and the reason. */
 export interface ExportWord {
   failed: number;
   problem: string | null;

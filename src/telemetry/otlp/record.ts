@@ -2,7 +2,7 @@ import type { Attempt } from "../../domain/ledger.ts";
 import type { RequestEvent } from "../../domain/request-event.ts";
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES, type TokenCategory, type Usage } from "../../domain/usage.ts";
 
-/** What metrics need of a request. */
+/** The fields of a request that metrics need. */
 export interface Measurement {
   /** `gen_ai.operation.name`. */
   operation: string;
@@ -18,7 +18,7 @@ export interface Measurement {
   outputTokens: number | null;
 }
 
-/** What spans and events need. It can be cloned for another thread. Times are Unix milliseconds. */
+/** The fields that spans and events need. The record can be cloned for another thread. Times are Unix milliseconds. */
 export interface SpanRecord {
   measured: Measurement;
   traceId: string;

@@ -69,14 +69,14 @@ export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
   {
     name: "what a request could not send at once is lost",
     file: CONNECTION,
-    find: "this.#unsent = sent < bytes.length ? kept(bytes.subarray(sent)) : null;",
+    find: "this.#unsent = sent < bytes.length ? copyOf(bytes.subarray(sent)) : null;",
     replace: "this.#unsent = null;",
     tests: client,
   },
   {
     name: "what a request could not send at once is overwritten by the next one",
     file: CONNECTION,
-    find: "kept(bytes.subarray(sent))",
+    find: "copyOf(bytes.subarray(sent))",
     replace: "bytes.subarray(sent)",
     tests: client,
   },
@@ -90,7 +90,7 @@ export const HTTP_CLIENT_FAULTS: readonly Fault[] = [
   {
     name: "a request that waits for its connection is overwritten by the next one",
     file: CONNECTION,
-    find: "this.#unsent = kept(head);",
+    find: "this.#unsent = copyOf(head);",
     replace: "this.#unsent = head;",
     tests: client,
   },

@@ -72,7 +72,7 @@ function useColumns(): TableColumn<AlertEventView>[] {
 
 const OUTCOMES = { waiting: "busy", delivered: "good", failed: "bad" } as const;
 
-/** What became of each message about an event. */
+/** The delivery of each message about an event. */
 function Notices({ notices }: { notices: AlertEventView["notices"] }) {
   const { t } = useTranslation("alerts");
   if (notices.length === 0) return <span className="text-muted">{t("notified.nobody")}</span>;

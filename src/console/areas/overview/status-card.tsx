@@ -65,7 +65,7 @@ function textOf({ kind, subject, figures }: Cause & { kind: Exclude<Cause["kind"
   return `cause.${kind}` as const;
 }
 
-/** What is wrong, in the reader's language; the server's own words where they say more than a text could. */
+/** Describes a cause in the reader's language, or by the server's own words where they say more than a text could. */
 function CauseText({ cause }: { cause: Cause }) {
   const { t } = useTranslation("overview");
   const { kind, subject, figures, message, path, organizationId } = cause;

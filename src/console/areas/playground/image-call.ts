@@ -45,7 +45,10 @@ export interface Reference {
   id: string;
   name: string;
   blob: Blob;
-  /** Of the blob's size, transparent where the model may paint; it has an effect on the first reference only. */
+  /**
+   * The mask has the size of the blob and is transparent where the model may paint. It applies to the first reference
+   * only.
+   */
   mask: Blob | null;
 }
 

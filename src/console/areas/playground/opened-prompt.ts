@@ -1,7 +1,10 @@
 import { useRouterState } from "@tanstack/react-router";
 import type { TextForm, Turn } from "./conversation.ts";
 
-/** What another page opens the playground with: the next message and what was said before, or the prompt of pictures. */
+/**
+ * The content with which another page opens the playground: the next message and the conversation before it, or the
+ * prompt of pictures.
+ */
 export interface OpenedPrompt extends TextForm {
   turns: readonly Turn[];
   message: string;

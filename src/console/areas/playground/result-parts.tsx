@@ -18,7 +18,7 @@ const LEVELS: Readonly<Record<ResultStateName, StatusLevel>> = {
   stopped: "off",
 };
 
-/** How long a request has taken, and its state. */
+/** The duration of a request, and its state. */
 export function ResultState({
   result: { state, tookMs, startedAt },
 }: {

@@ -113,7 +113,7 @@ function useTextBench({
 }: Pick<TextBenchProps, "keyId" | "protocol"> & {
   form: UseFormReturn<TextBenchForm>;
   chosen: readonly PlaygroundModel[];
-  /** What was said before the page was opened. */
+  /** The conversation before the page was opened. */
   earlier: readonly Turn[];
 }) {
   const history = useHistory();

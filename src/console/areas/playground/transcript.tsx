@@ -53,7 +53,7 @@ function TurnItem({ turn: { role, text, thinking } }: { turn: Turn }) {
   );
 }
 
-/** What one side of a conversation has said; what the model said stands without a frame. */
+/** The text of one side of a conversation; the model's text has no frame. */
 export function SaidItem({
   speaker,
   role,

@@ -140,7 +140,7 @@ function Preview({
   );
 }
 
-/** Whom a change concerns, and what it makes of their last week. */
+/** The organizations that a price change concerns, and the effect on their last week. */
 function Consequence({ preview: { consequence } }: { preview: Output<"prices.preview"> }) {
   const { t } = useTranslation("prices");
   const { organizations, currency, lastWeek } = consequence;

@@ -109,7 +109,7 @@ function AddForm({ provider }: { provider: ProviderView }) {
     const { id: _, ...input } = creationOf(values, provider);
     return input;
   };
-  // What was never tried must not take the place of what works.
+  // An untested credential must not replace one that works.
   const submit = async (values: ChannelValues) => {
     const { ok, message } = await call("channels.test", readTest(values));
     if (ok) await connect(values);

@@ -29,7 +29,10 @@ export function turnsOf(prompt: string): KeptTurn[] | null {
   return system === "" ? turns : [{ role: "system", text: system }, ...turns];
 }
 
-/** What the playground's form gets of a kept prompt: a conversation, or the prompt of pictures; null for one that was cut. */
+/**
+ * Returns a kept prompt in the form of the playground: a conversation, or the prompt of pictures; null for a prompt
+ * that was cut.
+ */
 export function promptToTry(prompt: string): OpenedPrompt | null {
   const turns = turnsOf(prompt);
   if (turns === null)

@@ -136,7 +136,7 @@ function Summary({ detail: { request } }: { detail: Detail }) {
   );
 }
 
-/** Who called, and where it went. */
+/** The caller of a request, and the target that served it. */
 function useSides({ organizationId, source, client, channel }: Detail["request"]): [string, ReactNode][] {
   const { t } = useTranslation("requests");
   return [
@@ -161,7 +161,7 @@ function useSides({ organizationId, source, client, channel }: Detail["request"]
   ];
 }
 
-/** How long it took, and how fast its content came. */
+/** The duration of a request, and the speed of its content. */
 function useTimes({ durationMs, firstByteMs, tokensPerSecond }: Detail["request"]): [string, ReactNode][] {
   const { t } = useTranslation("requests");
   return [

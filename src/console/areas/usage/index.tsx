@@ -34,7 +34,7 @@ const STEPS = ["hour", "day", "month"] as const;
 
 type Usage = Output<"usage.list">;
 
-/** Who spent what: every group of a range, over time and against the range before. */
+/** The spending of every group in a range, over time and compared with the range before. */
 export default function UsagePage() {
   const { t } = useTranslation(["money", "shell"]);
   const { change } = useFilters();

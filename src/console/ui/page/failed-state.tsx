@@ -17,7 +17,7 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
   const isForbidden = error instanceof ApiError && error.status === 403;
   const isRefused = error instanceof ApiError && error.status < 500;
   useEffect(() => {
-    // What is away comes back; a refusal stays.
+    // An unavailable service comes back by itself; a refusal stays.
     if (isRefused) return;
     const again = setInterval(() => document.hidden || retry.current(), RETRY_MS);
     return () => clearInterval(again);

@@ -61,7 +61,7 @@ export function formatBytes(bytes: number): string {
   return unit(Math.round(bytes / 100_000) / 10, "megabyte");
 }
 
-/** The difference to what was before, which is not 0, as a part of it: `+12%`. */
+/** Formats the change from an earlier value other than 0 as a percentage: `+12%`. */
 export function formatChange(now: number, before: number): string {
   const change = (now - before) / before;
   const sign = change > 0 ? "+" : change < 0 ? "−" : "±";

@@ -74,7 +74,7 @@ function readTurns(body: StreamedObject, parts: PartReader): Turn[] {
       role === "model"
         ? { role: "assistant", parts: parts.readAssistant(content, path) }
         : { role: "user", parts: parts.readUser(content, path) };
-    // `function` is an older name of the side that gives results.
+    // `function` is an older name of the role whose turns contain results of tools.
     if (role !== "model" && role !== "user" && role !== "function") throw untranslatable(`${path}.role`);
     turns.add(turn);
   }
