@@ -39,6 +39,18 @@ describe.skipIf(chromium === null || !isSiteBuilt)("the site of the documents, a
     },
   );
 
+  test.each(["light", "dark"])("a %s page has its colours and its drawing", async (scheme) => {
+    await shown.page.setViewport(WIDE);
+    await shown.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+    await open("run/three-machines");
+    const seen = await shown.page.evaluate(`[
+      getComputedStyle(document.documentElement).colorScheme,
+      getComputedStyle(document.querySelector("td code")).backgroundColor,
+      document.querySelector('img[alt^="A balancer"]').naturalWidth > 0,
+    ]`);
+    expect(seen).toEqual([scheme, scheme === "light" ? "rgb(241, 242, 244)" : "rgb(32, 33, 39)", true]);
+  });
+
   test.each(SEARCHED)("a search for '%s' leads to %s", async (word, path) => {
     await shown.page.setViewport(WIDE);
     await open("");
