@@ -184,6 +184,10 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
     await console.press("button", "Add a target");
     await console.see("Not saved yet");
     await moveUp(console, `second/${MODEL}`);
+    await console.see("What the route above would do once it is saved.");
+    await console.see(`second/${MODEL} would answer, then openai/${MODEL}.`);
+    expect(await call(console)).toBe(200);
+    expect(second.hits.at(-1)?.path).not.toBe("/v1/responses");
     expect(await console.accessibilityFindings()).toEqual([]);
     await console.press("button", "Save the route");
     await console.see(`second/${MODEL} would answer, then openai/${MODEL}.`);
@@ -196,6 +200,16 @@ describe.skipIf(chromium === null)("requests, providers and models in the consol
     const before = first.hits.length;
     expect(await call(console)).toBe(200);
     expect(first.hits.length).toBe(before);
+  });
+
+  test("a target that no organization may name yet is refused before it is saved, with what helps", async () => {
+    await console.open(`/models/detail?model=${MODEL}`);
+    await console.press("button", "Choose a channel Channel");
+    await console.press("option", "second openai");
+    await console.fill("The vendor's name of the model", "another-name");
+    await console.press("button", "Add a target");
+    await console.see("add this target to the model's default route first");
+    await console.press("button", "Every organization (default)");
   });
 
   test("the dry run says who takes over when a target is down, and that one does", async () => {

@@ -99,6 +99,47 @@ describe("which target serves", () => {
   });
 });
 
+describe("a draft that is not saved", () => {
+  const draft = { isDefault: false, strategy: "ordered" as const, targets: [{ ...THERE, weight: 1 }] };
+
+  test("is followed in place of the saved route, which stays", async () => {
+    const context = await withRoute("ordered");
+    const { source, verdict } = await explainRoute(context, { ...question, draft });
+    expect([source, verdict]).toEqual(["draft", "openai/big-chat-2026 would answer."]);
+    expect((await explainRoute(context, question)).verdict).toStartWith("sandbox/sandbox-chat would");
+  });
+
+  test("is refused as its saving would be; a default one may name any model of a channel", async () => {
+    const context = await withOrganization();
+    const other = { ...draft, targets: [{ ...THERE, upstreamModel: "other", weight: 1 }] };
+    expect(await refusal(explainRoute(context, { ...question, draft: other }))).toEqual([
+      400,
+      "draft.targets[0].upstreamModel",
+      expect.stringContaining("default route first"),
+    ]);
+    const ofAll = { ...other, isDefault: true };
+    expect((await explainRoute(context, { ...question, draft: ofAll })).verdict).toBe("openai/other would answer.");
+    const none = { ...ofAll, targets: [{ ...THERE, channel: "opnai", weight: 1 }] };
+    expect(await refusal(explainRoute(context, { ...question, draft: none }))).toEqual([
+      400,
+      "draft.targets[0].channel",
+      expect.stringContaining("openai"),
+    ]);
+    const access = { role: "admin" as const, organizations: ["acme"] };
+    const limited = { ...context, signedIn: { access } as never };
+    expect(await refusal(explainRoute(limited, { ...question, draft: ofAll }))).toEqual([
+      403,
+      "draft.isDefault",
+      expect.any(String),
+    ]);
+    expect(await refusal(explainRoute(limited, { ...question, draft }))).toEqual([
+      403,
+      "draft.targets[0]",
+      expect.any(String),
+    ]);
+  });
+});
+
 describe("which requests are refused", () => {
   test("the organization or the key may not call the model", async () => {
     const context = await withOrganization();

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { ApiKey } from "../../domain/api-key.ts";
 import type { Route } from "../../domain/channel.ts";
 import { type ErrorCode } from "../../domain/error-codes.table.ts";
@@ -14,7 +15,7 @@ import { modelSet } from "../organizations/enabled-models.ts";
 import { explainTargets, verdictOn, type ExplainedTarget } from "./explained-target.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { priceIndex } from "../prices/price-index.ts";
-import { resolveRoute } from "./routes.ts";
+import { resolveDraft, resolveRoute, type routeDraftSchema } from "./routes.ts";
 import type { KeyRecord } from "../keys/schema.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
 
@@ -24,6 +25,8 @@ interface RouteQuestion {
   /** Id of a key; without one only the organization's rules apply. */
   key?: string;
   model: string;
+  /** A route that is not saved, to be followed in place of the saved one. */
+  draft?: z.output<typeof routeDraftSchema>;
   /** Targets out of service now, where a running gateway reports them. */
   health?: readonly Ejection[];
 }
@@ -33,7 +36,7 @@ export interface RouteExplanation {
   organization: string;
   key: string | null;
   model: string;
-  source: "organization" | "default";
+  source: "organization" | "default" | "draft";
   /** A channel that the organization's own route names but that is not configured; the route is then ignored. */
   missingChannel: string | null;
   strategy: Route["strategy"];
@@ -48,7 +51,7 @@ export interface RouteExplanation {
 
 /**
  * A dry run of access, price and routing by the rules that requests go through. Sends nothing. Throws 404 for an
- * unknown organization or key and 400 for an unknown model; everything else is part of the explanation.
+ * unknown organization or key, 400 for an unknown model and for a draft that cannot be saved; everything else is part of the explanation.
  */
 export async function explainRoute(
   context: AdminContext,
@@ -60,7 +63,9 @@ export async function explainRoute(
   const record = await getOrganization(context, question.organization, "organizationId");
   const key = question.key === undefined ? null : await findKey(context, question.key, record.id);
   const own = record.routes[model];
-  const ownRoute = own && resolveRoute(own, catalogue.channels);
+  const ownRoute = question.draft
+    ? resolveDraft(context, record, model, question.draft)
+    : own && resolveRoute(own, catalogue.channels);
   const missingChannel = typeof ownRoute === "string" ? ownRoute : null;
   const routes = new Map(typeof ownRoute === "object" ? [[model, ownRoute]] : []);
   const organization = {
@@ -88,7 +93,7 @@ export async function explainRoute(
     organization: record.id,
     key: key?.id ?? null,
     model,
-    source: typeof ownRoute === "object" ? "organization" : "default",
+    source: question.draft ? "draft" : typeof ownRoute === "object" ? "organization" : "default",
     missingChannel,
     strategy: "value" in route ? route.value.strategy : "ordered",
     targets,

@@ -7,7 +7,7 @@ import { operation } from "../operation.ts";
 import { amountViewSchema, doneSchema, isoTimeSchema, pageOf, versionViewSchema } from "../output.ts";
 import { pageByName, pageFields } from "../paging.ts";
 import { namedRates } from "../prices/cells.ts";
-import { listRoutes, removeRoute, routeSchema, setRoute } from "./routes.ts";
+import { listRoutes, removeRoute, routeDraftSchema, routeSchema, setRoute } from "./routes.ts";
 
 const targetSchema = z.object({
   channel: z.string(),
@@ -28,7 +28,7 @@ const explanationSchema = z.object({
   organization: z.string(),
   key: z.string().nullable(),
   model: z.string(),
-  source: z.enum(["organization", "default"]),
+  source: z.enum(["organization", "default", "draft"]),
   missingChannel: z
     .string()
     .nullable()
@@ -114,15 +114,18 @@ export const routeOperations = {
   "routes.explain": operation({
     method: "POST",
     path: "/routes/explain",
-    summary: "Which target would serve a request, and why; sends nothing",
+    summary: "Which target would serve a request, by the saved route or a draft, and why; sends nothing",
     role: "viewer",
     reach: "organization",
     cost: "report",
-    input: nameSchema.extend({ keyId: z.string().optional().describe("As if called with this key") }),
+    input: nameSchema.extend({
+      keyId: z.string().optional().describe("As if called with this key"),
+      draft: routeDraftSchema.optional().describe("A route that is not saved, in place of the saved one"),
+    }),
     output: explanationSchema,
-    async run(context, { organizationId: organization, keyId: key, model }) {
+    async run(context, { organizationId: organization, keyId: key, model, draft }) {
       const health = context.running?.ejections() ?? [];
-      return toExplanation(await explainRoute(context, { organization, key, model, health }));
+      return toExplanation(await explainRoute(context, { organization, key, model, draft, health }));
     },
   }),
 };

@@ -55,7 +55,12 @@ test("a route that names an unknown model, channel or upstream model is not save
   expect(await refusal(setRoute(context, withTarget({ upstreamModel: "big-chat-2025" })))).toEqual([
     400,
     "targets[0].upstreamModel",
-    'no configured model asks "openai" for "big-chat-2025"; did you mean "big-chat-2026"?',
+    'no model asks the channel "openai" for "big-chat-2025" yet; did you mean "big-chat-2026"?',
+  ]);
+  expect(await refusal(setRoute(context, withTarget({ upstreamModel: "other" })))).toEqual([
+    400,
+    "targets[0].upstreamModel",
+    'no model asks the channel "openai" for "other" yet; add this target to the model\'s default route first, from which organizations choose',
   ]);
   expect(await refusal(setRoute(context, withTarget({ weight: 0 })))).toEqual([
     400,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Route } from "../../domain/channel.ts";
+import type { Channel, Route } from "../../domain/channel.ts";
 import { didYouMean } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
 import { requireModel, type AdminContext, type Catalogue } from "../context.ts";
@@ -19,20 +19,51 @@ export async function setRoute(
 ): Promise<EffectiveRoute> {
   const { organizationId, model, version, ...route } = input;
   requireModel(context.catalogue, model, "model");
-  const seen = new Set<string>();
-  for (const [index, target] of route.targets.entries()) {
-    const field = `targets[${index}]`;
-    checkTarget(context.catalogue, target, field);
-    const name = `${target.channel}/${target.upstreamModel}`;
-    if (seen.has(name)) throw new AdminError(400, field, `"${name}" is named twice`);
-    seen.add(name);
-  }
   const after = await changeOrganization(context, organizationId, (before) => {
     requireVersion(before, version);
-    if (!decidesForAll(context)) requireKnownTargets(context.catalogue, before, model, route.targets);
+    requireTargets(context, before, { model, targets: route.targets, field: "targets" });
     return { routes: { ...before.routes, [model]: route } };
   });
   return effectiveRoute(context.catalogue, after, model);
+}
+
+/** Throws where the member may not save these targets as an organization's own route for a model. */
+function requireTargets(
+  context: AdminContext,
+  organization: OrganizationRecord,
+  { model, targets, field }: { model: string; targets: RouteRecord["targets"]; field: string },
+): void {
+  const seen = new Set<string>();
+  for (const [index, target] of targets.entries()) {
+    const own = `${field}[${index}]`;
+    checkTarget(context.catalogue, target, own);
+    const name = `${target.channel}/${target.upstreamModel}`;
+    if (seen.has(name)) throw new AdminError(400, own, `"${name}" is named twice`);
+    seen.add(name);
+  }
+  if (!decidesForAll(context))
+    requireKnownTargets(context.catalogue, organization, { model, targets, field });
+}
+
+/**
+ * Returns a route that is not saved. Throws where the member could not save it: an organization's own route, or the
+ * default one, which may name any model of a channel.
+ */
+export function resolveDraft(
+  context: AdminContext,
+  organization: OrganizationRecord,
+  model: string,
+  { isDefault, ...draft }: z.output<typeof routeDraftSchema>,
+): Route {
+  const field = "draft.targets";
+  if (isDefault && !decidesForAll(context))
+    throw new AdminError(403, "draft.isDefault", "the default route needs a member of all organizations");
+  if (!isDefault) requireTargets(context, organization, { model, targets: draft.targets, field });
+  const targets = draft.targets.map((target, index) => {
+    const channel = requireChannel(context.catalogue, target, `${field}[${index}]`);
+    return Object.assign({ ...target }, { channel });
+  });
+  return { strategy: draft.strategy, targets };
 }
 
 /**
@@ -42,8 +73,7 @@ export async function setRoute(
 function requireKnownTargets(
   { routes }: Catalogue,
   { routes: own }: OrganizationRecord,
-  model: string,
-  targets: RouteRecord["targets"],
+  { model, targets, field }: { model: string; targets: RouteRecord["targets"]; field: string },
 ): void {
   const configured = (routes.get(model)?.targets ?? []).map(({ channel, upstreamModel }) => ({
     channel: channel.id,
@@ -56,7 +86,7 @@ function requireKnownTargets(
   if (index >= 0)
     throw new AdminError(
       403,
-      `targets[${index}]`,
+      `${field}[${index}]`,
       `"${model}" has no such target: adding one needs a member of all organizations`,
     );
 }
@@ -121,10 +151,7 @@ export function resolveRoute(record: RouteRecord, channels: Catalogue["channels"
   return { strategy: record.strategy, targets };
 }
 
-export const routeSchema = z.strictObject({
-  organizationId: z.string(),
-  model: z.string(),
-  version: versionSchema.describe("Of the organization"),
+const routeFields = {
   strategy: z.enum(["ordered", "weighted"]).default("ordered"),
   targets: z
     .array(
@@ -137,28 +164,43 @@ export const routeSchema = z.strictObject({
     )
     .min(1)
     .max(16),
+};
+
+export const routeSchema = z.strictObject({
+  organizationId: z.string(),
+  model: z.string(),
+  version: versionSchema.describe("Of the organization"),
+  ...routeFields,
+});
+
+/** A route that is not saved. */
+export const routeDraftSchema = z.strictObject({
+  isDefault: z.boolean().default(false).describe("It would be the default route, not the organization's own"),
+  ...routeFields,
 });
 
 function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number], field: string): void {
-  const channel = catalogue.channels.get(target.channel);
-  if (!channel) {
-    const known = [...catalogue.channels.keys()];
-    const suggestion = didYouMean(target.channel, known) || `; there are ${known.join(", ")}`;
-    throw new AdminError(
-      400,
-      `${field}.channel`,
-      `"${target.channel}" is not a configured channel${suggestion}`,
-    );
-  }
+  const channel = requireChannel(catalogue, target, field);
   const upstreams = upstreamModels(catalogue, channel.provider);
   // `*` is the upstream model of a pattern, which may be any.
   if (upstreams.has(target.upstreamModel) || upstreams.has("*")) return;
-  const suggestion = didYouMean(target.upstreamModel, upstreams);
+  const suggestion =
+    didYouMean(target.upstreamModel, upstreams) ||
+    "; add this target to the model's default route first, from which organizations choose";
   throw new AdminError(
     400,
     `${field}.upstreamModel`,
-    `no configured model asks "${channel.provider}" for "${target.upstreamModel}"${suggestion || "; declare it under models in the configuration"}`,
+    `no model asks the channel "${target.channel}" for "${target.upstreamModel}" yet${suggestion}`,
   );
+}
+
+/** The channel of a target. Throws 400 where there is none. */
+function requireChannel(catalogue: Catalogue, target: { channel: string }, field: string): Channel {
+  const channel = catalogue.channels.get(target.channel);
+  if (channel) return channel;
+  const known = [...catalogue.channels.keys()];
+  const suggestion = didYouMean(target.channel, known) || `; there are ${known.join(", ")}`;
+  throw new AdminError(400, `${field}.channel`, `"${target.channel}" is not a configured channel${suggestion}`);
 }
 
 /** Every upstream model that the configuration calls at this provider, through any of its channels. */

@@ -1,8 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Switch } from "react-aria-components/Switch";
 import { useTranslation } from "react-i18next";
-import type { Output } from "../../api/call.ts";
+import type { Input, Output } from "../../api/call.ts";
 import { useKeyOptions } from "../../api/options.ts";
 import { operationQuery } from "../../api/queries.ts";
 import { Card } from "../../ui/page/card.tsx";
@@ -16,21 +16,42 @@ import { simulateRoute, type SimulatedTarget } from "./route-draft.ts";
 type Explanation = Output<"routes.explain">;
 type Target = Explanation["targets"][number];
 
+/** A route that is not saved. */
+export type DryRunDraft = NonNullable<Input<"routes.explain">["draft"]>;
+
 const REASONS = {
   overload: "reason.overload",
   account: "reason.account",
   limited: "reason.limited",
 } as const;
 
-/** Shows which targets a request for a model would call now, by the gateway's own rules; nothing is sent. */
-export function DryRun({ model, organizationId }: { model: string; organizationId: string }) {
+/**
+ * Shows which targets a request for a model would call now, by the draft or the saved route and the gateway's own rules;
+ * nothing is sent.
+ */
+export function DryRun({
+  model,
+  organizationId,
+  draft,
+}: {
+  model: string;
+  organizationId: string;
+  draft: DryRunDraft | null;
+}) {
   const { t } = useTranslation("models");
   const [keyId, setKeyId] = useState<string | null>(null);
   const keys = useKeyOptions(organizationId);
   const key = keys.some(({ id }) => id === keyId) ? keyId : null;
-  const query = useQuery(
-    operationQuery("routes.explain", { organizationId, model, ...(key && { keyId: key }) }),
-  );
+  const isTried = draft !== null && draft.targets.length > 0;
+  const query = useQuery({
+    ...operationQuery("routes.explain", {
+      organizationId,
+      model,
+      ...(key && { keyId: key }),
+      ...(isTried && { draft }),
+    }),
+    placeholderData: keepPreviousData,
+  });
   return (
     <Card title={t("dry.title")} about={t("dry.about")}>
       <div className="flex flex-col gap-4">
@@ -41,6 +62,7 @@ export function DryRun({ model, organizationId }: { model: string; organizationI
           none={t("dry.key.any")}
           onChange={setKeyId}
         />
+        {draft !== null && <p className="text-warn">{t(isTried ? "dry.draft" : "route.targets.empty")}</p>}
         <QueryState query={query}>{(explanation) => <Explained explanation={explanation} />}</QueryState>
       </div>
     </Card>

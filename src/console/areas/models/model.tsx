@@ -11,7 +11,7 @@ import { Page } from "../../ui/page/page.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { ButtonLink } from "../../ui/text/link.tsx";
-import { DryRun } from "./dry-run.tsx";
+import { DryRun, type DryRunDraft } from "./dry-run.tsx";
 import { ModelAccess } from "./model-access.tsx";
 import { ModelActions } from "./model-actions.tsx";
 import { Capabilities, ModelFacts, Prices } from "./model-facts.tsx";
@@ -73,10 +73,7 @@ function ModelDetail({ model }: { model: ModelRow }) {
       </div>
       <div className="order-first flex min-w-0 flex-col gap-6 lg:order-none">
         {model.route.targets.length > 0 ? (
-          <>
-            <RouteCard model={model} />
-            <SampleRun model={model.id} />
-          </>
+          <RouteAndDryRun model={model} />
         ) : (
           <UnservedRoute model={model} />
         )}
@@ -85,8 +82,19 @@ function ModelDetail({ model }: { model: ModelRow }) {
   );
 }
 
+/** The route, and below it a dry run of what is written there, saved or not. */
+function RouteAndDryRun({ model }: { model: ModelRow }) {
+  const [draft, setDraft] = useState<DryRunDraft | null>(null);
+  return (
+    <>
+      <RouteCard model={model} onDraft={setDraft} />
+      <SampleRun model={model.id} draft={draft} />
+    </>
+  );
+}
+
 /** The route of the current organization, or the default. */
-function RouteCard({ model }: { model: ModelRow }) {
+function RouteCard({ model, onDraft }: { model: ModelRow; onDraft(draft: DryRunDraft | null): void }) {
   const { t } = useTranslation("models");
   const { id, choose } = useOrganization();
   const organizations = useOrganizationOptions();
@@ -112,9 +120,10 @@ function RouteCard({ model }: { model: ModelRow }) {
             model={model.id}
             organization={organization}
             fallback={model.route}
+            onDraft={onDraft}
           />
         )}
-        {organizations.length > 0 && !organization && <DefaultRoute model={model} />}
+        {organizations.length > 0 && !organization && <DefaultRoute model={model} onDraft={onDraft} />}
       </div>
     </Card>
   );
@@ -138,11 +147,16 @@ function UnservedRoute({ model }: { model: ModelRow }) {
 }
 
 /** A dry run for the current organization, or for the first. */
-function SampleRun({ model }: { model: string }) {
+function SampleRun({ model, draft }: { model: string; draft: DryRunDraft | null }) {
   const { id } = useOrganization();
   const [first] = useOrganizationOptions();
   const organizationId = id ?? first?.id;
   return organizationId === undefined ? null : (
-    <DryRun key={`${organizationId} ${model}`} model={model} organizationId={organizationId} />
+    <DryRun
+      key={`${organizationId} ${model}`}
+      model={model}
+      organizationId={organizationId}
+      draft={draft}
+    />
   );
 }

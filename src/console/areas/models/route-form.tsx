@@ -1,5 +1,5 @@
 import { RotateCcw } from "lucide-react";
-import { useState, type ReactNode } from "react";
+import { useEffect, useEffectEvent, useState, type ReactNode } from "react";
 import { FormProvider, useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
@@ -24,6 +24,7 @@ export function RouteForm({
   origin,
   known,
   onSave,
+  onDraft,
   reset,
 }: {
   route: RouteDraft;
@@ -32,11 +33,19 @@ export function RouteForm({
   /** The only targets that may be added; without it, any. */
   known?: readonly DraftTarget[];
   onSave?: (route: RouteDraft) => Promise<unknown>;
+  /** Called with the route while it is not saved, and with null where there is nothing to save. */
+  onDraft?: (draft: RouteDraft | null) => void;
   reset?: RouteReset;
 }) {
   const { t } = useTranslation("models");
   const form = useForm<RouteDraft>({ values: route });
   const { isDirty } = form.formState;
+  const { strategy, targets } = useWatch({ control: form.control }) as RouteDraft;
+  const report = useEffectEvent((draft: RouteDraft | null) => onDraft?.(draft));
+  useEffect(() => {
+    report(isDirty ? { strategy, targets } : null);
+    return () => report(null);
+  }, [isDirty, strategy, targets]);
   const save =
     onSave &&
     (async (draft: RouteDraft) => {

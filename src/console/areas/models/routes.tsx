@@ -4,6 +4,7 @@ import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { QueryState } from "../../ui/page/query-state.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
+import type { DryRunDraft } from "./dry-run.tsx";
 import type { ModelRow } from "./model-state.tsx";
 import { targetName, type RouteDraft } from "./route-draft.ts";
 import { RouteForm } from "./route-form.tsx";
@@ -15,6 +16,7 @@ interface OrganizationRouteProps {
   organization: { id: string; label: string };
   /** The route in force without one of the organization's own. */
   fallback: RouteDraft;
+  onDraft(draft: DryRunDraft | null): void;
 }
 
 /** The route of one organization: the default until it is saved as its own, and again after a reset. */
@@ -33,7 +35,13 @@ export function RouteSkeleton() {
   return <Skeleton className="h-108 w-full sm:h-88" />;
 }
 
-function OwnRoute({ model, organization, fallback, route }: OrganizationRouteProps & { route: Route }) {
+function OwnRoute({
+  model,
+  organization,
+  fallback,
+  route,
+  onDraft,
+}: OrganizationRouteProps & { route: Route }) {
   const { t } = useTranslation("models");
   const can = useCan();
   const canChange = can("admin");
@@ -50,6 +58,7 @@ function OwnRoute({ model, organization, fallback, route }: OrganizationRoutePro
     <RouteForm
       route={{ strategy: route.strategy, targets: route.targets }}
       origin={t(isOwn ? "route.source.organization" : "route.source.default")}
+      onDraft={(draft) => onDraft(draft && { ...draft, isDefault: false })}
       // An organization's own administrators choose among the targets that it has been given.
       {...(!can("admin", "installation") && { known: [...fallback.targets, ...route.targets] })}
       {...(canChange && {
@@ -62,7 +71,13 @@ function OwnRoute({ model, organization, fallback, route }: OrganizationRoutePro
 }
 
 /** The route of every organization without one of its own. Of a model in the file it is only shown. */
-export function DefaultRoute({ model }: { model: ModelRow }) {
+export function DefaultRoute({
+  model,
+  onDraft,
+}: {
+  model: ModelRow;
+  onDraft?: OrganizationRouteProps["onDraft"];
+}) {
   const { t } = useTranslation("models");
   const can = useCan();
   const { id, origin, route, version } = model;
@@ -80,6 +95,7 @@ export function DefaultRoute({ model }: { model: ModelRow }) {
     <RouteForm
       route={{ strategy: route.strategy, targets: route.targets }}
       origin={t(`route.source.${source}`)}
+      onDraft={(draft) => onDraft?.(draft && { ...draft, isDefault: true })}
       {...(canChange && { onSave: change })}
       {...(canChange && route.isOwn && model.isOverride && { reset })}
     />
