@@ -31,7 +31,7 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
 
 type AuditView = CommandOutput<"audit.list">["data"][number];
 
-function toRow({ revision, at, actor, source, kind, action, subject, before, after }: AuditView) {
+function toRow({ revision, at, actor, source, kind, action, subject, subjectName, before, after }: AuditView) {
   return {
     revision: String(revision),
     at,
@@ -39,6 +39,7 @@ function toRow({ revision, at, actor, source, kind, action, subject, before, aft
     // A correction is an entry of its own; nothing else of the ledger ever changes.
     change: kind === "ledger" ? action : `${action} ${kind}`,
     subject,
+    name: subjectName ?? "",
     fields: changedFields(before, after).join(", "),
     source: source ?? "",
   };

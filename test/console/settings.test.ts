@@ -77,6 +77,22 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.see("The organization was changed");
     await console.untilClosed();
     await console.press("button", "Acts on Acme");
+    await console.press("menuitem", "Edit");
+    await console.fill("Requests per minute", "88");
+    await administrator.act("PATCH", "/organizations/acme", { limits: { runningJobs: 9 } });
+    await console.press("button", "Save");
+    await console.see("admin changed this");
+    await console.see("Running jobs – → 9");
+    expect(await console.accessibilityFindings()).toEqual([]);
+    await console.press("button", "Read it again, keep what I wrote");
+    await console.page.waitForFunction(`!document.body.innerText.includes("changed this")`);
+    await console.press("button", "Save");
+    await console.untilClosed();
+    expect((await administrator.act("GET", "/organizations/acme")).limits).toEqual({
+      requestsPerMinute: 88,
+      runningJobs: 9,
+    });
+    await console.press("button", "Acts on Acme");
     await console.press("menuitem", "Disable");
     await console.see("Keys that stop working: 0");
     await console.fill("Type “Acme” to confirm", "Acme");
@@ -85,14 +101,17 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     expect(await console.accessibilityFindings()).toEqual([]);
 
     await console.open("/settings/audit?subject=acme");
-    await console.see("limits.requestsPerMinute");
+    await console.see("Requests per minute 77 → 88");
+    expect(await console.page.$$eval("tbody td", (cells) => cells.map((cell) => cell.textContent))).toContain(
+      "Acme",
+    );
     expect(await console.accessibilityFindings()).toEqual([]);
     const rows = await console.page.$$("tbody tr[data-index]");
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(5);
     await rows[1]!.click();
     await console.find("dialog", "Change · organization");
     expect(await console.page.$$eval("ins", (found) => found.map(({ textContent }) => textContent))).toEqual([
-      "77",
+      "88",
     ]);
     expect(await console.accessibilityFindings()).toEqual([]);
     await console.open("/settings/audit");

@@ -308,12 +308,23 @@ test("limits, links and the audit", async () => {
   await admin.act("PATCH", `/keys/${key.id}`, { isDisabled: true });
   const { data } = await admin.act("GET", `/audit?subject=${key.id}&kind=key&actor=admin`);
   expect(data).toMatchObject([
-    { action: "update", before: { isDisabled: false }, after: { isDisabled: true } },
-    { action: "create", before: null },
+    { action: "update", subjectName: "audited", before: { isDisabled: false }, after: { isDisabled: true } },
+    { action: "create", subjectName: "audited", before: null },
   ]);
   const first = await admin.act("GET", `/audit?subject=${key.id}&limit=1`);
   const rest = await admin.act("GET", `/audit?subject=${key.id}&limit=1&cursor=${first.next}`);
   expect([...first.data, ...rest.data]).toEqual(data);
+  await admin.act("POST", `/keys/${key.id}/rotate`, {});
+  const [rotated] = (await admin.act("GET", `/audit?subject=${key.id}&action=rotate`)).data;
+  expect(rotated.subjectName).toBe("audited");
+  for (const input of ["2.5", "25"])
+    await admin.act("POST", "/prices", { model: "sandbox-chat", perMillion: { input, output: "3" } });
+  const [price] = (await admin.act("GET", "/audit?kind=price")).data;
+  expect(price).toMatchObject({
+    subjectName: "sandbox-chat",
+    before: { price: { perMillion: { input: "2.5" } } },
+    after: { price: { perMillion: { input: "25" } } },
+  });
   expect((await admin.act("GET", `/audit?subject=${key.id}&to=2020-01-01T00:00:00Z`)).data).toEqual([]);
   expect(await admin.act("GET", "/audit/verify")).toMatchObject({ faultCount: 0 });
 });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { operation } from "../operation.ts";
 import { pageOf } from "../output.ts";
 import { auditSchema, type AuditAction, type AuditRecord, type ChangeKind } from "./schema.ts";
+import { subjectNames } from "./subject-names.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
 import { queryTimeSchema } from "../input.ts";
@@ -37,8 +38,12 @@ export const auditOperations = {
     reach: "organization",
     cost: "page",
     input: auditListSchema,
-    output: pageOf(auditSchema),
-    run: (context, input) => listAudit(context, input),
+    output: pageOf(
+      auditSchema.extend({
+        subjectName: z.string().nullable().describe("Its name, as far as it has one; a price's is its model"),
+      }),
+    ),
+    run: listAudit,
   }),
   "audit.verify": operation({
     method: "GET",
@@ -62,13 +67,15 @@ export const auditOperations = {
 
 /** Changes, newest first. */
 async function listAudit(
-  { store }: AdminContext,
+  context: AdminContext,
   input: z.output<typeof auditListSchema>,
-): Promise<Page<AuditRecord>> {
+): Promise<Page<AuditRecord & { subjectName: string | null }>> {
   const { cursor, limit, ...filter } = input;
   const before = cursor === undefined ? undefined : readRevision(cursor);
-  const found = await store.audit.list({ ...filter, before, limit: limit + 1 });
-  const data = found.slice(0, limit);
+  const found = await context.store.audit.list({ ...filter, before, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const names = await subjectNames(context, rows);
+  const data = rows.map((row) => ({ ...row, subjectName: names.get(row.revision) ?? null }));
   const last = data.at(-1);
   return { data, next: found.length > limit && last ? String(last.revision) : null };
 }

@@ -1,6 +1,20 @@
-import { tokenRate, type Price, type Rate, type TokenPrice } from "../../domain/price.ts";
-import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
-import { formatNanos } from "../../lib/money.ts";
+import type { Feature } from "../../domain/feature.ts";
+import {
+  amountAt,
+  imageRate,
+  tokenRate,
+  type Price,
+  type PriceAmounts,
+  type Rate,
+  type TokenPrice,
+} from "../../domain/price.ts";
+import {
+  TOKEN_CATEGORIES,
+  TOKEN_CATEGORY_NAMES,
+  type SizeTier,
+  type TokenCategory,
+} from "../../domain/usage.ts";
+import { formatNanos, type Nanos } from "../../lib/money.ts";
 
 /** One priced cell under the name by which options set it: `cache_read`, `1K:high`. */
 interface NamedRate {
@@ -42,6 +56,42 @@ export function comparedRates(before: Price | null, after: Price | null) {
       source: is?.source ?? null,
     };
   });
+}
+
+/** Returns what the cells that a row names cost at a price, in the form of a row. */
+export function replacedAmounts(price: Price, named: PriceAmounts): PriceAmounts {
+  if (price.unit === "image" || named.unit === "image") {
+    const perImage: Extract<PriceAmounts, { unit: "image" }>["perImage"] = {};
+    if (price.unit === "image" && named.unit === "image")
+      for (const [tier, row] of Object.entries(named.perImage) as [SizeTier, Record<string, Nanos>][])
+        perImage[tier] = amountsOf(Object.keys(row), (quality) => imageRate(price, tier, quality));
+    return { unit: "image", perImage };
+  }
+  const { perMillion, longContext, perUse } = named;
+  const above = longContext?.above ?? 0;
+  const longer = (category: string): Pick<Rate, "amount"> => ({
+    amount: amountAt(tokenRate(price, category as TokenCategory), above + 1),
+  });
+  return {
+    unit: "token",
+    perMillion: amountsOf(Object.keys(perMillion), (category) => tokenRate(price, category as TokenCategory)),
+    ...(longContext && {
+      longContext: { above, perMillion: amountsOf(Object.keys(longContext.perMillion), longer) },
+    }),
+    ...(perUse && { perUse: amountsOf(Object.keys(perUse), (feature) => price.perUse?.[feature as Feature]) }),
+  };
+}
+
+function amountsOf(
+  names: readonly string[],
+  rateOf: (name: string) => Pick<Rate, "amount"> | undefined,
+): Record<string, Nanos> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const rate = rateOf(name);
+      return rate ? [[name, rate.amount]] : [];
+    }),
+  );
 }
 
 /** Rates of tokens with those of long requests and of features behind them. */

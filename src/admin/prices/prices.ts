@@ -10,6 +10,7 @@ import { requireModel, type AdminContext } from "../context.ts";
 import { amountSchema, currencySchema, timeSchema } from "../input.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { loses, priceEffect, stillUnpriced, type PriceEffect } from "./effect.ts";
+import { replacedAmounts } from "./cells.ts";
 import type { PriceRecord } from "./store-port.ts";
 import { entriesOf } from "../../lib/json.ts";
 
@@ -36,7 +37,8 @@ export async function setPrice(
   const { refusal, effect: _, ...previewed } = await previewPrice(context, fields);
   if (!isForced && refusal !== null) throw new AdminError(409, null, refusal);
   const change = id === undefined ? previewed : { ...previewed, row: { ...previewed.row, id } };
-  await context.store.prices.add(change.row, context.by);
+  const replaced = change.before && replacedAmounts(change.before, change.row.price);
+  await context.store.prices.add(change.row, context.by, replaced);
   return change;
 }
 

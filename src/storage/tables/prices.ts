@@ -19,11 +19,11 @@ const prices = table<PriceRecord>("prices", {
 /** Price rows. They are added and ended; their amounts never change. */
 export function priceStore(database: Database): PriceStore {
   return {
-    async add(price, by) {
+    async add(price, by, replaced) {
       const change = { by, kind: "price", action: "create", subject: price.id } as const;
       await makeChange(database, change, async (sql, revision) => {
         await sql`INSERT INTO prices ${sql({ ...prices.write(price), revision })}`;
-        return { before: null, after: price };
+        return { before: replaced ? { currency: price.currency, price: replaced } : null, after: price };
       });
     },
     async end(id, until, by) {

@@ -1,4 +1,4 @@
-import { useForm, useWatch } from "react-hook-form";
+import { useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import type { Input } from "../../api/call.ts";
 import { useOrganization } from "../../api/organization.ts";
@@ -11,6 +11,7 @@ import { NumberField } from "../../ui/forms/number-field.tsx";
 import { OrganizationField, SelectField } from "../../ui/forms/select-field.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { formatMoney } from "../../ui/text/format.ts";
 import { NoMail, useHasMail } from "./no-mail.tsx";
@@ -21,7 +22,7 @@ export function AlertDialog({ view, onClose }: { view: Alert | null; onClose(): 
   const { t } = useTranslation("alerts");
   const { id, chosen } = useOrganization();
   const canBeOfAll = useCan()("admin", "installation");
-  const form = useForm<AlertValues>({ defaultValues: valuesOf(view, id, chosen === null && canBeOfAll) });
+  const form = useViewForm<AlertValues>(valuesOf(view, id, chosen === null && canBeOfAll));
   const [kind, organizationId, isOfAll, emails] = useWatch({
     control: form.control,
     name: ["settings.kind", "organizationId", "isOfAll", "emails"],
@@ -32,6 +33,7 @@ export function AlertDialog({ view, onClose }: { view: Alert | null; onClose(): 
     <FormDialog
       title={view ? t("form.edit", { name: view.name }) : t("form.create")}
       form={form}
+      subject={view && { kind: "alert", ...view }}
       isOpen
       onClose={onClose}
       onSubmit={save}

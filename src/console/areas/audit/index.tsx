@@ -11,8 +11,9 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { VerificationDialog } from "../../ui/overlay/verification-dialog.tsx";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Page } from "../../ui/page/page.tsx";
+import { useChangeWords } from "../../ui/table/change-words.ts";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
-import { differences, DifferenceTable } from "../../ui/table/difference-table.tsx";
+import { DifferenceTable } from "../../ui/table/difference-table.tsx";
 import { ExportMenu } from "../../ui/table/export-menu.tsx";
 import { Details } from "../../ui/text/details.tsx";
 import { formatCount } from "../../ui/text/format.ts";
@@ -83,6 +84,7 @@ function useAuditFilter(): Input<"audit.list"> {
 function useColumns(): TableColumn<AuditEntry>[] {
   const { t } = useTranslation("settings");
   const words = useAuditWords();
+  const changesOf = useChangeWords();
   return [
     {
       id: "at",
@@ -106,22 +108,26 @@ function useColumns(): TableColumn<AuditEntry>[] {
     {
       id: "subject",
       header: t("audit.subject"),
-      cell: ({ subject }) => (
-        <span className="block max-w-64 truncate font-mono text-xs" title={subject}>
-          {subject}
+      cell: ({ subject, subjectName }) => (
+        <span
+          className={`block max-w-64 truncate ${subjectName === null ? "font-mono text-xs" : ""}`}
+          title={subject}
+        >
+          {subjectName ?? subject}
         </span>
       ),
     },
     {
       id: "fields",
       header: t("audit.fields"),
-      cell: ({ before, after }) => (
-        <span className="block max-w-96 truncate text-muted">
-          {differences(before, after)
-            .map(({ path }) => path)
-            .join(", ")}
-        </span>
-      ),
+      cell: (entry) => {
+        const changes = changesOf(entry);
+        return (
+          <span className="block max-w-96 truncate text-muted" title={changes.join("\n")}>
+            {changes.join(" · ")}
+          </span>
+        );
+      },
     },
     { id: "source", header: t("audit.source"), cell: ({ source }) => source, isOptional: true },
   ];
@@ -131,7 +137,7 @@ function useColumns(): TableColumn<AuditEntry>[] {
 function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
   const { t } = useTranslation("settings");
   const words = useAuditWords();
-  const { at, actor, source, action, kind, subject, before, after } = entry;
+  const { at, actor, source, action, kind, subject, subjectName, before, after } = entry;
   return (
     <Dialog title={`${words.action(action)} · ${words.kind(kind)}`} size="l" isOpen onClose={onClose}>
       <div className="flex flex-col gap-5 pb-4">
@@ -140,7 +146,13 @@ function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): vo
             [t("audit.at"), <Time key="at" at={at} isAbsolute />],
             [t("audit.actor"), actor],
             [t("audit.source"), source],
-            [t("audit.subject"), <Id key="subject" value={subject} />],
+            [
+              t("audit.subject"),
+              <span key="subject" className="flex flex-wrap items-center gap-2">
+                {subjectName}
+                <Id value={subject} />
+              </span>,
+            ],
           ]}
         />
         <DifferenceTable before={before} after={after} />

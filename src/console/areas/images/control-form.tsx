@@ -1,4 +1,4 @@
-import { useForm, useFormContext } from "react-hook-form";
+import { useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
 import { useChannelOptions } from "../../api/options.ts";
@@ -9,6 +9,7 @@ import { Form } from "../../ui/forms/form.tsx";
 import { NumberField } from "../../ui/forms/number-field.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { DeliveryTable } from "./delivery-table.tsx";
@@ -16,8 +17,7 @@ import { DeliveryTable } from "./delivery-table.tsx";
 /** Sets an organization's delivery of pictures, and the behaviour when a vendor is slow or a client disconnects. */
 export function ControlForm({ organization }: { organization: Output<"organizations.get"> }) {
   const { t } = useTranslation("images");
-  const form = useForm<ControlValues>({
-    defaultValues: toValues(organization),
+  const form = useViewForm<ControlValues>(toValues(organization), {
     // If leaving a field removed its error, the button would move away from under the pointer.
     reValidateMode: "onSubmit",
   });
@@ -29,7 +29,11 @@ export function ControlForm({ organization }: { organization: Output<"organizati
     showToast(t("saved"));
   };
   return (
-    <Form form={form} onSubmit={save}>
+    <Form
+      form={form}
+      onSubmit={save}
+      subject={{ kind: "organization", id: organization.id, version: organization.version }}
+    >
       <DeliveryCard isReadOnly={isReadOnly} />
       <TimeoutCard isReadOnly={isReadOnly} />
       <CallerCard isReadOnly={isReadOnly} />

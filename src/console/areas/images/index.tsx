@@ -48,7 +48,7 @@ function Controls({ id }: { id: string }) {
         </div>
       }
     >
-      {(data) => <ControlForm key={`${data.id} ${data.version}`} organization={data} />}
+      {(data) => <ControlForm key={data.id} organization={data} />}
     </QueryState>
   );
 }

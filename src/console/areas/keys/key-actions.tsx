@@ -1,7 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Ban, Pencil, RefreshCw, Trash2, Undo2 } from "lucide-react";
 import { useState } from "react";
-import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { call, type Output } from "../../api/call.ts";
 import { queryClient, useOperationMutation, useOperationQuery } from "../../api/queries.ts";
@@ -9,6 +8,7 @@ import { useCan } from "../../api/session.ts";
 import { Button } from "../../ui/forms/button.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { RotateDialog } from "../../ui/forms/rotate-dialog.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import { KeyFields, NameField, toInput, valuesOf } from "./key-fields.tsx";
@@ -123,12 +123,13 @@ interface EditKeyDialogProps {
 /** Changes a key, unless somebody else has changed it meanwhile. */
 function EditKeyDialog({ view, isOpen, onClose }: EditKeyDialogProps) {
   const { t } = useTranslation("keys");
-  const form = useForm({ values: valuesOf(view) });
+  const form = useViewForm(valuesOf(view));
   const update = useOperationMutation("keys.update", ["keys"]);
   return (
     <FormDialog
       title={t("edit.title")}
       form={form}
+      subject={{ kind: "key", ...view }}
       isOpen={isOpen}
       onClose={onClose}
       submitLabel={t("form.save")}

@@ -1,4 +1,4 @@
-import { useForm, useWatch } from "react-hook-form";
+import { useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
 import { useOrganizationOptions } from "../../api/options.ts";
@@ -8,6 +8,7 @@ import { AllOrSomeField } from "../../ui/forms/all-or-some-field.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { SelectField } from "../../ui/forms/select-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { showToast } from "../../ui/overlay/toast.ts";
 
 /** As the gateway returns it. */
@@ -36,13 +37,14 @@ const ROLES = ["viewer", "billing", "admin", "owner"] as const;
 export function MemberDialog({ view, isOpen, onClose, onPassword }: MemberDialogProps) {
   const { t } = useTranslation(["settings", "shell"]);
   const { organizations } = useSession();
-  const form = useForm<MemberValues>({ values: valuesOf(view, organizations) });
+  const form = useViewForm<MemberValues>(valuesOf(view, organizations));
   const role = useWatch({ control: form.control, name: "role" });
   const save = useSaving(view, onPassword);
   return (
     <FormDialog
       title={view ? t("member.edit.title", { name: view.name }) : t("member.create.title")}
       form={form}
+      subject={view && { kind: "member", ...view }}
       isOpen={isOpen}
       onClose={onClose}
       onSubmit={save}

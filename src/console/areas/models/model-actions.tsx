@@ -1,13 +1,13 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Pencil, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { ApiError } from "../../api/call.ts";
 import { useOperationMutation } from "../../api/queries.ts";
 import { useCan } from "../../api/session.ts";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
@@ -86,9 +86,7 @@ function EditModel({ model, onClose }: { model: ModelRow; onClose(): void }) {
   const { t } = useTranslation("models");
   const { id, displayName, version } = model;
   const { route: _route, display_name: _name, ...declared } = model.definition ?? {};
-  const form = useForm<Values>({
-    defaultValues: { displayName, definition: JSON.stringify(declared, null, 2) },
-  });
+  const form = useViewForm<Values>({ displayName, definition: JSON.stringify(declared, null, 2) });
   const update = useOperationMutation("models.update", ["models", "routes", "prices"]);
   const submit = async (values: Values) => {
     const definition = readDefinition(values.definition);
@@ -102,7 +100,14 @@ function EditModel({ model, onClose }: { model: ModelRow; onClose(): void }) {
     showToast(t("form.saved"));
   };
   return (
-    <FormDialog title={t("form.edit", { model: id })} form={form} isOpen onClose={onClose} onSubmit={submit}>
+    <FormDialog
+      title={t("form.edit", { model: id })}
+      form={form}
+      subject={{ kind: "model", id, version }}
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+    >
       <TextField name="displayName" label={t("form.displayName")} />
       <TextField
         name="definition"

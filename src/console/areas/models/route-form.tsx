@@ -1,10 +1,12 @@
 import { RotateCcw } from "lucide-react";
 import { useEffect, useEffectEvent, useState, type ReactNode } from "react";
-import { FormProvider, useForm, useWatch } from "react-hook-form";
+import { FormProvider, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
 import { ChoiceField } from "../../ui/forms/choice-field.tsx";
+import type { FormSubject } from "../../ui/forms/conflict.tsx";
 import { Form } from "../../ui/forms/form.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { AddKnownTarget, AddTarget } from "./add-target.tsx";
@@ -25,6 +27,7 @@ export function RouteForm({
   known,
   onSave,
   onDraft,
+  subject,
   reset,
 }: {
   route: RouteDraft;
@@ -35,10 +38,12 @@ export function RouteForm({
   onSave?: (route: RouteDraft) => Promise<unknown>;
   /** Called with the route while it is not saved, and with null where there is nothing to save. */
   onDraft?: (draft: RouteDraft | null) => void;
+  /** What stores the route. */
+  subject: FormSubject;
   reset?: RouteReset;
 }) {
   const { t } = useTranslation("models");
-  const form = useForm<RouteDraft>({ values: route });
+  const form = useViewForm<RouteDraft>(route);
   const { isDirty } = form.formState;
   const { strategy, targets } = useWatch({ control: form.control }) as RouteDraft;
   const report = useEffectEvent((draft: RouteDraft | null) => onDraft?.(draft));
@@ -59,7 +64,7 @@ export function RouteForm({
         {reset && <ResetButton {...reset} />}
       </div>
       {save ? (
-        <Form form={form} submitLabel={t("route.save")} onSubmit={save}>
+        <Form form={form} submitLabel={t("route.save")} onSubmit={save} subject={subject}>
           <Fields isEditable />
           {known ? <AddKnownTarget known={known} /> : <AddTarget />}
           {isDirty && <p className="text-warn">{t("route.unsaved")}</p>}

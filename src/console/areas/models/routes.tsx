@@ -57,6 +57,7 @@ function OwnRoute({
   return (
     <RouteForm
       route={{ strategy: route.strategy, targets: route.targets }}
+      subject={{ kind: "organization", id: organizationId, version: route.version }}
       origin={t(isOwn ? "route.source.organization" : "route.source.default")}
       onDraft={(draft) => onDraft(draft && { ...draft, isDefault: false })}
       // An organization's own administrators choose among the targets that it has been given.
@@ -94,6 +95,7 @@ export function DefaultRoute({
   return (
     <RouteForm
       route={{ strategy: route.strategy, targets: route.targets }}
+      subject={{ kind: "model", id, version }}
       origin={t(`route.source.${source}`)}
       onDraft={(draft) => onDraft?.(draft && { ...draft, isDefault: true })}
       {...(canChange && { onSave: change })}

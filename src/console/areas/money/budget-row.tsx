@@ -1,6 +1,5 @@
 import { Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { useOrganizationOptions } from "../../api/options.ts";
 import { useOperationMutation } from "../../api/queries.ts";
@@ -8,6 +7,7 @@ import { useCan } from "../../api/session.ts";
 import { BudgetBar } from "../../ui/chart/budget-bar.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { MoneyField } from "../../ui/forms/money-field.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { ActionMenu } from "../../ui/overlay/action-menu.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showToast } from "../../ui/overlay/toast.ts";
@@ -128,12 +128,13 @@ interface ChangeBudgetDialogProps {
 function ChangeBudgetDialog({ budget, isOpen, onClose }: ChangeBudgetDialogProps) {
   const { t } = useTranslation("money");
   const { id, amount, spent, currency, version } = budget;
-  const form = useForm({ values: { amount } });
+  const form = useViewForm({ amount });
   const update = useOperationMutation("budgets.update", ["budgets", "keys", "overview"]);
   return (
     <FormDialog
       title={t("budget.change.title")}
       form={form}
+      subject={{ kind: "budget", id, version }}
       size="s"
       isOpen={isOpen}
       onClose={onClose}

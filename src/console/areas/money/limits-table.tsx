@@ -1,6 +1,5 @@
 import { Pencil } from "lucide-react";
 import { useState } from "react";
-import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { useOrganization } from "../../api/organization.ts";
 import { useOperationMutation, useList, useOperationQuery } from "../../api/queries.ts";
@@ -8,6 +7,7 @@ import { useCan } from "../../api/session.ts";
 import { IconButton } from "../../ui/forms/button.tsx";
 import { FormDialog } from "../../ui/forms/form-dialog.tsx";
 import { LIMITS, LimitsField, toLimits } from "../../ui/forms/limits-field.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { DataTable, type TableColumn } from "../../ui/table/data-table.tsx";
@@ -129,13 +129,14 @@ function LimitCell({ owner: { id, limits, defaults }, name }: { owner: LimitsOwn
 function LimitsDialog({ owner, onClose }: { owner: LimitsOwner; onClose(): void }) {
   const { t } = useTranslation("money");
   const { kind, name, version, limits, defaults } = owner;
-  const form = useForm({ values: { limits } });
+  const form = useViewForm({ limits });
   const updateOrganization = useOperationMutation("organizations.update", ["organizations"]);
   const updateKey = useOperationMutation("keys.update", ["keys"]);
   return (
     <FormDialog
       title={t("limits.edit.title", { name })}
       form={form}
+      subject={{ kind, id: owner.id ?? "", version }}
       isOpen
       onClose={onClose}
       onSubmit={async (values) => {

@@ -1,4 +1,4 @@
-import { useForm, useWatch, type UseFormReturn } from "react-hook-form";
+import { useWatch, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
@@ -9,6 +9,7 @@ import { NumberField } from "../../ui/forms/number-field.tsx";
 import { ModelsField, SelectField } from "../../ui/forms/select-field.tsx";
 import { SwitchField } from "../../ui/forms/switch-field.tsx";
 import { TextField } from "../../ui/forms/text-field.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { showToast } from "../../ui/overlay/toast.ts";
 
 /** As the gateway returns it. */
@@ -34,7 +35,7 @@ interface OrganizationDialogProps {
 /** Creates or changes an organization. Members of some organizations change only what an organization decides itself. */
 export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialogProps) {
   const { t } = useTranslation("settings");
-  const form = useForm<OrganizationValues>({ values: valuesOf(view) });
+  const form = useViewForm<OrganizationValues>(valuesOf(view));
   const isGiver = useCan()("admin", "installation");
   const save = useSaving(view, isGiver);
   const defaults = useOperationQuery("limits.defaults", {});
@@ -42,6 +43,7 @@ export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialog
     <FormDialog
       title={view ? t("organization.edit.title", { name: view.name }) : t("organization.create.title")}
       form={form}
+      subject={view && { kind: "organization", ...view }}
       isOpen={isOpen}
       onClose={onClose}
       onSubmit={save}

@@ -1,7 +1,7 @@
-import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { useOperationMutation, useOperationQuery } from "../../api/queries.ts";
 import { Form } from "../../ui/forms/form.tsx";
+import { useViewForm } from "../../ui/forms/view-form.ts";
 import { showToast } from "../../ui/overlay/toast.ts";
 import { Card } from "../../ui/page/card.tsx";
 import { QueryState } from "../../ui/page/query-state.tsx";
@@ -36,7 +36,7 @@ function EditForm({ channel, provider }: { channel: ListedChannel; provider: Pro
   const { t } = useTranslation("providers");
   const { id, version } = channel;
   const fields = fieldsOf(provider);
-  const form = useForm<ChannelValues>({ values: valuesOf(channel, fields) });
+  const form = useViewForm<ChannelValues>(valuesOf(channel, fields));
   const update = useOperationMutation("channels.update", ["channels", "models", "routes"]);
   const submit = async (values: ChannelValues) => {
     const change = changeOf(values, channel, fields);
@@ -45,7 +45,7 @@ function EditForm({ channel, provider }: { channel: ListedChannel; provider: Pro
   };
   return (
     <div className="max-w-2xl">
-      <Form form={form} onSubmit={submit}>
+      <Form form={form} onSubmit={submit} subject={{ kind: "channel", id, version }}>
         <ChannelFields provider={provider} present={channel} />
         <TestConnection read={() => ({ id, ...changeOf(form.getValues(), channel, fields) })} />
       </Form>

@@ -3,6 +3,7 @@ import { FormProvider, type FieldValues, type UseFormReturn } from "react-hook-f
 import { useTranslation } from "react-i18next";
 import { Dialog, type DialogProps } from "../overlay/dialog.tsx";
 import { Button } from "./button.tsx";
+import type { FormSubject } from "./conflict.tsx";
 import { DiscardDialog } from "./discard-dialog.tsx";
 import { FormProblem } from "./form-problem.tsx";
 import { submitHandler } from "./submit-handler.ts";
@@ -13,6 +14,8 @@ interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, 
   onSubmit(values: Values): Promise<unknown>;
   onClose(): void;
   submitLabel?: string;
+  /** What the form changes, for the case that somebody else does so meanwhile. */
+  subject?: FormSubject | null;
   children: ReactNode;
 }
 
@@ -22,6 +25,7 @@ export function FormDialog<Values extends FieldValues>({
   onSubmit,
   onClose,
   submitLabel,
+  subject = null,
   children,
   ...dialog
 }: FormDialogProps<Values>) {
@@ -60,7 +64,7 @@ export function FormDialog<Values extends FieldValues>({
           onSubmit={(event) => void submit(event)}
           className="flex flex-col gap-5 pb-3"
         >
-          <FormProblem />
+          <FormProblem subject={subject} />
           {children}
         </form>
         <DiscardDialog isOpen={isAsking} onDiscard={close} onKeep={() => setAsking(false)} />

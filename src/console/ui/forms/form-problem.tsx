@@ -1,11 +1,23 @@
 import { OctagonX } from "lucide-react";
+import { lazy, Suspense } from "react";
 import { useFormState } from "react-hook-form";
 import { sentence } from "../text/format.ts";
+import type { FormSubject } from "./conflict.tsx";
+import { CONFLICT } from "./submit-handler.ts";
 
-/** Shows a refusal of the gateway that belongs to no field. */
-export function FormProblem() {
+const Conflict = lazy(async () => ({ default: (await import("./conflict.tsx")).Conflict }));
+
+/** Shows a refusal of the gateway that belongs to no field; for a subject that somebody else has changed, by whom and how. */
+export function FormProblem({ subject }: { subject?: FormSubject | null }) {
   const { errors } = useFormState();
-  const problem = errors.root?.["server"]?.message;
+  const conflict = errors.root?.[CONFLICT]?.message;
+  if (conflict !== undefined && subject)
+    return (
+      <Suspense>
+        <Conflict subject={subject} />
+      </Suspense>
+    );
+  const problem = conflict ?? errors.root?.["server"]?.message;
   return problem === undefined ? null : <Problem>{problem}</Problem>;
 }
 

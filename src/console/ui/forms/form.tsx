@@ -3,6 +3,7 @@ import type { FormEvent, ReactNode } from "react";
 import { FormProvider, type FieldValues, type UseFormReturn } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { Button } from "./button.tsx";
+import type { FormSubject } from "./conflict.tsx";
 import { DiscardDialog } from "./discard-dialog.tsx";
 import { FormProblem } from "./form-problem.tsx";
 import { submitHandler } from "./submit-handler.ts";
@@ -13,6 +14,8 @@ interface FormProps<Values extends FieldValues> {
   submitLabel?: string;
   /** The form creates something and may be submitted unchanged. */
   isNew?: boolean;
+  /** What the form changes, for the case that somebody else does so meanwhile. */
+  subject?: FormSubject | null;
   /** Fields of this folder. */
   children: ReactNode;
 }
@@ -26,6 +29,7 @@ export function Form<Values extends FieldValues>({
   onSubmit,
   submitLabel,
   isNew = false,
+  subject = null,
   children,
 }: FormProps<Values>) {
   const { t } = useTranslation();
@@ -42,7 +46,7 @@ export function Form<Values extends FieldValues>({
   return (
     <FormProvider {...form}>
       <form noValidate onSubmit={(event) => void submit(event)} className="flex flex-col gap-5">
-        <FormProblem />
+        <FormProblem subject={subject} />
         {children}
         <div className="flex flex-wrap gap-2">
           <Button type="submit" kind="primary" isDisabled={!isDirty && !isNew} isPending={isSubmitting}>

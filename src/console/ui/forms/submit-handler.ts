@@ -3,6 +3,8 @@ import { ApiError } from "../../api/call.ts";
 
 /** The name under which a form keeps an error that belongs to no field. */
 const FORM_PROBLEM = "root.server";
+/** The name below `root` under which it keeps that somebody else has changed its subject. */
+export const CONFLICT = "conflict";
 
 /**
  * Returns the handler of a form's submission. A refusal of the gateway is put beside the field that it names, or above the
@@ -29,6 +31,8 @@ export function submitHandler<Values extends FieldValues>(
 function placeError<Values extends FieldValues>(form: UseFormReturn<Values>, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const field = error instanceof ApiError ? error.field : null;
+  if (error instanceof ApiError && error.status === 409 && field === "version")
+    return form.setError(`root.${CONFLICT}`, { type: "server", message });
   const isOwn = field !== null && (field.split(/[.[]/)[0] ?? "") in form.getValues();
   if (isOwn) {
     // The message stands beside the field, whose label is another name for it.

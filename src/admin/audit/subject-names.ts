@@ -1,0 +1,65 @@
+import type { AdminContext } from "../context.ts";
+import type { AuditRecord } from "./schema.ts";
+
+/**
+ * Returns the names of what rows of the audit changed, by revision: a row's own name, a price's model, an endpoint's
+ * address, and for a budget the name of the key or organization that it bounds. Rows whose subject has no name are left
+ * out. Reads each key, organization and member once.
+ */
+export async function subjectNames(
+  context: Pick<AdminContext, "store">,
+  rows: readonly AuditRecord[],
+): Promise<ReadonlyMap<bigint, string>> {
+  const unnamed = rows.filter((row) => ownName(row) === null).map((row) => [row, referenceOf(row)] as const);
+  const read = await readNames(context, [
+    ...new Map(unnamed.flatMap(([, reference]) => (reference ? [[keyOf(reference), reference]] : []))).values(),
+  ]);
+  const references = new Map(unnamed.map(([{ revision }, reference]) => [revision, reference]));
+  return new Map(
+    rows.flatMap((row) => {
+      const reference = references.get(row.revision);
+      const name = ownName(row) ?? (reference ? read.get(keyOf(reference)) : undefined);
+      return name === undefined ? [] : [[row.revision, name]];
+    }),
+  );
+}
+
+/** A row whose name is the name of the subject. */
+interface Reference {
+  kind: "key" | "organization" | "member";
+  id: string;
+}
+
+const keyOf = ({ kind, id }: Reference): string => `${kind} ${id}`;
+
+/** Returns what the row itself calls its subject. */
+function ownName({ kind, before, after }: AuditRecord): string | null {
+  const fields: Record<string, unknown> = { ...(before as object), ...(after as object) };
+  const field = kind === "price" ? "model" : kind === "webhook" ? "url" : "name";
+  const name = fields[field];
+  return typeof name === "string" && name !== "" ? name : null;
+}
+
+function referenceOf({ kind, subject, before, after }: AuditRecord): Reference | null {
+  if (kind === "key" || kind === "organization" || kind === "member") return { kind, id: subject };
+  if (kind !== "budget") return null;
+  const { keyId, organizationId }: Record<string, unknown> = { ...(before as object), ...(after as object) };
+  if (typeof keyId === "string") return { kind: "key", id: keyId };
+  return typeof organizationId === "string" ? { kind: "organization", id: organizationId } : null;
+}
+
+async function readNames(
+  { store }: Pick<AdminContext, "store">,
+  references: readonly Reference[],
+): Promise<ReadonlyMap<string, string>> {
+  const keys = await store.keys.names(references.flatMap(({ kind, id }) => (kind === "key" ? [id] : [])));
+  const named = await Promise.all(
+    references.map(async (reference): Promise<[string, string | undefined]> => {
+      const { kind, id } = reference;
+      if (kind === "key") return [keyOf(reference), keys.get(id)];
+      const found = await (kind === "member" ? store.members : store.organizations).get(id);
+      return [keyOf(reference), found?.name];
+    }),
+  );
+  return new Map(named.flatMap(([key, name]) => (name === undefined ? [] : [[key, name]])));
+}

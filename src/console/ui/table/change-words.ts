@@ -1,0 +1,106 @@
+import { useTranslation } from "react-i18next";
+import { formatMoney, formatTime } from "../text/format.ts";
+import { differences } from "./difference-table.tsx";
+
+/** A row of the audit log, as far as it says what has changed. */
+interface Change {
+  before?: unknown;
+  after?: unknown;
+  subjectName: string | null;
+}
+
+const FIELDS = [
+  "addresses",
+  "amount",
+  "cacheRead",
+  "cacheWrite",
+  "currency",
+  "displayName",
+  "effectiveFrom",
+  "effectiveUntil",
+  "email",
+  "emails",
+  "expiresAt",
+  "imageInput",
+  "imageOutput",
+  "input",
+  "isDisabled",
+  "models",
+  "name",
+  "organizations",
+  "output",
+  "percents",
+  "period",
+  "promptLogDays",
+  "reason",
+  "reasoning",
+  "role",
+  "scopes",
+  "strategy",
+  "targets",
+  "url",
+] as const;
+const LIMITS = [
+  "requestsPerMinute",
+  "tokensPerMinute",
+  "imagesPerMinute",
+  "concurrentImages",
+  "queuedJobs",
+  "runningJobs",
+] as const;
+
+/** Says nothing to a reader: ids, and what each row has. */
+const HIDDEN =
+  /(^|\.)(id|.*Ids?|version|createdAt|readAt|periodStart|periodEnd|prefix|hash|unit|spent|held|source|isBuiltIn)$/;
+
+/** Returns what an entry of the audit has changed, field by field, such as `input $2.50 → $25.00`. */
+export function useChangeWords(): (change: Change) => string[] {
+  const { t } = useTranslation(["settings", "shell"]);
+  const fieldOf = (path: string): string => {
+    const name = path.split(".").at(-1) ?? path;
+    const limit = LIMITS.find((each) => path === `limits.${each}`);
+    if (limit) return t(`shell:limit.${limit}`);
+    if (path.startsWith("price.perImage.")) return path.split(".").slice(2).join(" ");
+    const known = FIELDS.find((each) => each === name);
+    const field = known ? t(`field.${known}`) : inWords(name);
+    return path.includes("longContext") ? t("field.longContext", { field }) : field;
+  };
+  return ({ before, after, subjectName }) => {
+    const currency = currencyOf(after) ?? currencyOf(before);
+    const valueOf = (path: string, value: string | undefined): string => {
+      if (value === undefined || EMPTY.has(value)) return "–";
+      if (value === "true" || value === "false") return t(value === "true" ? "shell:yes" : "shell:no");
+      if (currency !== null && MONEY.test(path)) return formatMoney(value, currency);
+      return TIME.test(value) ? formatTime(Date.parse(value)) : value;
+    };
+    return differences(before, after).flatMap((found) => {
+      const { path } = found;
+      const isNothing = [found.before, found.after].every((value) => value === undefined || EMPTY.has(value));
+      const isName = found.before === undefined && found.after === subjectName;
+      if (isNothing || isName || HIDDEN.test(path)) return [];
+      const field = fieldOf(path);
+      const values = [found.before, found.after].map((value) => valueOf(path, value));
+      // Lists of things with fields of their own are read in the entry itself.
+      if (values.some((value) => /^[[{]/.test(value))) return [field];
+      const [was, is] = values;
+      return [found.before === undefined && before === null ? `${field} ${is}` : `${field} ${was} → ${is}`];
+    });
+  };
+}
+
+const EMPTY: ReadonlySet<string> = new Set(["null", "{}", ""]);
+const MONEY = /^(amount|price\..*)$/;
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+function currencyOf(row: unknown): string | null {
+  const currency = typeof row === "object" && row !== null && "currency" in row ? row.currency : null;
+  return typeof currency === "string" ? currency : null;
+}
+
+/** `maxConcurrent` and `max_concurrent` as `max concurrent`. */
+function inWords(name: string): string {
+  return name
+    .replaceAll("_", " ")
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase();
+}
