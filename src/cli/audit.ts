@@ -31,7 +31,18 @@ export function addAuditCommands(program: Command, cli: CommandContext): void {
 
 type AuditView = CommandOutput<"audit.list">["data"][number];
 
-function toRow({ revision, at, actor, source, kind, action, subject, subjectName, before, after }: AuditView) {
+function toRow({
+  revision,
+  at,
+  actor,
+  source,
+  kind,
+  action,
+  subject,
+  subjectName,
+  before,
+  after,
+}: AuditView) {
   return {
     revision: String(revision),
     at,

@@ -12,7 +12,9 @@ export async function subjectNames(
 ): Promise<ReadonlyMap<bigint, string>> {
   const unnamed = rows.filter((row) => ownName(row) === null).map((row) => [row, referenceOf(row)] as const);
   const read = await readNames(context, [
-    ...new Map(unnamed.flatMap(([, reference]) => (reference ? [[keyOf(reference), reference]] : []))).values(),
+    ...new Map(
+      unnamed.flatMap(([, reference]) => (reference ? [[keyOf(reference), reference]] : [])),
+    ).values(),
   ]);
   const references = new Map(unnamed.map(([{ revision }, reference]) => [revision, reference]));
   return new Map(

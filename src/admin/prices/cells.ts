@@ -78,7 +78,9 @@ export function replacedAmounts(price: Price, named: PriceAmounts): PriceAmounts
     ...(longContext && {
       longContext: { above, perMillion: amountsOf(Object.keys(longContext.perMillion), longer) },
     }),
-    ...(perUse && { perUse: amountsOf(Object.keys(perUse), (feature) => price.perUse?.[feature as Feature]) }),
+    ...(perUse && {
+      perUse: amountsOf(Object.keys(perUse), (feature) => price.perUse?.[feature as Feature]),
+    }),
   };
 }
 

@@ -118,7 +118,9 @@ describe("a draft that is not saved", () => {
       expect.stringContaining("default route first"),
     ]);
     const ofAll = { ...other, isDefault: true };
-    expect((await explainRoute(context, { ...question, draft: ofAll })).verdict).toBe("openai/other would answer.");
+    expect((await explainRoute(context, { ...question, draft: ofAll })).verdict).toBe(
+      "openai/other would answer.",
+    );
     const none = { ...ofAll, targets: [{ ...THERE, channel: "opnai", weight: 1 }] };
     expect(await refusal(explainRoute(context, { ...question, draft: none }))).toEqual([
       400,

@@ -200,7 +200,11 @@ function requireChannel(catalogue: Catalogue, target: { channel: string }, field
   if (channel) return channel;
   const known = [...catalogue.channels.keys()];
   const suggestion = didYouMean(target.channel, known) || `; there are ${known.join(", ")}`;
-  throw new AdminError(400, `${field}.channel`, `"${target.channel}" is not a configured channel${suggestion}`);
+  throw new AdminError(
+    400,
+    `${field}.channel`,
+    `"${target.channel}" is not a configured channel${suggestion}`,
+  );
 }
 
 /** Every upstream model that the configuration calls at this provider, through any of its channels. */

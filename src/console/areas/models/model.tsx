@@ -72,11 +72,7 @@ function ModelDetail({ model }: { model: ModelRow }) {
         <ModelAccess model={model} />
       </div>
       <div className="order-first flex min-w-0 flex-col gap-6 lg:order-none">
-        {model.route.targets.length > 0 ? (
-          <RouteAndDryRun model={model} />
-        ) : (
-          <UnservedRoute model={model} />
-        )}
+        {model.route.targets.length > 0 ? <RouteAndDryRun model={model} /> : <UnservedRoute model={model} />}
       </div>
     </div>
   );
@@ -152,11 +148,6 @@ function SampleRun({ model, draft }: { model: string; draft: DryRunDraft | null 
   const [first] = useOrganizationOptions();
   const organizationId = id ?? first?.id;
   return organizationId === undefined ? null : (
-    <DryRun
-      key={`${organizationId} ${model}`}
-      model={model}
-      organizationId={organizationId}
-      draft={draft}
-    />
+    <DryRun key={`${organizationId} ${model}`} model={model} organizationId={organizationId} draft={draft} />
   );
 }
