@@ -75,7 +75,7 @@ async function listAudit(
   const found = await context.store.audit.list({ ...filter, before, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const names = await subjectNames(context, rows);
-  const data = rows.map((row) => ({ ...row, subjectName: names.get(row.revision) ?? null }));
+  const data = rows.map((row) => Object.assign({ subjectName: names.get(row.revision) ?? null }, row));
   const last = data.at(-1);
   return { data, next: found.length > limit && last ? String(last.revision) : null };
 }
