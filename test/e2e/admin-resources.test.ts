@@ -322,8 +322,8 @@ test("limits, links and the audit", async () => {
   const [price] = (await admin.act("GET", "/audit?kind=price")).data;
   expect(price).toMatchObject({
     subjectName: "sandbox-chat",
-    before: { price: { perMillion: { input: "2.5" } } },
-    after: { price: { perMillion: { input: "25" } } },
+    before: { price: { perMillion: { input: "2500000000" } } },
+    after: { price: { perMillion: { input: "25000000000" } } },
   });
   expect((await admin.act("GET", `/audit?subject=${key.id}&to=2020-01-01T00:00:00Z`)).data).toEqual([]);
   expect(await admin.act("GET", "/audit/verify")).toMatchObject({ faultCount: 0 });

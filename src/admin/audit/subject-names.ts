@@ -1,8 +1,9 @@
+import { isObject } from "../../lib/json.ts";
 import type { AdminContext } from "../context.ts";
 import type { AuditRecord } from "./schema.ts";
 
 /**
- * Returns the names of what rows of the audit changed, by revision: a row's own name, a price's model, an endpoint's
+ * Returns the names of the subjects of rows of the audit, by revision: a row's own name, a price's model, an endpoint's
  * address, and for a budget the name of the key or organization that it bounds. Rows whose subject has no name are left
  * out. Reads each key, organization and member once.
  */
@@ -34,9 +35,9 @@ interface Reference {
 
 const keyOf = ({ kind, id }: Reference): string => `${kind} ${id}`;
 
-/** Returns what the row itself calls its subject. */
+/** Returns the name that the row itself has. */
 function ownName({ kind, before, after }: AuditRecord): string | null {
-  const fields: Record<string, unknown> = { ...(before as object), ...(after as object) };
+  const fields = { ...fieldsOf(before), ...fieldsOf(after) };
   const field = kind === "price" ? "model" : kind === "webhook" ? "url" : "name";
   const name = fields[field];
   return typeof name === "string" && name !== "" ? name : null;
@@ -45,10 +46,12 @@ function ownName({ kind, before, after }: AuditRecord): string | null {
 function referenceOf({ kind, subject, before, after }: AuditRecord): Reference | null {
   if (kind === "key" || kind === "organization" || kind === "member") return { kind, id: subject };
   if (kind !== "budget") return null;
-  const { keyId, organizationId }: Record<string, unknown> = { ...(before as object), ...(after as object) };
+  const { keyId, organizationId } = { ...fieldsOf(before), ...fieldsOf(after) };
   if (typeof keyId === "string") return { kind: "key", id: keyId };
   return typeof organizationId === "string" ? { kind: "organization", id: organizationId } : null;
 }
+
+const fieldsOf = (row: unknown): Record<string, unknown> => (isObject(row) ? row : {});
 
 async function readNames(
   { store }: Pick<AdminContext, "store">,

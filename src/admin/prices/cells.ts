@@ -1,19 +1,12 @@
-import type { Feature } from "../../domain/feature.ts";
 import {
   amountAt,
-  imageRate,
   tokenRate,
   type Price,
   type PriceAmounts,
   type Rate,
   type TokenPrice,
 } from "../../domain/price.ts";
-import {
-  TOKEN_CATEGORIES,
-  TOKEN_CATEGORY_NAMES,
-  type SizeTier,
-  type TokenCategory,
-} from "../../domain/usage.ts";
+import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
 
 /** One priced cell under the name by which options set it: `cache_read`, `1K:high`. */
@@ -58,42 +51,39 @@ export function comparedRates(before: Price | null, after: Price | null) {
   });
 }
 
-/** Returns what the cells that a row names cost at a price, in the form of a row. */
-export function replacedAmounts(price: Price, named: PriceAmounts): PriceAmounts {
+/** Returns the amounts, before a row, of the cells that it names, in the form of a row. */
+export function replacedAmounts(price: Price, named: PriceAmounts): object {
   if (price.unit === "image" || named.unit === "image") {
-    const perImage: Extract<PriceAmounts, { unit: "image" }>["perImage"] = {};
-    if (price.unit === "image" && named.unit === "image")
-      for (const [tier, row] of Object.entries(named.perImage) as [SizeTier, Record<string, Nanos>][])
-        perImage[tier] = amountsOf(Object.keys(row), (quality) => imageRate(price, tier, quality));
-    return { unit: "image", perImage };
+    const tiers = new Map(price.unit === "image" ? Object.entries(price.perImage) : []);
+    const rows = named.unit === "image" ? Object.entries(named.perImage) : [];
+    return {
+      perImage: Object.fromEntries(
+        rows.map(([tier, row]) => {
+          const was = tiers.get(tier) ?? {};
+          return [tier, amountsOf(row, (quality) => (was[quality] ?? was["*"])?.amount)];
+        }),
+      ),
+    };
   }
+  const rates = new Map<string, Rate>(
+    TOKEN_CATEGORIES.map((category) => [category, tokenRate(price, category)]),
+  );
+  const uses = new Map(Object.entries(price.perUse ?? {}));
   const { perMillion, longContext, perUse } = named;
-  const above = longContext?.above ?? 0;
-  const longer = (category: string): Pick<Rate, "amount"> => ({
-    amount: amountAt(tokenRate(price, category as TokenCategory), above + 1),
-  });
+  const longer = (name: string): Nanos | undefined => {
+    const rate = rates.get(name);
+    return rate && amountAt(rate, (longContext?.above ?? 0) + 1);
+  };
   return {
-    unit: "token",
-    perMillion: amountsOf(Object.keys(perMillion), (category) => tokenRate(price, category as TokenCategory)),
-    ...(longContext && {
-      longContext: { above, perMillion: amountsOf(Object.keys(longContext.perMillion), longer) },
-    }),
-    ...(perUse && {
-      perUse: amountsOf(Object.keys(perUse), (feature) => price.perUse?.[feature as Feature]),
-    }),
+    perMillion: amountsOf(perMillion, (name) => rates.get(name)?.amount),
+    ...(longContext && { longContext: { perMillion: amountsOf(longContext.perMillion, longer) } }),
+    ...(perUse && { perUse: amountsOf(perUse, (name) => uses.get(name)?.amount) }),
   };
 }
 
-function amountsOf(
-  names: readonly string[],
-  rateOf: (name: string) => Pick<Rate, "amount"> | undefined,
-): Record<string, Nanos> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const rate = rateOf(name);
-      return rate ? [[name, rate.amount]] : [];
-    }),
-  );
+function amountsOf(named: object, amountOf: (name: string) => Nanos | undefined): object {
+  const amounts = Object.keys(named).map((name) => [name, amountOf(name)] as const);
+  return Object.fromEntries(amounts.filter(([, amount]) => amount !== undefined));
 }
 
 /** Rates of tokens with those of long requests and of features behind them. */

@@ -17,7 +17,7 @@ export interface PriceRecord {
 
 export interface PriceStore {
   /** `replaced` has what the row's cells cost before it, for the audit. */
-  add(price: PriceRecord, by: Actor, replaced?: PriceAmounts | null): Promise<void>;
+  add(price: PriceRecord, by: Actor, replaced?: object | null): Promise<void>;
   /** Ends a row at a time. False when no such row is in force then. */
   end(id: string, until: number, by: Actor): Promise<boolean>;
   list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;

@@ -38,14 +38,14 @@ export function RouteForm({
   onSave?: (route: RouteDraft) => Promise<unknown>;
   /** Called with the route while it is not saved, and with null where there is nothing to save. */
   onDraft?: (draft: RouteDraft | null) => void;
-  /** What stores the route. */
+  /** The stored thing that has the route. */
   subject: FormSubject;
   reset?: RouteReset;
 }) {
   const { t } = useTranslation("models");
   const form = useViewForm<RouteDraft>(route);
   const { isDirty } = form.formState;
-  const { strategy, targets } = useWatch({ control: form.control }) as RouteDraft;
+  const [strategy, targets] = useWatch({ control: form.control, name: ["strategy", "targets"] });
   const report = useEffectEvent((draft: RouteDraft | null) => onDraft?.(draft));
   useEffect(() => {
     report(isDirty ? { strategy, targets } : null);

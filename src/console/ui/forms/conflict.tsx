@@ -7,7 +7,7 @@ import { formatAge } from "../text/format.ts";
 import { useNow } from "../text/time.tsx";
 import { Button } from "./button.tsx";
 
-/** What a form changes, as the audit log names it, and the revision that the form shows. */
+/** The stored thing that a form changes, as the audit log names it, and the revision that the form shows. */
 export interface FormSubject {
   kind: string;
   id: string;

@@ -14,7 +14,7 @@ interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, 
   onSubmit(values: Values): Promise<unknown>;
   onClose(): void;
   submitLabel?: string;
-  /** What the form changes, for the case that somebody else does so meanwhile. */
+  /** The stored thing that the form changes, for the case that somebody else does so meanwhile. */
   subject?: FormSubject | null;
   children: ReactNode;
 }

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { formatMoney, formatTime } from "../text/format.ts";
-import { differences } from "./difference-table.tsx";
+import { differences, isAmount } from "./difference-table.tsx";
 
 /** A row of the audit log, as far as it says what has changed. */
 interface Change {
@@ -70,7 +70,7 @@ export function useChangeWords(): (change: Change) => string[] {
     const valueOf = (path: string, value: string | undefined): string => {
       if (value === undefined || EMPTY.has(value)) return "–";
       if (value === "true" || value === "false") return t(value === "true" ? "shell:yes" : "shell:no");
-      if (currency !== null && MONEY.test(path)) return formatMoney(value, currency);
+      if (currency !== null && isAmount(path)) return formatMoney(value, currency);
       return TIME.test(value) ? formatTime(Date.parse(value)) : value;
     };
     return differences(before, after).flatMap((found) => {
@@ -89,7 +89,6 @@ export function useChangeWords(): (change: Change) => string[] {
 }
 
 const EMPTY: ReadonlySet<string> = new Set(["null", "{}", ""]);
-const MONEY = /^(amount|price\..*)$/;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 function currencyOf(row: unknown): string | null {

@@ -32,3 +32,11 @@ test("Times are written as such", () => {
     { path: "expiresAt", before: "null", after: "2026-11-22T10:31:48.859Z" },
   ]);
 });
+
+test("Amounts are decimals of their currency", () => {
+  const before = { price: { perMillion: { input: "2500000000" } } };
+  const after = { price: { perMillion: { input: "25000000000" } } };
+  expect(differences(before, after)).toEqual([
+    { path: "price.perMillion.input", before: "2.50", after: "25.00" },
+  ]);
+});

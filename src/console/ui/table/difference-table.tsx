@@ -1,4 +1,5 @@
 import { useTranslation } from "react-i18next";
+import { formatNanos } from "../../../lib/money.ts";
 
 const CELL = "border-t border-line py-1.5 pr-4 align-top break-words";
 
@@ -59,6 +60,8 @@ export function differences(before: unknown, after: unknown): Difference[] {
 function leaves(value: unknown, path: string): [string, string][] {
   if (value === null || value === undefined) return path === "" ? [] : [[path, "null"]];
   if (typeof value === "number" && isTime(path)) return [[path, new Date(value).toISOString()]];
+  if (typeof value === "string" && isAmount(path) && /^-?\d+$/.test(value))
+    return [[path, formatNanos(BigInt(value))]];
   if (typeof value !== "object") return [[path, String(value)]];
   if (Array.isArray(value)) return [[path, renderList(value)]];
   const fields = Object.entries(value);
@@ -69,6 +72,11 @@ function leaves(value: unknown, path: string): [string, string][] {
 function renderList(list: readonly unknown[]): string {
   const isPlain = list.every((item) => typeof item !== "object");
   return isPlain ? list.join(", ") : JSON.stringify(list);
+}
+
+/** True for a field of the audit that holds an amount, in nano-units as text. */
+export function isAmount(path: string): boolean {
+  return /^(amount|price\.(longContext\.)?per.*)$/.test(path);
 }
 
 /** True for the name of a field that holds Unix milliseconds. */
