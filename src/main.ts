@@ -4,7 +4,7 @@ import { runCli } from "./cli/index.ts";
 import { secureEnvironment } from "./config/index.ts";
 import { PROVIDERS } from "./providers/registry.ts";
 
-/** Loaded by what serves only, so that other commands start quickly. */
+/** Loaded only by commands that serve, so that other commands start quickly. */
 const gateway = () => import("./run/serve.ts");
 
 const exitCode = await runCli(process.argv.slice(2), {

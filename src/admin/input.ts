@@ -19,7 +19,7 @@ export function readInput<Schema extends ZodType>(schema: Schema, input: unknown
   throw new AdminError(400, result.problems[0]?.path || null, lines.join("; "));
 }
 
-/** PostgreSQL takes no text with a NUL. Returns the path of one, null where there is none. */
+/** Returns the path of a text with a NUL, which PostgreSQL refuses; null where there is none. */
 function fieldWithNul(value: unknown, path: readonly PropertyKey[] = []): string | null {
   if (typeof value === "string") return value.includes("\0") ? formatPath(path) : null;
   if (typeof value !== "object" || value === null) return null;
@@ -88,7 +88,7 @@ export const limitsSchema = z.strictObject({
   runningJobs: limitSchema,
 });
 
-/** Own limits after a change: what it does not name stays. */
+/** Returns an object's own limits after a change. Limits that the change does not name stay. */
 export function changeLimits<Own extends object>(own: Own, change: z.output<typeof limitsSchema>): Own {
   const merged = Object.entries({ ...own, ...change });
   return Object.fromEntries(merged.filter(([, value]) => value !== "default" && value !== undefined)) as Own;

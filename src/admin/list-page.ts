@@ -5,7 +5,7 @@ export interface ListPosition {
   id: string;
 }
 
-/** A page of a list: what follows a position, or the beginning. */
+/** A page of a list: the items after a position, or those at the beginning. */
 export interface ListPage {
   after?: ListPosition;
   limit: number;

@@ -49,8 +49,8 @@ export function operation<Input extends ZodType, Output extends Shown>(
 }
 
 /**
- * Runs an operation for whoever the context names. What it changes is in force in this process when it returns. Throws an
- * `AdminError`: 403, 400 for input that its schema refuses, or what the operation throws.
+ * Runs an operation for the caller that the context names. Its changes are in force in this process when it returns.
+ * Throws an `AdminError`: 403, 400 for input that its schema refuses, or the operation's own error.
  */
 export async function runOperation<Input extends ZodType, Output extends Shown>(
   operation: Operation<Input, Output>,

@@ -30,7 +30,7 @@ export interface Page<Item> {
   next: string | null;
 }
 
-/** The place in a list that a cursor names. Throws 400 for a text that is none. */
+/** Returns the position in a list that a cursor names. Throws 400 for a text that is no cursor. */
 export function readCursor(cursor: string | undefined): ListPosition | undefined {
   if (cursor === undefined) return undefined;
   const [, at, id] = /^(\d{1,15})\.([\x21-\x7e]{1,300})$/.exec(cursor) ?? [];
@@ -39,7 +39,7 @@ export function readCursor(cursor: string | undefined): ListPosition | undefined
   return { at: Number(at), id };
 }
 
-/** A page of what was found with one more than `limit`, which shows whether another page follows. */
+/** Makes a page of `limit` items; one more item than that shows that another page follows. */
 export function toPage<Item extends { id: string; createdAt: number }>(
   found: readonly Item[],
   limit: number,

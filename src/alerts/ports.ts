@@ -3,10 +3,7 @@ import type { Ejection } from "../gateway/routing/health.ts";
 
 /** The store of alerts. Methods throw a `DependencyError`. */
 export interface AlertStore {
-  /**
-   * Resolves to true when this process is the one that watches, for so many milliseconds more; then no other process
-   * is.
-   */
+  /** Resolves to true when this process becomes the only one that watches, for the given milliseconds. */
   takeTurn(processId: string, forMs: number): Promise<boolean>;
   /**
    * Stores the targets that a process holds out of service now. Removes other processes' entries that are older than

@@ -65,7 +65,9 @@ export function addCheckCommand(program: Command, cli: CommandContext): void {
     });
 }
 
-/** The settings with what the database declares; without it and with a warning where the database cannot be read. */
+/**
+ * The settings with the entries of the database; without them, and with a warning, where the database cannot be read.
+ */
 async function withStored(declared: LoadedSettings, cli: CommandContext): Promise<LoadedSettings> {
   const { context, loadSettings } = cli;
   try {

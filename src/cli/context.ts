@@ -87,7 +87,7 @@ export interface CommandContext {
   run<Name extends OperationName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
   /** Every item of a list. */
   list<Name extends ListCommandName>(name: Name, input: CommandInput<Name>): Promise<ListItem<Name>[]>;
-  /** For what needs the local store itself; it is closed after, whatever happens. */
+  /** Runs work on the local store itself and always closes the store afterwards. */
   administer<Result>(work: (admin: OperationContext) => Promise<Result>): Promise<Result>;
   /** Returns true when commands work on a gateway elsewhere. */
   isRemote(): boolean;

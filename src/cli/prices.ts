@@ -51,7 +51,7 @@ function addChangeCommands(prices: Command, cli: CommandContext): void {
 type PriceChange = CommandOutput<"prices.create">;
 type PriceView = PriceChange["price"];
 
-/** A change is shown by its row, and by what everything costs without and with it. */
+/** A change is shown as its row, and as the prices of everything without it and with it. */
 const changePrinted = {
   rows: ({ price }: PriceChange) => [toRow(price)],
   json({ price, cells }: PriceChange) {

@@ -7,7 +7,10 @@ export interface RemoteGateway {
   token: string;
 }
 
-/** Runs an operation at a gateway. Throws an error with the gateway's own words for whatever is not a success. */
+/**
+ * Runs an operation at a gateway. Throws an error with the gateway's own words for every response that is not a
+ * success.
+ */
 export async function runRemotely<Output extends ZodType<object, object>>(
   gateway: RemoteGateway,
   { method, path }: Operation<ZodType, Output>,

@@ -47,7 +47,7 @@ export function openConsole(onProblem: (error: unknown) => void) {
   };
 }
 
-/** Returns the build that was shipped, or that of the present sources, and makes it where there is none. */
+/** Returns the shipped build, or one of the present sources, which is made where there is none. */
 async function findBuild(): Promise<Build> {
   const version = (await shippedVersion()) ?? (await versionOfSources());
   const folder = join(DIRECTORY, version);

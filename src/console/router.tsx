@@ -57,7 +57,7 @@ const signedIn = createRoute({
   },
 });
 
-/** Only a 401 means that nobody is signed in; all else says nothing about it. */
+/** Only a 401 means that nobody is signed in; other failures do not. */
 function nullWhereSignedOut(error: unknown): null {
   if (error instanceof ApiError && error.status === 401) return null;
   throw error;

@@ -122,7 +122,7 @@ function resumeNext(): void {
 
 /** Ends work early: the part of an `AbortSignal` that calls of text models use. */
 export interface Cancellation {
-  /** The `traceparent` header of what is called under it (W3C Trace Context); absent without a trace. */
+  /** The `traceparent` header of calls in this context (W3C Trace Context); absent without a trace. */
   traceparent?: string;
   readonly aborted: boolean;
   readonly reason: unknown;

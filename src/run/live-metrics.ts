@@ -28,7 +28,7 @@ const LIMITS: Readonly<Record<string, keyof Limits>> = {
 };
 
 /**
- * Metrics of what is declared: targets, channels, limits and budgets. A scrape reads memory only; budgets are read from
+ * Metrics of the configured targets, channels, limits and budgets. A scrape reads memory only; budgets are read from
  * the database in the background.
  */
 export class LiveMetrics {

@@ -102,7 +102,9 @@ export const channelOperations = {
   }),
 };
 
-/** Every provider with what the form of a channel needs, and the ids under which it serves shipped models. */
+/**
+ * Every provider with the fields that the form of a channel needs, and the ids under which it serves shipped models.
+ */
 async function listProviders(context: OperationContext): Promise<z.output<typeof providerSchema>[]> {
   const { state } = await readConfigured(context);
   const shippedOf = (name: string) =>

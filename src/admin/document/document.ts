@@ -136,7 +136,10 @@ function masked(change: DocumentChange): DocumentChange {
 
 const NEW = "(a new secret)";
 
-/** Compares each section with the store and applies what differs: entries first, which all else may name. */
+/**
+ * Compares each section with the store and applies the differences: entries first, because other sections may name
+ * them.
+ */
 async function applyDocument(
   context: OperationContext,
   document: Document,

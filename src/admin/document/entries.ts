@@ -85,7 +85,7 @@ function requireOwn(state: ConfigurationState, kind: ConfigurationKind, id: stri
   if (existing) requireChangeable(kind, id, existing.origin);
 }
 
-/** The stored form of a document's entry: what is masked stays as it was, and other secrets are sealed. */
+/** The stored form of a document's entry: masked secrets stay as they were, other secrets are sealed. */
 async function withSecrets(
   { configuration, store }: OperationContext,
   { kind, id, value }: Pick<StoredEntry, "kind" | "id" | "value">,

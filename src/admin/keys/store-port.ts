@@ -4,13 +4,13 @@ import type { KeyRecord, KeyState } from "./schema.ts";
 /** Filter of keys; an absent field matches every key. */
 export interface KeyFilter extends OrganizationFilter {
   search?: string;
-  /** As it is at a moment, Unix milliseconds. A disabled key that has expired, too, is disabled. */
+  /** The state of a key at a time, Unix milliseconds. A disabled key counts as disabled even after its expiry. */
   state?: { name: KeyState; now: number };
 }
 
 /** Deleted keys are not found; their rows stay for the ledger's sake. */
 export interface KeyStore {
-  /** Null where a key of any organization has or had the secret: its callers would become another's. */
+  /** Null where a key of any organization has or had the secret, because its callers would then use another key. */
   create(key: Omit<KeyRecord, "version">, by: Actor): Promise<KeyRecord | null>;
   get(id: string): Promise<KeyRecord | null>;
   /** The key with this secret; not one that had it before a rotation. */
@@ -28,8 +28,8 @@ export interface KeyStore {
   /** Returns the time of the last charge of each key that has one. Unix milliseconds. */
   lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, LastUse>>;
   /**
-   * Writes what `change` makes of the key in its present state, so that no two changes undo each other. Returns the
-   * key afterwards, null when there is none.
+   * Writes the key that `change` returns for the present one, so that no two changes undo each other. Returns the key
+   * afterwards, null when there is none.
    */
   update(
     id: string,

@@ -27,9 +27,9 @@ interface LedgerListing {
 }
 
 /**
- * A page of the ledger, newest first, at most 1,000 entries; with `after` in the order of posting, of what was posted
- * later than that. `cursor` is `next` of the page before.
- * Throws 404 for an unknown organization, key or cursor.
+ * A page of the ledger, at most 1,000 entries, newest first; with `after`, the entries posted later than that cursor,
+ * in the order of posting. `cursor` is `next` of the page before. Throws 404 for an unknown organization, key or
+ * cursor.
  */
 export async function listLedger(
   context: AdminContext,

@@ -9,9 +9,9 @@ export interface LedgerAdminStore {
   list(page: LedgerPage): Promise<LedgerEntry[]>;
   /** In the order of posting, after a position and up to a number that is readable. */
   listPosted(page: PostedPage): Promise<LedgerEntry[]>;
-  /** A number of the posting order up to which all entries are there and none will be added. */
+  /** A number of the posting order up to which all entries are visible and none will be added. */
   readableSequence(): Promise<number>;
-  /** Position of the entry with an id, or null when there is none, in some organizations when named. */
+  /** Position of the entry with an id; null when these organizations, or all, have no such entry. */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
   /** A charge with its corrections, or null when there is no such charge. */
   history(charge: string): Promise<ChargeHistory | null>;

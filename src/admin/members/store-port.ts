@@ -2,7 +2,7 @@ import type { Actor } from "../actor.ts";
 import type { MemberRecord, SessionRecord } from "./schema.ts";
 import type { AdminTokenRecord } from "../tokens/schema.ts";
 
-/** Facts besides the member that decide about a change. */
+/** Further facts about the members that decide whether a change is allowed. */
 export interface OwnerCount {
   /** Enabled owners of the whole installation but for this member. */
   otherOwners: number;
@@ -19,13 +19,14 @@ export interface MemberStore {
   /** Oldest first. */
   list(): Promise<MemberRecord[]>;
   /**
-   * Writes what `change` makes of the member; when it throws, nothing is changed. Ends the member's sessions where the
-   * password, the role, the organizations or `isDisabled` changes. Returns the member afterwards, null for an unknown one.
+   * Writes the member that `change` returns for the present one; when it throws, nothing is changed. Ends the member's
+   * sessions where the password, the role, the organizations or `isDisabled` changes. Returns the member afterwards,
+   * null for an unknown one.
    */
   update(id: string, change: MemberChange, note: MemberNote): Promise<MemberRecord | null>;
   /** Removes a member with the sessions and the tokens, unless `check` throws. False for an unknown one. */
   remove(id: string, check: (before: MemberRecord, count: OwnerCount) => void, by: Actor): Promise<boolean>;
-  /** Leaves an audit row of what changed no member. */
+  /** Leaves an audit row of an action that changed no member. */
   note(subject: string, note: MemberNote): Promise<void>;
 }
 

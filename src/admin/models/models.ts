@@ -65,8 +65,8 @@ export async function createModel(
 }
 
 /**
- * Changes what the input names. A shipped model gets an entry in the database with what differs from the catalogue.
- * Throws 409 for a model of the configuration file.
+ * Changes the fields that the input names. A shipped model gets an entry in the database with the differences from the
+ * catalogue. Throws 409 for a model of the configuration file.
  */
 export async function updateModel(
   context: OperationContext,
@@ -138,7 +138,7 @@ async function store({ store, by, clock }: OperationContext, id: string, value: 
   if (!(await store.configuration.create(entry, by))) throw taken(id);
 }
 
-/** Fields of the form by themselves, all else below `definition`. */
+/** Fields that the form has by name; all other fields are below `definition`. */
 function fieldOf(id: string): (path: string) => string {
   const own = formatPath(["models", id]);
   return (path) => {

@@ -42,7 +42,7 @@ export const modelCreationSchema = z.strictObject({
   definition: fields.definition.optional(),
 });
 
-/** Null returns a field to what the catalogue has; so does null for a name of `definition`. */
+/** Null resets a field, or a name of `definition`, to the catalogue's value. */
 export const modelChangeSchema = z.strictObject({
   displayName: fields.displayName.nullable().optional(),
   isDisabled: fields.isDisabled.nullable().optional(),

@@ -10,8 +10,8 @@ export interface OrganizationStore {
     page: ListPage & { search?: string; organizationIds?: readonly string[] },
   ): Promise<OrganizationRecord[]>;
   /**
-   * Writes what `change` makes of the organization in its present state, so that no two changes undo each other;
-   * when it throws, nothing is changed. Returns the organization afterwards, null when there is none.
+   * Writes the organization that `change` returns for the present one, so that no two changes undo each other; when it
+   * throws, nothing is changed. Returns the organization afterwards, null when there is none.
    */
   update(
     id: string,

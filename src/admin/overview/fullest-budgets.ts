@@ -8,7 +8,7 @@ import { shareOf } from "../usage/totals.ts";
 import type { budgetUseSchema } from "../usage/schema.ts";
 import type { BudgetRecord } from "../budgets/schema.ts";
 
-/** The budgets of which most is used, with what they will have come to at the end of their periods. */
+/** The budgets with the largest used share, with forecasts for the ends of their periods. */
 export async function fullestBudgets(
   { store }: AdminContext,
   organizationId: string | undefined,

@@ -3,7 +3,7 @@ import { readEjections } from "../status/ejected-targets.ts";
 import { RECENT_MS } from "../status/recent-traffic.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 
-/** Something that has changed, told to whoever follows. */
+/** A change that followers are notified of. */
 export interface LiveEvent {
   kind: "jobs" | "channels" | "requests";
   /** Organization that it concerns; null for all. */
@@ -19,11 +19,11 @@ const LOOK_MS = 2_000;
 /** Newest jobs whose changes are told. */
 const JOBS = 100;
 
-/** Looks for changes every two seconds while somebody follows, once for all who do. */
+/** Looks for changes every two seconds while there are followers, once for all of them. */
 export class LiveEvents {
   readonly #sources: Sources;
   readonly #followers = new Set<OnEvent>();
-  /** The text of what was seen last, by kind and name. */
+  /** The last seen text by kind and name. */
   #seen = new Map<string, string>();
   #looking: BackgroundWork | null = null;
 

@@ -38,7 +38,7 @@ export async function readOverview(
     span: series.interval,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
   };
-  // The figures of a page must not contradict each other: what was counted lately is in all of them.
+  // All figures of a page include the latest counts, so that they do not contradict each other.
   await context.running?.writeCounts();
   const [sums, budgets, status, checklist] = await Promise.all([
     readSums(context.store.usage, where, { ...where, ...previousOf(series) }),

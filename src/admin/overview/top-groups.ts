@@ -31,7 +31,7 @@ export async function topGroups(
     const came = by === "keyId" ? null : countBy(traffic, nameOf, ({ requests }) => requests);
     const failed = countBy(errors, nameOf, (sum) => sum.errors);
     const groups = groupsOf({ by, sums, came, failed }, (own) => spendingOf(own, currency))
-      // Requests that failed before they had a model or a channel are none of the dearest.
+      // Requests that failed before they had a model or a channel belong to no group.
       .filter(({ id, total }) => id !== "" || total.amount !== 0n)
       .slice(0, MAX_TOP);
     const ids = groups.map(({ id }) => id);

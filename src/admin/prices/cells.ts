@@ -22,7 +22,7 @@ export function namedRates(price: Price): NamedRate[] {
     : withOthers(price, tokenCells(price.perMillion));
 }
 
-/** The same rates with every category of tokens, also those that cost as much as another one. */
+/** The same rates with every category of tokens, including those without a rate of their own. */
 export function effectiveRates(price: Price): NamedRate[] {
   if (price.unit === "image") return namedRates(price);
   const rates = TOKEN_CATEGORIES.map((category) => ({

@@ -18,7 +18,7 @@ export const consequenceSchema = z.object({
 
 const WEEK_MS = 7 * 24 * 60 * 60_000;
 
-/** Returns whom a change of a price concerns, and what it makes of their last week. */
+/** Returns the organizations that a price change concerns, and its effect on their last week. */
 export async function priceConsequence(
   { store, clock }: AdminContext,
   { model, currency, price }: PriceRecord,

@@ -22,8 +22,8 @@ export interface PriceStore {
   end(id: string, until: number, by: Actor): Promise<boolean>;
   list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;
   /**
-   * By model and then oldest first, what follows the row with the id `after`; null where there is no such row. With
-   * `organizationIds` the default rows, too.
+   * Price rows by model and then oldest first, from behind the row with the id `after`; null where there is no such
+   * row. `organizationIds` restricts them to those organizations and the default rows.
    */
   page(
     page: OrganizationFilter & { model?: string; after?: string; limit: number },

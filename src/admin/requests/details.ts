@@ -16,8 +16,8 @@ import { ownValue } from "../../lib/json.ts";
 type Detail = z.input<typeof requestDetailSchema>;
 
 /**
- * One request with everything that is known of it: by the gateway's own id, which its ledger entry has, too, by the
- * caller's, of which the newest is meant, or by the id of a correction. Throws 404.
+ * Returns all known facts of one request. The id may be the gateway's own, which is also that of its ledger entry; the
+ * caller's, which stands for the newest such request; or that of a correction. Throws 404.
  */
 export async function getRequest(context: AdminContext, id: string): Promise<Detail> {
   const found = await context.store.requests.find(id);

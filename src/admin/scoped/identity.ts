@@ -26,7 +26,7 @@ export const scopedIdentity = {
         return await store.create(member, by);
       },
       get,
-      // Names and addresses are taken, whoever has them.
+      // Names and addresses are unique over all organizations.
       find: (by) => store.find(by),
       list: async () => (await store.list()).filter(isOwn),
       async update(id, change, note) {

@@ -7,8 +7,9 @@ import type { OrganizationScope } from "./scope.ts";
 import type { SignedIn } from "../sign-in/signed-in.ts";
 
 /**
- * A store as a member of some organizations may see it, whatever an operation forgets: other organizations' rows are not
- * found, they are not written, and what all organizations share is not changed. Whoever belongs to all gets the store.
+ * A store as a member of some organizations may see it, even if an operation forgets to check: rows of other
+ * organizations are neither found nor written, and nothing that all organizations share is changed. Members of all
+ * organizations get the store itself.
  */
 export function scopedStore(store: AdminStore, { member, access }: SignedIn): AdminStore {
   const { organizations, role } = access;

@@ -11,9 +11,9 @@ const MAX_OF_SITE = 100;
 
 /** A sign-in that has been counted. */
 interface Attempt {
-  /** It was none after all: the password was right. */
+  /** Takes back the count of an attempt whose password was right. */
   forgive(): Promise<void>;
-  /** The account has been proven: what was counted for it no longer matters. */
+  /** Removes the counts of an account that a sign-in has proven. */
   succeed(): Promise<void>;
 }
 
@@ -26,8 +26,9 @@ interface Trying {
 }
 
 /**
- * Counts a sign-in, before anything is checked, so that many at once are all counted. Throws 429 when the account, real
- * or not, or its network has had its share in a quarter of an hour. Strangers cannot use up the share of what is known.
+ * Counts a sign-in before anything is checked, so that simultaneous attempts are all counted. Throws 429 when the
+ * account, existing or not, or its network has used its share of a quarter of an hour. Known sessions and browsers have
+ * shares of their own, which strangers cannot use up.
  */
 export async function countAttempt(
   { store, clock }: Pick<AdminContext, "store" | "clock">,

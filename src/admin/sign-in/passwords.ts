@@ -31,8 +31,8 @@ export async function isPassword(password: string, hash: string | null | undefin
 }
 
 /**
- * Changes the password of whoever is signed in. Every session of the member ends; the one that did it goes on with a
- * new token. Throws 403 for a wrong current password, 429 for too many.
+ * Changes the password of the signed-in member. Every session of the member ends; the session that made the change
+ * continues with a new token. Throws 403 for a wrong current password, 429 for too many attempts.
  */
 export async function changePassword(
   context: AdminContext,

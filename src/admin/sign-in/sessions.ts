@@ -64,14 +64,14 @@ export async function forgetSession({ store }: Stored, token: string): Promise<v
   if (found) await store.sessions.remove(found.member.id, found.session.id);
 }
 
-/** Open sessions of whoever is signed in, newest first. */
+/** Open sessions of the signed-in member, newest first. */
 export async function listSessions(context: AdminContext): Promise<SessionRecord[]> {
   const { member } = requireSession(context);
   const now = context.clock.now();
   return (await context.store.sessions.list(member.id)).filter((each) => !hasEnded(each, now));
 }
 
-/** Ends one session of whoever is signed in. Throws 404 for an unknown one. */
+/** Ends one session of the signed-in member. Throws 404 for an unknown one. */
 export async function removeSession(context: AdminContext, id: string): Promise<void> {
   const { member, session } = requireSession(context);
   if (!(await context.store.sessions.remove(member.id, id)))
@@ -85,7 +85,7 @@ export async function signOut(context: AdminContext): Promise<void> {
   await removeSession(context, requireSession(context).session.id);
 }
 
-/** Ends every session of whoever is signed in, this one too. */
+/** Ends every session of the signed-in member, including this one. */
 export async function signOutEverywhere(context: AdminContext): Promise<void> {
   const { member, session } = requireSession(context);
   const sessions = await context.store.sessions.removeAll(member.id);

@@ -93,7 +93,7 @@ export interface TotpOpener {
   configuration: Pick<Configuration, "unseal">;
 }
 
-/** The secret of a second factor, with what it was opened from. */
+/** The secret of a second factor, with the sealed text that it was opened from. */
 interface OpenedTotp {
   sealed: string;
   /** Base32. */
@@ -101,8 +101,8 @@ interface OpenedTotp {
 }
 
 /**
- * The secret of a member's second factor; null where there is none, and where no master key here opens it: then recovery
- * codes alone are accepted.
+ * Returns the secret of a member's second factor. Null where the member has none, and where no master key here opens
+ * it: then only recovery codes are accepted.
  */
 export async function openSecret(
   { configuration }: TotpOpener,

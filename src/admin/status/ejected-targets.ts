@@ -16,7 +16,7 @@ export interface EjectedTarget {
   until: number | null;
 }
 
-/** Joins what this process holds out of service with what the others have noted in the store. */
+/** Joins the targets that this process holds out of service with those that other processes have noted in the store. */
 export async function readEjections({
   store,
   running,

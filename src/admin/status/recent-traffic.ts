@@ -57,7 +57,7 @@ function medians(sums: readonly TrafficSum[]): Map<string, number> {
 /** Outcomes of calls for which the vendor is not to blame. */
 const NOT_FAILED: ReadonlySet<string> = new Set(["", "rejected", "refused", "caller_gone", "stopped"]);
 
-/** True when a call failed at the vendor, or a request at the gateway or a vendor; a caller's mistake is none. */
+/** True when a call failed at the vendor, or a request at the gateway or a vendor. A caller's mistake is no failure. */
 function isFailure({ route, code }: Pick<TrafficSum, "route" | "code">): boolean {
   if (route === ATTEMPT_ROUTE) return !NOT_FAILED.has(code);
   return isKeyOf(ERROR_CODES, code) && ERROR_CODES[code].status >= 500;

@@ -15,7 +15,7 @@ import { priceCauses, requestCauses, slowCauses, vendorCauses } from "./traffic-
 
 type Status = z.output<typeof statusSchema>;
 
-/** Most causes that are told of; further ones say nothing new. */
+/** Most causes that are reported; further ones say nothing new. */
 const MAX_CAUSES = 100;
 const MAX_ALERTS = 20;
 /** A database that takes longer than this is away. */

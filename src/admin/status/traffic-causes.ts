@@ -7,7 +7,7 @@ import { trafficView } from "../usage/totals.ts";
 import { recentFailures, RECENT_MS, type RecentTraffic } from "./recent-traffic.ts";
 
 const MINUTE_MS = 60_000;
-/** Share of an organization's requests that must fail for most of them to be lost. */
+/** The share of failed requests from which an organization counts as losing most of them. */
 const MOST = 0.5;
 
 /** The models of a channel whose calls fail. */
@@ -60,7 +60,7 @@ const FEW_SLOW = 3;
 /** A call is slow when it takes longer than this and than so many times what is usual for its channel. */
 const LONG_MS = 10_000;
 const TIMES_USUAL = 8;
-/** The same where it is not known what is usual. */
+/** The same bound for channels whose usual duration is unknown. */
 const UNKNOWN_MS = MINUTE_MS;
 
 /** Channels of which several calls wait for long, or most of the last ones took half of that to be answered. */

@@ -5,7 +5,7 @@ import type { SpendingSum } from "./store-port.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Longest ranges with points of a minute, a quarter of an hour, an hour and a day: such series stay readable. */
+/** Longest ranges with points of a minute, a quarter of an hour, an hour and a day, so that a series stays readable. */
 const MAX_MINUTES_MS = 2 * HOUR_MS;
 const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
 const MAX_HOURS_MS = 2 * DAY_MS;

@@ -8,7 +8,7 @@ import type { LedgerPosition } from "../ledger/store-port.ts";
 
 /** Sums of the ledger and of traffic, both kept beside what they sum up. */
 export interface UsageStore {
-  /** Sums of ledger entries, by what `by` names; all of a row's other names are empty. */
+  /** Sums of ledger entries by the dimensions in `by`; the names of all other dimensions are empty. */
   sums(range: UsageRange, by: readonly UsageDimension[]): Promise<UsageSum[]>;
   /** The same sums with the most requested figures only. */
   spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;

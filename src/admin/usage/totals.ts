@@ -65,7 +65,7 @@ export function trafficView(counts: readonly TrafficSum[]) {
   return { requests, errors, p50Ms: percentile(durations, 0.5), p95Ms: percentile(durations, 0.95) };
 }
 
-/** A part of a sum of money, from 0 to 1; 0 of nothing. */
+/** Returns a share of a sum of money, from 0 to 1; 0 when the sum is 0. */
 export function shareOf(part: Nanos, whole: Nanos): number {
   return whole <= 0n ? 0 : Number((part * 10_000n) / whole) / 10_000;
 }

@@ -12,7 +12,7 @@ import { intervalSchema, type usageSchema } from "./schema.ts";
 import { shareOf, spendingOf, spendView, type Total, totalOf, usageView } from "./totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Groups of a reading, by amount: as many as are usually asked for, and at most. */
+/** Default number and maximum of groups in a reading, by amount. */
 const DEFAULT_GROUPS = 100;
 export const MAX_GROUPS = 10_000;
 /** Groups with points of their own. */
@@ -123,7 +123,7 @@ async function countRequests(
   };
 }
 
-/** Returns a function that shows a group, by what was read of all of them. */
+/** Returns a function that shows one group, after reading the names of all groups. */
 function groupView({
   names,
   before,

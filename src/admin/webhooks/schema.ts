@@ -3,7 +3,7 @@ import { readLink } from "../../lib/safe-fetch.ts";
 import { timeCodec } from "../output.ts";
 import { pageFields } from "../paging.ts";
 
-/** An address that is told of the ends of an organization's jobs. */
+/** An address that receives a message at each end of an organization's jobs. */
 export const webhookSchema = z.object({
   id: z.string(),
   organizationId: z.string(),

@@ -14,14 +14,15 @@ export interface WebhookStore {
   /** False when there is no such endpoint. */
   remove(id: string, by: Actor): Promise<boolean>;
   /**
-   * Gives an endpoint another secret; the earlier one signs, too, for so long. False when there is no such endpoint.
+   * Gives an endpoint another secret; the earlier one also signs during the overlap. False when there is no such
+   * endpoint.
    */
   rotate(id: string, secret: string, overlapMs: number, by: Actor): Promise<boolean>;
   /** Newest first. */
   deliveries(page: DeliveryFilter & { below?: ListPosition; limit: number }): Promise<WebhookDelivery[]>;
   /**
-   * Sends a message again, from now on as often as a new one. False when there is none, in some organizations when
-   * named.
+   * Sends a message again, with as many attempts as a new one. False when these organizations, or all, have no such
+   * message.
    */
   redeliver(id: string, by: Actor, organizationIds?: readonly string[]): Promise<boolean>;
 }

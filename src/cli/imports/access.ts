@@ -20,7 +20,7 @@ export interface SourceKey {
   budget?: SourceBudget | undefined;
 }
 
-/** An amount in US dollars, for each day or month or once for all. */
+/** An amount in US dollars for each day, each month, or in total. */
 export interface SourceBudget {
   amount: string;
   period: "day" | "month" | "total";

@@ -51,7 +51,7 @@ const ASSUMED = { max_output_tokens: 16_384, dimensions: 1536 } as const;
 /** Largest weight of a target. */
 const MAX_WEIGHT = 1_000_000;
 
-/** The document that an importer makes, and notes of what it could not carry. */
+/** The document that an importer makes, with notes about everything that it could not carry over. */
 export class ImportDraft {
   readonly sections: Sections = { channels: {}, models: {}, organizations: {}, keys: {}, budgets: {} };
   readonly notes: { path: string; message: string }[] = [];
@@ -62,7 +62,7 @@ export class ImportDraft {
     this.#shipped = shipped;
   }
 
-  /** Says of an object, such as `key ci`, what is not as it was. */
+  /** Notes a difference of an object, such as `key ci`, from the source. */
   note(path: string, message: string): void {
     this.notes.push({ path, message });
   }
@@ -86,7 +86,7 @@ export class ImportDraft {
     return id;
   }
 
-  /** Adds a model; what its source does not say comes from the catalogue, else it is assumed and noted. */
+  /** Adds a model. Fields that its source lacks come from the catalogue, else they are assumed and noted. */
   model(id: string, source: SourceModel): void {
     const weights = wholeWeights(source.targets.map(({ weight }) => weight));
     const route = {

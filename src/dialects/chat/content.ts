@@ -83,7 +83,7 @@ interface WrittenCall {
   extra_content?: { google: { thought_signature: string } };
 }
 
-/** Reads a call, or the part of one that a delta has; null for what is none. Absent texts are empty. */
+/** Reads a call, or the part of one in a delta; null for anything else. Absent texts are empty. */
 export function readCall(value: unknown): ToolCall | null {
   if (!isObject(value)) return null;
   const kind = isObject(value["custom"]) ? "custom" : "function";

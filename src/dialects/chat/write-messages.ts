@@ -18,7 +18,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 /**
  * Writes the turns as messages. A message of texts alone is one string, which every vendor takes; results of tools come
- * before what else the user says, as vendors demand.
+ * before the user's other parts, as vendors demand.
  */
 export function writeMessages({ system, turns, params }: Conversation, traits: VendorTraits): Message[] {
   for (const { role, parts } of turns) if (role === "user") checkDocuments(parts, params.turns ?? "messages");

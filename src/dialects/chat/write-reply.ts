@@ -11,7 +11,7 @@ import { writeCall } from "./content.ts";
 import { writeUsage } from "./usage.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Writes a whole reply as a chat completion under the model's public name, with what is billed. */
+/** Writes a whole reply as a chat completion under the model's public name, with the billed usage. */
 export function writeReply(reply: Reply, { parsed }: ChatPayload, usage: TokenUsage): string {
   const choice = {
     index: 0,

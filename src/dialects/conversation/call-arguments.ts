@@ -5,8 +5,8 @@ import { isObject } from "../../lib/json.ts";
 import type { Reply } from "./reply.ts";
 
 /**
- * Arguments of a call as an object, character for character; null for text that is none. Empty text and `null` are an
- * empty object.
+ * Arguments of a call as an object, character for character; null for a text that is no object. Empty text and `null`
+ * are an empty object.
  */
 export function readArguments(text: string): RawJson | null {
   if (text.trim() === "") return new RawJson("{}");

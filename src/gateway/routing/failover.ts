@@ -31,7 +31,7 @@ interface FailoverRequest<Reply> {
   targets: readonly Target[];
   /** The model's context in tokens, for targets that have none of their own; undefined where it is unknown. */
   contextWindow?: number;
-  /** The target to call next after a timeout; it may be none of `targets`. */
+  /** The target to call next after a timeout; it need not be among `targets`. */
   afterTimeout?: Target | null;
   /** Id of the organization that sends the request. */
   organization: string;

@@ -78,8 +78,8 @@ export function healthRoutes(settings: HealthSettings): HttpRoute[] {
 const STATUS_MS = 2_000;
 
 /**
- * Returns what `/readyz?verbose` adds. Names of organizations, models and vendors are for those who send the token of
- * metrics; others are told the kinds of what is wrong.
+ * Returns the additional fields of `/readyz?verbose`. Names of organizations, models and vendors require the token of
+ * metrics; other callers get only the kinds of the causes.
  */
 function sharedDetails({ status, metricsToken }: HealthSettings): (headers: Headers) => Promise<object> {
   let read: { at: number; status: Promise<InstallationStatus> } | null = null;

@@ -14,7 +14,7 @@ export async function packFolder(folder: string, path: string, first: readonly s
     createWriteStream(path, { mode: 0o600 }),
   );
   const added = addFiles(archive, folder, [...first, ...others]);
-  // The one that fails ends the other.
+  // A failure of either one ends the other.
   added.catch((error: Error) => archive.destroy(error));
   await Promise.all([written, added]);
   await syncPath(path);

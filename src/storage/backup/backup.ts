@@ -22,7 +22,7 @@ export interface Installation {
   masterKeys: readonly string[];
 }
 
-/** Told of each step, as a sentence for people. */
+/** Called with each step, as a sentence for people. */
 export type Progress = (step: string) => void;
 
 /** Names of files in a backup. */

@@ -26,7 +26,7 @@ export function addJournals(from: string, to: string): void {
   }
 }
 
-/** Segments, what lies in the quarantine and what the database refused; never the locks. */
+/** Segments, files in the quarantine and charges that the database refused; never the locks. */
 function journalFiles(root: string): string[] {
   const folders = namesIn(root).filter((name) => isJournal(name));
   const segments = folders.flatMap((folder) =>

@@ -8,6 +8,6 @@ export interface NamedStore<Picture extends StoredPicture = StoredPicture> {
   get(name: string): Promise<Picture | null>;
   /** Every stored blob, in pages of bounded length. `storedAt` is in Unix milliseconds, `size` in bytes. */
   pages(): AsyncIterable<readonly { name: string; storedAt: number; size: number }[]>;
-  /** Succeeds when the blob is gone, whoever removed it. */
+  /** Succeeds when the blob is gone, also when somebody else removed it. */
   remove(name: string): Promise<void>;
 }

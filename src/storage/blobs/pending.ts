@@ -27,14 +27,14 @@ interface PendingOptions {
 
 const INTERVAL_MS = 1000;
 const MAX_PENDING = 10_000;
-/** A shipped picture stays this long, for whoever is just reading it from the disk. */
+/** A shipped picture stays on the disk this long for readers that have just opened it. */
 const REMOVE_AFTER_MS = 60_000;
 const STORAGE = {
   lost: "the object storage is away: pictures are kept on the local disk",
   available: "the object storage is available again",
 };
 
-/** Opens the store; what an earlier process left on the local disk is shipped, too. */
+/** Opens the store and ships the files that an earlier process left on the local disk. */
 export async function openPendingStore(options: PendingOptions): Promise<PendingStore> {
   const { remote, local, report, intervalMs = INTERVAL_MS, maxPending = MAX_PENDING } = options;
   const pending = new Set<string>();

@@ -171,7 +171,7 @@ async function contended(database: Database, processId: string): Promise<Readonl
   return new Set(rows.map((row) => row.budget));
 }
 
-/** Groups of what one transaction changes; requests get their turn between two of them. */
+/** Splits the changes into one group for each transaction; requests get their turn between two groups. */
 async function* pagesOf<T>(items: readonly T[]): AsyncGenerator<T[]> {
   for (let start = 0; start < items.length; start += LEASES_A_TRANSACTION) {
     if (start > 0) await nextTurn();

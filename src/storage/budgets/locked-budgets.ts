@@ -125,7 +125,7 @@ export function returnFromLease(budget: LockedBudget, lease: LockedLease, amount
   lease.drawn -= release(budget, lease, amount);
 }
 
-/** Takes up to `amount` out of a lease and out of what its budget holds. Returns how much it was. */
+/** Takes up to `amount` from a lease and from the budget's `held`. Returns the amount that was taken. */
 function release(budget: LockedBudget, lease: LockedLease, amount: Nanos): Nanos {
   const moved = amount < lease.amount ? amount : lease.amount;
   lease.amount -= moved;

@@ -14,7 +14,7 @@ import { after } from "../../lib/waiting.ts";
 
 /** A credit for fewer requests would cost more messages than it saves. */
 const MIN_CREDIT_REQUESTS = 8;
-/** Every worker may hold this part of what is left, divided by the number of workers. */
+/** The share of the rest that all workers together may hold as credits. */
 const CREDIT_SHARE = 1 / 4;
 /** Credits are given while this part of the limit is left; below it each request is counted here. */
 const AMPLE_SHARE = 1 / 2;

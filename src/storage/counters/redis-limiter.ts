@@ -78,11 +78,14 @@ export class RedisLimiter implements Limiter {
   readonly #windowArguments: readonly [string, string];
   readonly #slotMs: number;
   readonly #send: Send = (command, args) => this.#link.send(command, args);
-  /** Counts connections and losses of data: what was granted before may be gone from the store. */
+  /** Counts connections and losses of data: after either one, earlier grants may be missing in the store. */
   #connection = 0;
   /** Name of the store's data as this process knows it; another one means that the store has lost everything. */
   #epoch = "";
-  /** Until then the other processes, too, notice a loss and tell the store what they granted. Monotonic milliseconds. */
+  /**
+   * Until this time the other processes also notice the loss and write their grants to the store again. Monotonic
+   * milliseconds.
+   */
   #settlesAt = -Infinity;
 
   constructor(options: RedisLimiterOptions) {

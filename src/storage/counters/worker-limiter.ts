@@ -235,7 +235,7 @@ interface PendingTake {
   resolve(verdict: LimitVerdict): void;
   /** Monotonic milliseconds. */
   sentAt: number;
-  /** It was decided here because the supervisor was late; what that still grants is given back. */
+  /** The supervisor was late, so the worker has decided; a late grant of the supervisor is given back. */
   isAbandoned: boolean;
 }
 

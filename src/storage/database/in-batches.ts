@@ -5,7 +5,7 @@ import { isRefusal } from "./unavailable.ts";
 interface BatchedWork<Item, Result> {
   /** Items of one lane go in order, one batch at a time; lanes do not wait for each other. */
   laneOf(item: Item): string;
-  /** Returns a result for each item, in their order; all or none of what it does is stored. */
+  /** Returns a result for each item, in their order. The changes of a batch are stored completely or not at all. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
 }
 

@@ -151,7 +151,7 @@ const SETTINGS = ["PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 16
 
 type Around = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Runs one piece of work after the other, each with what is around it. */
+/** Runs pieces of work one after another, each inside `around`. */
 function turns(around: Around): Around {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -210,7 +210,7 @@ interface RowInserter {
   insert(table: string, rows: readonly object[]): object[];
   /** The number of the entries that the transaction inserts. */
   sequence(): bigint;
-  /** Adds sums to what is stored. */
+  /** Adds sums to the stored ones. */
   add(sums: Sums): void;
   commit(): void;
   rollback(): void;

@@ -64,7 +64,7 @@ export function table<Fields extends object>(name: string, columns: Columns<Fiel
   return { name, columns: names, read, first: ([row]) => (row ? read(row) : null), write };
 }
 
-/** The conversion of what is the same in a record and in a row; it is left out of the compiled functions. */
+/** The conversion of a value that is the same in a record and in a row; it is left out of the compiled functions. */
 function same<Value>(value: Value): Value {
   return value;
 }

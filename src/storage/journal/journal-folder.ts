@@ -92,7 +92,7 @@ export function hasOwner(root: string): boolean {
 const PROCESS_ID = /^proc_[0-9a-z_]+$/;
 const LOCK = "lock";
 const LAST_BATCH = "last-batch";
-/** The lock with what SQLite may have put beside it, and the note of the last batch. */
+/** The lock with the files that SQLite may have added to it, and the note of the last batch. */
 const OWN_FILE = /^(?:lock(?:-journal|-wal|-shm)?|last-batch)$/;
 
 function lockedFolder(path: string, processId: string, lock: Database): JournalFolder {

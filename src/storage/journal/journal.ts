@@ -196,5 +196,5 @@ class SegmentedJournal implements FileJournal {
   }
 }
 
-/** Larger than what a full disk may have left in its last block; empty lines are ignored in a journal. */
+/** Longer than the incomplete last block of a full disk; empty lines are ignored in a journal. */
 const PROBE = Buffer.alloc(64 * 1024, "\n");

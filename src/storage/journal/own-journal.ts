@@ -56,8 +56,8 @@ async function close(
   await shipper.flush(deadlineMs);
   await shipper.stop();
   await journal.close();
-  // Checked only now: a record may have been appended while the last ones were posted. What is left has its money held
-  // until whoever takes the journal over has posted it.
+  // Checked only now, because a record may have been appended while the last ones were posted. Money of the rest stays
+  // held until the process that takes the journal over has posted it.
   if (!shipper.isSettled()) return folder.release();
   const { processId, path } = folder;
   const last = shipper.lastBatch() + 1;

@@ -69,7 +69,7 @@ async function readMinutes(
   }));
 }
 
-/** The longest of what any process notes: one that has just started knows of nothing. */
+/** The longest time that any process noted, because a process that has just started knows of none. */
 async function readEjections(sql: Sql, organizationId: string | null): Promise<AlertFacts["ejections"]> {
   const rows = await sql<{ target: string; reason: string; since: Integer }[]>`
     SELECT target, MIN(reason) AS reason, MIN(since) AS since FROM ejected_targets

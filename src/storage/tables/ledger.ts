@@ -22,7 +22,7 @@ export interface LedgerStore {
   list(page: LedgerPage): Promise<LedgerEntry[]>;
   /** See `LedgerAdminStore`. */
   listPosted(page: PostedPage): Promise<LedgerEntry[]>;
-  /** Position of the entry with an id, or null when there is none, in some organizations when named. */
+  /** Position of the entry with an id; null when these organizations, or all, have no such entry. */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
   /** Sum of all entries booked on a budget, over all its periods. */
   sumOfBudget(budget: string): Promise<Nanos>;

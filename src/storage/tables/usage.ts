@@ -150,7 +150,7 @@ function textSumOf(column: string): string {
   return `CAST(SUM(${column}) AS TEXT) AS ${column}`;
 }
 
-/** Codes and outcomes that are none of an error. */
+/** Codes and outcomes that are no error. */
 const FINE = "'', 'caller_gone', 'cancelled', 'answered', 'stopped'";
 const IS_ERROR = `(code NOT IN (${FINE}) OR (code = '' AND status >= 4))`;
 

@@ -12,7 +12,7 @@ import {
 import { Money } from "../../ui/text/money.tsx";
 import type { Overview } from "./overview.ts";
 
-/** The range in six numbers, each with the range before it and a link to what it is made of. */
+/** The range in six numbers, each compared with the range before it and with a link to its parts. */
 export function Totals({ overview }: { overview: Overview }) {
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-3 xl:grid-cols-[1.6fr_repeat(5,1fr)]">

@@ -93,7 +93,7 @@ export function hasCompression(options: ImageOptions, format: string): boolean {
   return options.hasCompression && (format === "jpeg" || format === "webp");
 }
 
-/** The request that the form makes of a model: a generation, an edit where there are references, or either as a job. */
+/** Builds a model's request from the form: a generation, an edit where there are references, or either as a job. */
 export function imageCall(
   model: PlaygroundModel,
   form: ImageForm,

@@ -64,7 +64,7 @@ function stripes(width: number): CanvasPattern | string {
 }
 
 /**
- * The mask of what is painted: a PNG of the picture's size, fully transparent where the model may paint and opaque
+ * Returns the painted mask: a PNG of the picture's size, fully transparent where the model may paint and opaque
  * elsewhere; null when nothing is painted.
  */
 export async function exportMask(

@@ -58,7 +58,10 @@ function TryAgain({ prompt, request: { model, keyId, route } }: { prompt: string
   );
 }
 
-/** The turns of a conversation with its reply, one below the other; a prompt that is none, or was cut, as it is. */
+/**
+ * The turns of a conversation with its reply, one below the other. A prompt that was cut or is no conversation is shown
+ * as text.
+ */
 function Conversation({ prompt, reply }: { prompt: string; reply: string }) {
   const { t } = useTranslation("requests");
   const turns = turnsOf(prompt) ?? [{ role: "user", text: prompt }];

@@ -9,7 +9,7 @@ interface KeptTurn {
 
 type Fields = Record<string, unknown>;
 
-/** Reads the turns of a text request of any protocol; null for what is none. */
+/** Reads the turns of a text request of any protocol; null for any other text. */
 export function turnsOf(prompt: string): KeptTurn[] | null {
   const body = fieldsOf(parsed(prompt));
   if (!body) return null;
@@ -71,7 +71,7 @@ export const ANSWERING: ReadonlySet<string> = new Set([
   "reasoning",
 ]);
 
-/** Reads what a whole reply of any protocol says; null for what is none, as the text of a stream. */
+/** Reads the content of a whole reply of any protocol; null for any other text, such as that of a stream. */
 export function replyText(reply: string): string | null {
   const body = fieldsOf(parsed(reply));
   if (!body) return null;

@@ -17,7 +17,7 @@ export function FilterSelect({
   label: string;
   options: readonly Option[];
   usual?: string;
-  /** Told of what is searched for, where there are more options than are listed. */
+  /** Called with the text to search for, where there are more options than are listed. */
   onSearch?: (typed: string) => void;
 }) {
   const { t } = useTranslation();

@@ -11,7 +11,7 @@ interface ChoiceSelectProps {
   /** The id of an option. */
   value: string;
   onChange(id: string): void;
-  /** Told of what is searched for, where there are more options than are listed. */
+  /** Called with the text to search for, where there are more options than are listed. */
   onSearch?: ((typed: string) => void) | undefined;
 }
 

@@ -12,7 +12,7 @@ interface SecretOnceProps {
   about?: string;
   /** Null while there is nothing to show. */
   secret: string | null;
-  /** Ready to run, with the secret in them; `keySnippets` makes those of a key. */
+  /** Commands that contain the secret and are ready to run; `keySnippets` makes those of a key. */
   snippets?: readonly Snippet[];
   onClose(): void;
 }
