@@ -169,7 +169,7 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
   replyWriter(payload: TextPayload<Request>): ReplyWriter;
 }
 
-/** A request for embeddings in another protocol than OpenAI's, of which vendors get the texts in their own. */
+/** A request for embeddings in another protocol than OpenAI's. Vendors get its texts in their own protocol. */
 export interface ForeignEmbeddings {
   raw: string;
   texts: readonly string[];

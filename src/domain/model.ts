@@ -48,7 +48,7 @@ export const REASONING_CONTROLS = ["effort", "budget", "adaptive", "level"] as c
 
 export type ReasoningControl = (typeof REASONING_CONTROLS)[number];
 
-/** The same for one target, where `none` tells it nothing. */
+/** The same for one target; `none` stands for a target that is told nothing of reasoning. */
 export const TARGET_REASONING = [...REASONING_CONTROLS, "none"] as const;
 
 export type TargetReasoning = (typeof TARGET_REASONING)[number];

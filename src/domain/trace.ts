@@ -37,7 +37,7 @@ export function traceSampler(ratio: number): BeginTrace {
   };
 }
 
-/** Returns the header that tells a callee of the trace and of the span that calls it. */
+/** Returns the header that names the trace and the calling span to a callee. */
 export function traceparentOf({ traceId, isSampled }: RequestTrace, spanId: string): string {
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }

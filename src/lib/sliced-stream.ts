@@ -4,7 +4,7 @@ import { detachBuffer } from "./detach-buffer.ts";
 import { spoolPathOf } from "./spool/name.ts";
 import { yieldToEventLoop } from "./waiting.ts";
 
-/** Any processing of so many bytes takes at most a few milliseconds. */
+/** Processing this many bytes takes at most a few milliseconds. */
 const SLICE_BYTES = 16 * 1024;
 
 /**

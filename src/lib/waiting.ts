@@ -1,4 +1,4 @@
-/** Waits so many milliseconds. Rejects with the signal's reason as soon as it aborts. */
+/** Waits the given milliseconds. Rejects with the signal's reason as soon as it aborts. */
 export async function sleep(milliseconds: number, signal?: Cancellation): Promise<void> {
   if (!signal) return Bun.sleep(milliseconds);
   signal.throwIfAborted();
@@ -28,7 +28,7 @@ export async function untilAborted<Result>(work: Promise<Result>, signal: Cancel
 }
 
 /**
- * Resolves or rejects as `work` does, or rejects with `late()` after so many milliseconds. The work itself goes on.
+ * Resolves or rejects as `work` does, or rejects with `late()` after the given milliseconds. The work itself goes on.
  */
 export async function withDeadline<Result>(
   milliseconds: number,
@@ -44,7 +44,7 @@ export async function withDeadline<Result>(
   }
 }
 
-/** Calls `work` after so many milliseconds, unless the returned function is called before. */
+/** Calls `work` after the given milliseconds, unless the returned function is called before. */
 export function after(milliseconds: number, work: () => void): () => void {
   const timer = setTimeout(work, milliseconds);
   return () => clearTimeout(timer);
@@ -61,7 +61,7 @@ export interface BackgroundWork {
   stop(): Promise<void>;
 }
 
-/** Runs `work` every so many milliseconds, never twice at once; its errors go to `onProblem`. */
+/** Runs `work` at the given interval in milliseconds, never twice at once; its errors go to `onProblem`. */
 export function every(
   milliseconds: number,
   work: () => unknown,

@@ -10,7 +10,7 @@ const MAX_DIMENSIONS = 4_096;
 const MAX_CHARACTERS = 1024 * 1024;
 /** Dimensions that a token changes. */
 const FEATURES = 4;
-/** So many tokens take a millisecond; then other requests run. */
+/** Tokens that take about a millisecond; after them other requests run. */
 const TOKENS_AT_ONCE = 1_024;
 
 /** Embeds without a vendor: the same text has the same vector, and texts with words in common are near each other. */

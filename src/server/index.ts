@@ -182,7 +182,7 @@ function dispatch(table: RouteTable, handle: Handler) {
   return { routes: Object.fromEntries(targets), fetch: bound({ routes: new Set(), path: null }) };
 }
 
-/** So many requests take 3 to 30 ms. */
+/** This many requests take 3 to 30 ms. */
 const MAX_REQUESTS = 256;
 
 /**

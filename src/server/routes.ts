@@ -44,7 +44,7 @@ export type HttpRoute = {
   | {
       /** For signed-in members; the endpoint checks that itself. */
       auth: "member";
-      /** The least role, and whether the route concerns data that all organizations share. */
+      /** The lowest role that is accepted. The reach says if the route concerns data that all organizations share. */
       role: Role;
       reach: "organization" | "installation";
       handle(exchange: HttpExchange): RouteResult | Promise<RouteResult>;

@@ -58,7 +58,7 @@ export interface Storage extends Stores {
   damage(): string | null;
   /** Gateway processes that are alive on this database, on all machines. */
   processes(): number;
-  /** Posts what is journaled, as far as the deadline (milliseconds) allows. */
+  /** Posts the journaled charges until the deadline (milliseconds). */
   flush(deadlineMs: number): Promise<boolean>;
   /**
    * Flushes, returns this process's budget leases and closes everything. What was not posted in time is posted by the

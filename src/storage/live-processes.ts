@@ -9,7 +9,7 @@ interface LiveProcesses extends BackgroundWork {
 }
 
 const ANNOUNCE_MS = 5000;
-/** A process that has not announced itself for so long, by the database's clock, has ended or is cut off. */
+/** A process that has not announced itself for this long, by the database's clock, has ended or is cut off. */
 const ALIVE_MS = 20_000;
 
 export async function announceProcess(

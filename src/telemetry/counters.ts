@@ -6,7 +6,7 @@ export type Sample = readonly [suffix: string, labels: string, value: number];
 /** Most label sets of one metric before any of its labels is folded. */
 const MAX_SERIES = 2_000;
 
-/** The same for a histogram, of which each has a sample for every bucket. */
+/** The same for histograms, which have one sample for each bucket. */
 const MAX_HISTOGRAMS = 300;
 
 /** A series without changes for this long is dropped when another one needs its place. */

@@ -13,7 +13,7 @@ export class JobMetrics {
     this.#queues = queues;
   }
 
-  /** Records the first claim of a job, so many milliseconds after its submission. */
+  /** Records the first claim of a job, with the milliseconds since its submission. */
   pickedUp(milliseconds: number): void {
     this.#pickUps.observe(TOTAL, milliseconds / 1000);
   }

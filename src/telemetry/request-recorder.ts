@@ -186,7 +186,7 @@ export class PromptRecorder {
     if (event.content !== null && this.#events.length < MAX_WAITING_PROMPTS) this.#events.push(event);
   };
 
-  /** Takes at most so many records, oldest first. */
+  /** Takes at most `limit` records, oldest first. */
   take(limit: number): PromptRecord[] {
     return this.#events.splice(0, limit).flatMap(promptOf);
   }

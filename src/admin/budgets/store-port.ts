@@ -12,7 +12,7 @@ export interface BudgetAdminStore {
   list(organizationId?: string): Promise<BudgetRecord[]>;
   /** Oldest first. */
   page(page: ListPage & OrganizationFilter & { keyId?: string }): Promise<BudgetRecord[]>;
-  /** Returns at most so many budgets, those of which the largest share is spent. */
+  /** Returns the budgets with the largest spent share, at most `limit` of them. */
   mostSpent(limit: number): Promise<BudgetRecord[]>;
   ofKeys(ids: readonly string[]): Promise<BudgetRecord[]>;
   /** Sets the amount that `change` returns for the present budget. Null when there is no such budget. */

@@ -27,9 +27,9 @@ interface ListedPage {
 }
 
 /**
- * A list as text, piece by piece: a table with its headings, or one JSON object a line. It takes the filter of the list
- * and has the whole of it, of which only one page is in memory. At its end, also where its reader leaves early, it notes
- * in the audit what was taken. Throws as the list does, before the first piece.
+ * Writes a list as text, piece by piece: a table with its headings, or one JSON object a line. It takes the filter of
+ * the list and exports all pages, of which only one is in memory. At its end, also when the reader leaves early, an
+ * audit row notes what was exported. Throws as the list does, before the first piece.
  */
 export async function exportList(
   context: OperationContext,

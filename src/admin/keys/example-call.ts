@@ -10,7 +10,7 @@ interface ExampleCall {
   kind: "text" | "image";
 }
 
-/** At most so many models are tried. */
+/** Most models that are tried. */
 const MAX_TRIED = 50;
 const MONTH_MS = 31 * 24 * 60 * 60_000;
 

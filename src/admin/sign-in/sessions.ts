@@ -15,8 +15,8 @@ const MAX_AGENT_LENGTH = 300;
 type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
- * Opens a session of a member as it was when it proved who it is, and returns the token, of which only the hash is stored.
- * Throws 401 where the member was changed meanwhile: that change ended the sessions that it saw.
+ * Opens a session of a member who has signed in, and returns the token, of which only the hash is stored. `member` is
+ * the member at that sign-in: throws 401 where it was changed since, because that change has ended all sessions.
  */
 export async function openSession(
   { store, clock }: Stored,

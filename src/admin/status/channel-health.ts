@@ -9,7 +9,7 @@ import type { channelHealthSchema } from "./schema.ts";
 
 export type ChannelHealth = z.output<typeof channelHealthSchema>;
 
-/** Sums by month are kept for so long; a channel without any was never called. */
+/** Sums by month are kept this long, so a channel without any was never called. */
 const KEPT_MS = 430 * 24 * 60 * 60_000;
 
 /** The health of each configured channel, by the same facts as the causes. */

@@ -11,7 +11,7 @@ export interface EjectedTarget {
   target: string;
   organizationId: string | null;
   reason: string;
-  /** Unix milliseconds: the start of all of it, and when the next probe is allowed. */
+  /** The start of the ejection, and the time of the next probe. Unix milliseconds. */
   since: number;
   until: number | null;
 }
@@ -89,7 +89,7 @@ export function ejectionCauses(
   return [...found, ...ejections.filter(isUsed).map(targetCause)];
 }
 
-/** True for a model, or a pattern of models, of which the organization may call some. */
+/** True for a model that the organization may call, and for a pattern with such models. */
 function allows({ models }: OrganizationRecord, model: string): boolean {
   return isPattern(model) || isEnabled(models, model);
 }

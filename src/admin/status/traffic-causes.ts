@@ -57,7 +57,7 @@ export function requestCauses({ requests }: RecentTraffic, now: number): StatusC
 
 /** Fewest calls that show that a vendor is slow. */
 const FEW_SLOW = 3;
-/** A call is slow when it takes longer than this and than so many times what is usual for its channel. */
+/** A call is slow when it takes longer than this and longer than this multiple of its channel's usual duration. */
 const LONG_MS = 10_000;
 const TIMES_USUAL = 8;
 /** The same bound for channels whose usual duration is unknown. */

@@ -12,7 +12,7 @@ const MAX_HOURS_MS = 2 * DAY_MS;
 const MAX_DAYS_MS = 124 * DAY_MS;
 /** Ranges that began longer ago are cut at the hour, as sums of minutes are swept. */
 const MINUTES_KEPT_MS = 2 * DAY_MS - HOUR_MS;
-/** Longest range: traffic is kept for so long. */
+/** Longest range: traffic is kept this long. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /** The points of a series. */

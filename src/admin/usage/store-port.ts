@@ -71,7 +71,7 @@ export interface SpendingSum extends SumNames {
 export interface UsageSum extends SpendingSum {
   categories: Record<TokenCategory, number>;
   orphanCost: Nanos;
-  /** As far as it is in `currency`. */
+  /** The part that is in `currency`. */
   vendorCost: Nanos;
   /** Amount charged for requests whose vendor's cost is known. */
   costed: Nanos;

@@ -13,7 +13,7 @@ export const webhookSchema = z.object({
 
 export type WebhookEndpoint = z.output<typeof webhookSchema>;
 
-/** One message to one address, and what became of it. */
+/** One message to one address, and its delivery. */
 export const deliverySchema = z.object({
   id: z.string(),
   organizationId: z.string(),

@@ -19,8 +19,8 @@ const SECRET_BYTES = 32;
 const MAX_WEBHOOKS = 20;
 
 /**
- * Adds an endpoint and returns its secret, which is shown only now. Without a `url` it is the secret that signs for the
- * `webhook_url` of jobs, of which an organization has one.
+ * Adds an endpoint and returns its secret, which is shown only now. Without a `url`, the secret signs messages to the
+ * `webhook_url` of jobs; an organization has one such secret.
  */
 export async function addWebhook(
   { store, by, clock }: AdminContext,
@@ -69,7 +69,7 @@ export async function rotateWebhook(
   return { secret };
 }
 
-/** Messages and what became of them, newest first. */
+/** Messages and their deliveries, newest first. */
 export async function listDeliveries(
   context: AdminContext,
   input: z.output<typeof deliveryListSchema>,

@@ -52,7 +52,7 @@ export function editsOfChunkChoice({
   return { ...edits, finish_reason: always(finish && writeFinish(finish)) };
 }
 
-/** The edits of a content in parts (Mistral), of which clients know the text alone. */
+/** Edits a content in parts (Mistral) into its text, the only form that clients know. */
 export function editsOfContent(message: Readonly<Record<string, unknown>>): Edits {
   const { content, reasoning_content: shown } = message;
   if (!Array.isArray(content)) return {};

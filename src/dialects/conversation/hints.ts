@@ -4,7 +4,7 @@ import type { AssistantPart, Conversation, Hint, LeaveOut, Turn, UserPart } from
 import type { ReasoningControl, TargetReasoning } from "../../domain/model.ts";
 import { entriesOf } from "../../lib/json.ts";
 
-/** A request on its way to one vendor, as far as decides which hints the vendor can be told. */
+/** The facts about a request and its vendor that decide which hints the vendor is told. */
 interface Telling {
   conversation: Conversation;
   terms: VendorTerms;
@@ -120,8 +120,8 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
 const HINTS = entriesOf(TOLD_HINTS);
 
 /**
- * Returns what a vendor of a protocol is told of a conversation: without the hints that it cannot be told, of which
- * `leaveOut` gets those that ask for anything. Returns the conversation itself where it is told everything.
+ * Returns the conversation without the hints that a vendor of this protocol cannot be told; `leaveOut` is called with
+ * those that ask for anything. Returns the conversation itself where the vendor is told all of it.
  */
 export function tellHints(telling: Telling, vendor: TextDialectName, leaveOut: LeaveOut): Conversation {
   let left = telling;
@@ -201,7 +201,7 @@ function somePart(turns: readonly Turn[], isFound: (part: UserPart | AssistantPa
   return false;
 }
 
-/** A target, as far as decides how it is told to reason. */
+/** The facts about a target that decide in which form it is told of reasoning. */
 interface ReasoningTarget {
   upstreamModel: string;
   /** The operator's word. */

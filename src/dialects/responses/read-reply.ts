@@ -25,7 +25,7 @@ export function parseReply(reply: VendorReply): Reply {
   return collectReply(reader.readEvent({ type, response: body }));
 }
 
-/** An item of the output as far as it was read. */
+/** An item of the output, with the parts that have been read so far. */
 interface ReadItem {
   /** Characters by the kind of their event, so that what an item's last event repeats is not read twice. */
   lengths: Record<string, number>;

@@ -107,7 +107,7 @@ export class SlidingWindow {
     return this.#total;
   }
 
-  /** Adds an amount, of which `open` may still be given back. */
+  /** Adds an amount; the part `open` may still be given back. */
   add(now: number, amount: number, open = 0): void {
     this.used(now);
     const isFull = this.#size === CAPACITY;

@@ -103,7 +103,7 @@ export class BudgetLease {
     this.#usedAt = now;
   }
 
-  /** Ends a hold of `amount`, of which `spent` is gone. */
+  /** Ends a hold of `amount`; the part `spent` does not become available again. */
   settle(amount: Nanos, spent: Nanos): void {
     this.#promised -= amount;
     this.#available += amount - spent;

@@ -20,8 +20,8 @@ export function orderTargets({ strategy, targets }: Route, random: () => number)
 }
 
 /**
- * Returns the targets whose context takes an input of so many tokens; all of them when none does, as the number is an
- * estimate. `contextWindow` is the model's, for targets that have none of their own.
+ * Returns the targets whose context is large enough for an input of `tokens`; all of them when none is, because the
+ * number is an estimate. `contextWindow` is the model's, for targets without one of their own.
  */
 export function targetsThatFit(
   targets: readonly Target[],

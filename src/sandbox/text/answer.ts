@@ -25,7 +25,7 @@ export function composeAnswer(conversation: Conversation, variant: number): stri
   return composeWords(random, topic, sentences, Math.min(requested.count, MAX_OUTPUT_TOKENS));
 }
 
-/** Composes so many tokens of thinking about a question. */
+/** Composes reasoning about a question, of the given number of tokens. */
 export function composeThinking(question: string, count: number): string[] {
   const random = createRandom(question, "thinking");
   const topic = topicOf(question, random);

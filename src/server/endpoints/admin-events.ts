@@ -11,7 +11,7 @@ import { MemberSlots } from "../member-slots.ts";
 import { memberRoute } from "./member-route.ts";
 import { every } from "../../lib/waiting.ts";
 
-/** Maximum of connections of one member and to one process. */
+/** Most connections of one member, and most connections to one process. */
 const MOST = { ofMember: 10, ofAll: 200 };
 const CHECK_MS = 1_000;
 /** Checks between comments: proxies close connections that are silent for longer. */

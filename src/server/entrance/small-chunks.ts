@@ -2,7 +2,7 @@ import { GatewayError } from "../../domain/gateway-error.ts";
 
 /** Receiving a chunk of fewer bytes takes longer than processing them. */
 const SMALL_BYTES = 512;
-/** So many take about 10 ms. Client libraries send chunks of kilobytes, with a few short ones between them. */
+/** This many chunks take about 10 ms. Client libraries send chunks of kilobytes, with a few short ones between them. */
 const MAX_SMALL_CHUNKS = 8_192;
 /** Small, because no quota counts it. */
 const JOINED_BYTES = 16 * 1024;

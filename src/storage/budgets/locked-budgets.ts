@@ -120,7 +120,7 @@ export function chargeLease(budget: LockedBudget, lease: LockedLease, charged: N
   lease.drawn += charged - moved;
 }
 
-/** Returns an amount from a lease to its budget, as far as the lease has it. */
+/** Returns an amount from a lease to its budget, at most the amount of the lease. */
 export function returnFromLease(budget: LockedBudget, lease: LockedLease, amount: Nanos): void {
   lease.drawn -= release(budget, lease, amount);
 }

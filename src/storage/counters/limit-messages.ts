@@ -63,7 +63,7 @@ export interface LimitCredit {
 /** Time for which a worker may use a credit. */
 export const CREDIT_MS = 500;
 
-/** A worker's connection to its supervisor, as far as limits are concerned. */
+/** The part of a worker's connection to its supervisor that serves limits. */
 export interface SupervisorLink {
   isConnected(): boolean;
   sendLimits(message: WorkerLimits): void;

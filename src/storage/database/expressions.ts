@@ -25,8 +25,8 @@ export function padded(items: readonly string[]): string[] {
 }
 
 /**
- * A table of so many rows from one parameter, for statements over sets of any size: each row is a tuple in the
- * column `value`, read with `value ->> 0` (text) and so on. Whole numbers pass as text, so CAST them.
+ * A table made of one parameter, for statements over sets of any size: each row is a tuple in the column `value`, read
+ * with `value ->> 0` (text) and so on. Whole numbers pass as text, so CAST them.
  */
 export function jsonRows(kind: Database["kind"], sql: Sql, tuples: readonly (readonly unknown[])[]) {
   // `JSON.stringify` with a replacer for amounts of money would be three times as slow.

@@ -18,7 +18,7 @@ interface Waiting<Item, Result> {
 /** A batch on SQLite occupies this thread for a few milliseconds. */
 const MAX_ITEMS = 128;
 
-/** So many turns are a few milliseconds of a busy process. */
+/** Turns of the event loop that take a few milliseconds in a busy process. */
 const MAX_TURNS = 8;
 
 /** Waits as long as each turn of the event loop brings another item: a fuller batch costs less for each. */

@@ -7,7 +7,7 @@ import { systemClock } from "../../lib/clock.ts";
  * everything written to it is lost with the process.
  */
 interface OpenedFiles {
-  /** Returns which of them is no longer at its path; null while both are. */
+  /** Returns the file that is no longer at its path; null while both are. */
   replaced(): string | null;
   /** Moves the WAL away from a file that has replaced the database: SQLite would read it as that file's own. */
   separateWal(): void;

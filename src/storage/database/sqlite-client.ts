@@ -60,7 +60,7 @@ class KeptStatements {
       return [];
     }
     try {
-      // As one array: an object among several arguments would be taken for named parameters.
+      // Passed as one array, because an object among several arguments would be read as named parameters.
       return this.#prepared(text).all(values as unknown as SQLQueryBindings);
     } finally {
       if (values.some(isLarge)) this.#drop(text);

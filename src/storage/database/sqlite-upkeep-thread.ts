@@ -11,7 +11,7 @@ const database = new Database(location, { readwrite: true });
 const files = openedFiles(location);
 setInterval(() => postMessage(check() ?? checkpoint()), EVERY_MS);
 
-/** Why a checkpoint failed, as far as that tells of damage. Nothing is lost by one that fails. */
+/** The reason why a checkpoint failed, where it indicates damage. A failed checkpoint loses nothing. */
 function checkpoint(): string | null {
   try {
     database.run("PRAGMA wal_checkpoint(PASSIVE)");

@@ -33,7 +33,7 @@ export interface ThreadWriter extends LedgerWriter {
 }
 
 const SCRIPT = threadScript("src/storage/journal/ledger-writer-thread.ts");
-/** Far beyond the deadline of a call to the database, of which a refused batch needs many. */
+/** Far longer than one call to the database may take, because a refused batch needs many calls. */
 const PATIENCE_MS = 120_000;
 
 /** Posts on a thread of its own, so that no request waits for the work of the ledger. */

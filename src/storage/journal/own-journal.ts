@@ -11,7 +11,7 @@ import { startShipper, type Shipper, type ShipperOptions } from "./shipper.ts";
 interface OwnJournal {
   journal: FileJournal;
   shipper: Shipper;
-  /** Posts the journal as far as the deadline (milliseconds) allows; one that is not needed any more is put aside. */
+  /** Posts the journal until the deadline (milliseconds). A journal that is no longer needed is put aside. */
   close(deadlineMs: number): Promise<void>;
 }
 

@@ -256,7 +256,7 @@ function tooLate(): Error {
  */
 export interface SegmentRefcounts {
   add(record: JournalRecord, segment: number): void;
-  /** So many charges of this segment are in the database. */
+  /** Notes that `count` charges of this segment are in the database. */
   posted(segment: number, count: number): void;
   /** True when no segment is needed any more. */
   isSettled(): boolean;

@@ -13,8 +13,8 @@ import type { ChangeKind } from "../../admin/audit/schema.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
 
 /**
- * Everything requests are decided by, in memory. A change in the database is noticed within half a second; while
- * the database is away, what is known stays in force for a quarter of an hour.
+ * The data by which requests are decided, in memory. A change in the database is noticed within half a second; while
+ * the database is unavailable, the known data stays in force for a quarter of an hour.
  */
 export interface LiveSnapshot extends Snapshot, BackgroundWork {
   /** Reads changes now; returns when they are in force here. Throws a `DependencyError`. */

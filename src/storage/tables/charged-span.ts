@@ -6,7 +6,7 @@ import type { Sql } from "../database/sql.ts";
 /** The part of a filter that the sums of the ledger know. */
 type ChargeFilter = Pick<RequestFilter, "organizations" | "keyId" | "model" | "channel" | "from" | "to">;
 
-/** Below so many charges it is worth finding the days that they are of. */
+/** With fewer charges than this, the days that they belong to are looked up. */
 const FEW = 1_000;
 
 /**

@@ -3,7 +3,7 @@ import { storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { integer, json, nullable, table, text, type Column, type Row } from "../database/table.ts";
 
-/** A claim that is not renewed for so long belongs to a process that has ended. */
+/** A claim that is not renewed for this long belongs to a process that has ended. */
 const CLAIM_MS = 60_000;
 const KEPT_MS = 24 * 60 * 60_000;
 const MAX_PER_KEY = 10_000;

@@ -116,7 +116,10 @@ interface Part {
 
 const TABLES = ["month", "day", "hour", "minute"] as const;
 
-/** Splits a range, so that its ends are cut and its middle is read from the fewest rows; no row is longer than a span of sums over time. */
+/**
+ * Splits a range into spans, so that its middle is read from as few rows as possible and only its ends from rows of
+ * short spans.
+ */
 function partsOf({ from, to, span }: UsageRange, by: readonly Dimension[]): [Part, ...Part[]] {
   const longest = span === "quarter" ? "minute" : span;
   const tables = by.includes("at") ? TABLES.slice(TABLES.indexOf(longest)) : TABLES;

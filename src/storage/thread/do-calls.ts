@@ -7,7 +7,7 @@ import type { ThreadCall, ThreadWord } from "./called-thread.ts";
 interface Work<Argument> {
   run(argument: Argument): Promise<unknown>;
   close(): Promise<void>;
-  /** True lets calls begin when they come; by default they wait for those before. */
+  /** With true, calls begin as they arrive; by default each waits for the calls before it. */
   areTogether?: boolean;
 }
 

@@ -94,7 +94,7 @@ export class OtlpExporter {
     return [counter("gateway_telemetry_dropped_total", this.#dropped)];
   }
 
-  /** Sends what waits, as far as that takes no longer than two seconds, and ends the thread. */
+  /** Sends the waiting records within two seconds, and ends the thread. */
   async stop(): Promise<void> {
     await Promise.all(this.#work.map((work) => work.stop()));
     const ended = once(this.#thread, "exit");

@@ -151,7 +151,7 @@ const SEVERITIES = ["critical", "warning"] as const;
 /** The option for every budget. */
 const ALL_BUDGETS = "*";
 
-/** The values of a rule's form: the fields of every kind, of which those of the chosen kind are used. */
+/** The values of a rule's form: the fields of all kinds. Only those of the chosen kind are used. */
 interface AlertValues {
   isOfAll: boolean;
   organizationId: string | null;

@@ -13,7 +13,7 @@ import { NoTraffic } from "./traffic-cards.tsx";
 
 const GROUPS = ["models", "keys", "organizations", "channels"] as const;
 type Group = (typeof GROUPS)[number];
-/** The grouping of the usage page that lists all of a group. */
+/** The grouping under which the usage page lists all items of this card. */
 const BY = { models: "model", keys: "key", organizations: "organization", channels: "channel" } as const;
 /** The filter of the list of requests for each group. */
 const FILTERS = {

@@ -10,7 +10,10 @@ import type { Option } from "../../api/options.ts";
 /** Lists of this many options or more have a search. */
 const SEARCHED = 9;
 
-/** The options of a select; long lists have a search, of which `onSearch` is told where there are more than are listed. */
+/**
+ * The options of a select. Long lists have a search; `onSearch` is called with its text where there are more options
+ * than are listed.
+ */
 export function OptionsList({
   options,
   onSearch,

@@ -14,7 +14,7 @@ interface RotateDialogProps {
   maxDays: number;
   isOpen: boolean;
   onClose(): void;
-  /** Replaces the secret; the present one stays valid for so many milliseconds. */
+  /** Replaces the secret; the present one stays valid for the given milliseconds. */
   onRotate(overlapMs: number): Promise<unknown>;
 }
 

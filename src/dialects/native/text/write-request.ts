@@ -132,7 +132,7 @@ const LEVELS: Readonly<Record<Effort, string>> = {
   max: "HIGH",
 };
 
-/** Budgets that models take; the larger models cannot do without any (Gemini API, thinking). */
+/** The range of budgets that each model takes; the larger models always need one (Gemini API, thinking). */
 const LARGE_MODEL = { min: 128, max: 32_768 };
 const SMALL_MODEL = { min: 0, max: 24_576 };
 /** Between none and this, the smallest models refuse. */
