@@ -25,7 +25,7 @@ export const channelSchema = z.strictObject({
     .record(z.string().min(1), z.union([secretReferenceSchema, z.string()]))
     .optional()
     .describe("Headers of your own for every call, by lower-case name; secrets by reference"),
-  region: z.string().min(1).optional(),
+  region: z.string().min(1).optional().describe("For vendors that have regions"),
   settings: z
     .record(z.string(), z.unknown())
     .default({})
@@ -35,7 +35,7 @@ export const channelSchema = z.strictObject({
     .optional()
     .describe("True for a server of your own: chat requests with links are then refused for it"),
   max_concurrent: z.int().min(1).optional().describe("Maximum number of concurrent calls from one process"),
-  deadlines: z.strictObject(deadlineFields).partial().optional(),
+  deadlines: z.strictObject(deadlineFields).partial().optional().describe("In place of the general ones"),
 });
 
 export const channelIdSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {

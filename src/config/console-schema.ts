@@ -16,8 +16,8 @@ export const consoleSchema = z
         issuer: issuerSchema.describe(
           "Address whose /.well-known/openid-configuration describes the provider",
         ),
-        client_id: z.string().min(1),
-        client_secret: secretReferenceSchema,
+        client_id: z.string().min(1).describe("Id of the gateway at the provider"),
+        client_secret: secretReferenceSchema.describe("Secret of the gateway at the provider, by reference"),
         label: z.string().min(1).max(60).default("Single sign-on").describe("Text of the button"),
         scope: z.string().default("openid email profile").describe("Scopes that are requested"),
         role_claim: z

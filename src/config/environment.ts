@@ -84,23 +84,29 @@ export function readBootstrap(
 
 /** Returns every variable that the gateway defines; credentials of vendors are not included. */
 export function ownVariables(): string[] {
-  return [...VARIABLES.map(({ variable }) => variable), ...OTHER_VARIABLES];
+  const variables = [...VARIABLES.map(({ variable }) => variable), ...Object.keys(OTHER_VARIABLES)];
+  return [...variables, WORKER_VARIABLE, RESTARTS_VARIABLE];
+}
+
+/** Variables that belong to no setting of the file, with their meanings. */
+export const OTHER_VARIABLES: Readonly<Record<string, string>> = {
+  GATEWAY_CONFIG: "The configuration file, where --config names none; else ./gateway.yaml if it exists",
+  GATEWAY_URL: "The gateway that commands work on; without it they work on the local store",
+  GATEWAY_TOKEN: "An admin token for GATEWAY_URL",
+  GATEWAY_BOOTSTRAP_KEY:
+    "Sets the first key instead of generating it: gk_ and 20 to 200 letters, digits, - or _. It needs no checksum, and is accepted while the variable has this value",
+  GATEWAY_ADMIN_PASSWORD: "Sets the password of the member admin, at each start",
+};
+
+/** Returns the variable that fixes each setting, by the setting's path: `server.port`. */
+export function variablesByPath(): ReadonlyMap<string, string> {
+  return new Map(VARIABLES.map(({ variable, path }) => [path.join("."), variable]));
 }
 
 /** Set by the supervisor in the processes it starts: the worker's number, from 1. */
 export const WORKER_VARIABLE = "GATEWAY_WORKER";
 /** Number of times that the supervisor has restarted that worker. */
 export const RESTARTS_VARIABLE = "GATEWAY_WORKER_RESTARTS";
-
-const OTHER_VARIABLES = [
-  "GATEWAY_CONFIG",
-  "GATEWAY_URL",
-  "GATEWAY_TOKEN",
-  "GATEWAY_BOOTSTRAP_KEY",
-  "GATEWAY_ADMIN_PASSWORD",
-  WORKER_VARIABLE,
-  RESTARTS_VARIABLE,
-];
 
 interface Variable {
   variable: string;

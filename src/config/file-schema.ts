@@ -12,17 +12,25 @@ import { targetReasoningSchema } from "../admin/input.ts";
 export const fileModelSchema = modelEntrySchema.omit({ upstream_model: true }).extend({
   route: z
     .strictObject({
-      strategy: z.enum(["ordered", "weighted"]).default("ordered"),
+      strategy: z
+        .enum(["ordered", "weighted"])
+        .default("ordered")
+        .describe("Order of the targets: as listed, or at random by weight"),
       targets: z
         .array(
           z.strictObject({
-            channel: z.string().min(1),
+            channel: z.string().min(1).describe("Id of the channel that is called"),
             upstream_model: z
               .string()
               .min(1)
               .optional()
               .describe("The vendor's name; the model's id where absent"),
-            weight: z.int().min(1).max(1_000_000).default(1),
+            weight: z
+              .int()
+              .min(1)
+              .max(1_000_000)
+              .default(1)
+              .describe("Its share of the requests of a weighted route"),
             reasoning: targetReasoningSchema,
             context_window: z
               .int()
@@ -60,11 +68,11 @@ export const fileSchema = z.strictObject({
     })
     .prefault({}),
   redis_url: addressOf("redis://host:6379").describe("Counters shared between processes"),
-  blob_url: addressOf("s3://bucket/prefix").describe("S3-compatible storage instead of the disk"),
+  blob_url: addressOf("s3://bucket/prefix").describe("S3-compatible storage instead of the disk: s3://ID:SECRET@bucket/prefix?endpoint=…&region=…&style=path"),
   blobs: z
     .strictObject({
-      link_hours: z.number().min(0.01).max(168).default(24).describe("Validity of a link to an image"),
-      retention_days: z.number().min(0.01).max(3650).default(7).describe("Retention of an image"),
+      link_hours: z.number().min(0.01).max(168).default(24).describe("Hours for which a link to an image is valid"),
+      retention_days: z.number().min(0.01).max(3650).default(7).describe("Days for which an image is stored"),
     })
     .prefault({}),
   requests: z
@@ -80,13 +88,13 @@ export const fileSchema = z.strictObject({
         .min(0.001)
         .max(3600)
         .default(60)
-        .describe("Duration from which a request counts as slow"),
+        .describe("Seconds from which on a request is slow"),
       retention_days: z
         .number()
         .min(0.01)
         .max(3650)
         .default(14)
-        .describe("Retention of a request in the request log"),
+        .describe("Days for which the request log keeps a request"),
       max_rows: z
         .int()
         .min(1000)
@@ -110,7 +118,7 @@ export const fileSchema = z.strictObject({
         .describe("Proxy for calls to vendors: none, or that of HTTP_PROXY and HTTPS_PROXY"),
     })
     .prefault({}),
-  workers: z.int().min(1).max(256).default(1).describe("Processes on the port"),
+  workers: z.int().min(1).max(256).default(1).describe("Number of processes on the port"),
   jobs: z
     .strictObject({
       concurrency: z
@@ -124,7 +132,7 @@ export const fileSchema = z.strictObject({
         .min(10)
         .max(86_400)
         .default(1800)
-        .describe("Time from a job's submission after which the job fails"),
+        .describe("Seconds from a job's submission after which it fails"),
     })
     .prefault({}),
   billing: z
@@ -158,11 +166,14 @@ export const fileSchema = z.strictObject({
     .prefault({}),
   deadlines: z
     .strictObject({
-      text: deadlinesOf({ first_byte_ms: 300_000, idle_ms: 300_000, total_ms: 600_000 }),
+      text: deadlinesOf({ first_byte_ms: 300_000, idle_ms: 300_000, total_ms: 600_000 }).describe(
+        "Of text requests",
+      ),
       image: deadlinesOf({ first_byte_ms: 600_000, idle_ms: 60_000, total_ms: 900_000 })
         .unwrap()
         .omit({ idle_ms: true })
-        .prefault({}),
+        .prefault({})
+        .describe("Of image requests"),
     })
     .prefault({}),
   routing: z
@@ -190,7 +201,7 @@ export const fileSchema = z.strictObject({
   models: z.record(modelIdSchema, fileModelSchema).default({}).describe("Models by the id callers use"),
   catalogue: z
     .strictObject({
-      enabled: z.boolean().default(true).describe("Uses the shipped vendors and models"),
+      enabled: z.boolean().default(true).describe("Whether the shipped vendors and models are used, but for the sandbox"),
     })
     .prefault({}),
 });
@@ -218,15 +229,16 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
 };
 
 function limitsOf(defaults: Limits) {
-  const limit = (fallback: number | null) => z.int().min(0).nullable().default(fallback);
+  const limit = (fallback: number | null, what: string) =>
+    z.int().min(0).nullable().default(fallback).describe(`${what}; null is no limit`);
   return z
     .strictObject({
-      requests_per_minute: limit(defaults.requestsPerMinute),
-      tokens_per_minute: limit(defaults.tokensPerMinute),
-      images_per_minute: limit(defaults.imagesPerMinute),
-      concurrent_images: limit(defaults.concurrentImages),
-      queued_jobs: limit(defaults.queuedJobs),
-      running_jobs: limit(defaults.runningJobs),
+      requests_per_minute: limit(defaults.requestsPerMinute, "Text requests a minute"),
+      tokens_per_minute: limit(defaults.tokensPerMinute, "Tokens of text requests a minute"),
+      images_per_minute: limit(defaults.imagesPerMinute, "Requested images a minute"),
+      concurrent_images: limit(defaults.concurrentImages, "Synchronous image requests at once"),
+      queued_jobs: limit(defaults.queuedJobs, "Jobs that wait"),
+      running_jobs: limit(defaults.runningJobs, "Jobs that run at once"),
     })
     .prefault({});
 }

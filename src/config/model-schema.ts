@@ -28,11 +28,19 @@ export const modelIdSchema = z
       "is not a usable model id: letters, digits and . _ : / - only, at most 128, with * only at the end of a pattern",
   });
 
+const QUALITIES = "Qualities that are sent to the vendor, the lowest first";
+const BACKGROUNDS = "Backgrounds that are sent to the vendor";
+const IMAGES_PER_CALL = "Pictures that one call of the vendor makes; 1 unless set";
+
 const capability = {
-  size_mode: z.enum(["pixels", "table"]),
-  tiers: z.array(tier).min(1),
-  ratios: z.array(ratio).min(1),
-  sizes: z.partialRecord(tier, z.record(ratio, pixelSize)),
+  size_mode: z
+    .enum(["pixels", "table"])
+    .describe("With table only the listed sizes, with pixels every size within bounds"),
+  tiers: z.array(tier).min(1).describe("Tiers of size that the model offers"),
+  ratios: z.array(ratio).min(1).describe("Aspect ratios that the model offers"),
+  sizes: z
+    .partialRecord(tier, z.record(ratio, pixelSize))
+    .describe("The pixels of each tier and ratio"),
   bounds: z
     .strictObject({
       min_pixels: count,
@@ -41,12 +49,19 @@ const capability = {
       multiple: count,
       max_ratio: z.number().min(1),
     })
-    .optional(),
-  qualities: words.default([]),
-  default_quality: z.string().optional(),
-  formats: z.array(z.enum(["png", "jpeg", "webp"])).min(1),
-  backgrounds: words.default([]),
-  max_images_per_call: count.default(1).describe("Pictures that one call of the vendor makes; 1 unless set"),
+    .optional()
+    .describe("Required with size_mode pixels: which sizes the model takes"),
+  qualities: words.default([]).describe(QUALITIES),
+  default_quality: z
+    .string()
+    .optional()
+    .describe("Quality that is requested for auto; the vendor's choice where absent"),
+  formats: z
+    .array(z.enum(["png", "jpeg", "webp"]))
+    .min(1)
+    .describe("Formats that the vendor delivers; the gateway converts to the others"),
+  backgrounds: words.default([]).describe(BACKGROUNDS),
+  max_images_per_call: count.default(1).describe(IMAGES_PER_CALL),
   max_references: z
     .int()
     .min(0)
@@ -55,7 +70,9 @@ const capability = {
     .describe("Reference pictures of one request, where that is not the family's number"),
 };
 
-const perImage = z.partialRecord(tier, z.record(z.string(), decimal));
+const perImage = z
+  .partialRecord(tier, z.record(z.string(), decimal))
+  .describe("Price of a picture by tier and quality; the quality * covers those without a row");
 const perMillion = z.strictObject({
   input: decimal,
   output: decimal,
@@ -88,13 +105,21 @@ const textPrice = z
   .superRefine(checkUses);
 
 const facts = {
-  display_name: z.string().min(1).refine(isPlainName, { error: NOT_PLAIN }).optional(),
-  owned_by: z.string().min(1).optional(),
-  created: date.optional(),
+  display_name: z
+    .string()
+    .min(1)
+    .refine(isPlainName, { error: NOT_PLAIN })
+    .optional()
+    .describe("Name in the list of models; the id where absent"),
+  owned_by: z.string().min(1).optional().describe("Owner in the list of models; gateway where absent"),
+  created: date.optional().describe("Date in the list of models; 1970-01-01 where absent"),
   enabled: z.boolean().optional().describe("False hides the model from callers"),
-  retired: z.boolean().optional(),
-  shutdown_date: date.optional(),
-  modalities: z.strictObject({ input: words, output: words }).optional(),
+  retired: z.boolean().optional().describe("True refuses calls with model_retired"),
+  shutdown_date: date.optional().describe("Shown in the list of models; the model stays callable"),
+  modalities: z
+    .strictObject({ input: words, output: words })
+    .optional()
+    .describe("What a text model reads and writes, in the list of models; text where absent"),
   allowed_features: z
     .array(z.enum(FEATURES))
     .optional()
@@ -104,34 +129,55 @@ const facts = {
 /** An entry of a catalogue file or of `models`, every field optional. */
 export const modelEntrySchema = z.strictObject({
   ...facts,
-  type: z.enum(["image", "chat", "messages", "embedding"]).optional(),
-  family: z.enum(["A", "B", "C", "D"]).optional(),
+  type: z
+    .enum(["image", "chat", "messages", "embedding"])
+    .optional()
+    .describe(
+      "Required for a model of your own. chat and messages are text models, which every text protocol reaches",
+    ),
+  family: z
+    .enum(["A", "B", "C", "D"])
+    .optional()
+    .describe("Required for image models: which fields requests may have"),
   upstream_model: z.string().min(1).optional(),
   image: z
     .strictObject({
       ...capability,
-      qualities: words,
-      backgrounds: words,
-      max_images_per_call: count,
+      qualities: words.describe(QUALITIES),
+      backgrounds: words.describe(BACKGROUNDS),
+      max_images_per_call: count.describe(IMAGES_PER_CALL),
     })
     .partial()
     .optional(),
-  dimensions: count.optional(),
-  default_output_tokens: count.optional(),
-  max_output_tokens: count.optional(),
-  context_window: count.optional(),
-  reasoning: z.enum(REASONING_CONTROLS).optional(),
+  dimensions: count
+    .optional()
+    .describe("Required for embedding models: of a vector where the request names no number"),
+  default_output_tokens: count
+    .optional()
+    .describe("Output that limits count for a request without a maximum; 4096 where absent"),
+  max_output_tokens: count.optional().describe("Required for text models: largest output of a call"),
+  context_window: count
+    .optional()
+    .describe("Tokens of the context; a longer input goes to targets with a larger or unknown one"),
+  reasoning: z
+    .enum(REASONING_CONTROLS)
+    .optional()
+    .describe("Form in which the vendor receives reasoning settings of callers of another protocol"),
   price: z
     .strictObject({
       currency,
       per_image: perImage,
-      per_million: perMillion.partial(),
+      per_million: perMillion.partial().describe("Prices of a million tokens"),
       long_context: longContext,
       per_use: perUse,
     })
     .partial()
-    .optional(),
-  prices: z.record(z.string().min(1), textPrice).optional(),
+    .optional()
+    .describe("Amounts are decimals in quotes. A model without a price is refused with 402 and not listed"),
+  prices: z
+    .record(z.string().min(1), textPrice)
+    .optional()
+    .describe("Prices of models that a pattern covers, by their name behind its beginning, or patterns of it"),
 });
 
 export const imageModelSchema = z.strictObject({

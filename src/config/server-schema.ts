@@ -30,7 +30,7 @@ export const serverSchema = z
       .nullable()
       .default(null)
       .describe("Bearer token that /metrics needs; none where absent"),
-    public_url: baseUrl.nullable().default(null).describe("Base address for links"),
+    public_url: baseUrl.nullable().default(null).describe("Base address for links, without query or fragment; that of the request where absent"),
     trusted_proxies: z
       .array(address)
       .default([])
@@ -50,13 +50,13 @@ export const serverSchema = z
       .min(0)
       .max(3600)
       .default(30)
-      .describe("Time for running requests after SIGTERM"),
+      .describe("Seconds in which running requests may go on after SIGTERM and leave_seconds"),
     leave_seconds: z
       .number()
       .min(0)
       .max(3600)
       .default(0)
-      .describe("Seconds of normal service after SIGTERM while /readyz is 503"),
+      .describe("Seconds in which requests are served after SIGTERM while /readyz is 503"),
     connections_per_address: z
       .int()
       .min(1)
@@ -71,7 +71,7 @@ export const serverSchema = z
       .nullable()
       .default(60)
       .describe("Different unknown keys that one address may send in a minute; null does not bound them"),
-    idle_seconds: z.int().min(1).max(255).default(75).describe("Maximum silence of a connection in seconds"),
+    idle_seconds: z.int().min(1).max(255).default(75).describe("Maximum silence of a connection; one without a request is closed after about 10 s"),
     first_byte_seconds: z
       .number()
       .min(0.1)
@@ -88,7 +88,7 @@ export const serverSchema = z
       .min(0.1)
       .max(3600)
       .default(30)
-      .describe("Time that any body may take to arrive; a larger one a second more for each 16 KiB"),
+      .describe("Time in which a body must be complete, plus one second for each 16 KiB"),
   })
   .prefault({});
 
@@ -134,7 +134,7 @@ export const telemetrySchema = z
 /** The `overload` part of the configuration file. */
 export const overloadSchema = z
   .strictObject({
-    large_body_kib: z.int().min(1).default(1024).describe("Bodies above it are large"),
+    large_body_kib: z.int().min(1).default(1024).describe("Bodies above this size, and those of unknown length, are large"),
     memory_mib: steps(
       z.int().min(1).nullable().default(null),
       z.int().min(1).nullable().default(null),
@@ -142,7 +142,7 @@ export const overloadSchema = z
       "Resident memory of a process from which on large bodies, and all requests, are refused; null is 80 and 90 % of the machine's or container's, divided by the workers",
     ),
     free_disk_mib: steps(z.int().min(0).default(512), z.int().min(0).default(64)).describe(
-      "Free space for the data folder below which they are refused",
+      "Free space for the data folder below which they are refused; 0 disables the check",
     ),
     lag_ms: steps(z.int().min(1).default(500), z.int().min(1).default(2000)).describe(
       "Lateness of the event loop from which on they are refused",

@@ -30,6 +30,8 @@ interface RegisteredProvider extends Pick<
   Provider<unknown>,
   "name" | "title" | "documentation" | "settings"
 > {
+  /** What requests it takes. */
+  serves: readonly ("text" | "embeddings" | "images")[];
   open(
     settings: unknown,
     codecSlots: FairSemaphore,
@@ -181,5 +183,10 @@ function register<Settings>(provider: Provider<Settings>): [string, RegisteredPr
     return { text: text?.(parsed), image: image?.(parsed, codecSlots), embedding: embedding?.(parsed) };
   };
   const probe: RegisteredProvider["probe"] = (value, signal) => provider.probe(settings.parse(value), signal);
-  return [name, { name, title, documentation, settings, open, probe }];
+  const serves = [
+    ...(text ? (["text"] as const) : []),
+    ...(embedding ? (["embeddings"] as const) : []),
+    ...(image ? (["images"] as const) : []),
+  ];
+  return [name, { name, title, documentation, settings, serves, open, probe }];
 }

@@ -4,7 +4,10 @@ import { PROGRAM_ROOT } from "../lib/program-files.ts";
 import { errorsPage } from "./errors.ts";
 import { hintsPage, streamEventsPage } from "./protocols.ts";
 import { metricsPage } from "./metrics.ts";
+import { logFieldsPage, webhookEventsPage } from "./operating.ts";
 import { renderPage, type ReferencePage } from "./page.ts";
+import { configurationPage, environmentPage } from "./settings.ts";
+import { modelsPage, providersPage } from "./vendors.ts";
 
 /** Folder of the generated pages, from the folder of the project. */
 const REFERENCE_FOLDER = "docs/reference";
@@ -16,10 +19,16 @@ export async function referenceFiles(): Promise<ReadonlyMap<string, string>> {
 }
 
 const PAGES: readonly (() => ReferencePage | Promise<ReferencePage>)[] = [
+  configurationPage,
+  environmentPage,
   errorsPage,
   streamEventsPage,
-  metricsPage,
   hintsPage,
+  webhookEventsPage,
+  providersPage,
+  modelsPage,
+  metricsPage,
+  logFieldsPage,
   () => ({ name: "cli", title: "Commands", source: "the commands", body: commandReference() }),
 ];
 

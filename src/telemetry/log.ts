@@ -3,6 +3,7 @@ import type { RequestEvent, RequestListener } from "../domain/request-event.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { DependencyError } from "../gateway/dependency-error.ts";
 import { formatNanos } from "../lib/money.ts";
+import type { LogFields } from "./log-fields.table.ts";
 import { redact } from "./redaction.ts";
 import { after } from "../lib/waiting.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -87,7 +88,7 @@ function isLogged(level: LogLevel, minimum: LogLevel): boolean {
 }
 
 function line(event: RequestEvent, minimum: LogLevel): string {
-  const fields = {
+  const fields: LogFields = {
     time: timeOf(event.at),
     level: levelOf(event),
     message: "request",

@@ -1,5 +1,6 @@
 import type { InstallationName } from "../../alerts/ports.ts";
 import type { AlertEvent, AlertRule } from "../../domain/alert.ts";
+import type { AlertData, WebhookMessageType } from "../../domain/webhook-message.table.ts";
 import { newId } from "../../lib/ids.ts";
 import { storeTime, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
@@ -23,12 +24,12 @@ export async function announceResolved(
   event: AlertEvent,
   installation: InstallationName,
 ): Promise<void> {
-  const message = { type: "alert.resolved", title: `${rule.name}: over`, event, installation };
+  const message: AlertMessage = { type: "alert.resolved", title: `${rule.name}: over`, event, installation };
   if (event.kind !== "budget") await announce(kind, sql, rule, message);
 }
 
 interface AlertMessage {
-  type: string;
+  type: WebhookMessageType;
   title: string;
   event: AlertEvent;
   installation: InstallationName;
@@ -60,7 +61,7 @@ async function announce(
 }
 
 /** The data of a webhook's message, named as in messages about jobs. */
-function dataOf({ event, installation }: AlertMessage): object {
+function dataOf({ event, installation }: AlertMessage): AlertData {
   return {
     id: event.id,
     alert_id: event.alertId,
