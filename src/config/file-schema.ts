@@ -68,10 +68,17 @@ export const fileSchema = z.strictObject({
     })
     .prefault({}),
   redis_url: addressOf("redis://host:6379").describe("Counters shared between processes"),
-  blob_url: addressOf("s3://bucket/prefix").describe("S3-compatible storage instead of the disk: s3://ID:SECRET@bucket/prefix?endpoint=…&region=…&style=path"),
+  blob_url: addressOf("s3://bucket/prefix").describe(
+    "S3-compatible storage instead of the disk: s3://ID:SECRET@bucket/prefix?endpoint=…&region=…&style=path",
+  ),
   blobs: z
     .strictObject({
-      link_hours: z.number().min(0.01).max(168).default(24).describe("Hours for which a link to an image is valid"),
+      link_hours: z
+        .number()
+        .min(0.01)
+        .max(168)
+        .default(24)
+        .describe("Hours for which a link to an image is valid"),
       retention_days: z.number().min(0.01).max(3650).default(7).describe("Days for which an image is stored"),
     })
     .prefault({}),
@@ -201,7 +208,10 @@ export const fileSchema = z.strictObject({
   models: z.record(modelIdSchema, fileModelSchema).default({}).describe("Models by the id callers use"),
   catalogue: z
     .strictObject({
-      enabled: z.boolean().default(true).describe("Whether the shipped vendors and models are used, but for the sandbox"),
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe("Whether the shipped vendors and models are used, but for the sandbox"),
     })
     .prefault({}),
 });

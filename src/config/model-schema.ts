@@ -38,9 +38,7 @@ const capability = {
     .describe("With table only the listed sizes, with pixels every size within bounds"),
   tiers: z.array(tier).min(1).describe("Tiers of size that the model offers"),
   ratios: z.array(ratio).min(1).describe("Aspect ratios that the model offers"),
-  sizes: z
-    .partialRecord(tier, z.record(ratio, pixelSize))
-    .describe("The pixels of each tier and ratio"),
+  sizes: z.partialRecord(tier, z.record(ratio, pixelSize)).describe("The pixels of each tier and ratio"),
   bounds: z
     .strictObject({
       min_pixels: count,
@@ -177,7 +175,9 @@ export const modelEntrySchema = z.strictObject({
   prices: z
     .record(z.string().min(1), textPrice)
     .optional()
-    .describe("Prices of models that a pattern covers, by their name behind its beginning, or patterns of it"),
+    .describe(
+      "Prices of models that a pattern covers, by their name behind its beginning, or patterns of it",
+    ),
 });
 
 export const imageModelSchema = z.strictObject({

@@ -30,7 +30,10 @@ export const serverSchema = z
       .nullable()
       .default(null)
       .describe("Bearer token that /metrics needs; none where absent"),
-    public_url: baseUrl.nullable().default(null).describe("Base address for links, without query or fragment; that of the request where absent"),
+    public_url: baseUrl
+      .nullable()
+      .default(null)
+      .describe("Base address for links, without query or fragment; that of the request where absent"),
     trusted_proxies: z
       .array(address)
       .default([])
@@ -71,7 +74,12 @@ export const serverSchema = z
       .nullable()
       .default(60)
       .describe("Different unknown keys that one address may send in a minute; null does not bound them"),
-    idle_seconds: z.int().min(1).max(255).default(75).describe("Maximum silence of a connection; one without a request is closed after about 10 s"),
+    idle_seconds: z
+      .int()
+      .min(1)
+      .max(255)
+      .default(75)
+      .describe("Maximum silence of a connection; one without a request is closed after about 10 s"),
     first_byte_seconds: z
       .number()
       .min(0.1)
@@ -134,7 +142,11 @@ export const telemetrySchema = z
 /** The `overload` part of the configuration file. */
 export const overloadSchema = z
   .strictObject({
-    large_body_kib: z.int().min(1).default(1024).describe("Bodies above this size, and those of unknown length, are large"),
+    large_body_kib: z
+      .int()
+      .min(1)
+      .default(1024)
+      .describe("Bodies above this size, and those of unknown length, are large"),
     memory_mib: steps(
       z.int().min(1).nullable().default(null),
       z.int().min(1).nullable().default(null),

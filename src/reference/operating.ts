@@ -29,7 +29,10 @@ export function webhookEventsPage(): ReferencePage {
     body: `The body of a [webhook](../build/webhooks.md) is \`{"type", "timestamp", "data"}\`. Ignore types that you do not know: later
 versions may send more.
 
-${table(["`type`", "When", "`data`"], Object.entries(WEBHOOK_MESSAGES).map(([type, { when, data }]) => [code(type), when, DATA[data]]))}
+${table(
+  ["`type`", "When", "`data`"],
+  Object.entries(WEBHOOK_MESSAGES).map(([type, { when, data }]) => [code(type), when, DATA[data]]),
+)}
 
 ## The data of an alert
 
@@ -42,4 +45,7 @@ seconds; and \`webhook-signature\`, over both and the body.`,
   };
 }
 
-const DATA = { job: "The [job](../build/jobs.md#endpoints)", alert: "[The alert](#the-data-of-an-alert)" } as const;
+const DATA = {
+  job: "The [job](../build/jobs.md#endpoints)",
+  alert: "[The alert](#the-data-of-an-alert)",
+} as const;

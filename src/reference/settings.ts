@@ -128,8 +128,16 @@ function innerOf(schema: Schema): { schema: Schema; suffix: string } | null {
   const choices = [schema, ...(schema.anyOf ?? [])].filter((each) => typeof each === "object");
   for (const choice of choices) {
     if (choice.properties && !isReference(choice)) return { schema: choice, suffix: "" };
-    for (const [entries, suffix] of [[choice.additionalProperties, ".<id>"], [choice.items, "[]"]] as const)
-      if (typeof entries === "object" && !Array.isArray(entries) && entries.properties && !isReference(entries))
+    for (const [entries, suffix] of [
+      [choice.additionalProperties, ".<id>"],
+      [choice.items, "[]"],
+    ] as const)
+      if (
+        typeof entries === "object" &&
+        !Array.isArray(entries) &&
+        entries.properties &&
+        !isReference(entries)
+      )
         return { schema: entries, suffix };
   }
   return null;

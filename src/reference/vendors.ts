@@ -20,7 +20,11 @@ settings stand under \`settings\` of the channel; those whose names say that the
 
 ${table(
   ["Provider", "Vendor", "Serves"],
-  providers.map(({ name, title }) => [`[${code(name)}](#${name})`, title, PROVIDERS.get(name)?.serves.join(", ") ?? ""]),
+  providers.map(({ name, title }) => [
+    `[${code(name)}](#${name})`,
+    title,
+    PROVIDERS.get(name)?.serves.join(", ") ?? "",
+  ]),
 )}
 
 ${providers.map((provider) => sectionOf(provider, files)).join("\n\n")}`,
@@ -86,13 +90,24 @@ function sectionOf(provider: Description, files: readonly CatalogueFile[]): stri
     provider;
   const own = files.filter((file) => file.provider === name);
   const switches = own.map(({ channel }) => switchOf(channel)).filter((words) => words !== "");
-  const address = needsBaseUrl ? "yours, required" : (defaultBaseUrl && code(defaultBaseUrl)) || "that of the region";
+  const address = needsBaseUrl
+    ? "yours, required"
+    : (defaultBaseUrl && code(defaultBaseUrl)) || "that of the region";
   const facts: [string, string][] = [
     ["Vendor", provider.title],
     ["Credential", `${credential}. ${documentation}`],
-    ...(switches.length > 0 ? [["Switched on by", `${[...new Set(switches)].join(" or ")}.`] as [string, string]] : []),
+    ...(switches.length > 0
+      ? [["Switched on by", `${[...new Set(switches)].join(" or ")}.`] as [string, string]]
+      : []),
     ...(name === "sandbox" ? [] : [["Address", `${address}.`] as [string, string]]),
-    ...(hasRegion ? [["Region", regions ? `${regions.map(code).join(" or ")}.` : "a region of the vendor."] as [string, string]] : []),
+    ...(hasRegion
+      ? [
+          ["Region", regions ? `${regions.map(code).join(" or ")}.` : "a region of the vendor."] as [
+            string,
+            string,
+          ],
+        ]
+      : []),
     ...(hasHeaders ? [["Headers", "headers of your own are sent."] as [string, string]] : []),
   ];
   const settings = Object.entries(provider.settings.properties ?? {}).map(([key, schema]) =>

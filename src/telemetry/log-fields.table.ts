@@ -25,7 +25,7 @@ export const LOG_FIELDS = {
   amount: "The charge",
   currency: "Currency of the charge",
   attempts:
-    "Every call to a vendor: channel, upstream model, duration, outcome, status, the vendor's request id, and [fields without effect](../build/hints.md) in `ignored_params`",
+    "Every call to a vendor with `channel`, `upstream_model`, `duration_ms`, `outcome`, `status`, `ambiguous`, the vendor's request id as `vendor_request_id`, and [fields without effect](../build/hints.md) as `ignored_params`",
   cause: "Why it failed, for operators; keys, tokens and passwords of addresses are replaced",
 } as const;
 
