@@ -119,7 +119,7 @@ function settingsOf(schema: Schema, path: string): Setting[] {
     const isRequired = required.includes(name);
     if (inner === null || isTable(inner.schema)) return [{ path: own, schema: property, isRequired }];
     const whole = property.description === undefined ? [] : [{ path: own, schema: property, isRequired }];
-    return [...whole, ...settingsOf(inner.schema, `${own}${inner.suffix}`)];
+    return whole.concat(settingsOf(inner.schema, `${own}${inner.suffix}`));
   });
 }
 

@@ -50,7 +50,7 @@ Prices of a million tokens.
 
 ${table(
   ["Model", "Input", "Cached", "Output", "Long above", "Channels"],
-  of(["chat", "messages"]).map(([id, model]) => [code(id), ...tokenPrice(model), channelsOf(model)]),
+  of(["chat", "messages"]).map(([id, model]) => [code(id)].concat(tokenPrice(model), channelsOf(model))),
 )}
 
 **Long above** is the number of input tokens above which every token of the request costs more.
@@ -177,7 +177,7 @@ async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
         const head = text.slice(0, text.search(/^[a-z]/m)).replaceAll(/^# ?/gm, "");
         const paragraphs = head
           .split(/\n\s*\n/)
-          .filter((paragraph) => !/^ /.test(paragraph))
+          .filter((paragraph) => !paragraph.startsWith(" "))
           .map((paragraph) => paragraph.trim().replaceAll(OVERRIDE, "").trim())
           .filter((paragraph) => paragraph !== "");
         return `### ${channel.id}\n\n${paragraphs.join("\n\n")}`;
