@@ -30,7 +30,7 @@ interface RegisteredProvider extends Pick<
   Provider<unknown>,
   "name" | "title" | "documentation" | "settings"
 > {
-  /** What requests it takes. */
+  /** Kinds of requests that it takes. */
   serves: readonly ("text" | "embeddings" | "images")[];
   open(
     settings: unknown,

@@ -57,13 +57,13 @@ export async function environmentPage(): Promise<ReferencePage> {
     return [code(variable), `${meaning} Sets ${code(path)}.`];
   });
   const files = await readCatalogue(join(PROGRAM_ROOT, "catalogue"), () => {});
-  const vendors = files.flatMap(({ channel, provider }) => {
+  const vendors = files.flatMap(({ channel, provider }): [string, string][] => {
     const { credentialVariable, baseUrlVariable, regionVariable, id } = channel;
     const switches = [credentialVariable, baseUrlVariable].filter((name) => name !== null);
     if (switches.length === 0) return [];
     const region = regionVariable === null ? "" : `; ${code(regionVariable)} has its region`;
     const meaning = `the channel ${code(id)} of the provider [${code(provider)}](providers.md#${provider})${region}.`;
-    return [[switches.map(code).join(" with "), meaning] as [string, string]];
+    return [[switches.map(code).join(" with "), meaning]];
   });
   return {
     name: "environment",

@@ -96,20 +96,12 @@ function sectionOf(provider: Description, files: readonly CatalogueFile[]): stri
   const facts: [string, string][] = [
     ["Vendor", provider.title],
     ["Credential", `${credential}. ${documentation}`],
-    ...(switches.length > 0
-      ? [["Switched on by", `${[...new Set(switches)].join(" or ")}.`] as [string, string]]
-      : []),
-    ...(name === "sandbox" ? [] : [["Address", `${address}.`] as [string, string]]),
-    ...(hasRegion
-      ? [
-          ["Region", regions ? `${regions.map(code).join(" or ")}.` : "a region of the vendor."] as [
-            string,
-            string,
-          ],
-        ]
-      : []),
-    ...(hasHeaders ? [["Headers", "headers of your own are sent."] as [string, string]] : []),
   ];
+  if (switches.length > 0) facts.push(["Switched on by", `${[...new Set(switches)].join(" or ")}.`]);
+  if (name !== "sandbox") facts.push(["Address", `${address}.`]);
+  if (hasRegion)
+    facts.push(["Region", regions ? `${regions.map(code).join(" or ")}.` : "a region of the vendor."]);
+  if (hasHeaders) facts.push(["Headers", "headers of your own are sent."]);
   const settings = Object.entries(provider.settings.properties ?? {}).map(([key, schema]) =>
     settingOf(key, Object(schema)),
   );
@@ -167,7 +159,7 @@ function imagePrice(model: ShippedModel): string {
   return `family ${family}; ${tiers.join("; ")} ${price?.currency ?? ""}. Channels ${channelsOf(model)}.`;
 }
 
-/** What each file says above its models about its prices and their sources. */
+/** Returns the notes of each file above its models: prices and their sources. */
 async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
   return await Promise.all(
     files
