@@ -25,8 +25,7 @@ interface FieldDetails {
 }
 
 /**
- * Options and arguments by the field that each gives, in the order of the help; `settings.linkHours` is a field of a
- * field.
+ * Options and arguments by the field that each gives, in the order of the help; `settings.linkHours` is a nested field.
  */
 export type FieldOptions<Name extends OperationName> = {
   readonly [Field in FieldPath<CommandInput<Name>>]?: FieldOption;

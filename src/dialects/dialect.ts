@@ -73,7 +73,7 @@ export interface VendorTraits {
   takesEffort?: boolean;
   /** True when it must be told to keep reasoning out of the text (`reasoning_split` of MiniMax). */
   splitsReasoning?: boolean;
-  /** On messages: with a budget of thinking, a call that is being answered must begin with thinking. */
+  /** On messages: with a budget of thinking, a turn whose calls are being answered must begin with thinking. */
   demandsThinking?: boolean;
   /** On the native protocol: every turn must have a role, which Vertex AI demands and the Gemini API does not. */
   demandsRoles?: boolean;
@@ -122,7 +122,7 @@ export interface TextStream {
    * once, before the usage is settled.
    */
   end(): Uint8Array;
-  /** The reason why a reply that has ended without content is none; null for a reply. */
+  /** The reason why a reply that has ended counts as failed: it was cut or is empty. Null for a good reply. */
   readonly lack: "cut" | "empty" | null;
   /** The beginning of the content so far, joined: a secret may be spread over several events. */
   readonly text: string;
@@ -142,7 +142,9 @@ export interface TextDialect<Request extends TextRequest = TextRequest> {
 
   /** The same request with another text. */
   withRaw(payload: TextPayload<Request>, raw: string): TextPayload<Request>;
-  /** The text for a vendor of this dialect: its model name and what must be set; all else as the caller wrote it. */
+  /**
+   * The text for a vendor of this dialect: the caller's, with the vendor's model name and the fields that must be set.
+   */
   forVendor(payload: TextPayload<Request>, terms: VendorTerms): string;
   /**
    * Reads a vendor's reply of this dialect; its text stays as it is, but for names of the vendor and usage that is

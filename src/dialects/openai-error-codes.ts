@@ -29,7 +29,7 @@ export function kindOfSentence(message: string): UpstreamErrorKind | undefined {
   return KIND_BY_SENTENCE.find(([pattern]) => pattern.test(message))?.[1];
 }
 
-/** True when a vendor's sentence decides whether a failure is an input that is too long: its code is none or general. */
+/** True when only the vendor's sentence can show that an input is too long, because its code is absent or general. */
 export function mayBeTooLong(kind: UpstreamErrorKind | undefined): boolean {
   return kind === undefined || kind === "rejected" || kind === "too_large";
 }
@@ -82,7 +82,8 @@ const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   misalignment_policy_violation: "refused",
   data_inspection_failed: "refused",
   datainspectionfailed: "refused",
-  // Zhipu's codes are numeric strings: sensitive content, arrears, unknown model. Those of keys come as 401.
+  // Zhipu's codes are numeric strings: sensitive content, arrears, unknown model. Its failures of keys have the status
+  // 401.
   "1301": "refused",
   "1113": "account",
   "1211": "account",

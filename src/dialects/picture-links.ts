@@ -22,7 +22,7 @@ export function withPictures(raw: string, pictures: ReadonlyMap<string, InlinePi
 }
 
 const CONVERSATIONS = ["messages", "input", "contents"] as const;
-/** Members that hold parts and blocks. Arguments of calls are not among them: what they link to is the caller's. */
+/** Members that hold parts and blocks. Arguments of calls are left out, because links in them belong to the caller. */
 const LISTS = ["content", "output", "parts"] as const;
 const LINK = /^https:/i;
 

@@ -39,7 +39,7 @@ export function readUnambiguous(bytes: Uint8Array, names: readonly string[] = []
   return { raw, body, spans: scan.spans, bodyStart: scan.bodyStart };
 }
 
-/** The value of `model`. Throws `model_required` where it is none. */
+/** Returns the value of `model`. Throws `model_required` for a missing or empty one. */
 export function requireModelName(body: Record<string, unknown>): string {
   const { model } = body;
   if (typeof model === "string" && model !== "") return model;

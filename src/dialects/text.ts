@@ -106,7 +106,7 @@ class Forwarding implements Passage {
   }
 }
 
-/** The neutral form of a reply that is forwarded; null for one with what that form does not have. */
+/** Returns the neutral form of a forwarded reply; null for a reply with content that the form lacks. */
 function neutralOf(dialect: TextDialect, reply: VendorReply): Reply | null {
   try {
     return dialect.parseReply(reply);

@@ -56,7 +56,7 @@ const SERVER_TOOLS: readonly (readonly [prefix: string, feature: Feature | null]
 /** Names of a tool's members that are read. */
 export const TOOL_NAMES = knownNames(["type", "tools", "environment", "max_uses"]);
 
-/** The features of fields at the top of a request. An empty list is none, nor is false. */
+/** Returns the features of fields at the top of a request. An empty list and false use no feature. */
 export function fieldFeatures(body: Record<string, unknown>): FeatureUse[] {
   const uses: FeatureUse[] = [];
   if (!isStandardTier(body["service_tier"])) uses.push({ feature: "service_tier", param: "service_tier" });

@@ -1,4 +1,4 @@
-/** A deliberate error response as it is declared. Its texts are those of the documents. */
+/** The declaration of a deliberate error response. Its texts appear in the documents. */
 interface ErrorDeclaration {
   status: number;
   kind: ErrorKind;

@@ -98,6 +98,6 @@ export interface Attempt {
   isAmbiguous?: boolean;
   /** The vendor's own id of the call, from its response. */
   vendorRequestId?: string;
-  /** The caller's fields that had no effect at this vendor, cut to what a header names of them. */
+  /** The caller's fields that had no effect at this vendor, at most as many as a header can name. */
   ignoredParams?: readonly string[];
 }

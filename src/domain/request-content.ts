@@ -4,7 +4,7 @@ const MAX_BYTES = 64 * 1024;
 /** Prompt and reply of a request, for organizations that have them logged. Longer ones are cut. */
 export class RequestContent {
   readonly prompt: string;
-  /** For how long it may be kept. */
+  /** Days for which the content may be kept. */
   readonly days: number;
   #reply = Buffer.alloc(0);
 

@@ -42,7 +42,7 @@ export interface RequestEvent {
   source: string | null;
   /** Id of a model that exists. */
   model: string | null;
-  /** The name that the caller gave, where no model has it; null also where none was read. */
+  /** The name that the caller gave where no model has it; null where the request was not read. */
   askedModel: string | null;
   /** The caller's `user-agent`. */
   client: string | null;

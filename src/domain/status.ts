@@ -1,4 +1,4 @@
-/** Severities of what is wrong: `critical` when requests are refused or money is at risk. */
+/** Severities of causes: `critical` when requests are refused or money is at risk. */
 export type Severity = "warning" | "critical";
 
 /** One thing that is wrong now, of the whole installation or of one organization. */

@@ -80,7 +80,7 @@ export interface UsageReport {
 export interface ObservedUsage {
   /** The last usable report of the vendor. */
   report: UsageReport | null;
-  /** Estimated tokens of what was delivered. */
+  /** Estimated tokens of the delivered text. */
   deliveredTokens: number;
   /** The delivered text, for a better estimate; absent when there was none. */
   delivered?: CountableText;

@@ -24,7 +24,7 @@ export interface Relay {
   idleMs: number;
   /** True when the upstream is read to its end after the client has disconnected. */
   isDetachable: boolean;
-  /** True when the body, too, is then read to its end, because somebody keeps it. */
+  /** True when the rest of the body is also read, because somebody keeps it. */
   isKept: boolean;
   /** Called once the stream has ended, before `end`. Counts its usage exactly; null where that needs no time. */
   refine(): Promise<void> | null;

@@ -133,7 +133,7 @@ const SLOTS = 4;
 const MAX_SLOTS_PER_ORGANIZATION = SLOTS - 1;
 
 /**
- * Makes the codec slots of a process on a machine with so many processors. One organization leaves a processor to the
+ * Makes the codec slots of a process for the machine's number of processors. One organization leaves a processor to the
  * others: decoding and encoding keep one each busy for seconds.
  */
 export function createCodecSlots(processors: number): FairSemaphore {

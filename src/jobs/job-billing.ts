@@ -17,7 +17,7 @@ export class JobBilling {
   /** The charge of the job, or an entry of cost without a charge. */
   entry: LedgerEntry | null = null;
 
-  /** `budgets` are those that hold the job's money; at its submission, those of its caller. */
+  /** `budgets` hold the job's money; at its submission they are the caller's. */
   constructor(budgets: readonly string[] = []) {
     this.budgets = budgets;
   }

@@ -182,6 +182,6 @@ export interface SecretStore {
 export interface SecretName {
   kind: ConfigurationKind | "member" | "outcome";
   id: string;
-  /** Below the record: `credential`, `headers.x-key`. */
+  /** Path of the secret in its record: `credential`, `headers.x-key`. */
   field: string;
 }

@@ -41,7 +41,7 @@ export type KeyRecord = z.output<typeof keySchema> & {
   hash: string;
 };
 
-/** In lists, where it costs one look-up for all of them. */
+/** A key in a list, with times that one query finds for all of its keys. */
 export const listedKeySchema = keySchema.extend({
   lastUsedAt: timeCodec.nullable().describe("When it was last charged for a request"),
   lastSeenAt: timeCodec

@@ -64,7 +64,7 @@ export interface SessionStore {
   remove(memberId: string, id: string): Promise<boolean>;
   /** Returns how many there were. */
   removeAll(memberId: string): Promise<number>;
-  /** Removes those that were seen, or created, before a time. */
+  /** Removes the sessions that were last seen, or created, before a time. */
   sweep(ended: { seenBefore: number; createdBefore: number }): Promise<void>;
 }
 

@@ -27,7 +27,7 @@ interface EditedFrame {
  */
 export class ChunkEditor {
   readonly #model: string;
-  /** As text of JSON whose characters are bytes. */
+  /** The model's name as JSON text, one character for each byte. */
   readonly #modelText: string;
   /** Choices that have begun, by their index; null for one without calls so far. */
   readonly #choices = new Map<unknown, CallNumbers | null>();

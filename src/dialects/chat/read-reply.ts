@@ -46,7 +46,7 @@ export class ChatReplyReader implements ReplyReader {
       this.#hasStarted = true;
       yield { type: "start", id: typeof id === "string" && id !== "" ? id : null };
     }
-    // A caller of another protocol has asked for one choice.
+    // Callers of other protocols ask for one choice only.
     const choice = firstChoice(choices);
     if (choice) yield* this.#readChoice(choice);
     const report = readUsage(usageOf(event));

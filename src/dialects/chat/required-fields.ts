@@ -107,7 +107,7 @@ function editsOfMessage(message: Record<string, unknown>, calls: readonly unknow
   return edits;
 }
 
-/** Returns the edits of a call or of its first piece; `id` and `kind` are those that were read from it. */
+/** Returns the edits of a call or of its first piece; `id` and `kind` were read from it. */
 export function editsOfCall(
   call: Readonly<Record<string, unknown>>,
   { id, kind }: Pick<ToolCall, "id" | "kind">,

@@ -109,7 +109,7 @@ class ChatForwarder implements FrameForwarder {
     return !isCorrected(billed) && showsBilled(this.#usage, billed);
   }
 
-  /** A usage chunk of the vendor's numbers where it sent them elsewhere, and of the billed ones where those differ. */
+  /** A chunk with the usage: the vendor's numbers, or the billed ones where they differ. */
   #ownUsageFrame(billed: TokenUsage): Buffer {
     const text = this.#usage === undefined ? undefined : JSON.stringify(this.#usage);
     const usage =

@@ -100,7 +100,7 @@ export const TOLD_HINTS: Readonly<Record<Hint, Readonly<Record<TextDialectName, 
     responses: shorterThan(64),
     native: false,
   },
-  // Of the vendors of chat only OpenAI takes a key, whose models are called by responses as well.
+  // OpenAI is the only vendor of chat that takes a key, and its models are also called by responses.
   cacheKey: { chat: false, messages: false, responses: true, native: false },
   strict: { chat: true, messages: false, responses: true, native: false },
   cacheControl: {

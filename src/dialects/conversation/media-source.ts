@@ -1,7 +1,7 @@
 import type { MediaSource } from "./request.ts";
 
 const DATA_URL = /^data:([^;,]+)(?:;[^,]*)?;base64,/i;
-/** Longer types are none. */
+/** Longer texts are no media types. */
 const MAX_HEAD = 200;
 
 /** A media address: a link, or a `data:` URL of base64 (RFC 2397); null for anything else. */

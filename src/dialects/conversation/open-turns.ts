@@ -1,6 +1,6 @@
 import type { AssistantPart, TextPart, ToolResult, Turn, UserPart } from "./request.ts";
 
-/** A turn while it is read. Results of calls stand before all else that the user says. */
+/** A turn while it is read. Results of calls stand before the user's other parts. */
 interface OpenTurn {
   role: Turn["role"];
   results: ToolResult[];
@@ -17,7 +17,7 @@ export class OpenTurns {
     return this.#turns.length === 0;
   }
 
-  /** A turn without parts is none. */
+  /** A turn without parts is left out. */
   add({ role, parts }: Turn): void {
     if (parts.length === 0) return;
     const last = this.#turns.at(-1);

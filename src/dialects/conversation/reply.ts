@@ -43,7 +43,7 @@ export type ReplyEvent =
 
 /** Reads a vendor's stream. */
 export interface ReplyReader {
-  /** True after the vendor's end mark; later events are none of the reply. */
+  /** True after the vendor's end mark; later events do not belong to the reply. */
   readonly isDone: boolean;
   /** True when the reply is whole, should the stream end now. */
   readonly isComplete: boolean;
@@ -54,7 +54,7 @@ export interface ReplyReader {
 /** Writes the caller's stream: complete frames as text. */
 export interface ReplyWriter {
   write(event: ReplyEvent): string;
-  /** The ending of a whole reply, with what is billed. */
+  /** Writes the ending of a whole reply, with the billed usage. */
   end(usage: TokenUsage): string;
   /** An error in place of the ending. */
   fail(error: GatewayError): string;

@@ -18,7 +18,7 @@ export class TranslatedStream implements TextStream {
   readonly #writer: ReplyWriter;
   readonly #delivered: Delivered;
   #bytes = 0;
-  /** True once the caller would see content. Pieces that the writer holds back are none yet. */
+  /** True once the caller would see content. Pieces that the writer holds back do not count yet. */
   #isShown = false;
 
   constructor(reader: ReplyReader, writer: ReplyWriter, policy: UsagePolicy) {
@@ -73,7 +73,7 @@ export class TranslatedStream implements TextStream {
   #translate(frame: Uint8Array): string {
     if (this.#reader.isDone) return "";
     const data = frameData(frame);
-    // An event without data is none (WHATWG HTML, 9.2.6).
+    // An event without data is ignored (WHATWG HTML, 9.2.6).
     if (data === null || data === "") return "";
     let output = "";
     for (const event of this.#reader.read(data)) {
@@ -111,7 +111,7 @@ export class Delivered {
     this.#meter = new StreamMeter(policy);
   }
 
-  /** True once there is content for a caller. A signature alone, of hidden thoughts, is none yet. */
+  /** True once there is content for a caller. A signature of hidden thoughts alone is no content yet. */
   get hasContent(): boolean {
     return this.#meter.hasContent;
   }
@@ -154,7 +154,7 @@ export class Delivered {
     }
   }
 
-  /** The beginning of what was delivered. */
+  /** The beginning of the delivered text. */
   get text(): string {
     return this.#meter.delivered.text;
   }
@@ -171,7 +171,7 @@ export class Delivered {
     if (!isRepeat) this.#meter.pieces.add(text);
   }
 
-  /** Counts what whoever writes the reply keeps. */
+  /** Counts the characters that the writer of the reply keeps. */
   #keep(text: string): void {
     this.#characters += text.length;
     if (this.#characters > MAX_CHARACTERS) throw new UpstreamError("broken", "a reply with too much text");

@@ -27,7 +27,7 @@ export function translatable(conversation: Conversation): Conversation {
   return conversation;
 }
 
-/** The fields of a dialect's request beside those that its translation reads. */
+/** The fields of a dialect's request that its translation does not read. */
 interface OtherFields {
   known: ReadonlySet<string>;
   /** Hints that no other protocol has. */
@@ -36,7 +36,7 @@ interface OtherFields {
   neutral: Readonly<Record<string, (value: unknown) => boolean>>;
 }
 
-/** Returns the names of set hints that no other protocol has, and those of any further field. */
+/** Returns the names of set hints that no other protocol has, and the names of all further fields. */
 export function readOwnNames(
   body: Readonly<Record<string, unknown>>,
   { known, hints, neutral }: OtherFields,

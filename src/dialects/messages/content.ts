@@ -65,9 +65,7 @@ export function writeCache({ cacheControl }: { cacheControl?: CacheControl }): {
   return cacheControl ? { cache_control: cacheControl } : {};
 }
 
-/**
- * Removes the marks beyond those that a vendor takes, and returns how many. `blocks` are all that may carry one.
- */
+/** Removes the marks beyond the vendor's maximum, and returns how many. `blocks` are all blocks that may carry one. */
 export function limitMarks(blocks: Iterable<Record<string, unknown>>): number {
   let marks = 0;
   for (const block of blocks) {

@@ -104,7 +104,7 @@ function isCallWithoutThinking({ thinking, messages }: Readonly<Record<string, u
   return calls.length > 0 && (blocks.some(isForeign) || !calls.every(({ id }) => OWN_CALL.test(String(id))));
 }
 
-/** Without thinking that vendors of other protocols gave. */
+/** Removes thinking that vendors of other protocols gave. */
 function withoutForeignThinking(raw: string, body: Readonly<Record<string, unknown>>): string {
   const { messages } = body;
   if (!mayHoldForeign(raw) || !Array.isArray(messages)) return raw;

@@ -23,7 +23,7 @@ interface OpenCall {
 
 /** Reads a vendor's messages stream. Events and blocks of unknown kinds have no neutral form. */
 export class MessagesReader implements ReplyReader {
-  /** By the index of its block. */
+  /** Calls by the index of their block. */
   readonly #calls = new Map<unknown, OpenCall>();
   #callCount = 0;
   #callSignature: Signature | null = null;

@@ -227,8 +227,8 @@ function writeUses(uses: UseCounts): Record<string, number> {
 }
 
 /**
- * A vendor's `usage` value, as text, with the billed numbers in place of its own. What else it reports stays; one
- * that is not an object is replaced.
+ * Returns a vendor's `usage` value, as text, with the billed numbers in place of its own. Its other members stay; a
+ * value that is no object is replaced.
  */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);

@@ -17,7 +17,7 @@ import { parseVendorObject } from "../sse/vendor-frames.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed one and for what is none. */
+/** Parses a vendor's whole response. Throws an `UpstreamError` for a failed one and for any other text. */
 export function parseReply(reply: VendorReply): Reply {
   const body = parseResponse(reply);
   const reader = new ResponsesReader();

@@ -43,7 +43,7 @@ export function readReferences(input: unknown, bytes: number, units: number): Re
   }
   return { files, linkParam, size };
 
-  /** Containers and pictures of earlier requests, whoever made those. */
+  /** Containers and pictures of earlier requests, of any caller. */
   function readStored(item: Record<string, unknown>, path: string): void {
     const { environment } = item;
     for (const [param, owner] of [

@@ -133,7 +133,7 @@ const FIELDS: FieldChecks = [
 /** The published schema of a request. */
 export const responsesSchema = requestSchema(FIELDS, { model: text.schema }, ["model", "input"]);
 
-/** Fields that refer to what an earlier request left at the vendor. */
+/** Fields that refer to data of an earlier request at the vendor. */
 const STORED: Readonly<Record<string, string>> = {
   previous_response_id: "Send the whole conversation in `input` instead.",
   conversation: "Send the whole conversation in `input` instead.",

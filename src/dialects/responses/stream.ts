@@ -28,7 +28,7 @@ const MEMBERS: ReadonlyMap<unknown, string> = new Map([
   ["response.content_part.added", "part"],
   ["response.content_part.done", "part"],
 ]);
-/** Events with a piece of what the model wrote. */
+/** Events with a piece of the model's output. */
 const DELTA = /^response\.[a-z_]+(?:\.[a-z_]+)*\.delta$/;
 
 /**

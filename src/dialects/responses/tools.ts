@@ -4,7 +4,7 @@ import { untranslatable } from "../conversation/untranslatable.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Reads the tools of a request, those of namespaces under one name each. */
+/** Reads the tools of a request. Tools of a namespace get one name each that includes the namespace. */
 export function readTools(body: Body): Tool[] {
   const read: Tool[] = [];
   for (const { path, tools } of toolLists(body))

@@ -60,7 +60,7 @@ export function writeUsage({ tokens }: TokenUsage): ResponsesUsage {
   };
 }
 
-/** A vendor's `usage` value, as text, with the billed numbers in place of its own; what else it reports stays. */
+/** Returns a vendor's `usage` value, as text, with the billed numbers in place of its own; its other members stay. */
 export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
   const billed = writeUsage(usage);
   if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);

@@ -94,7 +94,7 @@ export class ForwardedStream implements TextStream {
     return !this.#frames.hasFailed && this.#forwarder.isComplete;
   }
 
-  /** Reads a chunk frame by frame; `output` begins with what goes before. */
+  /** Reads a chunk frame by frame. `output` begins with the frames to be sent before it. */
   #read(chunk: Uint8Array, output: Uint8Array[]): Uint8Array {
     this.#frames.read(chunk, this.hasContent, (frame) => this.#forward(frame, output));
     return output.length === 1 ? (output[0] ?? NOTHING) : Buffer.concat(output);

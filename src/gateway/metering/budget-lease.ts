@@ -196,7 +196,7 @@ interface GrantTerms {
 /** The amount that a request has reserved of one lease before the store is called for the rest. */
 export interface Reserve {
   readonly lease: BudgetLease;
-  /** Taken out of what is available; negative for a debt. Grows by the grant of the store. */
+  /** The amount taken from `available`; negative for a debt. Grows by the grant of the store. */
   reserved: Nanos;
   /** Changes of the budget at the time of reserving. */
   readonly changes: number;

@@ -57,7 +57,7 @@ export interface Exhausted {
 
 export interface BudgetRequest {
   budget: string;
-  /** With zero the call finds out whether the budget is overdrawn. */
+  /** With an amount of zero, the call only finds out whether the budget is overdrawn. */
   needed: Nanos;
   wanted: Nanos;
 }

@@ -119,7 +119,7 @@ interface Uses {
 
 const NO_USES: Uses = { isEstimated: false, isAnomalous: false };
 
-/** Returns the uses within the request's bounds, at least those that were observed, whatever is reported. */
+/** Returns the uses within the request's bounds, at least the observed ones even when the vendor reports fewer. */
 function usesOf(
   report: UsageReport | null,
   { seenUses, isReportFinal }: Pick<ObservedUsage, "seenUses" | "isReportFinal">,

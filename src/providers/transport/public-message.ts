@@ -1,6 +1,6 @@
 import { VENDOR_NAMES } from "../../domain/vendor-names.ts";
 
-/** Makes a vendor's sentence fit for callers; undefined when no part of it is. */
+/** Returns the parts of a vendor's sentence that callers may read; undefined when they may read none. */
 type Sanitize = (message: string) => string | undefined;
 
 const MAX_MESSAGE = 500;

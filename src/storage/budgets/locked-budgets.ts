@@ -103,7 +103,7 @@ export async function saveLeases(
   leases: ReadonlyMap<string, LockedLease>,
 ): Promise<void> {
   if (leases.size === 0) return;
-  // The process stands in every tuple: given once, SQLite would walk all of its leases for each tuple.
+  // Every tuple has the process: as a single parameter it would make SQLite walk all of its leases for each tuple.
   const tuples = Array.from(leases, ([budget, { amount, drawn }]) => [processId, budget, amount, drawn]);
   await sql`UPDATE leases SET amount = changed.amount, drawn = changed.drawn
     FROM (SELECT value ->> 0 AS lease, value ->> 1 AS budget, CAST(value ->> 2 AS BIGINT) AS amount,

@@ -18,7 +18,7 @@ export interface LimitTake {
   /** Unique in its worker. */
   id: number;
   requests: readonly LimitRequest[];
-  /** True when the worker expects more of the same at once. */
+  /** True when the worker expects more such requests at once. */
   wantsCredit: boolean;
 }
 

@@ -15,7 +15,7 @@ export function insertStatement(
   return [text, rows.flatMap((row) => Object.values(row))];
 }
 
-/** One statement that adds the numbers of rows to those that are stored under the same key. */
+/** One statement that adds the numbers of rows to the stored rows with the same key. */
 export function additionStatement(
   kind: "sqlite" | "postgres",
   { table, key }: { table: string; key: readonly string[] },

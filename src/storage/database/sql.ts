@@ -42,7 +42,7 @@ export interface Addition {
   number(sequence: bigint): void;
 }
 
-/** Rows whose numbers are added to those of the rows that have the same `key`, in the order of the key. */
+/** Rows whose numbers are added to the stored rows with the same `key`, in the order of the key. */
 export interface Sums {
   table: string;
   key: readonly string[];

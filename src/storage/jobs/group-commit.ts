@@ -3,7 +3,7 @@ import { inBatches } from "../database/in-batches.ts";
 import type { Database } from "../database/sql.ts";
 import { submitJobs } from "./submit.ts";
 
-/** A submission holds a caller's request, so it ends sooner than other calls. */
+/** Shorter than the timeout of other calls, because a caller's request waits for the submission. */
 const SUBMIT_TIMEOUT_MS = 1_500;
 
 /**

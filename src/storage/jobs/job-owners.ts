@@ -42,7 +42,7 @@ export async function enterOwners(
 ): Promise<{ queued: QueuedCounts; now: number }> {
   const organizationId = jobs[0]?.organizationId ?? "";
   const limits = new Map(jobs.map(({ keyId, keyRunningLimit }) => [keyId, keyRunningLimit]));
-  // In this order they are locked. An update that changes nothing locks the row and reads it.
+  // The order in which they are locked. An update that changes nothing locks the row and reads it.
   const tuples = [[organizationId, null], ...limits].map(([id, limit]) => [id, organizationId, limit]);
   const rows = await sql<{ id: string; queued: Integer; now: Integer }[]>`
     INSERT INTO job_owners (id, organization_id, queued, running, turn, running_limit)

@@ -33,7 +33,7 @@ export const JOB: Columns<Omit<Job, "readAt">> = {
 
 const jobs = table("jobs", JOB);
 
-/** True for a text that may be the id of a job. The database is asked for no other: PostgreSQL refuses a NUL. */
+/** True for a text that may be the id of a job. No other text is looked up, because PostgreSQL refuses a NUL. */
 export function isJobId(text: string): boolean {
   return /^job_\w+$/.test(text);
 }

@@ -30,7 +30,7 @@ export interface KeptSegment {
  * their charges: a standby that lagged takes over, a backup is restored. All processes of a machine share them.
  */
 export interface KeptSegments {
-  /** In the order of their processes and numbers. */
+  /** Segments in the order of their processes and numbers. */
   list(processId?: string): KeptSegment[];
   /** Takes segments over from the folder of their journal. */
   keep(folder: string, processId: string, segments: readonly number[], batch: number): void;

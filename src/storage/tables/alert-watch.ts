@@ -95,7 +95,7 @@ function noteEjections(
   });
 }
 
-/** Opens and ends events in one transaction with their messages, so that none is told twice or not at all. */
+/** Opens and ends events in one transaction with their messages, so that each event is announced exactly once. */
 async function settle(
   database: Database,
   ...[rule, conditions, now, installation]: Parameters<AlertStore["settle"]>

@@ -57,7 +57,7 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
   };
 }
 
-/** Months whose removal was interrupted, perhaps after their last entry had gone. */
+/** Returns the months whose removal was interrupted, even when none of their entries is left. */
 async function unfinishedMonths(folder: string): Promise<string[]> {
   if (!existsSync(folder)) return [];
   const names = (await readdir(folder)).filter((name) => /^ledger-.*\.json$/.test(name));
@@ -66,7 +66,7 @@ async function unfinishedMonths(folder: string): Promise<string[]> {
 }
 
 const PAGE = 1000;
-/** Few enough that a process which charges waits for milliseconds only. */
+/** So few that charges wait for milliseconds only. */
 const REMOVED_AT_ONCE = 200;
 
 /** Writes what the ledger has of a month, on one state of it, and checks the file against the database's own sums. */

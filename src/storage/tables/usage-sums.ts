@@ -139,7 +139,7 @@ function rowOf(count: TrafficCount, span: Span): Record<string, string | number>
   return {
     at: startOfSpan(span, count.at),
     organization_id: count.organizationId,
-    // All keys would make too many rows, and of those whose requests succeed the ledger has sums.
+    // Sums for all keys would make too many rows, and the ledger has the sums of successful requests.
     key_id: count.code !== "" ? count.keyId : "",
     model: count.model,
     channel: count.channel,

@@ -5,7 +5,7 @@ import { compareJournals, listQuarantined, readRefused } from "./journal-verific
 import type { LedgerDifference, LedgerVerification } from "../../admin/ledger/verification-schema.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Differences that are named, and those of one check of bookings that are counted. */
+/** Most differences that are named, and most that one check of bookings counts. */
 const MAX_NAMED = 100;
 const MAX_COUNTED = 10_000;
 

@@ -84,7 +84,7 @@ class ReplacedThread<Argument, Result> implements CalledThread<Argument, Result>
   async close(): Promise<void> {
     const thread = this.#thread;
     if (!thread) return;
-    // From here on its end is no loss.
+    // From here on, the thread's end is expected.
     this.#thread = null;
     const ended = once(thread, "exit");
     thread.postMessage(null satisfies ThreadCall);

@@ -54,7 +54,7 @@ async function send(requests: readonly SpanRecord[]): Promise<void> {
   const spans = requests.flatMap((request) => spansOf(request, scope));
   const [problem] = await Promise.all([
     spans.length === 0 ? null : exported(spans),
-    // Their contents are away before the next batch comes.
+    // Sent now, so that the logs of one batch are gone before the next batch arrives.
     logs.forceFlush().catch(() => {}),
   ]);
   report({ failed: problem === null ? 0 : spans.length, problem });

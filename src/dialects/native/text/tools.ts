@@ -68,7 +68,7 @@ function readNames(value: StreamedJson | undefined): string[] {
   return names.filter((name) => typeof name === "string");
 }
 
-/** Longer names are no keywords: changing the case of a name of megabytes takes seconds. */
+/** Longer names are not compared with keywords, because changing the case of megabytes takes seconds. */
 const MAX_KEYWORD = 64;
 
 /**

@@ -52,7 +52,7 @@ export function writeContents(
 function add(contents: Content[], role: Content["role"], parts: object[], isApart = false): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
-  // Results come before all else in a content that holds them.
+  // Results come before all other parts of their content.
   const holdsResults = last?.parts[0] !== undefined && "functionResponse" in last.parts[0];
   if (last?.role === role && !isApart && !holdsResults) for (const part of parts) last.parts.push(part);
   else contents.push({ role, parts });
