@@ -2,7 +2,7 @@
  * `npm run bench`: measures the gateway against floors on this machine and prints one table. Missed bars are reported;
  * only a response that differs from the upstream's is an error.
  */
-import { parseArgs } from "node:util";
+import { readOptions } from "../test/support/program-options.ts";
 import { describeRun, renderRows } from "./report.ts";
 import { readResidentMb, watchOtherWork } from "./machine.ts";
 import { type BenchOptions, openStage, type Stage } from "./stage.ts";
@@ -39,7 +39,7 @@ const WORKLOADS: readonly Workload[] = [
 const BUSY_LOAD_SHARE = 0.7;
 const BUSY_MACHINE_SHARE = 0.25;
 
-const { options, chosen } = readOptions();
+const { options, chosen } = chooseRun();
 if (process.platform !== "linux") {
   console.error("The benchmark reads processor time from /proc and runs on Linux only.");
   process.exit(1);
@@ -105,23 +105,23 @@ function residentMemory(stage: Stage): Record<string, number> {
   );
 }
 
-function readOptions(): { options: BenchOptions; chosen: readonly Workload[] } {
-  const { values } = parseArgs({
+function chooseRun(): { options: BenchOptions; chosen: readonly Workload[] } {
+  const known = WORKLOADS.map(({ id }) => id).join(", ");
+  const values = readOptions({
+    command: "npm run bench --",
+    does: "Measures the gateway beside what it adds to.",
     options: {
-      rounds: { type: "string", default: "5" },
-      seconds: { type: "string", default: "1.2" },
-      only: { type: "string" },
-      profile: { type: "string" },
+      rounds: { type: "string", value: "N", help: "of each workload", default: "5" },
+      seconds: { type: "string", value: "N", help: "of each measurement", default: "1.2" },
+      only: { type: "string", value: "ID", help: `one workload: ${known}` },
+      profile: { type: "string", value: "DIR", help: "folder for profiles of the processor" },
     },
   });
   const rounds = Number(values.rounds);
   const seconds = Number(values.seconds);
   const chosen = WORKLOADS.filter(({ id }) => values.only === undefined || id === values.only.toUpperCase());
   if (!(rounds >= 1 && seconds > 0 && chosen.length > 0)) {
-    const known = WORKLOADS.map(({ id }) => id).join(", ");
-    console.error(
-      `Usage: npm run bench -- [--rounds 5] [--seconds 1.2] [--only ID] [--profile DIR]; IDs: ${known}`,
-    );
+    console.error("npm run bench -- --help prints the options");
     process.exit(2);
   }
   return { options: { rounds, seconds, profileFolder: values.profile }, chosen };

@@ -6,7 +6,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../support/program-options.ts";
 import type { Attack } from "./crowd/attack.ts";
 import { ATTACKS } from "./crowd/attacks.ts";
 import { namespaceFolder, runInNamespace } from "./crowd/network.ts";
@@ -26,9 +26,15 @@ export async function runCrowd(args: readonly string[], program: string = import
 }
 
 async function main(args: string[]): Promise<number> {
-  const { values } = parseArgs({
+  const values = readOptions({
+    command: "bun test/battery/crowd.ts",
+    does: "Runs fifty honest callers beside one hostile key for each attack.",
+    options: {
+      seconds: { type: "string", value: "N", help: "of each attack" },
+      only: { type: "string", value: "NAME,…", help: "these attacks alone" },
+      list: { type: "boolean", help: "print the attacks" },
+    },
     args,
-    options: { seconds: { type: "string" }, only: { type: "string" }, list: { type: "boolean" } },
   });
   const names = values.only?.split(",") ?? ATTACKS.map(({ name }) => name);
   const attacks = names.map(attackNamed);

@@ -5,10 +5,10 @@
  * nothing that stays held. A violation names its number, which `--from N --bodies 1` repeats. Exits with 1 when there
  * was one.
  */
-import { parseArgs } from "node:util";
 import { openAnswerRig } from "../support/fuzz/answer-rig.ts";
 import type { Extent } from "../support/fuzz/answer-mutations.ts";
 import { recordAnswers } from "../support/fuzz/answers.ts";
+import { readOptions } from "../support/program-options.ts";
 
 const BODIES = 200_000;
 /** Answers by one core, after which nothing may be held. */
@@ -77,8 +77,14 @@ function watchTurns(): { end(): number } {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({
-    options: { bodies: { type: "string" }, seed: { type: "string" }, from: { type: "string" } },
+  const values = readOptions({
+    command: "bun test/battery/fuzz-answers.ts",
+    does: "Changes answers of simulated vendors at random, and checks the charge of each.",
+    options: {
+      bodies: { type: "string", value: "N", help: "how many" },
+      seed: { type: "string", value: "N", help: "repeats the run that printed this seed" },
+      from: { type: "string", value: "N", help: "number of the first" },
+    },
   });
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   console.log(`seed ${seed}`);

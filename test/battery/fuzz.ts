@@ -4,10 +4,10 @@
  * violation names its number, which `--from N --bodies 1` repeats. Exits with 1 when there was one.
  */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { spooled } from "./images-memory.ts";
 import { openFuzzRig, type FuzzRig } from "../support/fuzz/gateway.ts";
 import { until } from "../support/gateway.ts";
+import { readOptions } from "../support/program-options.ts";
 
 export const FUZZ_BODIES = 200_000;
 
@@ -97,8 +97,14 @@ function watchStalls({ gateway }: FuzzRig): { longestMs(): Promise<number> } {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({
-    options: { bodies: { type: "string" }, seed: { type: "string" }, from: { type: "string" } },
+  const values = readOptions({
+    command: "bun test/battery/fuzz.ts",
+    does: "Sends random bodies to every endpoint.",
+    options: {
+      bodies: { type: "string", value: "N", help: "how many" },
+      seed: { type: "string", value: "N", help: "repeats the run that printed this seed" },
+      from: { type: "string", value: "N", help: "number of the first" },
+    },
   });
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   console.log(`seed ${seed}`);

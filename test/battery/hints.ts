@@ -1,11 +1,16 @@
-import { parseArgs } from "node:util";
 import type { TextDialectName } from "../../src/dialects/name.ts";
 import { expectHintsToBeNamed, TARGETS } from "../support/hint-laws.ts";
 import { HINT_CALLERS } from "../support/hint-requests.table.ts";
+import { readOptions } from "../support/program-options.ts";
 
 /* Random requests of each protocol for each kind of target: `bun test/battery/hints.ts --requests 5000 --seed 7`. */
-const { values } = parseArgs({
-  options: { requests: { type: "string", default: "5000" }, seed: { type: "string" } },
+const values = readOptions({
+  command: "bun test/battery/hints.ts",
+  does: "Translates random requests of each protocol for each kind of target.",
+  options: {
+    requests: { type: "string", value: "N", help: "of each protocol for each target", default: "5000" },
+    seed: { type: "string", value: "N", help: "repeats the run that printed this seed" },
+  },
 });
 const requests = Number(values.requests);
 const seed = Number(values.seed ?? Math.trunc(Math.random() * 2 ** 31));

@@ -1,6 +1,6 @@
-import { parseArgs } from "node:util";
 import { findPostgres, startPostgres } from "../support/postgres.ts";
 import { killRounds, seeded } from "../support/kill-rounds.ts";
+import { readOptions } from "../support/program-options.ts";
 import { CROWD_EXIT, CROWD_SECONDS, runCrowd } from "./crowd.ts";
 import { FUZZ_BODIES, fuzz } from "./fuzz.ts";
 import { measureLargest } from "./images-memory.ts";
@@ -16,16 +16,21 @@ import { runWithoutMends, UNMENDED_SECONDS } from "./without-mends.ts";
 
 /**
  * Random faults under load, then a comparison of all records; attacks beside honest callers; hostile bodies:
- * `npm run battery -- [--seconds N] [--only NAME,…] [--seed N]`. With `--without-mends` the protection against each
+ * `npm run battery`. With `--without-mends` the protection against each
  * attack is taken out first, and the attack must hurt; `--only` then names attacks, and `--seconds` is for each. Ends
  * with 1 when a promise was broken.
  */
-const { values } = parseArgs({
+const values = readOptions({
+  command: "npm run battery --",
+  does: "Runs gateways under load while things fail at random, and compares all records afterwards.",
   options: {
-    seconds: { type: "string" },
-    only: { type: "string" },
-    seed: { type: "string" },
-    "without-mends": { type: "boolean" },
+    seconds: { type: "string", value: "N", help: "the whole time; of each attack with --without-mends" },
+    only: { type: "string", value: "NAME,…", help: "these runs alone; attacks with --without-mends" },
+    seed: { type: "string", value: "N", help: "repeats the run that printed this seed" },
+    "without-mends": {
+      type: "boolean",
+      help: "takes out the protection against each attack, which must then hurt",
+    },
   },
 });
 

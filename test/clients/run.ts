@@ -1,25 +1,28 @@
 /**
  * Runs programs that others wrote through the gateway, on their defaults and the blocks of docs/connect, in front of
- * simulated vendors: `npm run clients -- [--only TEXT] [--scenario TEXT] [--vendor TEXT] [--folder PATH] [--verbose]`.
+ * simulated vendors: `npm run clients`.
  * Installs them first, into a temporary folder or into one that stays. Ends with 1 unless each did what it should.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../support/program-options.ts";
 import type { VendorName } from "../support/text-matrix.ts";
 import { runCell, type CellResult } from "./cell.ts";
 import { install } from "./install.ts";
 import { PROGRAMS, type Program } from "./programs.table.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.table.ts";
 
-const { values } = parseArgs({
+const text = { type: "string", value: "TEXT", default: "" } as const;
+const values = readOptions({
+  command: "npm run clients --",
+  does: "Installs programs that others wrote and runs them through the gateway in front of simulated vendors.",
   options: {
-    only: { type: "string", default: "" },
-    scenario: { type: "string", default: "" },
-    vendor: { type: "string", default: "" },
-    folder: { type: "string" },
-    verbose: { type: "boolean", default: false },
+    only: { ...text, help: "programs whose names contain this" },
+    scenario: { ...text, help: "scenarios whose names contain this" },
+    vendor: { ...text, help: "vendors whose names contain this" },
+    folder: { type: "string", value: "PATH", help: "where they are installed, and stay" },
+    verbose: { type: "boolean", help: "print what each program prints", default: false },
   },
 });
 const VENDORS = ["over-chat", "over-messages", "over-responses", "over-native"] as const;

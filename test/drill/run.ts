@@ -1,4 +1,5 @@
 import { findPostgres } from "../support/postgres.ts";
+import { readOptions } from "../support/program-options.ts";
 import { findRedis } from "../support/redis.ts";
 import { difference, ORGANIZATION_FAULTS, PART_FAULTS, type DrillFault } from "./faults.ts";
 import { openDrill, type DrillWorld } from "./world.ts";
@@ -10,6 +11,11 @@ import { openDrill, type DrillWorld } from "./world.ts";
 const LIMIT_MS = 30_000;
 const POLL_MS = 250;
 
+readOptions({
+  command: "npm run drill --",
+  does: "Breaks one thing at a time, and compares verdict, causes and alerts with it.",
+  options: {},
+});
 const postgres = findPostgres();
 const redis = findRedis();
 if ("missing" in postgres || "missing" in redis) throw new Error("this needs PostgreSQL and Redis");

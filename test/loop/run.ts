@@ -1,22 +1,33 @@
 /**
- * Sends everything that grows at half and at all of its bounds, while another caller asks the sandbox:
- * `npm run loop -- [--only TEXT] [--tries N]`. Prints a line for each case, then the cases for which the other caller
+ * Sends everything that grows at half and at all of its bounds, while another caller asks the sandbox: `npm run loop`. Prints a line for each case, then the cases for which the other caller
  * waited longest, and exits with 1 where it waited for over 100 ms, each time that it was tried, or twice as many items
  * took more than two and a half times as long.
  */
-import { parseArgs } from "node:util";
 import type { TestGateway } from "../support/gateway.ts";
+import { readOptions } from "../support/program-options.ts";
 import type { LoopCase, LoopFigures } from "./case.ts";
 import { CASES } from "./cases.ts";
 import type { HonestFigures, HonestOrder } from "./honest.ts";
 import { loopThread, openWorld, resetPeak, threadTimes } from "./world.ts";
 
-const { values } = parseArgs({ options: { only: { type: "string" }, tries: { type: "string" } } });
+const values = readOptions({
+  command: "npm run loop --",
+  does: "Sends everything that grows at its bounds, and prints how long another caller waits meanwhile.",
+  options: {
+    only: { type: "string", value: "TEXT", help: "cases whose names contain this", default: "" },
+    tries: {
+      type: "string",
+      value: "N",
+      help: "most tries of a case that holds the event loop",
+      default: "4",
+    },
+  },
+});
 const MAX_WAIT_MS = 100;
 const MAX_GROWTH = 2.5;
 /** Below this, what the program does besides is a large part of a time. */
 const MIN_GROWTH_MS = 40;
-const MAX_TRIES = Number(values.tries ?? 4);
+const MAX_TRIES = Number(values.tries);
 const PATIENCE_MS = 60_000;
 /** Rows that are printed again at the end. */
 const WORST = 20;
@@ -27,7 +38,7 @@ const orders = new Map<TestGateway, Promise<HonestOrder>>();
 await askBeside(world.gateway);
 await Bun.sleep(1_000);
 
-const cases = CASES.filter(({ name }) => name.includes(values.only ?? ""));
+const cases = CASES.filter(({ name }) => name.includes(values.only));
 const rows: { text: string; waitMs: number; isBad: boolean }[] = [];
 const startedAt = performance.now();
 console.log(row("case", "n", "2n", "wait ms", "growth", "memory MB", ""));

@@ -1,12 +1,12 @@
 /**
- * Puts faults into copies of the program, one at a time, and proves for each that a test fails. As a program:
- * `bun test/mutation/run.ts [--list] [--only NAME]... [--jobs N]`. Exits with 1 when a fault survives, when the place of
+ * Puts faults into copies of the program, one at a time, and proves for each that a test fails.:
+ * `npm run mutation`. Exits with 1 when a fault survives, when the place of
  * one is no longer found exactly once, or when its tests fail without it.
  */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../support/program-options.ts";
 import { copyTree, countInFile, ROOT } from "../support/tree-copy.ts";
 import type { Fault } from "./fault.ts";
 import { ALL_FAULTS } from "./faults/index.ts";
@@ -33,11 +33,18 @@ type Baseline = ReadonlyMap<string, number | null>;
 await main();
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const values = readOptions({
+    command: "npm run mutation --",
+    does: "Puts each fault into a copy of the program and expects its tests to fail.",
     options: {
-      only: { type: "string", multiple: true },
-      list: { type: "boolean" },
-      jobs: { type: "string", default: String(availableParallelism()) },
+      only: { type: "string", value: "NAME", help: "this fault alone", multiple: true },
+      list: { type: "boolean", help: "print the faults" },
+      jobs: {
+        type: "string",
+        value: "N",
+        help: "faults at the same time",
+        default: String(availableParallelism()),
+      },
     },
   });
   const chosen = values.only ? ALL_FAULTS.filter(({ name }) => values.only?.includes(name)) : ALL_FAULTS;

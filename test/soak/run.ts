@@ -2,23 +2,29 @@ import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { seeded } from "../support/kill-rounds.ts";
+import { readOptions } from "../support/program-options.ts";
 import { openMessagesGateway, type MessagesGateway } from "../support/messages-gateway.ts";
 import type { InsideFigures } from "./inside.ts";
 import { administer, openConsole, readConsole, TRAFFIC } from "./traffic.ts";
 import { quantile, trendOf } from "./trend.ts";
 
 /**
- * Mixed traffic for an hour: `npm run soak -- [--minutes N] [--clients N] [--seed N]`. Prints how memory, descriptors,
- * timers, files and latency grow after a warm-up of a fifth of the time, and ends with 1 when something that must stay
- * flat grows, or a call ended otherwise than it should.
+ * Mixed traffic for an hour: `npm run soak`. Prints how memory, descriptors, timers, files and latency grow after a warm-up
+ * of a fifth of the time, and ends with 1 when something that must stay flat grows, or a call ended otherwise than it
+ * should.
  */
-const { values } = parseArgs({
-  options: { minutes: { type: "string" }, clients: { type: "string" }, seed: { type: "string" } },
+const values = readOptions({
+  command: "npm run soak --",
+  does: "Sends mixed traffic, and prints how memory, descriptors, timers, files and latency grow.",
+  options: {
+    minutes: { type: "string", value: "N", help: "how long it runs", default: "60" },
+    clients: { type: "string", value: "N", help: "callers at the same time", default: "8" },
+    seed: { type: "string", value: "N", help: "repeats the run that printed this seed" },
+  },
 });
-const minutes = Number(values.minutes ?? 60);
-const clients = Number(values.clients ?? 8);
+const minutes = Number(values.minutes);
+const clients = Number(values.clients);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 
 const THINK_MS = 150;

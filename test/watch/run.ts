@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openFleet, type Fleet } from "../support/fleet.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/gateway.ts";
+import { readOptions } from "../support/program-options.ts";
 import { findRedis, startRedis } from "../support/redis.ts";
 import { DEPLOY, panels, rules } from "./shipped.ts";
 
@@ -19,6 +20,11 @@ const WINDOW = "20s";
 /** What has no answer while all is well: nothing was spent yet at a rate, or no message was sent. */
 const MAY_BE_EMPTY = new Set(["Time until a budget is spent"]);
 
+readOptions({
+  command: "npm run watch:check --",
+  does: "Lets a real Prometheus scrape a gateway, and asks it every query of the shipped board.",
+  options: {},
+});
 const redis = findRedis();
 if ("missing" in redis || Bun.which("prometheus") === null)
   throw new Error("prometheus and redis-server must be installed");
