@@ -5,7 +5,7 @@ import { PROGRAM_FOLDERS, PROGRAM_ROOT, THREAD_SCRIPTS } from "../src/lib/progra
 
 /**
  * Builds the program for the package: one script for each thread, what they share, and the folders that are read while
- * it runs. Needs a built console.
+ * it runs. Needs a built console and site.
  */
 export async function buildProgram(folder: string): Promise<void> {
   await build({ outdir: folder, splitting: true });
@@ -15,7 +15,7 @@ export async function buildProgram(folder: string): Promise<void> {
 
 /**
  * Builds the same with the runtime into one file. `runtime` is the file of another platform's Bun, of the version that
- * runs this; without it the file is for this machine. Needs a built console.
+ * runs this; without it the file is for this machine. Needs a built console and site.
  */
 export async function buildExecutable({ outfile, runtime }: ExecutableOptions): Promise<void> {
   await mkdir(dirname(outfile), { recursive: true });

@@ -30,8 +30,11 @@ async function release(): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   // The one build in this folder is the one that is shipped.
-  await rm(join(PROGRAM_ROOT, "dist/console"), { recursive: true, force: true });
+  for (const built of ["dist/console", "dist/docs"])
+    await rm(join(PROGRAM_ROOT, built), { recursive: true, force: true });
   await run(["npm", "run", "build"], PROGRAM_ROOT);
+  await run(["npm", "ci", "--prefix", "site", "--no-audit", "--no-fund"], PROGRAM_ROOT);
+  await run(["npm", "run", "site"], PROGRAM_ROOT);
   const created = new Date(await git("log", "-1", "--format=%cI"));
   await packPackage(folder);
   for (const platform of Object.keys(TARGETS) as Platform[]) {
