@@ -24,11 +24,12 @@ export async function resolveReferences(
 
 /** Resolves the addresses that may be references, because they may contain a password. */
 async function resolveAddresses(effective: FileSettings, secrets: SecretSource, report: ReportProblem) {
+  const { database_url, redis_url, blob_url, ledger_export } = effective;
   const read = async (
-    path: "database_url" | "redis_url" | "blob_url",
+    path: string,
+    written: typeof blob_url,
     problemOf: (address: string) => string | null,
   ) => {
-    const written = effective[path];
     if (written === null) return null;
     const isPlain = typeof written === "string";
     const resolved = isPlain ? { secret: written } : await resolveSecret(written, secrets);
@@ -40,10 +41,13 @@ async function resolveAddresses(effective: FileSettings, secrets: SecretSource, 
     if (problem !== null) report(!isPlain && "env" in written ? written.env : path, problem);
     return resolved.secret;
   };
+  const isS3 = problemOfReading(readS3Address);
+  const exportUrl = await read("ledger_export.url", ledger_export.url, isS3);
   return {
-    databaseUrl: await read("database_url", problemOfReading(readPostgresAddress)),
-    redisUrl: await read("redis_url", schemeProblem("redis://host:6379")),
-    blobUrl: await read("blob_url", problemOfReading(readS3Address)),
+    databaseUrl: await read("database_url", database_url, problemOfReading(readPostgresAddress)),
+    redisUrl: await read("redis_url", redis_url, schemeProblem("redis://host:6379")),
+    blobUrl: await read("blob_url", blob_url, isS3),
+    ledgerExport: exportUrl === null ? null : { url: exportUrl, format: ledger_export.format },
   };
 }
 

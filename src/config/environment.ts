@@ -153,6 +153,7 @@ const VARIABLES: readonly Variable[] = [
   { variable: "DATABASE_POOL_SIZE", path: ["database", "pool_size"], read: asNumber },
   { variable: "REDIS_URL", path: ["redis_url"], read: asReference },
   { variable: "BLOB_URL", path: ["blob_url"], read: asReference },
+  { variable: "LEDGER_EXPORT_URL", path: ["ledger_export", "url"], read: asReference },
   { variable: "GATEWAY_MASTER_KEY", path: ["master_key"], read: asReference },
   { variable: "GATEWAY_MASTER_KEY_PREVIOUS", path: ["master_key_previous"], read: asReference },
   { variable: "OTEL_EXPORTER_OTLP_ENDPOINT", path: ["telemetry", "endpoint"], read: asText },

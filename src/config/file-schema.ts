@@ -71,6 +71,15 @@ export const fileSchema = z.strictObject({
   blob_url: addressOf("s3://bucket/prefix").describe(
     "S3-compatible storage instead of the disk: s3://ID:SECRET@bucket/prefix?endpoint=…&region=…&style=path",
   ),
+  ledger_export: z
+    .strictObject({
+      url: addressOf("s3://bucket/prefix").describe(
+        "S3-compatible storage of the files, such as blob_url; null exports nothing",
+      ),
+      format: z.enum(["parquet", "jsonl"]).default("parquet").describe("Parquet, or one JSON object a line"),
+    })
+    .prefault({})
+    .describe("Posted ledger entries as files for a warehouse, each minute"),
   blobs: z
     .strictObject({
       link_hours: z

@@ -81,13 +81,14 @@ function differingRows(running: readonly SettingRow[], next: readonly SettingRow
  */
 function changedAddresses(running: Settings, next: Settings): string[] {
   const addresses = [
-    ["database_url", "databaseUrl"],
-    ["redis_url", "redisUrl"],
-    ["blob_url", "blobUrl"],
+    ["database_url", (settings: Settings) => settings.databaseUrl],
+    ["redis_url", (settings: Settings) => settings.redisUrl],
+    ["blob_url", (settings: Settings) => settings.blobUrl],
+    ["ledger_export.url", (settings: Settings) => settings.ledgerExport?.url ?? null],
   ] as const;
   const isSecretOnly = (one: string | null, other: string | null) =>
     one !== null && other !== null && one !== other;
-  return addresses.filter(([, name]) => isSecretOnly(running[name], next[name])).map(([path]) => path);
+  return addresses.filter(([, of]) => isSecretOnly(of(running), of(next))).map(([path]) => path);
 }
 
 function keepUnchanged(

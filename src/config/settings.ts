@@ -62,6 +62,8 @@ export interface Settings {
   redisUrl: string | null;
   /** Address of S3-compatible storage; null uses the disk. */
   blobUrl: string | null;
+  /** S3-compatible storage for the files of ledger entries, and their format; null exports none. */
+  ledgerExport: { url: string; format: "parquet" | "jsonl" } | null;
   blobs: { linkHours: number; retentionDays: number };
   /** The request log beside the ledger. */
   requests: { log: "failed" | "all"; slowMs: number; retentionDays: number; maxRows: number };

@@ -34,6 +34,7 @@ export const THREAD_SCRIPTS = [
   "src/lib/token-counter/thread.ts",
   "src/storage/database/sqlite-upkeep-thread.ts",
   "src/storage/journal/ledger-writer-thread.ts",
+  "src/storage/ledger-export/ledger-export-thread.ts",
   "src/storage/readings/readings-thread.ts",
   "src/telemetry/otlp/export-thread.ts",
 ] as const;

@@ -8,11 +8,13 @@ import type { InstallationStatus } from "../domain/status.ts";
 import type { Health } from "../gateway/routing/health.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type BackgroundWork, every, nextTurn } from "../lib/waiting.ts";
+import { type LedgerExport, startLedgerExport } from "../storage/ledger-export/ledger-export.ts";
 import type { SystemLog } from "../telemetry/log.ts";
 import type { PromptRecorder, RequestRecorder } from "../telemetry/request-recorder.ts";
 import type { TrafficCounters } from "../telemetry/traffic-counters.ts";
 import type { AdminStore } from "../admin/admin-store.ts";
 import type { ProcessBasis } from "./core.ts";
+import { databaseOf } from "./stores.ts";
 import type { LiveSettings } from "./reload.ts";
 
 interface Recorders {
@@ -122,6 +124,14 @@ function dropReport({ recorder, onProblem }: RecordingParts): () => void {
 }
 
 function ignore(): void {}
+
+/** Starts the export of posted entries to files for a warehouse; null where none is configured. */
+export function openLedgerExport({ live, processId, onProblem }: ProcessBasis): LedgerExport | null {
+  const { ledgerExport } = live.current;
+  if (!ledgerExport) return null;
+  const { database: location } = databaseOf(live.current);
+  return startLedgerExport({ ...ledgerExport, location, processId, onProblem });
+}
 
 /** Watches for states that need attention, and sends mails about them. */
 export interface OpenedAlerts extends BackgroundWork {

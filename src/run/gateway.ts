@@ -55,7 +55,7 @@ export async function startGateway(
   const { log, blobs, opened, overload } = parts;
   const { live, storage, processId, onProblem } = parts.basis;
   const { core, upstreams, leases, health, counters } = opened;
-  const { alerts, degradations, recording, liveMetrics, otlp } = parts.background;
+  const { alerts, degradations, recording, liveMetrics, otlp, ledgerExport } = parts.background;
   const server = role === "worker" ? startOperatorServer(parts.forServer) : startServer(parts.forServer);
   const background = startBackgroundWork({ storage, blobs, leases, overload, onProblem });
   const where = role === "worker" ? "job worker" : server.url;
@@ -85,7 +85,8 @@ export async function startGateway(
       for (const work of [...background, alerts, degradations, liveMetrics]) void work.stop();
       await leases.giveBack().catch((error: unknown) => onProblem("leases were not given back", error));
       await otlp?.stop();
-      await withDeadline(FLUSH_MS, recording.stop(), () => new Error("too late")).catch(() => {});
+      const last = Promise.all([recording.stop(), ledgerExport?.stop()]);
+      await withDeadline(FLUSH_MS, last, () => new Error("too late")).catch(() => {});
       await storage.close(FLUSH_MS);
       await blobs.close();
       counters.close();

@@ -22,7 +22,13 @@ import { hashSecret, secretTest } from "../lib/secret.ts";
 import { sweepSpool } from "../lib/spool.ts";
 import { LiveSettings, type LoadConfiguration, openConfiguration } from "./reload.ts";
 import { LiveMetrics, type LiveSources } from "./live-metrics.ts";
-import { openAlerts, type OpenedAlerts, type Recording, startRecording } from "./background.ts";
+import {
+  openAlerts,
+  openLedgerExport,
+  type OpenedAlerts,
+  type Recording,
+  startRecording,
+} from "./background.ts";
 import { openCore, type OpenedJobs, openJobs, type ProcessBasis } from "./core.ts";
 import { ConnectionLimit, Overload, type ServerOptions, UndeclaredProxy } from "../server/index.ts";
 import { type Blobs, openBlobs } from "../storage/blobs/index.ts";
@@ -66,12 +72,13 @@ export async function openParts(settings: Settings, { supervisor, load }: Proces
   const undeclaredProxy = new UndeclaredProxy(settings.server.trustedProxies, onProblem);
   const watched = { live, storage, blobs, health, counters, overload, connections, undeclaredProxy };
   const { concurrency } = core.failover;
-  const observing = observe(basis, log, { ...watched, logOutput, concurrency });
+  const ledgerExport = openLedgerExport(basis);
+  const observing = observe(basis, log, { ...watched, logOutput, concurrency, ledgerExport });
   const { jobMetrics, metrics, listeners, recording, degradations, liveMetrics, otlp } = observing;
   const imageCore = { ...core, blobs: blobs.store, links: blobs.links, codecSlots };
   const jobs = openJobs(basis, { core: imageCore, metrics: jobMetrics, listeners });
   const alerts = openAlerts(basis, health, (organizationId) => administration.status(organizationId));
-  const background = { alerts, degradations, recording, liveMetrics, otlp };
+  const background = { alerts, degradations, recording, liveMetrics, otlp, ledgerExport };
   const administered = { ...watched, calls: core.failover.calls, jobs: jobs.port, ...background };
   const administration = administrationOf(load, administered);
   const forServer: ServerOptions = {

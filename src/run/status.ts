@@ -6,6 +6,7 @@ import type { ConnectionLimit, Overload, UndeclaredProxy } from "../server/index
 import type { Blobs } from "../storage/blobs/index.ts";
 import type { LimitCounters } from "../storage/counters/index.ts";
 import type { Storage } from "../storage/index.ts";
+import type { LedgerExport } from "../storage/ledger-export/ledger-export.ts";
 import type { LogOutput } from "../telemetry/log-output.ts";
 import type { Gauge } from "../telemetry/metrics.ts";
 
@@ -20,6 +21,8 @@ export interface StatusSources {
   connections: ConnectionLimit;
   undeclaredProxy: UndeclaredProxy;
   logOutput: LogOutput;
+  /** Null where none is configured. */
+  ledgerExport: LedgerExport | null;
 }
 
 /** Returns metrics that are read from the parts of a running gateway at each scrape. */
@@ -32,6 +35,7 @@ export function gauges({
   overload,
   connections,
   logOutput,
+  ledgerExport,
 }: StatusSources): Gauge[] {
   return [
     {
@@ -73,6 +77,14 @@ export function gauges({
     {
       name: "gateway_ledger_backlog",
       value: storage.backlog,
+    },
+    {
+      name: "gateway_ledger_export_lag_seconds",
+      value: () => ledgerExport?.lagSeconds() ?? 0,
+    },
+    {
+      name: "gateway_ledger_export_failures_total",
+      value: () => ledgerExport?.failures() ?? 0,
     },
     {
       name: "gateway_recovered_charges_total",

@@ -113,6 +113,16 @@ export const METRICS = {
     labels: [],
     help: "Charges not yet posted to the ledger. Alert when it grows.",
   },
+  gateway_ledger_export_lag_seconds: {
+    type: "gauge",
+    labels: [],
+    help: "Time since the moment up to which the ledger is in files for a warehouse; 0 without an export.",
+  },
+  gateway_ledger_export_failures_total: {
+    type: "counter",
+    labels: [],
+    help: "Files of ledger entries that could not be written; each is tried again within a minute.",
+  },
   gateway_recovered_charges_total: {
     type: "counter",
     labels: [],

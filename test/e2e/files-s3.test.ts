@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { parquetReadObjects } from "hyparquet";
 import { startTestGateway, until, type TestGateway } from "../support/gateway.ts";
 import { openSocket, writeRequest } from "../support/sockets.ts";
 import { startS3, type S3Simulator } from "../upstreams/s3.ts";
@@ -21,7 +22,7 @@ beforeAll(async () => {
   s3 = startS3();
   gateway = await startTestGateway({
     yaml: `server: { idle_seconds: ${IDLE_SECONDS} }`,
-    env: { BLOB_URL: s3.address },
+    env: { BLOB_URL: s3.address, LEDGER_EXPORT_URL: s3.address.replace("/made/here", "/ledger") },
   });
   link = await makePicture();
   bytes = Uint8Array.from({ length: SIZE }, (_, index) => (index * 31) >> 8);
@@ -125,4 +126,18 @@ test("a result in object storage serves as a reference", async () => {
   const image = await makePicture();
   const body = { model: "sandbox-a", prompt: "the same at night", quality: "low", image };
   expect((await gateway.call("/v1/images/edits", { body })).status).toBe(200);
+});
+
+test("posted entries are files for a warehouse, and a metric says how far", async () => {
+  await gateway.stop();
+  await gateway.restart();
+  const name = await until("a file", async () => s3.objects.keys().find((key) => key.startsWith("ledger/")));
+  expect(name).toMatch(/^ledger\/ledger-\d+-\d+\.parquet$/);
+  const rows = await parquetReadObjects({ file: s3.objects.get(name)!.bytes.buffer });
+  const charges = await gateway.ledger();
+  expect(rows.map(({ id }) => id)).toEqual(charges.map(({ id }) => id));
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  const [, lag] = /^gateway_ledger_export_lag_seconds (\S+)$/m.exec(metrics) ?? [];
+  expect(Number(lag)).toBeLessThan(60);
+  expect(metrics).toContain("\ngateway_ledger_export_failures_total 0\n");
 });

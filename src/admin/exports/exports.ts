@@ -5,7 +5,6 @@ import { csvLine, type Cell } from "./csv.ts";
 import { noteExport } from "./note.ts";
 import { MAX_GROUPS } from "../usage/usage.ts";
 import { LEDGER_COLUMNS } from "./ledger-columns.ts";
-import type { EntryView } from "../ledger/operations.ts";
 import { runOperation, type Operation } from "../operation.ts";
 import { operationNamed } from "../operations.ts";
 
@@ -83,8 +82,7 @@ type Columns = readonly (readonly [heading: string, cell: (item: never) => Cell]
 
 /** Returns the columns of the ledger, or for other exports the fields of the list's items. */
 function columnsOf(name: ExportName): Columns {
-  if (name === "ledger")
-    return LEDGER_COLUMNS satisfies readonly (readonly [string, (item: EntryView) => Cell])[];
+  if (name === "ledger") return LEDGER_COLUMNS.map(([heading, cell]) => [heading, cell] as const);
   const { shape } = listOperation(name).output as z.ZodObject<Record<string, z.ZodArray<z.ZodObject>>>;
   const fields = (shape["data"] ?? shape["groups"])?.element.shape ?? {};
   return Object.keys(fields).map(

@@ -3,25 +3,32 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import type { Cell } from "./csv.ts";
 import type { EntryView } from "../ledger/operations.ts";
 
+/** A column: its heading, its cell of an entry, and what the cell is where that is not text. */
+export type LedgerColumn = readonly [
+  heading: string,
+  cell: (entry: EntryView) => Cell,
+  type?: "time" | "amount" | "count",
+];
+
 /** The columns of the ledger as a table. New ones are added at the end, so that readers by position keep working. */
-export const LEDGER_COLUMNS: readonly (readonly [heading: string, cell: (entry: EntryView) => Cell])[] = [
+export const LEDGER_COLUMNS: readonly LedgerColumn[] = [
   ["id", ({ id }) => id],
   ["kind", ({ kind }) => kind],
-  ["at", ({ at }) => at],
+  ["at", ({ at }) => at, "time"],
   ["organization", ({ organizationId }) => organizationId],
   ["key", ({ keyId }) => keyId],
   ["request", ({ requestId }) => requestId],
   ["model", ({ model }) => model],
   ["channel", ({ channel }) => channel],
   ["upstream_model", ({ upstreamModel }) => upstreamModel],
-  ["amount", ({ amount }) => amount],
+  ["amount", ({ amount }) => amount, "amount"],
   ["currency", ({ currency }) => currency],
   ["price_source", ({ priceSource }) => priceSource],
-  ["orphan_cost", ({ orphanCost }) => orphanCost],
+  ["orphan_cost", ({ orphanCost }) => orphanCost, "amount"],
   ["corrects", ({ corrects }) => corrects],
   ["flags", ({ flags }) => flags.join(" ")],
-  ["attempts", ({ attempts }) => attempts.length],
-  ["images", ({ usage }) => (usage?.unit === "image" ? usage.count : null)],
+  ["attempts", ({ attempts }) => attempts.length, "count"],
+  ["images", ({ usage }) => (usage?.unit === "image" ? usage.count : null), "count"],
   ["tier", ({ usage }) => (usage?.unit === "image" ? usage.tier : null)],
   ["quality", ({ usage }) => (usage?.unit === "image" ? usage.quality : null)],
   ...TOKEN_CATEGORIES.map(
@@ -29,6 +36,7 @@ export const LEDGER_COLUMNS: readonly (readonly [heading: string, cell: (entry: 
       [
         `${TOKEN_CATEGORY_NAMES[category]}_tokens`,
         ({ usage }: EntryView) => (usage?.unit === "token" ? usage.tokens[category] : null),
+        "count",
       ] as const,
   ),
   ...COUNTED_FEATURES.map(
@@ -36,12 +44,13 @@ export const LEDGER_COLUMNS: readonly (readonly [heading: string, cell: (entry: 
       [
         `${feature}_uses`,
         ({ usage }: EntryView) => (usage?.unit === "token" ? usage.uses?.[feature] : null),
+        "count",
       ] as const,
   ),
-  ["vendor_cost", ({ vendorCost }) => vendorCost?.amount],
+  ["vendor_cost", ({ vendorCost }) => vendorCost?.amount, "amount"],
   ["vendor_cost_currency", ({ vendorCost }) => vendorCost?.currency],
-  ["margin", ({ margin }) => margin],
+  ["margin", ({ margin }) => margin, "amount"],
   ["source", ({ source }) => source],
-  ["sequence", ({ sequence }) => sequence],
+  ["sequence", ({ sequence }) => sequence, "count"],
   ["client", ({ client }) => client],
 ];

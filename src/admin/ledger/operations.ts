@@ -138,7 +138,7 @@ export const ledgerOperations = {
 export type EntryView = z.output<typeof entrySchema>;
 
 /** An entry with money as decimals and times as ISO 8601. */
-function toEntryView(entry: LedgerEntry): EntryView {
+export function toEntryView(entry: LedgerEntry): EntryView {
   const { amount, orphanCost, at, admittedAt, vendorCost, usage, ...shown } = entry;
   const margin = marginOf(entry);
   return {

@@ -1,4 +1,5 @@
 import tables from "../migrations/0001_tables.sql" with { type: "text" };
+import ledgerExports from "../migrations/0002_ledger_exports.sql" with { type: "text" };
 import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -7,7 +8,10 @@ import { systemClock } from "../../lib/clock.ts";
  * Every migration, in order; its version is its position in this list. Processes of the version before go on
  * working while a new one migrates, so a migration only adds: tables, indexes, columns that may be left out.
  */
-export const MIGRATIONS: readonly Migration[] = [{ name: "0001_tables", text: tables }];
+export const MIGRATIONS: readonly Migration[] = [
+  { name: "0001_tables", text: tables },
+  { name: "0002_ledger_exports", text: ledgerExports },
+];
 
 interface Migration {
   name: string;

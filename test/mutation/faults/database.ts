@@ -17,6 +17,13 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     tests: damage,
   },
   {
+    name: "an exporter that goes on for a killed one forgets the file that was begun",
+    file: "src/storage/ledger-export/export-next.ts",
+    find: "cursor.writing ?? (await readableSequence(database))",
+    replace: "await readableSequence(database)",
+    tests: ["test/contracts/ledger-export.test.ts"],
+  },
+  {
     name: "a SQLite file that was replaced takes writes",
     file: "src/storage/database/sqlite.ts",
     find: "    verifyFiles();\n    const result = await work();\n    verifyFiles();\n",

@@ -1,0 +1,66 @@
+import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
+import { LEDGER_COLUMNS, type LedgerColumn } from "../../admin/exports/ledger-columns.ts";
+import { toEntryView, type EntryView } from "../../admin/ledger/operations.ts";
+import type { LedgerEntry } from "../../domain/ledger.ts";
+
+export type ExportFormat = "parquet" | "jsonl";
+
+/** A file of entries, in the order of posting. */
+export interface ExportFile {
+  /** With the numbers of the first and the last entry: `ledger-1763000000000-1763000060000.parquet`. */
+  name: string;
+  /** Media type. */
+  type: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Returns the file of these entries, of which there is at least one: the same bytes for the same entries. */
+export function fileOf(entries: readonly LedgerEntry[], format: ExportFormat): ExportFile {
+  const name = `ledger-${entries[0]?.sequence}-${entries.at(-1)?.sequence}.${format}`;
+  const views = entries.map(toEntryView);
+  if (format === "parquet") return { name, type: "application/vnd.apache.parquet", bytes: parquetOf(views) };
+  const lines = views.map((view) => `${JSON.stringify(view)}\n`).join("");
+  return { name, type: "application/jsonl", bytes: new TextEncoder().encode(lines) };
+}
+
+/** The types of columns. An amount has 38 digits, nine of them decimals: sums of it stay exact too. */
+const TYPES = {
+  text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+  time: { type: "INT64", converted_type: "TIMESTAMP_MILLIS" },
+  count: { type: "INT64" },
+  amount: {
+    type: "FIXED_LEN_BYTE_ARRAY",
+    type_length: 16,
+    converted_type: "DECIMAL",
+    precision: 38,
+    scale: 9,
+  },
+} as const;
+
+/** The columns of `ledger export --format csv`, with their types. */
+function parquetOf(views: readonly EntryView[]): Uint8Array<ArrayBuffer> {
+  const columns = LEDGER_COLUMNS.map(([name, , type]) => ({
+    name,
+    repetition_type: "OPTIONAL" as const,
+    ...TYPES[type ?? "text"],
+  }));
+  const columnData = LEDGER_COLUMNS.map((column): ColumnSource => {
+    const [name, cell] = column;
+    return { name, data: views.map((view) => valueOf(column, cell(view))) };
+  });
+  const schema = [{ name: "ledger", num_children: columns.length }, ...columns];
+  return new Uint8Array(parquetWriteBuffer({ columnData, schema }));
+}
+
+function valueOf([, , type]: LedgerColumn, cell: ReturnType<LedgerColumn[1]>): unknown {
+  if (cell === null || cell === undefined) return null;
+  if (type === "time") return BigInt(Date.parse(String(cell)));
+  if (type === "count") return BigInt(Number(cell));
+  return type === "amount" ? nanosOf(String(cell)) : String(cell);
+}
+
+/** The inverse of `formatNanos`. */
+function nanosOf(decimal: string): bigint {
+  const [whole = "", fraction = ""] = decimal.split(".");
+  return BigInt(whole + fraction.padEnd(9, "0"));
+}

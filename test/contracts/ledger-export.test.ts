@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parquetMetadata, parquetReadObjects } from "hyparquet";
+import type { LedgerEntry } from "../../src/domain/ledger.ts";
+import { exportNext } from "../../src/storage/ledger-export/export-next.ts";
+import type { ExportFile } from "../../src/storage/ledger-export/files.ts";
+import { startLedgerExport } from "../../src/storage/ledger-export/ledger-export.ts";
+import type { StorageReport } from "../../src/storage/report.ts";
+import { openStores, type Stores } from "../../src/storage/index.ts";
+import { until } from "../support/gateway.ts";
+import { startS3, type S3Simulator } from "../upstreams/s3.ts";
+import { anEntry, onEachDatabase } from "./storage-harness.ts";
+
+const FOLDER = "made/here/";
+const KILLS = 3;
+
+let s3: S3Simulator;
+let folder: string;
+beforeAll(async () => {
+  s3 = startS3();
+  folder = await mkdtemp(join(tmpdir(), "gateway-export-"));
+});
+afterAll(async () => {
+  await s3.stop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => {
+  s3.objects.clear();
+  s3.requests.length = 0;
+});
+
+onEachDatabase("The export of the ledger", (databases) => {
+  test("each entry is in one file, also where exporters are killed while they write", async () => {
+    const location = await databases.location();
+    await using stores = await opened(location);
+    const posted: string[] = [];
+    let written = new Map<string, Uint8Array<ArrayBuffer>>();
+    for (let round = 0; round < KILLS; round += 1) {
+      await post(stores, `round${round}`, 7, posted);
+      s3.requests.length = 0;
+      const exporter = startExporter(location, `proc_${round}`);
+      // The file is there and the cursor has not moved yet.
+      await until("a file", async () => s3.requests.some((one) => one.startsWith("PUT")) || undefined);
+      exporter.kill("SIGKILL");
+      await exporter.exited;
+      await endTurn(stores);
+      // A file that was written before the kill, or is written again after it, never changes.
+      for (const [name, bytes] of written) expect(s3.objects.get(name)?.bytes, name).toEqual(bytes);
+      written = new Map([...s3.objects].map(([name, { bytes }]) => [name, bytes]));
+    }
+    await post(stores, "last", 7, posted);
+    await using exporter = runningExport(location, "proc_last");
+    await until("all entries", async () => (await idsOf(s3)).length >= posted.length || undefined);
+    expect((await idsOf(s3)).toSorted()).toEqual(posted.toSorted());
+    expect(exporter.failures()).toBe(0);
+    expect(exporter.lagSeconds()).toBeLessThan(60);
+    for (const name of s3.objects.keys()) expect(name).toMatch(/^made\/here\/ledger-\d+-\d+\.jsonl$/);
+  }, 60_000);
+
+  test("processes that take the turn from each other write each entry into one file", async () => {
+    const location = await databases.location();
+    await using stores = await opened(location);
+    const posted: string[] = [];
+    const files = new Map<string, Set<string>>();
+    const write = async ({ name, bytes }: ExportFile): Promise<void> => {
+      const text = new TextDecoder().decode(bytes);
+      files.set(name, (files.get(name) ?? new Set<string>()).add(text));
+      await endTurn(stores);
+    };
+    const options = { destination: "s3://bucket/", write, format: "jsonl", maxEntries: 5 } as const;
+    const step = (processId: string) => exportNext(stores.database, { ...options, processId });
+    for (let round = 0; round < 6; round += 1) {
+      await post(stores, `round${round}`, 4, posted);
+      await Promise.all(["proc_a", "proc_b", "proc_c"].map(step));
+    }
+    await endTurn(stores);
+    while ((await step("proc_a")).isMore);
+    const lines = [...files.values()].flatMap(([text]) => text?.trimEnd().split("\n") ?? []);
+    expect(lines.map((line) => JSON.parse(line).id).toSorted()).toEqual(posted.toSorted());
+    for (const [name, contents] of files) expect(contents.size, name).toBe(1);
+    expect(files.size).toBeGreaterThan(3);
+  });
+
+  test("a Parquet file has exact amounts, whole numbers and times", async () => {
+    const location = await databases.location();
+    await using stores = await opened(location);
+    const largest = 2n ** 60n;
+    await stores.ledger.post("proc_a", [
+      anEntry("large", largest),
+      anEntry("small", -1n, { kind: "refund", corrects: "large" }),
+    ]);
+    const files: ExportFile[] = [];
+    const write = async (file: ExportFile): Promise<void> => void files.push(file);
+    const options = { destination: "s3://bucket/", write, format: "parquet", processId: "a" } as const;
+    await exportNext(stores.database, options);
+    const [{ bytes, name }] = files as [ExportFile];
+    const large = await stores.ledger.find("large", "charge");
+    expect(name).toBe(`ledger-${large!.sequence}-${large!.sequence}.parquet`);
+    expect(await parquetReadObjects({ file: bytes.buffer })).toMatchObject([
+      {
+        id: "large",
+        kind: "charge",
+        at: new Date(large!.at),
+        organization: large!.organizationId,
+        sequence: BigInt(large!.sequence!),
+        attempts: BigInt(large!.attempts.length),
+        corrects: null,
+      },
+      { id: "small", kind: "refund", corrects: "large" },
+    ]);
+    expect(await exactAmounts(bytes)).toEqual([largest, -1n]);
+  });
+});
+
+test("a storage that is away is said once and counted, and gets the entries afterwards", async () => {
+  const location = join(folder, "gateway.sqlite");
+  await using stores = await opened(location);
+  const posted: string[] = [];
+  await post(stores, "waiting", 3, posted);
+  s3.setDown(true);
+  const said: string[] = [];
+  await using exporter = runningExport(location, "proc_a", (message) => said.push(message));
+  await until("a failure", async () => exporter.failures() || undefined);
+  await exporter.stop();
+  expect(said).toEqual(["the ledger cannot be exported: entries wait in the database"]);
+  expect(s3.objects.size).toBe(0);
+  s3.setDown(false);
+  await endTurn(stores);
+  await using next = runningExport(location, "proc_b");
+  await until("all entries", async () => (await idsOf(s3)).length >= posted.length || undefined);
+  expect([next.failures(), await idsOf(s3)]).toEqual([0, posted]);
+});
+
+/** The amounts as the file has them: the reader itself makes floating-point numbers of decimals. */
+async function exactAmounts(bytes: Uint8Array<ArrayBuffer>): Promise<bigint[]> {
+  const metadata = parquetMetadata(bytes.buffer);
+  const amount = metadata.schema.find(({ name }) => name === "amount");
+  expect(amount).toMatchObject({ converted_type: "DECIMAL", precision: 38, scale: 9 });
+  delete amount?.converted_type;
+  delete amount?.logical_type;
+  const options = { file: bytes.buffer, metadata, columns: ["amount"], utf8: false };
+  const rows = await parquetReadObjects(options);
+  return rows.map((row) => BigInt.asIntN(128, BigInt(`0x${Buffer.from(row["amount"]).toString("hex")}`)));
+}
+
+async function opened(location: string): Promise<Stores & AsyncDisposable> {
+  const stores = await openStores(location);
+  return { ...stores, [Symbol.asyncDispose]: () => stores.database.close() };
+}
+
+/** Posts entries one by one, so that each has a number of its own, and as many together. */
+async function post({ ledger }: Stores, name: string, count: number, posted: string[]): Promise<void> {
+  const entries = Array.from({ length: 2 * count }, (_, index): LedgerEntry =>
+    anEntry(`${name}_${index}`, 1n),
+  );
+  for (const entry of entries.slice(0, count)) await ledger.post(name, [entry]);
+  await ledger.post(name, entries.slice(count));
+  posted.push(...entries.map(({ id }) => id));
+}
+
+function startExporter(location: string, processId: string) {
+  const script = join(import.meta.dir, "ledger-exporter.ts");
+  const command = [process.execPath, script, location, s3.address, "jsonl", processId];
+  return Bun.spawn(command, { stdout: "ignore", stderr: "inherit" });
+}
+
+function runningExport(location: string, processId: string, onProblem: StorageReport = () => {}) {
+  const options = { location, url: s3.address, format: "jsonl", processId } as const;
+  const running = startLedgerExport({ ...options, onProblem });
+  return { ...running, [Symbol.asyncDispose]: () => running.stop() };
+}
+
+/** As if the time of a killed process had passed. */
+async function endTurn({ database }: Stores): Promise<void> {
+  await database.begin(async (sql) => void (await sql`UPDATE ledger_exports SET until_time = 0`));
+}
+
+async function idsOf({ objects }: S3Simulator): Promise<string[]> {
+  const texts = [...objects].filter(([name]) => name.startsWith(FOLDER)).map(([, { bytes }]) => bytes);
+  return texts.flatMap((bytes) =>
+    new TextDecoder()
+      .decode(bytes)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).id),
+  );
+}

@@ -1,0 +1,11 @@
+import { startLedgerExport } from "../../src/storage/ledger-export/ledger-export.ts";
+
+/** A process that exports the ledger until it is killed. */
+const [location = "", url = "", format = "", processId = ""] = process.argv.slice(2);
+startLedgerExport({
+  location,
+  url,
+  format: format === "jsonl" ? "jsonl" : "parquet",
+  processId,
+  onProblem: (message, cause) => console.error(message, cause),
+});
