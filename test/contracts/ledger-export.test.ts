@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
 import { exportNext } from "../../src/storage/ledger-export/export-next.ts";
-import type { ExportFile } from "../../src/storage/ledger-export/files.ts";
+import type { LedgerFile } from "../../src/storage/ledger-export/files.ts";
 import { startLedgerExport } from "../../src/storage/ledger-export/ledger-export.ts";
 import type { StorageReport } from "../../src/storage/report.ts";
 import { openStores, type Stores } from "../../src/storage/index.ts";
@@ -64,7 +64,7 @@ onEachDatabase("The export of the ledger", (databases) => {
     await using stores = await opened(location);
     const posted: string[] = [];
     const files = new Map<string, Set<string>>();
-    const write = async ({ name, bytes }: ExportFile): Promise<void> => {
+    const write = async ({ name, bytes }: LedgerFile): Promise<void> => {
       const text = new TextDecoder().decode(bytes);
       files.set(name, (files.get(name) ?? new Set<string>()).add(text));
       await endTurn(stores);
@@ -91,11 +91,11 @@ onEachDatabase("The export of the ledger", (databases) => {
       anEntry("large", largest),
       anEntry("small", -1n, { kind: "refund", corrects: "large" }),
     ]);
-    const files: ExportFile[] = [];
-    const write = async (file: ExportFile): Promise<void> => void files.push(file);
+    const files: LedgerFile[] = [];
+    const write = async (file: LedgerFile): Promise<void> => void files.push(file);
     const options = { destination: "s3://bucket/", write, format: "parquet", processId: "a" } as const;
     await exportNext(stores.database, options);
-    const [{ bytes, name }] = files as [ExportFile];
+    const [{ bytes, name }] = files as [LedgerFile];
     const large = await stores.ledger.find("large", "charge");
     expect(name).toBe(`ledger-${large!.sequence}-${large!.sequence}.parquet`);
     expect(await parquetReadObjects({ file: bytes.buffer })).toMatchObject([

@@ -3,18 +3,18 @@ import { readableSequence } from "../database/ledger-sequence.ts";
 import type { Database } from "../database/sql.ts";
 import { ledgerStore, type LedgerStore } from "../tables/ledger.ts";
 import { cursorStore } from "./cursor.ts";
-import { type ExportFile, type ExportFormat, fileOf } from "./files.ts";
+import { type LedgerFile, type LedgerFileFormat, fileOf } from "./files.ts";
 
 /** Where files go. */
 export interface ExportTarget {
   /** Bucket and prefix. */
   destination: string;
   /** Writes a file; one of the same name is replaced. */
-  write(file: ExportFile): Promise<void>;
+  write(file: LedgerFile): Promise<void>;
 }
 
 interface ExportOptions extends ExportTarget {
-  format: ExportFormat;
+  format: LedgerFileFormat;
   processId: string;
   /** Entries of a file; those of one transaction stay together, so it may be more. */
   maxEntries?: number;

@@ -3,10 +3,10 @@ import { LEDGER_COLUMNS, type LedgerColumn } from "../../admin/exports/ledger-co
 import { toEntryView, type EntryView } from "../../admin/ledger/operations.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 
-export type ExportFormat = "parquet" | "jsonl";
+export type LedgerFileFormat = "parquet" | "jsonl";
 
 /** A file of entries, in the order of posting. */
-export interface ExportFile {
+export interface LedgerFile {
   /** With the numbers of the first and the last entry: `ledger-1763000000000-1763000060000.parquet`. */
   name: string;
   /** Media type. */
@@ -15,7 +15,7 @@ export interface ExportFile {
 }
 
 /** Returns the file of these entries, of which there is at least one: the same bytes for the same entries. */
-export function fileOf(entries: readonly LedgerEntry[], format: ExportFormat): ExportFile {
+export function fileOf(entries: readonly LedgerEntry[], format: LedgerFileFormat): LedgerFile {
   const name = `ledger-${entries[0]?.sequence}-${entries.at(-1)?.sequence}.${format}`;
   const views = entries.map(toEntryView);
   if (format === "parquet") return { name, type: "application/vnd.apache.parquet", bytes: parquetOf(views) };

@@ -5,21 +5,15 @@ import { openDatabase } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 import { doCalls, reportDamageAbove } from "../thread/do-calls.ts";
 import { cursorStore } from "./cursor.ts";
-import { exportNext, type ExportStep } from "./export-next.ts";
-import type { ExportSetup } from "./ledger-export.ts";
-import type { ExportFile } from "./files.ts";
+import { exportNext } from "./export-next.ts";
+import type { ExportCall, ExportResult, LedgerExportSetup } from "./ledger-export.ts";
+import type { LedgerFile } from "./files.ts";
 
 /** The thread of a `LedgerExport`: it reads and writes on a database connection of its own. */
-const { location, url, format, processId }: ExportSetup = workerData;
+const { location, url, format, processId }: LedgerExportSetup = workerData;
 const { prefix, ...address } = readS3Address(url);
 const client = new Bun.S3Client(address);
 let database: Database | null = null;
-
-/** Write the next file, or leave the turn to another process. */
-export type ExportCall = "next" | "leave";
-
-/** A step, or why the file could not be written. */
-export type ExportResult = ExportStep | { problem: string };
 
 const destination = `s3://${address.bucket}/${prefix}`;
 
@@ -42,7 +36,7 @@ class UnwrittenError extends Error {}
 /** The client itself would wait without end. */
 const MAX_WRITE_MS = 60_000;
 
-async function write({ name, type, bytes }: ExportFile): Promise<void> {
+async function write({ name, type, bytes }: LedgerFile): Promise<void> {
   try {
     const written = client.write(prefix + name, bytes, { type });
     await withDeadline(MAX_WRITE_MS, written, () => new Error("no response in time"));

@@ -4,18 +4,24 @@ import { threadScript } from "../../lib/program-files.ts";
 import { type BackgroundWork, every } from "../../lib/waiting.ts";
 import { outageReport, type StorageReport } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
-import type { ExportFormat } from "./files.ts";
-import type { ExportCall, ExportResult } from "./ledger-export-thread.ts";
+import type { ExportStep } from "./export-next.ts";
+import type { LedgerFileFormat } from "./files.ts";
 
 /** Settings of the thread. */
-export interface ExportSetup {
+export interface LedgerExportSetup {
   /** A `postgres://` address or the path of a SQLite file, already migrated. */
   location: string;
   /** The `s3://` address of the files. */
   url: string;
-  format: ExportFormat;
+  format: LedgerFileFormat;
   processId: string;
 }
+
+/** Write the next file, or leave the turn to another process. */
+export type ExportCall = "next" | "leave";
+
+/** A step, or why the file could not be written. */
+export type ExportResult = ExportStep | { problem: string };
 
 /** The export of posted entries as files, for a warehouse. */
 export interface LedgerExport extends BackgroundWork {
@@ -25,7 +31,7 @@ export interface LedgerExport extends BackgroundWork {
   failures(): number;
 }
 
-interface LedgerExportOptions extends ExportSetup {
+interface LedgerExportOptions extends LedgerExportSetup {
   onProblem: StorageReport;
 }
 
