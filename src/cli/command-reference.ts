@@ -10,6 +10,10 @@ concern the local machine alone.
 
 \`--json\` prints JSON in place of a table. A command ends with 0 when it is done, with 1 when it was refused or has failed,
 and with 2 when it was not understood.
+
+\`completion\` prints what completes commands, options and their words in a shell: \`source <(gateway completion bash)\` in
+\`~/.bashrc\`, \`source <(gateway completion zsh)\` in \`~/.zshrc\`, or \`gateway completion fish | source\` in fish's
+\`config.fish\`.
 `;
 
 /** Returns the reference of commands as Markdown without its title. */

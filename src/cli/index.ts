@@ -9,6 +9,7 @@ import { addBackupCommands } from "./backup.ts";
 import { addBudgetCommands } from "./budgets.ts";
 import { addChannelCommands } from "./channels.ts";
 import { addCheckCommand, addConfigCommands } from "./config.ts";
+import { addCompletionCommand } from "./completion.ts";
 import { openCommandContext, type CliContext } from "./context.ts";
 import { addImportCommands } from "./import.ts";
 import { addJobCommands, addLinkCommands } from "./jobs.ts";
@@ -130,6 +131,7 @@ const COMMANDS: readonly ((program: Command, cli: ReturnType<typeof openCommandC
   addWebhookCommands,
   addMemberCommands,
   addAuditCommands,
+  addCompletionCommand,
 ];
 
 function refuseCommand(program: Command, unknown: string): never {

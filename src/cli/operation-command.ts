@@ -165,6 +165,9 @@ function withDetails(option: Option, { read, choices, ...details }: FieldDetails
   const isWorded = read !== undefined || located.name in FIELD_READERS;
   if (choices) option.choices(choices);
   else if (parser && !option.isBoolean()) option.argParser(parser);
+  const words = withoutWrappers(schema);
+  // Known to the help and to completions; the parser checks them.
+  if (words instanceof z.ZodEnum) option.argChoices = words.options.map(String);
   if (details.isRequired ?? (isNeeded && details.default === undefined)) option.makeOptionMandatory();
   if (details.default !== undefined) option.default(details.default);
   else if (schema instanceof z.ZodDefault && typeof schema.def.defaultValue === "string" && !isWorded)
