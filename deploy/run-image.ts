@@ -82,7 +82,8 @@ async function startAndStop(folder: string, port: number): Promise<number> {
     const ms = Math.round(performance.now() - start);
     if (!picture.includes("b64_json")) throw new Error("the image serves no picture");
     for (const path of ["/console", "/docs/"])
-      if (!(await fetch(`http://127.0.0.1:${port}${path}`)).ok) throw new Error(`the image does not serve ${path}`);
+      if (!(await fetch(`http://127.0.0.1:${port}${path}`)).ok)
+        throw new Error(`the image does not serve ${path}`);
     const health = await inContainer("exec", name, "/usr/bin/gateway", "health");
     if (!health.includes("is ready")) throw new Error(`health answered ${health}`);
     await inContainer("kill", name, "TERM");
