@@ -12,7 +12,7 @@ export function addCompletionCommand(program: Command, cli: CommandContext): voi
     .action((shell: (typeof SHELLS)[number]) => cli.write(SCRIPTS[shell](wordsOf(program))));
 }
 
-/** What may follow a command, by the names before it: `""`, `keys`, `keys create`. */
+/** The words after a command. `path` has the names before them: `""`, `keys`, `keys create`. */
 interface CommandWords {
   path: string;
   /** Names of the commands below it, each with its description. */

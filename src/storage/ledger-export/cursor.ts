@@ -1,7 +1,7 @@
 import { type Integer, storeTime } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
 
-/** How far an export has come, in numbers of the order of posting. */
+/** The state of an export, in numbers of the order of posting. */
 export interface ExportCursor {
   /** All entries up to this number are in files. */
   exported: number;

@@ -5,7 +5,7 @@ import { ledgerStore, type LedgerStore } from "../tables/ledger.ts";
 import { cursorStore } from "./cursor.ts";
 import { type LedgerFile, type LedgerFileFormat, fileOf } from "./files.ts";
 
-/** Where files go. */
+/** A destination of files. */
 export interface ExportTarget {
   /** Bucket and prefix. */
   destination: string;
@@ -20,7 +20,7 @@ interface ExportOptions extends ExportTarget {
   maxEntries?: number;
 }
 
-/** What one step has done. */
+/** The result of one step. */
 export interface ExportStep {
   /** All entries up to this number, a time in Unix milliseconds, are in files. */
   exported: number;
@@ -77,7 +77,7 @@ async function readPosted(
     const final = page.at(-1);
     if (!final || page.length < PAGE) return { entries, last: end };
     position = { sequence: final.sequence ?? end, id: final.id, kind: final.kind };
-    // What was posted together is read to its end.
+    // Entries that were posted together stay together.
     if (entries.length >= most) end = position.sequence;
   }
 }
