@@ -74,7 +74,7 @@ export const fileSchema = z.strictObject({
   ledger_export: z
     .strictObject({
       url: addressOf("s3://bucket/prefix").describe(
-        "S3-compatible storage of the files, such as blob_url; null exports nothing",
+        "S3-compatible storage of the files, an address like that of blob_url; null exports nothing",
       ),
       format: z.enum(["parquet", "jsonl"]).default("parquet").describe("Parquet, or one JSON object a line"),
     })
