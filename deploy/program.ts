@@ -1,5 +1,5 @@
 import { cp, mkdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { COMMIT } from "../src/lib/version.ts";
 import { PROGRAM_FOLDERS, PROGRAM_ROOT, THREAD_SCRIPTS } from "../src/lib/program-files.ts";
 
@@ -17,13 +17,19 @@ export async function buildProgram(folder: string): Promise<void> {
  * Builds the same with the runtime into one file. `runtime` is the file of another platform's Bun, of the version that
  * runs this; without it the file is for this machine. Needs a built console and site.
  */
-export async function buildExecutable({ outfile, runtime }: ExecutableOptions): Promise<void> {
+export async function buildExecutable({
+  outfile,
+  runtime,
+  folders = PROGRAM_FOLDERS,
+  isPrecompiled = false,
+}: ExecutableOptions): Promise<void> {
   await mkdir(dirname(outfile), { recursive: true });
-  const assets = PROGRAM_FOLDERS.map((folder) => join(PROGRAM_ROOT, folder));
+  const assets = folders.map((folder) => resolve(PROGRAM_ROOT, folder));
   const other = runtime && { target: runtime.target, executablePath: runtime.path };
   await build({
     minify: { whitespace: true, syntax: true },
     splitting: true,
+    ...(isPrecompiled && { bytecode: true, format: "esm" }),
     compile: { outfile, assets, autoloadBunfig: false, ...other },
   });
 }
@@ -31,6 +37,10 @@ export async function buildExecutable({ outfile, runtime }: ExecutableOptions): 
 export interface ExecutableOptions {
   outfile: string;
   runtime?: Runtime;
+  /** What is read while it runs, with the last names of `PROGRAM_FOLDERS`, which are the default. */
+  folders?: readonly string[];
+  /** With compiled code: it starts with half the processor time, and its file is 20 MB larger. */
+  isPrecompiled?: boolean;
 }
 
 export interface Runtime {
