@@ -5,7 +5,7 @@ import { join, relative, resolve } from "node:path";
 /** The root of the program. */
 export const ROOT = resolve(import.meta.dir, "../..");
 
-const NOT_COPIED = new Set([".git", "node_modules", "data"]);
+const NOT_COPIED = new Set([".git", "node_modules", "data", "dist/test"]);
 
 /** Copies the program to a new folder, for changes to it. The caller removes the folder. */
 export async function copyTree(): Promise<string> {
