@@ -85,7 +85,7 @@ async function applyChange({ configuration }: OperationContext): Promise<void> {
   });
 }
 
-/** Throws an `AdminError` 403 unless somebody who is signed in may do what needs so much. */
+/** Throws an `AdminError` 403 unless the signed-in caller has the required access. */
 export function requireAccess(
   { role, reach, beforePasswordChange }: Pick<Operation, "role" | "reach" | "beforePasswordChange">,
   { access, member }: SignedIn,

@@ -94,7 +94,7 @@ function addSetCommand(members: Command, cli: CommandContext): void {
   });
 }
 
-/** With the id of a member who is named by it or by the name for signing in; an unknown one stays as it is. */
+/** Replaces a member's name for signing in by the member's id; an unknown text stays as it is. */
 async function withId<Fields extends { id: string }>(cli: CommandContext, given: Fields): Promise<Fields> {
   const members = await cli.list("members.list", {});
   const known = members.find(({ id, name }) => id === given.id || name === given.id);

@@ -180,7 +180,9 @@ function NotFoundPage() {
 
 const RETRY_MS = 3_000;
 
-/** Stands for all pages while it cannot be read who is signed in, such as without the database; ends by itself. */
+/**
+ * Shown in place of all pages while the signed-in member cannot be read, such as without the database; ends by itself.
+ */
 function AwayPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation();
   const router = useRouter();

@@ -57,8 +57,8 @@ export async function createChannel(
 }
 
 /**
- * Changes what the input names. A request under way goes on with the channel as it was. Throws 409 for a channel that
- * is not in the database, or was changed since the given version.
+ * Changes the fields that the input names. A running request continues with the earlier channel. Throws 409 for a
+ * channel that is not in the database, or was changed since the given version.
  */
 export async function updateChannel(
   context: OperationContext,

@@ -49,7 +49,7 @@ export async function readWith(
   throw new AdminError(400, fieldOf(first.path) || "id", [...lines].join("; "));
 }
 
-/** Throws 409 for what the file or the environment declares: there is one place to change a thing. */
+/** Throws 409 for a declaration of the file or the environment, because each declaration is changed in one place. */
 export function requireChangeable(noun: string, id: string, origin: EntryOrigin): void {
   if (origin === "file")
     throw new AdminError(409, null, `the ${noun} "${id}" is in the configuration file: change it there`);

@@ -2,7 +2,7 @@ import type { AdminContext } from "../context.ts";
 
 interface Exported {
   format: string;
-  /** As it was asked for. */
+  /** The filter as the caller gave it. */
   filter: Record<string, unknown>;
   /** Number of rows that were given out. */
   rows: number;

@@ -37,7 +37,7 @@ export interface IdentityClaims {
   groups: readonly string[];
 }
 
-/** The creator of the member may have chosen an address of somebody else, and knows what was set before. */
+/** The member's creator may have chosen an address of somebody else, and knows the earlier password. */
 const NO_OTHER_WAY_IN = { passwordHash: null, mustChangePassword: false, totp: null } as const;
 
 type Stored = Pick<AdminContext, "store" | "clock">;

@@ -48,7 +48,7 @@ export function requireSession(caller: Caller): { member: MemberRecord; session:
   throw new AdminError(403, null, "this needs a session: an admin token is not enough");
 }
 
-/** Throws 403 unless the caller has all that it gives to somebody else. */
+/** Throws 403 unless the caller has all access that it gives to a member or token. */
 export function requireWithin(caller: Caller, given: Access): void {
   const own = accessOf(caller);
   if (!isAtLeast(own.role, given.role))

@@ -63,7 +63,7 @@ export class Opening {
     if ((this.#characters += data.length) <= MAX_OPENING) this.#events.push(data);
   }
 
-  /** True when they are a whole reply that is empty. More than is kept is taken for something. */
+  /** True when the events are a whole, empty reply. A longer opening than is kept counts as a reply with content. */
   get isEmpty(): boolean {
     if (this.#characters > MAX_OPENING) return false;
     const emptiness = new Emptiness();

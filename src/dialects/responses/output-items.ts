@@ -15,7 +15,7 @@ interface OpenItem {
   readonly done: object | null;
 }
 
-/** New, and long enough to be no other's. */
+/** A new id, long enough to be unique. */
 export function newItemId(prefix: string): string {
   return `${prefix}_${Bun.randomUUIDv7("buffer").toString("hex")}`;
 }

@@ -17,7 +17,7 @@ import { readUsage } from "./usage.ts";
 /** An event of a vendor, parsed. */
 type VendorEvent = Record<string, unknown>;
 
-/** Events that end a response as it was meant to end (OpenAI responses reference, streaming events). */
+/** Events that end a response regularly (OpenAI responses reference, streaming events). */
 const ENDINGS: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete"]);
 /** Members of events that official clients read without a check. */
 const MEMBERS: ReadonlyMap<unknown, string> = new Map([

@@ -45,7 +45,7 @@ export class ForwardedStream implements TextStream {
   /** Null once the stream is done or has failed. */
   #template: FrameTemplate | null = null;
 
-  /** `meter` is the one in which the forwarder counts; `openReader` makes a reader of the same events. */
+  /** The forwarder counts in `meter`; `openReader` makes a reader of the same events. */
   constructor(forwarder: FrameForwarder, meter: StreamMeter, openReader: () => ReplyReader) {
     this.#forwarder = forwarder;
     this.#meter = meter;

@@ -84,7 +84,7 @@ async function submitOnce<Result>(
   try {
     await record?.save(submitted.jobId);
   } catch (error) {
-    // No other process could finish the job.
+    // Without its id, no other process could finish the job.
     void cancel(job, submitted.jobId);
     throw error;
   }

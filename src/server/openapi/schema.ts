@@ -2,7 +2,7 @@ import { z, type ZodType } from "zod";
 
 export type Schema = z.core.JSONSchema.BaseSchema;
 
-/** A schema as JSON Schema 2020-12, as a request has it (`input`) or a response (`output`). */
+/** Returns a schema as JSON Schema 2020-12: of a request (`input`) or of a response (`output`). */
 export function jsonSchema(schema: ZodType, io: "input" | "output"): Schema {
   const { $schema: _dialect, ...written } = z.toJSONSchema(schema, {
     io,

@@ -76,7 +76,7 @@ export function newBlobName(format: ImageFormat | "bin"): string {
   return `${randomBytes(16).toString("hex")}.${EXTENSIONS[format]}`;
 }
 
-/** True for a word that can name a stored blob; no other ever reaches a path, a key or a signature. */
+/** True for a word that can name a stored blob. No other word is used in a path, a key or a signature. */
 export function isBlobName(name: string): boolean {
   return NAME.test(name);
 }

@@ -35,7 +35,7 @@ export interface ReturnedCredit {
   counter: LimitCounter;
   /** The take with which it was granted; null when a credit was recalled that is no longer held. */
   takeId: number | null;
-  /** The part that the worker admitted nothing with. */
+  /** The unused part of the credit. */
   unused: number;
   /** The part of the rest that running requests may still give back. */
   open: number;

@@ -12,7 +12,7 @@ export function forUpdate(kind: Database["kind"], sql: Sql) {
   return kind === "postgres" ? sql`FOR UPDATE` : sql``;
 }
 
-/** The same where a row that somebody else has locked is passed over. */
+/** The same, but rows that somebody else has locked are skipped. */
 export function skipLocked(kind: Database["kind"], sql: Sql) {
   return kind === "postgres" ? sql`FOR UPDATE SKIP LOCKED` : sql``;
 }

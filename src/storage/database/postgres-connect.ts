@@ -23,8 +23,8 @@ interface PostgresConnector {
    */
   connect(signal: AbortSignal): Promise<PostgresConnection>;
   /**
-   * A client for `listen` alone, which connects to the server that was connected to last, and to no other one later: who
-   * listens also looks by itself.
+   * A client for `listen` alone. It connects to the last server and never to another one later: listeners also poll by
+   * themselves.
    */
   listener(): SQL;
   /** The statements that begin a transaction of a pooled connection. */

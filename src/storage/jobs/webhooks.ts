@@ -41,7 +41,10 @@ const dueDeliveries = table<DueDelivery>("webhook_deliveries", {
 /** Time that a sender has for one attempt before another sender makes it. */
 const ATTEMPT_MS = 60_000;
 
-/** Messages of one organization that are sent at once, so that its receivers, slow as they may be, delay no other's. */
+/**
+ * Messages of one organization that are sent at once, so that slow receivers of one organization do not delay those of
+ * others.
+ */
 const AT_ONCE_PER_ORGANIZATION = 4;
 
 /** Writes the messages about a job's end, in the transaction of that end. */

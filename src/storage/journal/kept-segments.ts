@@ -16,7 +16,7 @@ const KEPT_BYTES = 256 * 1024 * 1024;
 /** A segment of which nothing is needed while the database stays as it is. */
 export interface KeptSegment {
   processId: string;
-  /** The last batch by which its charges were posted: see `JournalMarks`. */
+  /** The last batch that posted charges of the segment: see `JournalMarks`. */
   batch: number;
   segment: number;
   path: string;
@@ -38,7 +38,7 @@ export interface KeptSegments {
   sweep(isPosted: (segment: KeptSegment) => boolean): string[];
 }
 
-/** The segments that are kept of one ledger, since no other one may be given their charges. */
+/** The kept segments of one ledger; no other ledger may be given their charges. */
 export function keptSegments(root: string, ledgerId: string, maxBytes = KEPT_BYTES): KeptSegments {
   const folder = join(root, KEPT, ledgerId);
   const listOf = (processId: string): KeptSegment[] =>

@@ -58,8 +58,8 @@ async function find(sql: Sql, kind: string, id: string): Promise<StoredEntry | n
 }
 
 /**
- * The entry with a fingerprint in place of each sealed secret: the audit tells that one was changed, and keeps nothing
- * that could be opened later.
+ * Returns the entry with a fingerprint in place of each sealed secret, so that the audit shows that a secret was
+ * changed, without anything that could be opened later.
  */
 function audited({ value }: Pick<StoredEntry, "value">): object {
   return JSON.parse(JSON.stringify(value), (_name, part: unknown) =>

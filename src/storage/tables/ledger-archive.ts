@@ -103,7 +103,7 @@ async function sumsOf(sql: Sql, from: number, to: number): Promise<EntrySums> {
 async function* entriesOf(sql: Sql, from: number, to: number): AsyncGenerator<LedgerEntry[]> {
   let last: LedgerPosition = { at: from, id: "" };
   for (;;) {
-    // An id may be that of an entry of each kind; a page ends between ids.
+    // Entries of several kinds may share one id, and a page ends between two ids.
     const rows = await sql<Row[]>`SELECT * FROM ledger
       WHERE (at, id) > (${last.at}, ${last.id}) AND at < ${to} ORDER BY at, id, kind LIMIT ${PAGE}`;
     const entries = rows.map(readEntryRow);

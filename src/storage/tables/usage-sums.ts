@@ -5,7 +5,7 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import type { Sums } from "../database/sql.ts";
 import { entriesOf } from "../../lib/json.ts";
 
-/** The tables of sums of the ledger, each with the span that one row is for. */
+/** The tables of sums of the ledger, each with the time span of its rows. */
 const LEVELS = [
   { table: "usage_minutes", span: "minute" },
   { table: "usage_hours", span: "hour" },

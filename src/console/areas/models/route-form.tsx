@@ -38,7 +38,7 @@ export function RouteForm({
   onSave?: (route: RouteDraft) => Promise<unknown>;
   /** Called with the route while it is not saved, and with null where there is nothing to save. */
   onDraft?: (draft: RouteDraft | null) => void;
-  /** The stored thing that has the route. */
+  /** The stored record that has the route. */
   subject: FormSubject;
   reset?: RouteReset;
 }) {

@@ -14,7 +14,7 @@ export function SessionDialog({ onClose }: { onClose(): void }) {
   const [before] = useState(() => queryClient.getQueryData(sessionQuery.queryKey));
   const [credentials, setCredentials] = useState<SignInFields | null>(null);
   const onSignedIn = async (member: SignedInMember) => {
-    // Somebody else, or one who must choose a password first, begins anew.
+    // For a different member, or one who must choose a password first, the page is loaded again.
     if (member.mustChangePassword || (before && before.id !== member.id)) return location.reload();
     queryClient.setQueryData(sessionQuery.queryKey, member);
     endRenewal();

@@ -7,7 +7,7 @@ import { formatAge } from "../text/format.ts";
 import { useNow } from "../text/time.tsx";
 import { Button } from "./button.tsx";
 
-/** The stored thing that a form changes, as the audit log names it, and the revision that the form shows. */
+/** The stored record that a form changes, by its name in the audit log, and the revision that the form shows. */
 export interface FormSubject {
   kind: string;
   id: string;
@@ -16,8 +16,8 @@ export interface FormSubject {
 }
 
 /**
- * Says who has changed what the form shows since it was read, and what; and reads it again without losing what was
- * written.
+ * Names the person who has changed the record since the form was opened, and the changes; a button reads it again and
+ * keeps the user's input.
  */
 export function Conflict({ subject: { kind, id, version } }: { subject: FormSubject }) {
   const { t } = useTranslation(["shell", "settings"]);

@@ -14,7 +14,7 @@ interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, 
   onSubmit(values: Values): Promise<unknown>;
   onClose(): void;
   submitLabel?: string;
-  /** The stored thing that the form changes, for the case that somebody else does so meanwhile. */
+  /** The stored record that the form changes, to detect that somebody else has changed it meanwhile. */
   subject?: FormSubject | null;
   children: ReactNode;
 }

@@ -14,7 +14,7 @@ interface FormProps<Values extends FieldValues> {
   submitLabel?: string;
   /** The form creates something and may be submitted unchanged. */
   isNew?: boolean;
-  /** The stored thing that the form changes, for the case that somebody else does so meanwhile. */
+  /** The stored record that the form changes, to detect that somebody else has changed it meanwhile. */
   subject?: FormSubject | null;
   /** Fields of this folder. */
   children: ReactNode;

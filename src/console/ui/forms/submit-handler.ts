@@ -3,7 +3,7 @@ import { ApiError } from "../../api/call.ts";
 
 /** The name under which a form keeps an error that belongs to no field. */
 const FORM_PROBLEM = "root.server";
-/** The name below `root` under which it keeps that somebody else has changed its subject. */
+/** The name below `root` for the error that somebody else has changed the record. */
 export const CONFLICT = "conflict";
 
 /**

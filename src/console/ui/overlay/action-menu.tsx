@@ -11,7 +11,7 @@ export interface Action {
   onAction(): void;
 }
 
-/** The actions on one thing, behind three dots. Without actions it shows nothing. */
+/** The actions on one record, behind three dots. Without actions it shows nothing. */
 export function ActionMenu({ label, actions }: { label?: string; actions: readonly Action[] }) {
   const { t } = useTranslation();
   if (actions.length === 0) return null;

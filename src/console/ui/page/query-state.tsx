@@ -13,7 +13,7 @@ interface QueryStateProps<Data> {
   query: UseQueryResult<Data>;
   /** In the final layout. */
   skeleton?: ReactNode;
-  /** Shown in place of a thing that does not exist; without it, that is a failure like others. */
+  /** Shown in place of a record that does not exist; without it, a missing record is shown as any other failure. */
   missing?: ReactNode;
   children(data: Data): ReactNode;
 }

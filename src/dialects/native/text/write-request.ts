@@ -70,7 +70,7 @@ function writeChoice(choice: ToolChoice | null): object | null {
     case "tool":
       return calling("ANY", [choice.name]);
     case "allowed":
-      // Names are taken in these two modes only; the model may answer in the latter.
+      // Only these two modes take names; in the latter, the model may also reply with text.
       return calling(choice.mode === "required" ? "ANY" : "VALIDATED", choice.names);
   }
 }
