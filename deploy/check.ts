@@ -18,6 +18,7 @@ const MAX_INSTALLED_MB = 200;
 /** Of 10, by `systemd-analyze security`; below 2.0 systemd calls a unit OK. */
 const MAX_EXPOSURE = 2;
 const KUBERNETES = "1.34.1";
+const PROMETHEUS_OPERATOR = "0.85.0";
 
 /** Returns what is worth knowing; throws where something is wrong. */
 const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
@@ -64,8 +65,7 @@ const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
         const rendered = join(schemas, "rendered.yaml");
         const version = ["--kube-version", KUBERNETES];
         await Bun.write(rendered, await run(["helm", "template", "check", chart, ...version, ...each]));
-        // The schema of Prometheus's operator is not Kubernetes's own.
-        const location = ["-schema-location", `${schemas}/{{.ResourceKind}}.json`, "-skip", "ServiceMonitor"];
+        const location = ["-schema-location", `${schemas}/{{.ResourceKind}}.json`];
         await run(["kubeconform", "-strict", "-summary", ...location, rendered]);
       }
     } finally {
@@ -117,12 +117,8 @@ async function suite(program: string, ...args: string[]): Promise<void> {
  * folder. Unknown fields are refused, as the server does when it validates strictly.
  */
 async function writeSchemas(): Promise<string> {
-  const downloaded = await run(
-    ["go", "mod", "download", "-json", `k8s.io/kubernetes@v${KUBERNETES}`],
-    tmpdir(),
-  );
-  const { Dir } = JSON.parse(downloaded) as { Dir: string };
-  const { definitions } = (await Bun.file(join(Dir, "api/openapi-spec/swagger.json")).json()) as {
+  const kubernetes = await goModule(`k8s.io/kubernetes@v${KUBERNETES}`);
+  const { definitions } = (await Bun.file(join(kubernetes, "api/openapi-spec/swagger.json")).json()) as {
     definitions: Record<string, Definition>;
   };
   for (const definition of Object.values(definitions)) {
@@ -140,7 +136,39 @@ async function writeSchemas(): Promise<string> {
         JSON.stringify({ ...definition, definitions }),
       );
   }
+  await writeOperatorSchemas(folder);
   return folder;
+}
+
+/** Writes the schemas of the kinds of Prometheus's operator, which are in its own Go module. */
+async function writeOperatorSchemas(folder: string): Promise<void> {
+  const module = "github.com/prometheus-operator/prometheus-operator";
+  const operator = await goModule(`${module}@v${PROMETHEUS_OPERATOR}`);
+  for (const kind of ["servicemonitor", "prometheusrule"]) {
+    const file = join(operator, `example/prometheus-operator-crd/monitoring.coreos.com_${kind}s.yaml`);
+    const { spec } = Bun.YAML.parse(await readFile(file, "utf8")) as CustomResource;
+    const schema = spec.versions.find(({ name }) => name === "v1")?.schema.openAPIV3Schema;
+    if (!schema) throw new Error(`${kind} has no version v1`);
+    const text = JSON.stringify(schema, (_, value) =>
+      value?.properties && value.additionalProperties === undefined && value.type === "object"
+        ? { ...value, additionalProperties: false }
+        : value,
+    );
+    // The server knows what every object has.
+    const strict = JSON.parse(text);
+    strict.properties.metadata = { type: "object" };
+    await Bun.write(join(folder, `${kind}.json`), JSON.stringify(strict));
+  }
+}
+
+/** Downloads a Go module and returns its folder. */
+async function goModule(name: string): Promise<string> {
+  const downloaded = await run(["go", "mod", "download", "-json", name], tmpdir());
+  return (JSON.parse(downloaded) as { Dir: string }).Dir;
+}
+
+interface CustomResource {
+  spec: { versions: { name: string; schema: { openAPIV3Schema: object } }[] };
 }
 
 interface Definition {
