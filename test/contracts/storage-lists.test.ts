@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
-import { aKey, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
+import { aKey, anEntry, anOrganization, BY, onEachDatabase } from "./storage-harness.ts";
 import { KEY_STATES } from "../../src/admin/keys/schema.ts";
 
 const NOW = Date.now();
@@ -37,5 +37,29 @@ onEachDatabase("Lists of keys", (databases) => {
     const state = { name: "active" as const, now: NOW };
     expect(await idsOf({ state, search: "LATER" })).toEqual(["key_later"]);
     expect(await idsOf({ state, organizationId: "org_2" })).toEqual([]);
+  });
+});
+
+onEachDatabase("Lists of the ledger", (databases) => {
+  test("sums by every name that is filtered decide whether entries are read", async () => {
+    const database = await databases.open(await databases.location());
+    await migrate(database);
+    const { ledger, admin } = storesOn(database);
+    const entries = ["org_a", "org_b"].map((organizationId) =>
+      anEntry(organizationId, 1n, { organizationId }),
+    );
+    await ledger.post("proc", entries);
+    const filter = { organizationId: "org_a", model: "sandbox-chat", limit: 10 };
+    const listed = async () => (await admin.ledger.list(filter)).map(({ id }) => id);
+    expect(await listed()).toEqual(["org_a"]);
+    // Nothing that is shown can tell whether rows were read, so the sums are made to say that there are none.
+    for (const span of ["months", "days"])
+      await database.begin(
+        (sql) => sql`DELETE FROM ${sql.unsafe(`usage_${span}`)} WHERE organization_id = 'org_a'`,
+      );
+    expect(await listed()).toEqual([]);
+    const { organizationId, ...others } = filter;
+    const scoped = { ...others, organizationIds: [organizationId] };
+    expect(await admin.ledger.list(scoped)).toEqual([]);
   });
 });

@@ -47,7 +47,8 @@ export function ledgerStore(database: Database): LedgerStore {
     },
     async list({ below, limit, ...filter }) {
       const rows = await database.readConsistently(async (sql) => {
-        const { organizationIds: organizations } = filter;
+        const { organizationId, organizationIds } = filter;
+        const organizations = organizationId === undefined ? organizationIds : [organizationId];
         const span = await chargedSpan(sql, { ...filter, ...(organizations && { organizations }) });
         if (!span) return [];
         return await sql<Row[]>`SELECT * FROM ledger WHERE 1 = 1 ${filtered(sql, { ...filter, ...span })}
