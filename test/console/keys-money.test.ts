@@ -210,6 +210,7 @@ describe.skipIf(chromium === null)("keys and money in the console", () => {
     await console.press("link", "=HYPERLINK(1)");
     await console.press("button", "Delete");
     await console.see("Requests in the last 24 hours: 0");
+    await console.see("Waiting and running jobs that lose access: 0");
     await console.fill("Type “=HYPERLINK(1)” to confirm", "=HYPERLINK(1)");
     await console.page.keyboard.press("Enter");
     await console.see("The key was deleted");

@@ -130,6 +130,8 @@ describe.skipIf(chromium === null)("settings in the console", () => {
     await console.fill("Address", "https://hooks.example.org/gateway");
     await submit();
     await console.see("whsec_");
+    await console.page.keyboard.press("Escape");
+    await console.find("button", "I have copied it");
     await console.press("button", "I have copied it");
     await console.see("https://hooks.example.org/gateway");
     expect(await console.page.evaluate("document.documentElement.innerHTML")).not.toContain("whsec_");

@@ -68,7 +68,10 @@ function DisableDialog({ view, onClose }: { view: Key; onClose(): void }) {
       consequences={
         <>
           <p>{t("disable.what")}</p>
-          {used !== undefined && <p className="mt-2 text-text">{t("remove.requests", { count: used })}</p>}
+          <ul className="mt-2 list-disc pl-5 text-text">
+            {used !== undefined && <li>{t("remove.requests", { count: used })}</li>}
+            <OpenJobs keyId={view.id} />
+          </ul>
         </>
       }
       confirmLabel={t("disable")}
@@ -96,6 +99,7 @@ function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
           <p>{t("remove.what")}</p>
           <ul className="mt-2 list-disc pl-5 text-text">
             {used !== undefined && <li>{t("remove.requests", { count: used })}</li>}
+            <OpenJobs keyId={view.id} />
             {budgets.data && <li>{t("remove.budgets", { count: budgets.data.data.length })}</li>}
           </ul>
         </>
@@ -167,6 +171,22 @@ function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean
       {made && <NewSecret made={made} onClose={() => setMade(null)} />}
     </>
   );
+}
+
+/** The largest number of jobs that is counted. */
+const MAX_JOBS = 1_000;
+
+/** The number of a key's jobs that have not ended. */
+function OpenJobs({ keyId }: { keyId: string }) {
+  const { t } = useTranslation("keys");
+  const { data } = useOperationQuery("jobs.list", {
+    keyId,
+    status: "pending,in_progress",
+    limit: MAX_JOBS,
+  });
+  if (!data) return null;
+  const count = `${data.data.length}${data.next === null ? "" : "+"}`;
+  return <li>{t("remove.jobs", { count })}</li>;
 }
 
 const DAY_MS = 86_400_000;
