@@ -50,6 +50,7 @@ describe.skipIf(chromium === null)("the playground's conversations and jobs", ()
     const { input = 0, output = 0 } = charge.consumed?.tokens ?? {};
     await console.see(`${input} tokens in`);
     await console.see(`${output} out`);
+    await console.find("link", "Open the request");
     await console.see(HOSTILE);
     expect(await page.evaluate("document.querySelector('img[src=x]') ?? window.broken ?? 'text'")).toBe(
       "text",

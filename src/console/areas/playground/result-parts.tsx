@@ -4,6 +4,8 @@ import { useTranslation } from "react-i18next";
 import { call } from "../../api/call.ts";
 import { Problem } from "../../ui/forms/form-problem.tsx";
 import { formatDuration } from "../../ui/text/format.ts";
+import { Id } from "../../ui/text/id.tsx";
+import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 
@@ -53,6 +55,19 @@ function Elapsed({ since }: { since: number }) {
 export function ResultFailure({ failure }: { failure: { code: string; message: string } | null }) {
   if (!failure) return null;
   return <Problem>{failure.code === "" ? failure.message : `${failure.message} (${failure.code})`}</Problem>;
+}
+
+/** The id of a request, and the way to its record. */
+export function RequestId({ id }: { id: string }) {
+  const { t } = useTranslation("playground");
+  return (
+    <span className="inline-flex max-w-full items-center gap-2">
+      <Id value={id} />
+      <TextLink to="/requests/$id" params={{ id }}>
+        {t("request.open")}
+      </TextLink>
+    </span>
+  );
 }
 
 /** The charge of a request, once the ledger has it. */

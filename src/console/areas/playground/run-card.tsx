@@ -4,10 +4,9 @@ import { ProgressBar } from "react-aria-components/ProgressBar";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/forms/button.tsx";
 import { Skeleton } from "../../ui/page/skeleton.tsx";
-import { Id } from "../../ui/text/id.tsx";
 import type { Reference } from "./image-call.ts";
 import type { PlaygroundRun } from "./image-run.ts";
-import { Billed, ResultFailure, ResultState } from "./result-parts.tsx";
+import { Billed, RequestId, ResultFailure, ResultState } from "./result-parts.tsx";
 import { ResultPicture } from "./result-picture.tsx";
 
 interface RunCardProps {
@@ -94,7 +93,7 @@ function RunFacts({ run }: { run: PlaygroundRun }) {
     <footer className="flex flex-wrap items-center gap-x-4 gap-y-1 text-muted">
       {state === "done" && <Billed requestId={requestId} />}
       {words.length > 0 && <span>{words.join(" · ")}</span>}
-      {requestId !== null && <Id value={requestId} />}
+      {requestId !== null && <RequestId id={requestId} />}
     </footer>
   );
 }

@@ -1,9 +1,8 @@
 import { useEffect, useRef, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { formatCount, formatDuration } from "../../ui/text/format.ts";
-import { Id } from "../../ui/text/id.tsx";
 import type { Turn } from "./conversation.ts";
-import { Billed, ResultFailure, ResultState } from "./result-parts.tsx";
+import { Billed, RequestId, ResultFailure, ResultState } from "./result-parts.tsx";
 import type { TalkReply, Talk } from "./talk.ts";
 
 /** A conversation with one model, its last reply as it comes. */
@@ -91,7 +90,7 @@ function ReplyFacts({ reply }: { reply: TalkReply }) {
         {isCharged && <Billed requestId={requestId} />}
         {firstTextMs !== null && <span>{t("firstText", { time: formatDuration(firstTextMs) })}</span>}
         {stop !== null && <code className="text-xs">{stop}</code>}
-        {requestId !== null && <Id value={requestId} />}
+        {requestId !== null && <RequestId id={requestId} />}
       </div>
     </footer>
   );

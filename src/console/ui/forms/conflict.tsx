@@ -1,4 +1,5 @@
 import { UsersRound } from "lucide-react";
+import { useEffect, useState } from "react";
 import { useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { queryClient, useOperationQuery } from "../../api/queries.ts";
@@ -29,10 +30,12 @@ export function Conflict({ subject: { kind, id, version } }: { subject: FormSubj
   const [newest] = since;
   const oldest = since.at(-1);
   const changes = newest && oldest ? wordsOf({ ...newest, before: oldest.before }) : [];
-  const reload = async () => {
-    await queryClient.invalidateQueries({ refetchType: "active" });
-    clearErrors("root");
-  };
+  const [known] = useState(version);
+  // The form must still be in conflict when it shows what was read, or it would lose what was written.
+  useEffect(() => {
+    if (version !== known) clearErrors("root");
+  }, [version, known, clearErrors]);
+  const reload = () => void queryClient.invalidateQueries({ refetchType: "active" });
   return (
     <div role="alert" className="flex flex-col gap-2 rounded-md bg-warn-soft px-3 py-2">
       <p className="flex items-center gap-2 font-medium text-warn">
@@ -54,7 +57,7 @@ export function Conflict({ subject: { kind, id, version } }: { subject: FormSubj
       )}
       <p className="text-muted">{t("conflict.about")}</p>
       <div>
-        <Button onPress={() => void reload()}>{t("conflict.reload")}</Button>
+        <Button onPress={reload}>{t("conflict.reload")}</Button>
       </div>
     </div>
   );
