@@ -1,11 +1,14 @@
 import tailwind from "bun-plugin-tailwind";
+import { readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { DIRECTORY, readManifest, versionOfSources, writeManifest, type PageManifest } from "./manifest.ts";
 
 /** Builds that are kept, because pages that are open go on loading files of theirs. */
 const MAX_KEPT = 3;
+/** The address of the files of the page. */
+const ASSETS = "/console/assets/";
 
 /**
  * Bundles the console's page into the build folder. It is run by `npm run build`, and by a gateway that finds no build
@@ -13,6 +16,7 @@ const MAX_KEPT = 3;
  */
 async function build(): Promise<void> {
   const version = await versionOfSources();
+  const fonts: Fonts = new Map();
   const result = await Bun.build({
     entrypoints: [join(import.meta.dir, "index.html")],
     target: "browser",
@@ -20,14 +24,14 @@ async function build(): Promise<void> {
     splitting: true,
     sourcemap: "none",
     metafile: true,
-    publicPath: "/console/assets/",
-    plugins: [tailwind],
+    publicPath: ASSETS,
+    plugins: [tailwind, keepsFonts(fonts)],
     naming: { chunk: "[name]-[hash].[ext]", entry: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
   });
   if (!result.success) throw new AggregateError(result.logs, "the console could not be bundled");
   const unfinished = join(DIRECTORY, `unfinished-${process.pid}`);
   await mkdir(unfinished, { recursive: true });
-  await writeManifest(unfinished, await writeFiles(result, unfinished));
+  await writeManifest(unfinished, await writeFiles(result, fonts, unfinished));
   await rm(join(DIRECTORY, version), { recursive: true, force: true });
   try {
     await rename(unfinished, join(DIRECTORY, version));
@@ -39,22 +43,46 @@ async function build(): Promise<void> {
   await removeOldBuilds();
 }
 
-async function writeFiles({ outputs, metafile }: Bun.BuildOutput, folder: string): Promise<PageManifest> {
+/** The fonts of the page, by what they are imported by. */
+type Fonts = Map<string, { name: string; bytes: Buffer }>;
+
+/** Keeps fonts as files of their own, which the bundler would write into the style sheet. */
+function keepsFonts(fonts: Fonts): Bun.BunPlugin {
+  return {
+    name: "fonts",
+    setup(build) {
+      build.onResolve({ filter: /\.woff2$/ }, ({ path, importer }) => {
+        const bytes = readFileSync(Bun.resolveSync(path, dirname(importer)));
+        const name = `${basename(path, ".woff2")}-${Bun.hash(bytes).toString(36)}.woff2`;
+        fonts.set(path, { name, bytes });
+        return { path: ASSETS + name, external: true };
+      });
+    },
+  };
+}
+
+async function writeFiles(
+  { outputs, metafile }: Bun.BuildOutput,
+  fonts: Fonts,
+  folder: string,
+): Promise<PageManifest> {
   const manifest: PageManifest = { page: "", files: {}, needs: {} };
-  for (const output of outputs) {
-    const name = basename(output.path);
-    const bytes = new Uint8Array(await output.arrayBuffer());
+  const write = async (name: string, type: string, bytes: Uint8Array) => {
     const compressed = gzipSync(bytes, { level: 9 });
     await writeFile(join(folder, name), bytes);
     await writeFile(join(folder, `${name}.gz`), compressed);
-    if (name.endsWith(".html")) manifest.page = name;
-    manifest.files[name] = {
-      type: output.type,
-      bytes: bytes.length,
-      compressed: compressed.length,
-      source: null,
-    };
+    manifest.files[name] = { type, bytes: bytes.length, compressed: compressed.length, source: null };
+  };
+  for (const output of outputs) {
+    const name = basename(output.path);
+    let bytes = new Uint8Array(await output.arrayBuffer());
+    if (name.endsWith(".html")) {
+      manifest.page = name;
+      bytes = withFonts(bytes, fonts);
+    }
+    await write(name, output.type, bytes);
   }
+  for (const { name, bytes } of fonts.values()) await write(name, "font/woff2", bytes);
   for (const [path, { entryPoint, imports }] of Object.entries(metafile?.outputs ?? {})) {
     const file = manifest.files[basename(path)];
     if (file) file.source = entryPoint?.replace(/^.*src\/console\//, "") ?? null;
@@ -63,6 +91,13 @@ async function writeFiles({ outputs, metafile }: Bun.BuildOutput, folder: string
       .map(({ path }) => basename(path));
   }
   return manifest;
+}
+
+/** The bundler writes the address of a font into the style sheet, but not into the page that loads it ahead. */
+function withFonts(page: Uint8Array, fonts: Fonts): Uint8Array<ArrayBuffer> {
+  let text = new TextDecoder().decode(page);
+  for (const [path, { name }] of fonts) text = text.replace(path, ASSETS + name);
+  return new TextEncoder().encode(text);
 }
 
 async function removeOldBuilds(): Promise<void> {

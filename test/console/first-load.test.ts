@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { readManifest, versionOfSources, type PageManifest } from "../../src/console/manifest.ts";
+import { join } from "node:path";
+import { DIRECTORY, readManifest, versionOfSources, type PageManifest } from "../../src/console/manifest.ts";
 
 const MAX_BYTES = 250 * 1000;
+const MAX_FONT_BYTES = 50 * 1000;
 const BUILD = new URL("../../src/console/build.ts", import.meta.url).pathname;
 
 test("the first page, one language and all that they need are at most 250 kB compressed", async () => {
@@ -20,6 +22,18 @@ test("the first page, one language and all that they need are at most 250 kB com
   console.info(`first load: ${Math.round(bytes / 1000)} kB compressed in ${names.size} files`);
   expect(bytes).toBeGreaterThan(100_000);
   expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
+});
+
+test("the page loads one font ahead, of at most 50 kB, and its style sheet uses the same file", async () => {
+  const { page, files } = await builtManifest();
+  const fonts = Object.keys(files).filter((name) => files[name]?.type === "font/woff2");
+  expect(fonts).toHaveLength(1);
+  const [font = ""] = fonts;
+  expect(files[font]?.bytes).toBeLessThanOrEqual(MAX_FONT_BYTES);
+  const folder = join(DIRECTORY, await versionOfSources());
+  const styles = Object.keys(files).filter((name) => name.endsWith(".css"));
+  for (const name of [page, ...styles])
+    expect(await Bun.file(join(folder, name)).text()).toContain(`/console/assets/${font}`);
 });
 
 async function builtManifest(): Promise<PageManifest> {

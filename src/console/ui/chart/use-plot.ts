@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import { formatClock, formatDay } from "../text/format.ts";
 import { seriesColour } from "./series-colours.ts";
 
-const FONT = "11px ui-sans-serif, system-ui, sans-serif";
+const FONT = '11px "Inter Variable", ui-sans-serif, system-ui, sans-serif';
 const MAX_BAR_PX = 48;
 const AXIS_WIDTH = 64;
 const DAY_SECONDS = 86_400;
