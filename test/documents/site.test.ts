@@ -63,6 +63,18 @@ describe.skipIf(chromium === null || !isSiteBuilt)("the site of the documents, a
     await shown.page.waitForSelector(`a[href*="/docs/${path}"]`);
   });
 
+  test("pages load from the gateway alone, and an unknown one is a 404 with a page", async () => {
+    for (const path of ["", "api", "build/pictures"]) {
+      const { headers } = await fetch(`${shown.gateway.url}/docs/${path}`);
+      expect(headers.get("content-security-policy"), path).toContain("default-src 'none'");
+    }
+    for (const path of ["page.ts", "nowhere", "..%2fpackage.json"]) {
+      const response = await fetch(`${shown.gateway.url}/docs/${path}`);
+      expect(response.status, path).toBe(404);
+      expect(await response.text(), path).toContain("<html");
+    }
+  });
+
   test("every page has its place and a Markdown twin that llms.txt names", async () => {
     const list = await (await fetch(`${shown.gateway.url}/docs/llms.txt`)).text();
     const paths = PAGES.filter(({ path }) => path.startsWith("docs/")).map(({ path }) => path.slice(5));

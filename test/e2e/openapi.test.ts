@@ -42,21 +42,12 @@ test("a form has the fields of its JSON", () => {
   for (const { body, form } of described) expect(fieldsOf(form)).toEqual(fieldsOf(body));
 });
 
-test("the document and its page are served, and the page loads nothing from elsewhere", async () => {
+test("the document is served with every route", async () => {
   await using gateway = await startTestGateway();
-  const read = (path: string) => fetch(`${gateway.url}${path}`);
-  const served = (await (await read("/openapi.json")).json()) as typeof DOCUMENT;
+  const served = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as typeof DOCUMENT;
   expect(served).toMatchObject({ openapi: "3.1.1" });
   const own = Object.keys(DOCUMENT.paths).filter((path) => !path.startsWith("/console/oidc/"));
   expect(Object.keys(served.paths).toSorted()).toEqual(own.toSorted());
-  const page = await read("/docs");
-  expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
-  const html = await page.text();
-  const loaded = [...html.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)].map(([, url]) => url);
-  expect(loaded).toEqual(["data:,", "/docs/style.css", "/docs/search.js"]);
-  for (const path of loaded.slice(1)) expect((await read(path!)).status).toBe(200);
-  expect(html).toContain(`curl -X POST &#x27;${gateway.url}/v1/images/generations&#x27;`);
-  expect((await read("/docs/page.ts")).status).toBe(404);
 });
 
 test("responses of the public interface are as the document says", async () => {
