@@ -171,7 +171,8 @@ function meaningOf({ schema, isRequired }: Setting, variable: string | undefined
 /** Marks addresses, references and names of settings as code, as texts for editors do not. */
 function marked(text: string): string {
   const parts = text.split(/(`[^`]*`)/);
-  const plain = /[a-z][\w+]*:\/\/[^\s,;]*[^\s,;.)]|\{[^}]*\}|<[^>]+>|(?<![\w/])\/[a-z]\w+|\b[A-Za-z]+_\w+\b/g;
+  const plain =
+    /\b[a-z]\w*:\/\/[^\s,;]*[^\s,;.)]|\{[^{}]*\}|<[^<>]+>|(?<![\w/])\/[a-z]\w+|\b[A-Za-z]+_\w+\b/g;
   return parts.map((part) => (part.startsWith("`") ? part : part.replace(plain, "`$&`"))).join("");
 }
 

@@ -178,4 +178,4 @@ async function sourcesOf(files: readonly CatalogueFile[]): Promise<string[]> {
 }
 
 /** A sentence of every file that is no news on this page. */
-const OVERRIDE = /\s*Everything here can be overridden in the\s+configuration file\./g;
+const OVERRIDE = /Everything here can be overridden in the\s+configuration file\./g;

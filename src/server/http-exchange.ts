@@ -196,7 +196,7 @@ const PROGRAMS: readonly (readonly [pattern: RegExp, program: string])[] = [
   [/^(?:Async)?Anthropic\w*\/Python/, "Anthropic Python"],
   [/^(?:Async)?Anthropic\w*\/JS/, "Anthropic JavaScript"],
   [/^(?:Async)?Anthropic\w*\/(?:Go|Java|Ruby)/, "Anthropic, other languages"],
-  [/google-genai-sdk\/.*gl-python/, "Google Gen AI Python"],
+  [/^google-genai-sdk\/\S* gl-python/, "Google Gen AI Python"],
   [/google-genai-sdk\//, "Google Gen AI JavaScript"],
   [/mistralai|mistral-client/, "Mistral"],
   [/^curl\//, "curl"],

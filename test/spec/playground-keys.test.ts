@@ -54,8 +54,8 @@ test("a session and a key's id stand for the key: its charge, with the member's 
     .trim()
     .split("\n");
   expect([headings, line]).toEqual([
-    expect.stringMatching(/,source,sequence$/),
-    expect.stringMatching(/,playground\/admin,\d+$/),
+    expect.stringMatching(/,source,sequence,client$/),
+    expect.stringMatching(/,playground\/admin,\d+,JavaScript$/),
   ]);
 });
 

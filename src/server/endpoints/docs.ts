@@ -111,7 +111,7 @@ async function sendNamed(folder: string, manifest: SiteManifest, exchange: HttpE
   const folderPage = parameter === "" || parameter.endsWith("/") ? `${parameter}index.html` : null;
   const found = folderPage === null ? names.find(isKnown) : isKnown(folderPage) ? folderPage : undefined;
   if (found !== undefined) return sendFile(folder, manifest, exchange, found);
-  const trimmed = parameter.replace(/\/+$/, "");
+  const trimmed = parameter.endsWith("/") ? parameter.slice(0, -1) : parameter;
   if (trimmed !== parameter && isKnown(`${trimmed}.html`)) return redirect(exchange, trimmed);
   if (trimmed === parameter && isKnown(`${parameter}/index.html`)) return redirect(exchange, `${parameter}/`);
   return sendFile(folder, manifest, exchange, "404.html", 404);

@@ -49,15 +49,19 @@ const LIMITS = [
   "runningJobs",
 ] as const;
 
-/** Says nothing to a reader: ids, and what each row has. */
+/** Names of fields that say nothing to a reader: ids, and what each row has. */
 const HIDDEN =
-  /(^|\.)(id|.*Ids?|version|createdAt|readAt|periodStart|periodEnd|prefix|hash|unit|spent|held|source|isBuiltIn)$/;
+  /^(?:id|version|createdAt|readAt|periodStart|periodEnd|prefix|hash|unit|spent|held|source|isBuiltIn)$|Ids?$/;
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf(".") + 1);
+}
 
 /** Returns what an entry of the audit has changed, field by field, such as `input $2.50 → $25.00`. */
 export function useChangeWords(): (change: Change) => string[] {
   const { t } = useTranslation(["settings", "shell"]);
   const fieldOf = (path: string): string => {
-    const name = path.split(".").at(-1) ?? path;
+    const name = lastName(path);
     const limit = LIMITS.find((each) => path === `limits.${each}`);
     if (limit) return t(`shell:limit.${limit}`);
     if (path.startsWith("price.perImage.")) return path.split(".").slice(2).join(" ");
@@ -77,7 +81,7 @@ export function useChangeWords(): (change: Change) => string[] {
       const { path } = found;
       const isNothing = [found.before, found.after].every((value) => value === undefined || EMPTY.has(value));
       const isName = found.before === undefined && found.after === subjectName;
-      if (isNothing || isName || HIDDEN.test(path)) return [];
+      if (isNothing || isName || HIDDEN.test(lastName(path))) return [];
       const field = fieldOf(path);
       const values = [found.before, found.after].map((value) => valueOf(path, value));
       // Lists of things with fields of their own are read in the entry itself.
