@@ -139,6 +139,11 @@ describe("a draft that is not saved", () => {
       "draft.targets[0]",
       expect.any(String),
     ]);
+    // What is said of an unknown channel or model would name those of others.
+    const guessed = { ...draft, targets: [{ channel: "nope", upstreamModel: "x", weight: 1 }] };
+    const [status, field, message] = await refusal(explainRoute(limited, { ...question, draft: guessed }));
+    expect([status, field]).toEqual([403, "draft.targets[0]"]);
+    expect(message).not.toContain("openai");
   });
 });
 

@@ -33,6 +33,9 @@ function requireTargets(
   organization: OrganizationRecord,
   { model, targets, field }: { model: string; targets: RouteRecord["targets"]; field: string },
 ): void {
+  // First, since what is said of other targets names channels that only members of all organizations may list.
+  if (!decidesForAll(context))
+    requireKnownTargets(context.catalogue, organization, { model, targets, field });
   const seen = new Set<string>();
   for (const [index, target] of targets.entries()) {
     const own = `${field}[${index}]`;
@@ -41,8 +44,6 @@ function requireTargets(
     if (seen.has(name)) throw new AdminError(400, own, `"${name}" is named twice`);
     seen.add(name);
   }
-  if (!decidesForAll(context))
-    requireKnownTargets(context.catalogue, organization, { model, targets, field });
 }
 
 /**

@@ -9,21 +9,31 @@ interface KeptTurn {
 
 type Fields = Record<string, unknown>;
 
-/** Reads the turns of a text request of any protocol; null for any other text. */
-export function turnsOf(prompt: string): KeptTurn[] | null {
+/** Fields of the turns and of the instructions, by the route of a request: a caller may add those of other protocols. */
+const FIELDS_OF_ROUTES: Readonly<Record<string, { turns: string; instructions?: string }>> = {
+  chat: { turns: "messages" },
+  completions: { turns: "messages" },
+  messages: { turns: "messages", instructions: "system" },
+  responses: { turns: "input", instructions: "instructions" },
+  native: { turns: "contents", instructions: "systemInstruction" },
+  "native.text": { turns: "contents", instructions: "systemInstruction" },
+};
+
+/** Reads the turns of a text request by the protocol of its route; null for any other text. */
+export function turnsOf(prompt: string, route: string | null): KeptTurn[] | null {
   const body = fieldsOf(parsed(prompt));
-  if (!body) return null;
-  const system = textOf(
-    body["system"] ?? body["instructions"] ?? fieldsOf(body["systemInstruction"])?.["parts"],
-  );
-  const listed = [body["messages"], body["contents"], body["input"]].find(Array.isArray);
-  const texts = typeof body["input"] === "string" ? [{ role: "user", content: body["input"] }] : listed;
-  if (!texts) return null;
-  const turns = texts.flatMap((turn: unknown) => {
-    const { role, content, parts, type } = fieldsOf(turn) ?? {};
+  const fields = FIELDS_OF_ROUTES[route ?? ""];
+  if (!body || !fields) return null;
+  const instructions = fields.instructions && body[fields.instructions];
+  const system = textOf(fieldsOf(instructions)?.["parts"] ?? instructions);
+  const content = body[fields.turns];
+  const texts = typeof content === "string" ? [{ role: "user", content }] : content;
+  if (!Array.isArray(texts)) return null;
+  const turns = texts.map((turn: unknown) => {
+    const { role, content: own, parts, type } = fieldsOf(turn) ?? {};
     return {
-      role: String(role ?? type ?? "user"),
-      text: textOf(content ?? parts) || JSON.stringify(turn, null, 2),
+      role: [role, type].find((name) => typeof name === "string") ?? "user",
+      text: textOf(own ?? parts) || JSON.stringify(turn, null, 2),
     };
   });
   return system === "" ? turns : [{ role: "system", text: system }, ...turns];
@@ -33,8 +43,8 @@ export function turnsOf(prompt: string): KeptTurn[] | null {
  * Returns a kept prompt in the form of the playground: a conversation, or the prompt of pictures; null for a prompt
  * that was cut.
  */
-export function promptToTry(prompt: string): OpenedPrompt | null {
-  const turns = turnsOf(prompt);
+export function promptToTry(prompt: string, route: string | null): OpenedPrompt | null {
+  const turns = turnsOf(prompt, route);
   if (turns === null)
     return prompt.startsWith("{") ? null : { ...EMPTY_TEXT_FORM, turns: [], message: prompt };
   const body = fieldsOf(parsed(prompt)) ?? {};
