@@ -20,9 +20,14 @@ export function addExplainCommand(routes: Command, cli: CommandContext): void {
     const routeFrom =
       explanation.source === "organization" ? "database" : await configuredIn(cli, input.model);
     cli.print(json, { ...toView(explanation), routeFrom }, toRows(explanation));
-    if (!json) cli.printLine(summary(explanation, routeFrom));
+    if (json) return;
+    cli.printLine(summary(explanation, routeFrom));
+    if (!cli.isRemote()) cli.printLine(HEALTH_UNKNOWN);
   });
 }
+
+const HEALTH_UNKNOWN =
+  "Targets that are out of service now are not considered: ask the running gateway with --url and --token.";
 
 type Explanation = CommandOutput<"routes.explain">;
 

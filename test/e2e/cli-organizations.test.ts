@@ -145,6 +145,8 @@ test("an explained route has its origin, and an unknown model is an error", asyn
   expect((await cli.run("routes explain --model sandbox-chat")).stdout).toContain(
     "\nRoute: stored for the organization default, ordered.\n",
   );
+  // Only a running gateway knows which targets are out of service.
+  expect((await cli.run("routes explain --model sandbox-chat")).stdout).toContain("--url and --token");
   expect((await cli.run("routes explain --model sandbox-chat --json")).json()).toMatchObject({
     source: "organization",
     routeFrom: "database",
