@@ -4,7 +4,7 @@ import type { AuditRecord } from "./schema.ts";
 
 /**
  * Returns the names of the subjects of rows of the audit, by revision: a row's own name, a price's model, an endpoint's
- * address, and for a budget the name of the key or organization that it bounds. Rows whose subject has no name are left
+ * host, and for a budget the name of the key or organization that it bounds. Rows whose subject has no name are left
  * out. Reads each key, organization and member once.
  */
 export async function subjectNames(
@@ -40,7 +40,9 @@ function ownName({ kind, before, after }: AuditRecord): string | null {
   const fields = { ...fieldsOf(before), ...fieldsOf(after) };
   const field = kind === "price" ? "model" : kind === "webhook" ? "url" : "name";
   const name = fields[field];
-  return typeof name === "string" && name !== "" ? name : null;
+  if (typeof name !== "string" || name === "") return null;
+  // The path of an address may be a secret, as those of chat services are.
+  return kind === "webhook" ? (URL.parse(name)?.host ?? null) : name;
 }
 
 function referenceOf({ kind, subject, before, after }: AuditRecord): Reference | null {
