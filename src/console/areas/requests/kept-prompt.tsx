@@ -25,7 +25,7 @@ export function KeptPrompt({ request, organizationId }: { request: Request; orga
         {error && <Problem>{error.message}</Problem>}
         {data ? (
           <>
-            <Conversation prompt={data.prompt} reply={data.reply} route={request.route} />
+            <Conversation prompt={data.prompt} reply={data.reply} />
             <p className="text-muted">
               {t("prompt.until")} <Time at={data.expiresAt} isAbsolute />
             </p>
@@ -44,12 +44,12 @@ export function KeptPrompt({ request, organizationId }: { request: Request; orga
 /** Leads to the playground with the form filled in; nothing is sent yet. */
 function TryAgain({ prompt, request: { model, keyId, route } }: { prompt: string; request: Request }) {
   const { t } = useTranslation("requests");
-  const opened = promptToTry(prompt, route);
+  const opened = promptToTry(prompt);
   if (opened === null || model === null) return null;
   const text = route === "messages" ? "/playground/messages" : "/playground/chat";
   return (
     <ButtonLink
-      to={turnsOf(prompt, route) === null ? "/playground" : text}
+      to={turnsOf(prompt) === null ? "/playground" : text}
       search={{ model, ...(keyId !== null && { key: keyId }) }}
       state={{ opened }}
     >
@@ -62,9 +62,9 @@ function TryAgain({ prompt, request: { model, keyId, route } }: { prompt: string
  * The turns of a conversation with its reply, one below the other. A prompt that was cut or is no conversation is shown
  * as text.
  */
-function Conversation({ prompt, reply, route }: { prompt: string; reply: string; route: string | null }) {
+function Conversation({ prompt, reply }: { prompt: string; reply: string }) {
   const { t } = useTranslation("requests");
-  const turns = turnsOf(prompt, route) ?? [{ role: "user", text: prompt }];
+  const turns = turnsOf(prompt) ?? [{ role: "user", text: prompt }];
   const answered = reply === "" ? [] : [{ role: "assistant", text: replyText(reply) ?? reply }];
   return (
     <ol

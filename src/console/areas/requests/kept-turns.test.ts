@@ -3,7 +3,6 @@ import { promptToTry, replyText, turnsOf } from "./kept-turns.ts";
 
 test.each([
   [
-    "chat",
     {
       messages: [
         { role: "system", content: "Be brief" },
@@ -11,34 +10,21 @@ test.each([
       ],
     },
   ],
+  [{ system: "Be brief", messages: [{ role: "user", content: [{ text: "Hi" }, { type: "image_url" }] }] }],
   [
-    "messages",
-    { system: "Be brief", messages: [{ role: "user", content: [{ text: "Hi" }, { type: "image_url" }] }] },
-  ],
-  [
-    "responses",
     {
       instructions: "Be brief",
       input: [{ role: "user", content: [{ type: "input_text", text: "Hi" }, { type: "image_url" }] }],
     },
   ],
   [
-    "native.text",
     {
       systemInstruction: { parts: [{ text: "Be brief" }] },
       contents: [{ role: "user", parts: [{ text: "Hi" }, { type: "image_url" }] }],
     },
   ],
-])("a kept request of any protocol is read as turns, whatever other fields it has", (route, body) => {
-  const decoys = {
-    input: "a",
-    contents: "b",
-    messages: "c",
-    instructions: "d",
-    system: "e",
-    systemInstruction: "f",
-  };
-  expect(turnsOf(JSON.stringify({ ...decoys, ...body }), route)).toEqual([
+])("a kept request of any protocol is read as turns", (body) => {
+  expect(turnsOf(JSON.stringify(body))).toEqual([
     { role: "system", text: "Be brief" },
     { role: "user", text: "Hi\n[image_url]" },
   ]);
@@ -55,7 +41,6 @@ test.each([
 
 test.each([
   [
-    "chat",
     {
       max_completion_tokens: 64,
       temperature: 0.2,
@@ -68,7 +53,6 @@ test.each([
     },
   ],
   [
-    "native",
     {
       generationConfig: { maxOutputTokens: 64, temperature: 0.2 },
       systemInstruction: { parts: [{ text: "Be brief" }] },
@@ -79,8 +63,8 @@ test.each([
       ],
     },
   ],
-])("a kept request of any protocol can be tried again, its last message still to be sent", (route, body) => {
-  expect(promptToTry(JSON.stringify(body), route)).toEqual({
+])("a kept request of any protocol can be tried again, its last message still to be sent", (body) => {
+  expect(promptToTry(JSON.stringify(body))).toEqual({
     system: "Be brief",
     maxTokens: 64,
     temperature: 0.2,
@@ -93,18 +77,24 @@ test.each([
 });
 
 test("the prompt of pictures can be tried again, a request that was cut cannot", () => {
-  expect(promptToTry("a red fox", "images.generations")).toMatchObject({ message: "a red fox", turns: [] });
-  expect(promptToTry('{"messages":[{"role":"us', "chat")).toBeNull();
+  expect(promptToTry("a red fox")).toMatchObject({ message: "a red fox", turns: [] });
+  expect(promptToTry('{"messages":[{"role":"us')).toBeNull();
 });
 
 test("what is no conversation, or was cut, is none", () => {
   for (const text of ["a red fox", '{"messages":[{"role":"us', "[]", "null", "{}"]) {
-    expect(turnsOf(text, "chat")).toBeNull();
+    expect(turnsOf(text)).toBeNull();
     expect(replyText(text)).toBeNull();
   }
 });
 
+test("a request with the turns of two protocols is shown as it was sent, since no model reads both", () => {
+  const body = { messages: [{ role: "user", content: "secret" }], input: "decoy" };
+  expect(turnsOf(JSON.stringify(body))).toBeNull();
+  expect(promptToTry(JSON.stringify(body))).toBeNull();
+});
+
 test("names that are no text do not keep a conversation from being shown", () => {
   const body = { contents: [{ role: { toString: 1 }, type: 7, parts: [{ text: "Hi" }] }] };
-  expect(turnsOf(JSON.stringify(body), "native")).toEqual([{ role: "user", text: "Hi" }]);
+  expect(turnsOf(JSON.stringify(body))).toEqual([{ role: "user", text: "Hi" }]);
 });

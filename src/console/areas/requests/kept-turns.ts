@@ -9,24 +9,25 @@ interface KeptTurn {
 
 type Fields = Record<string, unknown>;
 
-/** Fields of the turns and of the instructions, by the route of a request: a caller may add those of other protocols. */
-const FIELDS_OF_ROUTES: Readonly<Record<string, { turns: string; instructions?: string }>> = {
-  chat: { turns: "messages" },
-  completions: { turns: "messages" },
-  messages: { turns: "messages", instructions: "system" },
-  responses: { turns: "input", instructions: "instructions" },
-  native: { turns: "contents", instructions: "systemInstruction" },
-  "native.text": { turns: "contents", instructions: "systemInstruction" },
+/** The field of the turns in each protocol, with that of the instructions. */
+const INSTRUCTIONS: Readonly<Record<string, string>> = {
+  messages: "system",
+  contents: "systemInstruction",
+  input: "instructions",
 };
 
-/** Reads the turns of a text request by the protocol of its route; null for any other text. */
-export function turnsOf(prompt: string, route: string | null): KeptTurn[] | null {
+/**
+ * Reads the turns of a text request of any protocol; null for any other text, and for a request that has the turns of
+ * several protocols, since a caller may add what no model reads.
+ */
+export function turnsOf(prompt: string): KeptTurn[] | null {
   const body = fieldsOf(parsed(prompt));
-  const fields = FIELDS_OF_ROUTES[route ?? ""];
-  if (!body || !fields) return null;
-  const instructions = fields.instructions && body[fields.instructions];
+  if (!body) return null;
+  const [field, ...others] = Object.keys(INSTRUCTIONS).filter((name) => Object.hasOwn(body, name));
+  if (field === undefined || others.length > 0) return null;
+  const instructions = body[INSTRUCTIONS[field] ?? ""];
   const system = textOf(fieldsOf(instructions)?.["parts"] ?? instructions);
-  const content = body[fields.turns];
+  const content = body[field];
   const texts = typeof content === "string" ? [{ role: "user", content }] : content;
   if (!Array.isArray(texts)) return null;
   const turns = texts.map((turn: unknown) => {
@@ -43,8 +44,8 @@ export function turnsOf(prompt: string, route: string | null): KeptTurn[] | null
  * Returns a kept prompt in the form of the playground: a conversation, or the prompt of pictures; null for a prompt
  * that was cut.
  */
-export function promptToTry(prompt: string, route: string | null): OpenedPrompt | null {
-  const turns = turnsOf(prompt, route);
+export function promptToTry(prompt: string): OpenedPrompt | null {
+  const turns = turnsOf(prompt);
   if (turns === null)
     return prompt.startsWith("{") ? null : { ...EMPTY_TEXT_FORM, turns: [], message: prompt };
   const body = fieldsOf(parsed(prompt)) ?? {};
