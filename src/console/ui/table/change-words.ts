@@ -1,3 +1,4 @@
+import { LIMITS } from "../forms/limits-field.tsx";
 import { useTranslation } from "react-i18next";
 import { formatMoney, formatTime } from "../text/format.ts";
 import { differences, isAmount } from "./difference-table.tsx";
@@ -39,14 +40,6 @@ const FIELDS = [
   "strategy",
   "targets",
   "url",
-] as const;
-const LIMITS = [
-  "requestsPerMinute",
-  "tokensPerMinute",
-  "imagesPerMinute",
-  "concurrentImages",
-  "queuedJobs",
-  "runningJobs",
 ] as const;
 
 /** Names of fields that say nothing to a reader: ids, and what each row has. */
