@@ -67,6 +67,20 @@ test("a target that another process takes out of service is told", async () => {
   following.stop();
 }, 30_000);
 
+test("a member of some organizations is told that channels changed, without their names", async () => {
+  const password = "twelve or more characters";
+  await admin.act("POST", "/organizations", { id: "acme", name: "Acme" });
+  await admin.act("POST", "/members", { name: "some", role: "owner", organizations: ["acme"], password });
+  const following = await follow((await signIn(gateway, { name: "some", password })).cookie);
+  await until("the beginning", () => following.text.includes(": following") || undefined);
+  await Bun.sleep(300);
+  using database = new Database(join(gateway.dataDirectory, "gateway.sqlite"));
+  database.run("PRAGMA busy_timeout = 5000");
+  database.run("DELETE FROM ejected_targets WHERE process_id = 'another'");
+  await until("the change", () => told(following.text, "channels", "{}"));
+  following.stop();
+}, 30_000);
+
 test("they need a session, are bounded for each member, and end with the session", async () => {
   expect((await follow("")).status).toBe(401);
   const another = await signIn(gateway);

@@ -18,6 +18,20 @@ const nameOf = ({ name }: { name: string }) => name.replace("admin.", "");
 const PASSWORD = "twelve or more characters";
 /** Stands in everything of the organization `acme` that has a name. */
 const MARK = "acme";
+/** A vendor that only this organization may call. */
+const YAML = `
+channels:
+  acme-vendor:
+    provider: openai
+    base_url: http://127.0.0.1:9
+    credential: none
+models:
+  vendor-chat:
+    type: chat
+    max_output_tokens: 1000
+    price: { per_million: { input: "1", output: "1" } }
+    route: { targets: [{ channel: acme-vendor, upstream_model: chat }] }
+`;
 
 let gateway: TestGateway;
 let owner: Administrator;
@@ -26,10 +40,10 @@ let foreign: Foreign;
 const members = new Map<Role, Administrator>();
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ env: { REQUEST_LOG: "all" } });
+  gateway = await startTestGateway({ yaml: YAML, env: { REQUEST_LOG: "all", SANDBOX: "on" } });
   owner = await signIn(gateway);
   await owner.act("POST", "/organizations", { id: "acme", name: "Acme" });
-  await owner.act("POST", "/organizations", { id: "spies", name: "Spies" });
+  await owner.act("POST", "/organizations", { id: "spies", name: "Spies", models: ["sandbox-*"] });
   for (const role of ROLES) members.set(role, await newMember(`each-${role}`, role, "*"));
   spy = await newMember("spy", "owner", ["spies"]);
   foreign = await makeForeign();

@@ -43,6 +43,9 @@ const nothing = (inputs: (foreign: Foreign) => object[]): Reaching => ({ gets: "
 const row = (role: Role, foreign: Reaching): Row => ({ role, foreign });
 
 const PRICE = { model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
+/** The organization of whoever asks, and a model that only `acme` may call, whose channel has its name. */
+const OF_SPIES = { organizationId: "spies" };
+const DENIED = { model: "vendor-chat" };
 const TARGETS = [{ channel: "sandbox", upstreamModel: "sandbox-chat", weight: 1 }];
 const CORRECTION = { ...PRICE, from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z", reason: "tried" };
 /** A rule that finds something at once where a budget has nothing left. */
@@ -222,7 +225,7 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   ),
   "routes.list": row(
     "viewer",
-    hidden(({ organizationId }) => [{ organizationId }]),
+    nothing(({ organizationId }) => [{ organizationId }, OF_SPIES, { ...OF_SPIES, ...DENIED }]),
   ),
   "routes.set": row(
     "admin",
@@ -236,7 +239,10 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
   ),
   "routes.explain": row(
     "viewer",
-    hidden(({ organizationId }) => [{ organizationId, model: PRICE.model }]),
+    nothing(({ organizationId }) => [
+      { organizationId, model: PRICE.model },
+      { ...OF_SPIES, ...DENIED },
+    ]),
   ),
   "ledger.list": row(
     "viewer",

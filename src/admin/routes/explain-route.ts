@@ -11,11 +11,12 @@ import type { Directory } from "../../gateway/snapshot.ts";
 import { AdminError } from "../admin-error.ts";
 import { type AdminContext, requireModel as requireConfigured } from "../context.ts";
 import type { Ejection } from "../../gateway/routing/health.ts";
-import { modelSet } from "../organizations/enabled-models.ts";
+import { mayCallModel, modelSet } from "../organizations/enabled-models.ts";
 import { explainTargets, verdictOn, type ExplainedTarget } from "./explained-target.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { priceIndex } from "../prices/price-index.ts";
 import { resolveDraft, resolveRoute, type routeDraftSchema } from "./routes.ts";
+import { decidesForAll } from "../sign-in/signed-in.ts";
 import type { KeyRecord } from "../keys/schema.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
 
@@ -88,7 +89,8 @@ export async function explainRoute(
   });
   const refusal = refusalOf(access) ?? (price ? null : noPrice()) ?? refusalOf(route);
   const ejections = (question.health ?? []).filter((each) => [null, record.id].includes(each.organization));
-  const targets = "value" in route ? explainTargets(route.value, ejections) : [];
+  const isShown = decidesForAll(context) || mayCallModel(record, model);
+  const targets = "value" in route && isShown ? explainTargets(route.value, ejections) : [];
   return {
     organization: record.id,
     key: key?.id ?? null,

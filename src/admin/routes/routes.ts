@@ -4,6 +4,7 @@ import { didYouMean } from "../../lib/suggest.ts";
 import { AdminError } from "../admin-error.ts";
 import { requireModel, type AdminContext, type Catalogue } from "../context.ts";
 import { requireVersion, targetReasoningSchema, versionSchema } from "../input.ts";
+import { mayCallModel } from "../organizations/enabled-models.ts";
 import { changeOrganization, getOrganization } from "../organizations/organizations.ts";
 import { decidesForAll } from "../sign-in/signed-in.ts";
 import type { OrganizationRecord, RouteRecord } from "../organizations/schema.ts";
@@ -114,7 +115,10 @@ interface EffectiveRoute extends RouteRecord {
   version: number;
 }
 
-/** Effective routes of an organization, of one model or of all. */
+/**
+ * Effective routes of an organization, of one model or of all. A member of some organizations sees only those of models
+ * that it may call.
+ */
 export async function listRoutes(
   context: AdminContext,
   organizationId: string,
@@ -123,7 +127,8 @@ export async function listRoutes(
   const organization = await getOrganization(context, organizationId);
   if (model !== undefined) requireModel(context.catalogue, model, "model");
   const ids = model === undefined ? [...context.catalogue.models.declared.keys()] : [model];
-  return ids.map((id) => effectiveRoute(context.catalogue, organization, id));
+  const shown = decidesForAll(context) ? ids : ids.filter((id) => mayCallModel(organization, id));
+  return shown.map((id) => effectiveRoute(context.catalogue, organization, id));
 }
 
 function effectiveRoute(

@@ -2,9 +2,9 @@ import { targetName, type Route } from "../../domain/channel.ts";
 import { EJECTION_REASONS, type StatusCause } from "../../domain/status.ts";
 import { isPattern } from "../../lib/pattern-map.ts";
 import type { AdminContext } from "../context.ts";
-import { isEnabled } from "../organizations/enabled-models.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
-import { resolveRoute } from "../routes/routes.ts";
+import { mayCallModel } from "../organizations/enabled-models.ts";
+import { followedRoutes, ownRoutes } from "../routes/followed-routes.ts";
 
 /** A target that some process holds out of service, for one organization or for all (null). */
 export interface EjectedTarget {
@@ -63,7 +63,9 @@ export function ejectionCauses(
   const own = new Map(organizations.map((each) => [each.id, ownRoutes(each, catalogue)]));
   const dead = deadModels(defaults, everyone);
   const found = dead
-    .filter(([id]) => isOfAll || organizations.some((each) => allows(each, id) && !own.get(each.id)?.has(id)))
+    .filter(
+      ([id]) => isOfAll || organizations.some((each) => mayCallModel(each, id) && !own.get(each.id)?.has(id)),
+    )
     .map(([id, route]) => modelCause(id, null, since(route, everyone)));
   for (const organization of organizations) {
     const { id } = organization;
@@ -74,7 +76,7 @@ export function ejectionCauses(
     const theirs = isOut ? new Map([...defaults, ...routes]) : routes;
     const known = new Set(dead.filter(([model]) => !routes.has(model)).map(([model]) => model));
     for (const [model, route] of deadModels(theirs, out))
-      if (allows(organization, model) && !known.has(model))
+      if (mayCallModel(organization, model) && !known.has(model))
         found.push(modelCause(model, id, since(route, out)));
   }
   const isUsed = ({ target, organizationId }: EjectedTarget): boolean =>
@@ -82,28 +84,9 @@ export function ejectionCauses(
     organizations.some(
       (each) =>
         (organizationId === null || organizationId === each.id) &&
-        [...new Map([...declared, ...(own.get(each.id) ?? [])])].some(
-          ([model, route]) => allows(each, model) && mayCall(route, target),
-        ),
+        [...followedRoutes(each, catalogue).values()].some((route) => mayCall(route, target)),
     );
   return [...found, ...ejections.filter(isUsed).map(targetCause)];
-}
-
-/** True for a model that the organization may call, and for a pattern with such models. */
-function allows({ models }: OrganizationRecord, model: string): boolean {
-  return isPattern(model) || isEnabled(models, model);
-}
-
-function ownRoutes(
-  { routes }: OrganizationRecord,
-  { channels }: AdminContext["catalogue"],
-): Map<string, Route> {
-  return new Map(
-    Object.entries(routes).flatMap(([model, record]) => {
-      const route = resolveRoute(record, channels);
-      return typeof route === "string" ? [] : [[model, route] as const];
-    }),
-  );
 }
 
 function deadModels(routes: ReadonlyMap<string, Route>, out: readonly EjectedTarget[]): [string, Route][] {

@@ -6,6 +6,7 @@ import type { Undelivered } from "../alerts/store-port.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext, Degradation } from "../context.ts";
+import { callableChannels } from "../routes/followed-routes.ts";
 import { accessOf } from "../sign-in/signed-in.ts";
 import { type ChannelHealth, channelHealths } from "./channel-health.ts";
 import { ejectionCauses, readEjections } from "./ejected-targets.ts";
@@ -93,7 +94,10 @@ async function readCauses(context: AdminContext, { organizations: ids, isOfAll }
   ];
   const targets = new Set(out.flatMap(({ kind, subject }) => (kind === "ejection" ? [subject] : [])));
   const held = ejections.filter(({ target }) => targets.has(target));
-  const channels = await channelHealths(context, { traffic, ejections: held, slow, organizations: ids });
+  const health = await channelHealths(context, { traffic, ejections: held, slow, organizations: ids });
+  // Organizations are not told of vendors that they cannot call.
+  const callable = isOfAll ? null : callableChannels(organizations, context.catalogue);
+  const channels = new Map([...health].filter(([id]) => callable?.has(id) ?? true));
   return { causes, channels, hasCalls: traffic.calls.length > 0 || traffic.requests.length > 0 };
 }
 

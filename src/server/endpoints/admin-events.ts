@@ -60,8 +60,9 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
       const send = (text: string): void => client.enqueue(encoder.encode(text));
       const unfollow = events.follow((event) => {
         // A client that does not read misses the events beyond its buffer; it reloads everything when it reconnects.
-        if ((client.desiredSize ?? 0) > -MAX_WAITING && isFor(signedIn, event))
-          send(`event: ${event.kind}\ndata: ${JSON.stringify(event.data)}\n\n`);
+        const data = dataFor(signedIn, event);
+        if ((client.desiredSize ?? 0) > -MAX_WAITING && data !== null)
+          send(`event: ${event.kind}\ndata: ${JSON.stringify(data)}\n\n`);
       });
       let checks = 0;
       const check = (): void => {
@@ -95,9 +96,11 @@ function streamOf(admin: Administration, following: Following): ReadableStream<U
 
 const MAX_WAITING = 64;
 
-function isFor({ access }: SignedIn, { organizationId }: LiveEvent): boolean {
-  if (access.organizations === "*" || organizationId === null) return true;
-  return access.organizations.includes(organizationId);
+/** Returns the data of an event for a member; null where it is not his. Members of some organizations get no channel names. */
+function dataFor({ access }: SignedIn, { organizationId, data }: LiveEvent): object | null {
+  if (access.organizations === "*") return data;
+  if (organizationId === null) return {};
+  return access.organizations.includes(organizationId) ? data : null;
 }
 
 /** True while the session exists. The check does not prolong it. */
