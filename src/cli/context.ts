@@ -22,9 +22,9 @@ import {
   type ListCommandName,
   type CommandOutput,
 } from "./administration.ts";
+import { openPrinter, type CommandPrinter, type TextOutput } from "./printer.ts";
 import type { RemoteGateway } from "./remote.ts";
 import { readSecret } from "./secret-source.ts";
-import { formatTable, printable, type TableRow } from "./table.ts";
 
 export type { CommandInput, CommandOutput } from "./administration.ts";
 
@@ -73,12 +73,8 @@ export interface DemoFilled {
   password: string | null;
 }
 
-interface TextOutput {
-  write(text: string, onWritten?: (error?: Error | null) => void): unknown;
-}
-
 /** Context of a command's action. */
-export interface CommandContext {
+export interface CommandContext extends CommandPrinter {
   context: CliContext;
   loadSettings: LoadConfiguration;
   /** Runs operations on the local store, or at the gateway that `--url` names. */
@@ -93,14 +89,6 @@ export interface CommandContext {
   isRemote(): boolean;
   /** Throws where `--url` names a gateway, for what only this machine can do. */
   requireLocal(): void;
-  /** Writes text as it is and waits until the reader has taken it, so that long output needs little memory. */
-  write(text: string): Promise<void>;
-  /** A line for people. */
-  printLine(line: string): void;
-  /** Writes warnings to the error output, one a line. */
-  warn(warnings: LoadedSettings["warnings"]): void;
-  /** The rows for people, or the value as JSON. */
-  print(isJson: boolean | undefined, value: unknown, rows: readonly TableRow[]): void;
 }
 
 export function openCommandContext(context: CliContext, program: Command): CommandContext {
@@ -149,18 +137,7 @@ export function openCommandContext(context: CliContext, program: Command): Comma
       if (program.opts<{ url?: string }>().url === undefined) return;
       throw new Error(ONLY_LOCAL);
     },
-    write: (text) =>
-      new Promise((resolve, reject) => {
-        context.stdout.write(text, (error) => (error ? reject(error) : resolve()));
-      }),
-    printLine: (line) => void context.stdout.write(`${line}\n`),
-    warn(warnings) {
-      for (const { path, message } of warnings)
-        context.stderr.write(`${printable(`warning: ${path} ${message}`)}\n`);
-    },
-    print(isJson, value, rows) {
-      context.stdout.write(isJson ? `${JSON.stringify(value, null, 2)}\n` : formatTable(rows));
-    },
+    ...openPrinter(context),
   };
 }
 

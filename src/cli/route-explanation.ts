@@ -52,7 +52,9 @@ function toRows({ targets, strategy }: Explanation) {
     provider,
     weight: strategy === "weighted" ? String(weight) : "",
     share: `${Math.round(share * 100)} %`,
-    state: ejection ? `ejected (${ejection.reason}) for ${Math.ceil(ejection.durationMs / 1000)} s` : "asked",
+    state: ejection
+      ? `ejected (${ejection.reason}) for ${Math.ceil(ejection.durationMs / 1000)} s`
+      : "in service",
   }));
 }
 

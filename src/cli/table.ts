@@ -1,27 +1,76 @@
 /** One line of a table: cells by column heading. */
 export type TableRow = Readonly<Record<string, string>>;
 
-/** Rows as aligned columns under their headings, for people. */
-export function formatTable(rows: readonly TableRow[]): string {
+/**
+ * Rows as aligned columns under their headings, for people. Numbers and amounts are aligned to the right. With
+ * `isColored`, which only a terminal should get, states have the color of their meaning.
+ */
+export function formatTable(rows: readonly TableRow[], { isColored = false } = {}): string {
   const [first] = rows;
   if (!first) return "(none)\n";
   const headings = Object.keys(first);
-  const lines = [
-    headings.map((heading) => heading.toUpperCase()),
-    ...rows.map((row) => headings.map((heading) => printable(row[heading] ?? ""))),
-  ];
-  const widths = headings.map((_, column) =>
-    Math.max(...lines.map((cells) => Bun.stringWidth(cells[column] ?? ""))),
-  );
-  return lines.map((cells) => `${padCells(cells, widths).trimEnd()}\n`).join("");
+  const lines = rows.map((row) => headings.map((heading) => printable(row[heading] ?? "")));
+  const columns = headings.map((heading, index): Column => {
+    const cells = lines.map((line) => line[index] ?? "");
+    const width = Math.max(...[heading, ...cells].map((cell) => Bun.stringWidth(cell)));
+    return { width, isNumeric: areNumbers(cells), hasStates: isColored && STATE_HEADINGS.has(heading) };
+  });
+  return [headings.map((heading) => heading.toUpperCase()), ...lines]
+    .map((cells) => `${formatLine(cells, columns)}\n`)
+    .join("");
 }
 
-function padCells(cells: readonly string[], widths: readonly number[]): string {
-  const padded = cells.map((cell, column) => {
-    const missing = (widths[column] ?? 0) - Bun.stringWidth(cell);
-    return cell + " ".repeat(Math.max(0, missing));
+interface Column {
+  width: number;
+  isNumeric: boolean;
+  hasStates: boolean;
+}
+
+function formatLine(cells: readonly string[], columns: readonly Column[]): string {
+  const last = cells.findLastIndex((cell) => cell !== "");
+  const shown = cells.slice(0, last + 1).map((cell, index) => {
+    const { width = 0, isNumeric = false, hasStates = false } = columns[index] ?? {};
+    const space = " ".repeat(Math.max(0, width - Bun.stringWidth(cell)));
+    const text = hasStates ? colored(cell) : cell;
+    if (isNumeric) return space + text;
+    return index === last ? text : text + space;
   });
-  return padded.join("  ");
+  return shown.join("  ");
+}
+
+/** `12`, `-0.04`, `3 %`, `0.000236 USD`; columns of these may have gaps, and words in place of a number. */
+const NUMBER = /^-?\d+(\.\d+)?( %| [A-Z]{3})?$/;
+const GAPS: ReadonlySet<string> = new Set(["", "none", "unknown", "default"]);
+
+function areNumbers(cells: readonly string[]): boolean {
+  return (
+    cells.some((cell) => NUMBER.test(cell)) && cells.every((cell) => NUMBER.test(cell) || GAPS.has(cell))
+  );
+}
+
+const STATE_HEADINGS: ReadonlySet<string> = new Set(["state", "status"]);
+
+/** ANSI colors of states, by their first words. */
+const [RED, GREEN, YELLOW] = [31, 32, 33];
+const STATE_COLORS: Readonly<Record<string, number>> = {
+  active: GREEN,
+  enabled: GREEN,
+  "in service": GREEN,
+  completed: GREEN,
+  delivered: GREEN,
+  waiting: YELLOW,
+  pending: YELLOW,
+  in_progress: YELLOW,
+  cancelled: YELLOW,
+  disabled: YELLOW,
+  expired: RED,
+  ejected: RED,
+  failed: RED,
+};
+
+function colored(state: string): string {
+  const color = STATE_COLORS[state.replace(/ \(.*/, "")];
+  return color === undefined ? state : `\u001B[${color}m${state}\u001B[0m`;
 }
 
 /** A stored name may hold control characters, which would steer the reader's terminal. */
