@@ -15,6 +15,6 @@ export { currentKey, ensureMasterKey, openingKeys, type MasterKeys } from "./mas
 export { isReloadable, mergeReloaded, type Reload } from "./reload.ts";
 export { associatedData } from "./stored-entries.ts";
 export { readYaml, writeYaml } from "./yaml.ts";
-export { fileVersion, watchFile } from "./watch.ts";
+export { ABSENT, fileVersion, watchFile } from "./watch.ts";
 export { ConfigurationError } from "./problems.ts";
 export type { SettingOrigin, Settings } from "./settings.ts";

@@ -10,8 +10,11 @@ export async function fileVersion(path: string): Promise<string> {
   return versionOf(text);
 }
 
+/** Version of a file that does not exist. */
+export const ABSENT = "absent";
+
 export function versionOf(text: string | null): string {
-  return text === null ? "absent" : Bun.hash(text).toString(36);
+  return text === null ? ABSENT : Bun.hash(text).toString(36);
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
   StoredEntry,
 } from "../admin/configuration/store-port.ts";
 import {
+  ABSENT,
   associatedData,
   ConfigurationError,
   currentKey,
@@ -83,9 +84,16 @@ function report(
   log: ReloadOptions["log"],
 ): void {
   if (changed.length > 0) log(`configuration reloaded: ${listed(changed)}`, null, "info");
-  else log("configuration reloaded: no change takes effect without a restart", null, "info");
+  else if (needsRestart.length > 0) log("configuration reloaded: nothing takes effect now", null, "info");
+  else log(`configuration reloaded: ${sourcesOf(loaded)} have what is running already`, null, "info");
   if (needsRestart.length > 0) log(`takes effect at the next start: ${listed(needsRestart)}`, null);
   for (const { path, message } of loaded.warnings) log(`${path} ${message}`, null);
+}
+
+/** The places that a reload reads. */
+function sourcesOf({ file }: LoadedSettings): string {
+  const path = file.version === ABSENT ? `the environment (there is no ${file.path})` : file.path;
+  return `${path}, the secret files that it names and the database`;
 }
 
 const MAX_LISTED = 20;

@@ -152,4 +152,11 @@ ${rest}`,
     await logged(/^configuration reloaded: limits/, before);
     expect(await Promise.all(Array.from({ length: 6 }, () => chat("first")))).toContain(429);
   });
+
+  test("a reload that finds nothing else says what it has read", async () => {
+    const before = gateway.logs().length;
+    gateway.signal("SIGHUP");
+    const line = await logged(/^configuration reloaded: .* have what is running already$/, before);
+    expect(line).toContain(file("gateway.yaml"));
+  });
 });

@@ -224,6 +224,10 @@ describe("failover", () => {
       request([target("a")], () => Promise.resolve("x")),
     ).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: "limited", retryAfterSeconds: 30 });
+    expect(String(error)).toContain(
+      "callers get this error until one works again; the first is tried in 30 s",
+    );
+    expect(String(error)).toContain("Raise the limit at the vendor, or give the model another target");
   });
 
   test("repeated calls to a failing target stay within a fifth of its first calls and three", async () => {

@@ -250,15 +250,21 @@ function allEjected(health: Health, targets: readonly Target[], organization: st
   const reasons = reasonsOfEjections(health, targets, organization);
   const waitMs = Math.min(...targets.map((target) => health.waitMs(target, organization)));
   const kind = reasons.has("overload") ? "overloaded" : reasons.has("limited") ? "limited" : "account";
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const names = namesOfEjected(health, targets, organization);
   return new UpstreamError(
     kind,
-    `every target is ejected: ${namesOfEjected(health, targets, organization)}`,
-    {
-      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-      isFinal: kind === "account",
-    },
+    `no vendor was called, because every target is out of service, and callers get this error until one works again; the first is tried in ${retryAfterSeconds} s. ${REMEDIES[kind]}. Out of service: ${names}`,
+    { retryAfterSeconds, isFinal: kind === "account" },
   );
 }
+
+/** Advice to the operator while every target is out of service. */
+const REMEDIES = {
+  overloaded: "Look at the vendor's status, or give the model another target by `routes set`",
+  limited: "Raise the limit at the vendor, or give the model another target by `routes set`",
+  account: "Replace the credential by `channels set`, or pay at the vendor",
+} as const;
 
 /** Each target with the reason and for how long, such as `openai/gpt-5.4 (overload, for 12 s)`. */
 function namesOfEjected(health: Health, targets: readonly Target[], organization: string): string {
