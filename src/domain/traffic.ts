@@ -16,6 +16,8 @@ export interface TrafficCount {
   /** Error code of a failed request, or outcome of a failed attempt; else empty. */
   code: string;
   requests: number;
+  /** Those that have a ledger entry although they failed, such as a stream that was cut. */
+  charged: number;
   /** Number of requests by duration; see `durationBucket`. */
   durations: number[];
 }

@@ -67,7 +67,7 @@ interface UpstreamErrorDetail {
 export class UpstreamError extends ExpectedError {
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
-  readonly isAmbiguous: boolean;
+  isAmbiguous: boolean;
   publicMessage: string | undefined;
   readonly vendorMessage: string | undefined;
   readonly param: string | undefined;

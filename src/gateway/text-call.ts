@@ -93,18 +93,24 @@ export async function sendCall(
   const { upstreamModel } = target;
   const response = await upstream.send({ raw, upstreamModel, isStream, headers, signal: call.cancellation });
   call.vendorRequestId = response.requestId;
-  if (!stream) {
-    if (response.kind === "stream") throw new UpstreamError("broken", "a stream that was not requested");
-    await yieldAfter(response.text);
-    const reading = estimator.refined(() => passage.readReply(response));
-    return { kind: "whole", ignored, ...(reading instanceof Promise ? await reading : reading) };
+  try {
+    if (!stream) {
+      if (response.kind === "stream") throw new UpstreamError("broken", "a stream that was not requested");
+      await yieldAfter(response.text);
+      const reading = estimator.refined(() => passage.readReply(response));
+      return { kind: "whole", ignored, ...(reading instanceof Promise ? await reading : reading) };
+    }
+    const opened =
+      response.kind === "stream"
+        ? await openStream(response.stream, stream, call, timeouts)
+        : openWhole(passage.replayReply(response), call);
+    estimator.readPrompt();
+    return { kind: "stream", estimator, ignored, ...opened };
+  } catch (error) {
+    // The vendor charges for a reply that is of no use.
+    if (error instanceof UpstreamError && error.kind === "broken") error.isAmbiguous = true;
+    throw error;
   }
-  const opened =
-    response.kind === "stream"
-      ? await openStream(response.stream, stream, call, timeouts)
-      : openWhole(passage.replayReply(response), call);
-  estimator.readPrompt();
-  return { kind: "stream", estimator, ignored, ...opened };
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};

@@ -14,6 +14,7 @@ import {
   whole,
   word,
 } from "../../test/support/plain-text.ts";
+import { GatewayError } from "../domain/gateway-error.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
 import { routeOf } from "./admission/model-access.ts";
 import { asGatewayError } from "./failure.ts";
@@ -88,6 +89,38 @@ describe("a reply without content", () => {
       expect(await isAllGivenBack()).toBe(true);
     });
 
+    test("before a refusal of the gateway itself or a client that leaves has its entry, too", async () => {
+      const refused = failing(new GatewayError("invalid_parameter", "The link cannot be read."));
+      const { core, request, charges, isAllGivenBack } = openText([nothing(), refused], {
+        budget: 50_000n,
+        orphanCostCap: 5n,
+      });
+      await expect(handleText(core, request(), payload({ stream }))).rejects.toThrow("link");
+      expect(charges()).toMatchObject([{ channel: "channel-0", amount: 0n, orphanCost: 5n, flags: [] }]);
+      const leaving = new AbortController();
+      const left: TextUpstream = {
+        dialect: "chat",
+        send: () => {
+          leaving.abort();
+          return Promise.reject(new UpstreamError("unreachable", "no"));
+        },
+      };
+      expect(await isAllGivenBack()).toBe(true);
+      await expect(handleText(core, request(), payload())).rejects.toMatchObject({
+        code: "rate_limit_exceeded",
+      });
+      const gone = openText([nothing(), left], { budget: 50_000n });
+      const context = { ...gone.request(), signal: leaving.signal };
+      await expect(handleText(gone.core, context, payload({ stream }))).rejects.toThrow();
+      expect(gone.charges()).toMatchObject([{ amount: 0n, orphanCost: 5n }]);
+    });
+
+    test("before a call that ended without a reply: that one costs as much", async () => {
+      const lost = failing(new UpstreamError("timeout", "no", { isAmbiguous: true }));
+      const { charges } = await serve([nothing(), lost, nothing()], { stream });
+      expect(charges()).toMatchObject([{ amount: 0n, orphanCost: 15n }]);
+    });
+
     test("of several targets costs what short requests cost, though together they are long", async () => {
       const rate = { ...RATE, longContext: { above: 8, amount: 10n * RATE.amount } };
       const price = { ...PRICE, perMillion: { input: rate, output: rate } };
@@ -119,6 +152,8 @@ test("a call with malformed arguments comes from the next target, and costs noth
   const context = first.request();
   await handleText(first.core, context, payload());
   expect(context.attempts.map(({ outcome }) => outcome)).toEqual(["broken", "answered"]);
+  // The vendor of the first was paid for it.
+  expect(first.charges()).toMatchObject([{ amount: 7n, orphanCost: 7n }]);
   const alone = openText([malformed]);
   const failure = handleText(alone.core, alone.request(), payload());
   await expect(failure).rejects.toMatchObject({ kind: "broken" });

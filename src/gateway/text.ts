@@ -3,7 +3,9 @@ import { mayBeEmpty, NOTHING_BILLED } from "../dialects/conversation/empty-reply
 import { textDialect, writeEmptyReply } from "../dialects/text.ts";
 import type { Target } from "../domain/channel.ts";
 import type { TextModel } from "../domain/model.ts";
+import type { LedgerFlag } from "../domain/ledger.ts";
 import { UpstreamError } from "../domain/upstream-error.ts";
+import type { TokenUsage } from "../domain/usage.ts";
 import { yieldAfter } from "../lib/waiting.ts";
 import { holdMoney, type AdmittedText } from "./admission/admitted.ts";
 import type { LimitGrant } from "./admission/limit-grant.ts";
@@ -197,7 +199,7 @@ async function callVendors(
   const { model, context } = admitted;
   const { principal } = context;
   let sent: PreparedCall | null = null;
-  let empty: { target: Target; ignored: readonly string[] } | null = null;
+  let empty: { target: Target; ignored: readonly string[]; usage: TokenUsage } | null = null;
   const calling = callRoute(core, admitted, {
     targets: targetsThatFit(
       orderTargets(routeOf(core.snapshot.directory(), principal, model.id), core.random),
@@ -213,8 +215,9 @@ async function callVendors(
       sent = prepared;
       const reply = await sendCall(prepared, call);
       if (!isEmpty(reply) || mayBeEmpty(payload.parsed)) return reply;
-      empty = { target, ignored: reply.ignored };
-      admitted.abandon(reply.kind === "stream" ? reply.stream.usage() : reply.usage);
+      const usage = reply.kind === "stream" ? reply.stream.usage() : reply.usage;
+      empty = { target, ignored: reply.ignored, usage };
+      admitted.abandon(usage);
       throw new UpstreamError("empty", "a reply without content");
     },
     settleAbandoned: () => (sent ? settleAbandoned(admitted, sent) : undefined),
@@ -222,11 +225,14 @@ async function callVendors(
   try {
     return await calling;
   } catch (error) {
-    if (!empty || !(error instanceof UpstreamError)) throw error;
-    const { target, ignored } = empty;
-    // Also where another target's failure is the answer: the entry has what the empty replies have cost.
-    admitted.settle({ target, usage: NOTHING_BILLED, flags: [] });
-    if (error.kind !== "empty") throw error;
+    if (!empty) throw error;
+    const { target, ignored, usage } = empty;
+    // However the request ends, an entry has what the empty replies have cost, and as much for each call without one.
+    if (!admitted.isSettled) {
+      const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
+      admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });
+    }
+    if (!(error instanceof UpstreamError) || error.kind !== "empty") throw error;
     return { ignored };
   }
 }

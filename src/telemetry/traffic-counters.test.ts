@@ -37,6 +37,17 @@ function named() {
   return { organizationId, keyId, model, channel };
 }
 
+test("of the failed requests those are counted apart that the ledger has too", () => {
+  const traffic = new TrafficCounters();
+  const failed = requestEvent({ ...known, code: "upstream_error" });
+  traffic.listener({ ...failed, ledgerId: "l1" });
+  traffic.listener({ ...failed, ledgerId: null });
+  traffic.listener({ ...failed, code: "caller_gone", ledgerId: "l2" });
+  traffic.listener({ ...failed, code: null, ledgerId: "l3" });
+  const counts = Object.fromEntries(traffic.take().map(({ code, charged }) => [code, charged]));
+  expect(counts).toEqual({ upstream_error: 1, caller_gone: 0, "": 0 });
+});
+
 test("a request that calls no model is not counted", () => {
   const traffic = new TrafficCounters();
   for (const route of ["health", "models", "none", "admin.overview.get", "jobs.submit"])

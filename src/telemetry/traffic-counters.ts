@@ -3,6 +3,7 @@ import {
   ATTEMPT_ROUTE,
   DURATION_BUCKETS,
   durationBucket,
+  isFailed,
   isModelCall,
   type TrafficCount,
 } from "../domain/traffic.ts";
@@ -14,7 +15,7 @@ const MAX_COUNTS = 20_000;
 /** Attempts that a vendor answered. */
 const ANSWERED = "answered";
 
-type Count = Pick<TrafficCount, "requests" | "durations">;
+type Count = Pick<TrafficCount, "requests" | "charged" | "durations">;
 
 /**
  * Counts requests and calls to vendors by minute, until they are taken for the database. Takes about a microsecond for
@@ -34,16 +35,14 @@ export class TrafficCounters {
     const minute = end - (end % MINUTE_MS);
     const channel = event.channel ?? attempts.at(-1)?.channel ?? "";
     const responseClass = CLASSES[Math.floor(status / 100)] ?? "0";
-    this.#add(
-      minute,
-      [organization, key, model, channel, route, responseClass, code ?? ""],
-      event.durationMs,
-    );
+    const names = [organization, key, model, channel, route, responseClass, code ?? ""];
+    const count = this.#add(minute, names, event.durationMs);
+    if (event.ledgerId !== null && isFailed(event)) count.charged += 1;
     for (const attempt of attempts) {
       const outcome = attempt.outcome === ANSWERED ? "" : attempt.outcome;
       const statusClass = CLASSES[Math.floor((attempt.status ?? 0) / 100)] ?? "0";
-      const names = [organization, key, model, attempt.channel, ATTEMPT_ROUTE, statusClass, outcome];
-      this.#add(minute, names, attempt.durationMs);
+      const call = [organization, key, model, attempt.channel, ATTEMPT_ROUTE, statusClass, outcome];
+      this.#add(minute, call, attempt.durationMs);
     }
   };
 
@@ -73,16 +72,18 @@ export class TrafficCounters {
     for (const { at, organizationId, keyId, model, channel, route, status, code, ...count } of counts) {
       const known = this.#open(at, [organizationId, keyId, model, channel, route, status, code]);
       known.requests += count.requests;
+      known.charged += count.charged;
       for (const [index, number] of count.durations.entries())
         known.durations[index] = (known.durations[index] ?? 0) + number;
     }
   }
 
-  #add(minute: number, names: readonly string[], durationMs: number): void {
+  #add(minute: number, names: readonly string[], durationMs: number): Count {
     const count = this.#open(minute, names);
     const bucket = durationBucket(durationMs);
     count.requests += 1;
     count.durations[bucket] = (count.durations[bucket] ?? 0) + 1;
+    return count;
   }
 
   #open(minute: number, names: readonly string[]): Count {
@@ -95,7 +96,7 @@ export class TrafficCounters {
   }
 
   #openNew(counted: NestedMap<Count>, names: readonly string[]): Count {
-    const count = { requests: 0, durations: Array.from({ length: DURATION_BUCKETS }, () => 0) };
+    const count = { requests: 0, charged: 0, durations: Array.from({ length: DURATION_BUCKETS }, () => 0) };
     counted.set(names, count);
     this.#size += 1;
     return count;

@@ -130,6 +130,7 @@ onEachDatabase("alerts", (databases) => {
         status,
         code: "",
         requests,
+        charged: 0,
         durations: [requests],
       },
     ]);

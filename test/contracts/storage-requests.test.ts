@@ -154,9 +154,10 @@ onEachDatabase("Requests", (databases) => {
       status: "2",
       code: "",
       requests: 2,
+      charged: 0,
       durations: [0, 2],
     };
-    const failed = { ...count, status: "5", code: "overloaded", requests: 1, durations: [1] };
+    const failed = { ...count, status: "5", code: "overloaded", requests: 2, charged: 1, durations: [2] };
     const call = { ...failed, route: "attempt", requests: 4 };
     await Promise.all(
       [1, 2, 3].map(() => usage.addTraffic([count, { ...count, keyId: "key_b" }, failed, call])),
@@ -171,11 +172,11 @@ onEachDatabase("Requests", (databases) => {
       const range = { from: START - 32 * 86_400_000, to: START + 86_400_000, span };
       const [found, ...others] = await usage.traffic(range, ["organizationId"]);
       expect(others).toEqual([]);
-      expect(found).toMatchObject({ requests: expected + 3, errors: 3 });
+      expect(found).toMatchObject({ requests: expected + 6, errors: 6 });
       expect(found?.durations.slice(0, 3)).toEqual([0, expected, 0]);
     }
     const range = { from: START - 3_600_000, to: START + 3_600_000, span: "hour" } as const;
-    expect(await usage.errors(range, ["keyId"])).toMatchObject([{ keyId: "key_a", errors: 3 }]);
+    expect(await usage.errors(range, ["keyId"])).toMatchObject([{ keyId: "key_a", errors: 6, charged: 3 }]);
     expect(await usage.traffic(range, ["channel", "route"])).toContainEqual(
       expect.objectContaining({ channel: "c", route: "attempt", requests: 12, errors: 12 }),
     );

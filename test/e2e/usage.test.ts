@@ -12,6 +12,7 @@ import { CHAT, IMAGE, openGatewayFixture, type GatewayFixture } from "../support
  */
 const FALLBACK = "with-fallback";
 const LONG = "long-chat";
+const CUT = "often-cut";
 const UNKNOWN_CALLS = 1_200;
 
 let fixture: GatewayFixture;
@@ -27,6 +28,11 @@ beforeAll(async () => {
       per_million: { input: "1.000000001", output: "2", cache_read: "0.123456789" }
       long_context: { above: 6000, per_million: { input: "3.1", output: "4.7", cache_read: "0.31" } }
     route: { targets: [{ channel: ${CHAT}, upstream_model: gpt-5.4 }] }
+  ${CUT}:
+    type: chat
+    max_output_tokens: 1000
+    price: { per_million: { input: "1", output: "2" } }
+    route: { targets: [{ channel: ${CHAT}, upstream_model: gpt-5.4 }] }
 `,
   });
   admin = await signIn(fixture.gateway);
@@ -35,9 +41,13 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 const newId = () => `usage-${Bun.randomUUIDv7()}`;
 
-async function chat(model: string, id: string, content = "hello"): Promise<Response> {
-  const body = { model, max_tokens: 10, messages: [{ role: "user", content }] };
-  return await fixture.gateway.call("/v1/chat/completions", { body, headers: { "x-request-id": id } });
+async function chat(model: string, id: string, { content = "hello", stream = false } = {}) {
+  const body = { model, max_tokens: 10, stream, messages: [{ role: "user", content }] };
+  const response = await fixture.gateway.call("/v1/chat/completions", {
+    body,
+    headers: { "x-request-id": id },
+  });
+  return new Response(await response.text(), response);
 }
 
 /** The detail of a request, once it is written. */
@@ -192,7 +202,7 @@ test("the lines of a cost add up to the charge: text with cached tokens, short a
         prompt_tokens_details: { cached_tokens: 1_001 },
       },
     });
-    expect((await chat(LONG, id, "word ".repeat(prompt))).status).toBe(200);
+    expect((await chat(LONG, id, { content: "word ".repeat(prompt) })).status).toBe(200);
     expect(await expectCost(id)).toMatchObject([
       { what: "input", quantity: prompt - 1_001, detail: what, per: 1_000_000 },
       { what: "cache_read", quantity: 1_001, detail: what },
@@ -268,6 +278,10 @@ test("a flood of refused requests fills the log to its bound and no further", as
 });
 
 test("the overview has the spending, the errors and the steps taken, also after a restart", async () => {
+  for (const fault of [undefined, "error-frame-later"] as const) {
+    if (fault) fixture.vendor.next({ fault });
+    expect((await chat(CUT, newId(), { stream: true })).status).toBe(200);
+  }
   await fixture.gateway.stop();
   await fixture.gateway.restart();
   admin = await signIn(fixture.gateway);
@@ -275,9 +289,11 @@ test("the overview has the spending, the errors and the steps taken, also after 
   const ledger = await fixture.gateway.ledger();
   const spent = ledger.reduce((sum, { amount }) => sum + amount, 0n);
   expect(parseNanos(overview.totals.amount)).toBe(spent);
-  const failed = 2 + UNKNOWN_CALLS;
+  const failed = 3 + UNKNOWN_CALLS;
   const charged = ledger.filter(({ kind }) => kind === "charge").length;
-  expect(overview.totals).toMatchObject({ images: 2, errors: failed, requests: charged + failed });
+  // The stream that was cut is both.
+  const requests = charged + failed - 1;
+  expect(overview.totals).toMatchObject({ images: 2, errors: failed, requests });
   expect(overview.totals.p95Ms).toBeGreaterThan(0);
   expect(overview.checklist).toEqual({
     picture: true,
@@ -296,8 +312,16 @@ test("the overview has the spending, the errors and the steps taken, also after 
   expect(parseNanos(usage.totals.amount)).toBe(spent);
   const [key] = usage.groups;
   expect(usage.groups.filter(({ id }: { id: string }) => id !== "")).toHaveLength(1);
-  expect(key).toMatchObject({ errors: failed, requests: charged + failed, previousAmount: "0.00" });
+  expect(key).toMatchObject({ errors: failed, requests, previousAmount: "0.00" });
 });
+
+test.each(["key", "organization", "model", "channel", "member", "client"])(
+  "a stream that was cut and charged is one request and one error by %s",
+  async (groupBy) => {
+    const { totals } = await admin.act("GET", `/usage?groupBy=${groupBy}&model=${CUT}`);
+    expect(totals).toMatchObject({ requests: 2, errors: 1 });
+  },
+);
 
 test("ranges are drawn in steps that fit them, cut at their ends, and never reach into the future", async () => {
   const now = Date.now();

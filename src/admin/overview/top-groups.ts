@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Nanos } from "../../lib/money.ts";
 import type { AdminContext } from "../context.ts";
-import { countBy, type CountedGroup, groupsOf, namesOf } from "../usage/groups.ts";
+import { countBy, type CountedGroup, groupsOf, namesOf, unchargedOf } from "../usage/groups.ts";
 import type { ErrorSum, SpendingSum, TrafficSum } from "../usage/store-port.ts";
 import type { overviewSchema } from "../usage/schema.ts";
 import { shareOf, spendView, spendingOf } from "../usage/totals.ts";
@@ -27,10 +27,11 @@ export async function topGroups(
   whole: Nanos,
 ): Promise<Top> {
   const top = async (by: CountedGroup, sums: readonly SpendingSum[]): Promise<Top["models"]> => {
-    const nameOf = (sum: ErrorSum | TrafficSum) => sum[by];
+    const nameOf = (sum: Pick<ErrorSum, CountedGroup>) => sum[by];
     const came = by === "keyId" ? null : countBy(traffic, nameOf, ({ requests }) => requests);
     const failed = countBy(errors, nameOf, (sum) => sum.errors);
-    const groups = groupsOf({ by, sums, came, failed }, (own) => spendingOf(own, currency))
+    const uncharged = countBy(errors, nameOf, unchargedOf);
+    const groups = groupsOf({ by, sums, came, failed, uncharged }, (own) => spendingOf(own, currency))
       // Requests that failed before they had a model or a channel belong to no group.
       .filter(({ id, total }) => id !== "" || total.amount !== 0n)
       .slice(0, MAX_TOP);

@@ -121,6 +121,14 @@ describe("a draft that is not saved", () => {
     expect((await explainRoute(context, { ...question, draft: ofAll })).verdict).toBe(
       "openai/other would answer.",
     );
+    for (const isDefault of [false, true]) {
+      const twice = { ...draft, isDefault, targets: [...draft.targets, ...draft.targets] };
+      expect(await refusal(explainRoute(context, { ...question, draft: twice }))).toEqual([
+        400,
+        "draft.targets[1]",
+        '"openai/big-chat-2026" is named twice',
+      ]);
+    }
     const none = { ...ofAll, targets: [{ ...THERE, channel: "opnai", weight: 1 }] };
     expect(await refusal(explainRoute(context, { ...question, draft: none }))).toEqual([
       400,

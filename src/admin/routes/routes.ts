@@ -37,12 +37,16 @@ function requireTargets(
   // First, since what is said of other targets names channels that only members of all organizations may list.
   if (!decidesForAll(context))
     requireKnownTargets(context.catalogue, organization, { model, targets, field });
+  for (const [index, target] of targets.entries())
+    checkTarget(context.catalogue, target, `${field}[${index}]`);
+  requireDistinct(targets, field);
+}
+
+function requireDistinct(targets: RouteRecord["targets"], field: string): void {
   const seen = new Set<string>();
-  for (const [index, target] of targets.entries()) {
-    const own = `${field}[${index}]`;
-    checkTarget(context.catalogue, target, own);
-    const name = `${target.channel}/${target.upstreamModel}`;
-    if (seen.has(name)) throw new AdminError(400, own, `"${name}" is named twice`);
+  for (const [index, { channel, upstreamModel }] of targets.entries()) {
+    const name = `${channel}/${upstreamModel}`;
+    if (seen.has(name)) throw new AdminError(400, `${field}[${index}]`, `"${name}" is named twice`);
     seen.add(name);
   }
 }
@@ -60,7 +64,8 @@ export function resolveDraft(
   const field = "draft.targets";
   if (isDefault && !decidesForAll(context))
     throw new AdminError(403, "draft.isDefault", "the default route needs a member of all organizations");
-  if (!isDefault) requireTargets(context, organization, { model, targets: draft.targets, field });
+  if (isDefault) requireDistinct(draft.targets, field);
+  else requireTargets(context, organization, { model, targets: draft.targets, field });
   const targets = draft.targets.map((target, index) => {
     const channel = requireChannel(context.catalogue, target, `${field}[${index}]`);
     return Object.assign({ ...target }, { channel });

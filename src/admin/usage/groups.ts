@@ -1,5 +1,5 @@
 import type { AdminContext } from "../context.ts";
-import type { SpendingSum, TrafficDimension, UsageDimension } from "./store-port.ts";
+import type { ErrorSum, SpendingSum, TrafficDimension, UsageDimension } from "./store-port.ts";
 import type { Spending } from "./totals.ts";
 
 /** Dimension by which usage is grouped. */
@@ -10,6 +10,7 @@ export type CountedGroup = Extract<Group, TrafficDimension>;
 
 /** Requests by the id of a group. */
 type Counts = ReadonlyMap<string, number>;
+export const NO_COUNTS: Counts = new Map();
 
 interface Grouped<Sum extends SpendingSum> {
   by: Group;
@@ -17,6 +18,8 @@ interface Grouped<Sum extends SpendingSum> {
   /** Number of requests. Null where groups are keys, because traffic names keys only for failed requests. */
   came: Counts | null;
   failed: Counts;
+  /** The failed ones that the ledger does not have, and so neither have the sums. */
+  uncharged: Counts;
 }
 
 /**
@@ -24,7 +27,7 @@ interface Grouped<Sum extends SpendingSum> {
  * the sums of one group.
  */
 export function groupsOf<Sum extends SpendingSum, Total extends Spending>(
-  { by, sums, came, failed }: Grouped<Sum>,
+  { by, sums, came, failed, uncharged }: Grouped<Sum>,
   totalOf: (sums: readonly Sum[]) => Total,
 ): { id: string; total: Total; errors: number }[] {
   const groups = Map.groupBy(sums, (sum) => sum[by]);
@@ -34,7 +37,8 @@ export function groupsOf<Sum extends SpendingSum, Total extends Spending>(
       const total = totalOf(own);
       const errors = failed.get(id) ?? 0;
       const charged = total.requests;
-      const requests = came === null ? charged + errors : Math.max(charged, came.get(id) ?? 0, errors);
+      const requests =
+        came === null ? charged + (uncharged.get(id) ?? 0) : Math.max(charged, came.get(id) ?? 0, errors);
       return { id, errors, total: { ...total, requests } };
     })
     .toSorted(
@@ -43,6 +47,11 @@ export function groupsOf<Sum extends SpendingSum, Total extends Spending>(
         other.total.requests - one.total.requests ||
         other.errors - one.errors,
     );
+}
+
+/** Number of failed requests that the ledger does not have. */
+export function unchargedOf({ errors, charged }: ErrorSum): number {
+  return errors - charged;
 }
 
 /** Adds one count of each sum to the total of its group; `nameOf` returns the group. */

@@ -79,6 +79,8 @@ export interface UsageSum extends SpendingSum {
 
 export interface ErrorSum extends SumNames {
   errors: number;
+  /** Those of them that the ledger has too. */
+  charged: number;
 }
 
 export interface TrafficSum extends SumNames {

@@ -5,7 +5,15 @@ import { queryTimeSchema } from "../input.ts";
 import { getKey } from "../keys/keys.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { isoTime } from "../output.ts";
-import { countBy, type CountedGroup, type Group, groupsOf, namesOf } from "./groups.ts";
+import {
+  countBy,
+  type CountedGroup,
+  type Group,
+  groupsOf,
+  namesOf,
+  NO_COUNTS,
+  unchargedOf,
+} from "./groups.ts";
 import { chooseCurrency, previousOf, readSeries, type Series } from "./range.ts";
 import type { ErrorSum, SpendingSum, UsageRange, UsageSum } from "./store-port.ts";
 import { intervalSchema, type usageSchema } from "./schema.ts";
@@ -56,7 +64,7 @@ export async function readUsage(
   const { series, range, otherwise } = await usageRange(context, filter);
   const { by, counted, filter: some } = GROUPS[groupBy];
   const { usage } = context.store;
-  const [sums, sumsOfGroups, sumsBefore, { came, failed, errors }] = await Promise.all([
+  const [sums, sumsOfGroups, sumsBefore, counts] = await Promise.all([
     usage.sums(range, ["at"]),
     usage.sums(range, [by]),
     usage.spending({ ...range, ...previousOf(series) }, [by]),
@@ -65,7 +73,7 @@ export async function readUsage(
   const { currency, currencies } = chooseCurrency(sums, wanted, otherwise);
   const total = totalOf(sums, currency);
   const sumsAt = Map.groupBy(sums, ({ at }) => at);
-  const all = groupsOf({ by, sums: sumsOfGroups, came, failed }, (own) => totalOf(own, currency));
+  const all = groupsOf({ by, sums: sumsOfGroups, ...counts }, (own) => totalOf(own, currency));
   const groups = all.slice(0, limit);
   const ids = groups.map(({ id }) => id);
   const withPoints = ids.slice(0, MAX_WITH_POINTS);
@@ -94,8 +102,8 @@ export async function readUsage(
     currencies,
     totals: {
       ...usageView(total),
-      requests: all.reduce((sum, group) => sum + group.total.requests, counted === null ? errors : 0),
-      errors,
+      requests: all.reduce((sum, group) => sum + group.total.requests, counts.unnamed),
+      errors: counts.errors,
     },
     previous: spendView(spendingOf(sumsBefore, currency)),
     groupCount: all.length,
@@ -104,7 +112,10 @@ export async function readUsage(
   };
 }
 
-/** The requests of each group, those that failed, and the errors in all; without groups where the ledger alone knows them. */
+/**
+ * The requests of each group and those that failed. Where the ledger alone knows the groups, failed requests have no
+ * group: `unnamed` is the number of those that it does not have.
+ */
 async function countRequests(
   { store: { usage } }: AdminContext,
   range: UsageRange,
@@ -115,11 +126,18 @@ async function countRequests(
     isOfKeys || counted === null ? null : usage.traffic(range, [counted]),
     usage.errors(range, [counted ?? "model"]),
   ]);
-  const nameOf = (sum: ErrorSum) => (counted === null ? "" : sum[counted]);
+  const errors = failures.reduce((sum, each) => sum + each.errors, 0);
+  if (counted === null) {
+    const unnamed = failures.reduce((sum, each) => sum + unchargedOf(each), 0);
+    return { came: null, failed: NO_COUNTS, uncharged: NO_COUNTS, errors, unnamed };
+  }
+  const nameOf = (sum: Pick<ErrorSum, CountedGroup>) => sum[counted];
   return {
     came: traffic && countBy(traffic, nameOf, ({ requests }) => requests),
-    failed: counted === null ? new Map() : countBy(failures, nameOf, (sum) => sum.errors),
-    errors: failures.reduce((sum, each) => sum + each.errors, 0),
+    failed: countBy(failures, nameOf, (sum) => sum.errors),
+    uncharged: countBy(failures, nameOf, unchargedOf),
+    errors,
+    unnamed: 0,
   };
 }
 

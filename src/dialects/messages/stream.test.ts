@@ -336,6 +336,22 @@ describe("the usage of a stream", () => {
     expect(usage.tokens).toMatchObject({ input: 1_100, output: 209, cacheRead: 5 });
   });
 
+  test.each<Event[]>([
+    [stop],
+    [ending(), stop],
+    [ending({ output_tokens: 0, iterations: null }), stop],
+    [ending({ output_tokens: 9 }), ending({ output_tokens: 0 }, null), stop],
+  ])("takes back the iterations of the start where they are not what is billed", (...end) => {
+    const iterations = [{ type: "unknown", input_tokens: 304, output_tokens: 0 }];
+    const { usage, output } = usageOf(
+      start({ input_tokens: 304, output_tokens: 0, iterations }),
+      ...said,
+      ...end,
+    );
+    expect(usage.tokens.output).toBeGreaterThan(0);
+    expect(output.slice(output.indexOf("message_delta"))).toContain('"iterations":[]');
+  });
+
   test.each<[string, unknown, unknown]>([
     ["is missing", NONE, NONE],
     ["is null", null, null],

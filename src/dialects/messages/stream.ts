@@ -158,8 +158,9 @@ class MessagesForwarder implements FrameForwarder {
     this.#shown = mergeUsageAsClients(this.#shown, usage);
     const isReported = usage !== MISSING && !isCorrected(billed);
     if (isReported && (!isLast || showsBilled(this.#shown, billed))) return frame;
+    const hasIterations = this.#hasIterations();
     this.#shown = { ...writeUsage(billed) };
-    return editEvent(frame, "usage", (old) => correctedUsage(old, billed));
+    return editEvent(frame, "usage", (old) => correctedUsage(old, billed, hasIterations));
   }
 
   #addBlock(block: unknown): void {
@@ -195,7 +196,16 @@ class MessagesForwarder implements FrameForwarder {
   /** Makes the `message_delta` that the vendor left out, or sent before more content. */
   #ownDelta(): Buffer {
     const delta = { ...NOT_STOPPED, stop_reason: "end_turn", container: null, ...this.#stopped };
-    return eventFrame({ type: "message_delta", delta, usage: writeUsage(this.#meter.usage(true)) });
+    const usage = {
+      ...writeUsage(this.#meter.usage(true)),
+      ...(this.#hasIterations() && { iterations: [] }),
+    };
+    return eventFrame({ type: "message_delta", delta, usage });
+  }
+
+  /** True where a client has iterations of the frames that were sent, which may not add up to what is billed. */
+  #hasIterations(): boolean {
+    return Array.isArray(this.#shown["iterations"]);
   }
 }
 

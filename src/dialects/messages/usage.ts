@@ -228,11 +228,13 @@ function writeUses(uses: UseCounts): Record<string, number> {
 
 /**
  * Returns a vendor's `usage` value, as text, with the billed numbers in place of its own. Its other members stay; a
- * value that is no object is replaced.
+ * value that is no object is replaced. `hasIterations` tells of a client that has some of an earlier event: a null would
+ * leave them, an empty list replaces them.
  */
-export function correctedUsage(text: string | undefined, usage: TokenUsage): string {
+export function correctedUsage(text: string | undefined, usage: TokenUsage, hasIterations = false): string {
   const billed = writeUsage(usage);
-  if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify(billed);
+  const iterations = hasIterations ? { iterations: [] } : {};
+  if (text === undefined || !isObject(JSON.parse(text))) return JSON.stringify({ ...billed, ...iterations });
   return editMembers(text, {
     input_tokens: always(billed.input_tokens),
     output_tokens: always(billed.output_tokens),
@@ -241,7 +243,7 @@ export function correctedUsage(text: string | undefined, usage: TokenUsage): str
     cache_read_input_tokens: always(billed.cache_read_input_tokens),
     cache_creation: ifPresent(billed.cache_creation),
     output_tokens_details: ifPresent(billed.output_tokens_details),
-    iterations: ifPresent(null),
+    iterations: (old) => (hasIterations || (old !== undefined && old !== "null") ? "[]" : old),
     server_tool_use: (old) => correctedUses(old, billed.server_tool_use),
   });
 }

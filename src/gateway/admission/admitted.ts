@@ -118,6 +118,11 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     return this.#parts.hold;
   }
 
+  /** True once a charge is recorded. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
   /** State of the limits, for the rate-limit headers. */
   get limitState(): LimitGrant["limitState"] {
     return this.#parts.context.grant.limitState;

@@ -1,5 +1,6 @@
 import tables from "../migrations/0001_tables.sql" with { type: "text" };
 import ledgerExports from "../migrations/0002_ledger_exports.sql" with { type: "text" };
+import chargedFailures from "../migrations/0003_charged_failures.sql" with { type: "text" };
 import type { Integer } from "./expressions.ts";
 import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -11,6 +12,7 @@ import { systemClock } from "../../lib/clock.ts";
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0001_tables", text: tables },
   { name: "0002_ledger_exports", text: ledgerExports },
+  { name: "0003_charged_failures", text: chargedFailures },
 ];
 
 interface Migration {

@@ -126,7 +126,7 @@ export function trafficSums(counts: readonly TrafficCount[]): Sums[] {
       const known = rows.get(name);
       if (!known) rows.set(name, row);
       else
-        for (const column of ["requests", ...DURATION_COLUMNS])
+        for (const column of ["requests", "charged", ...DURATION_COLUMNS])
           known[column] = Number(known[column]) + Number(row[column]);
     }
     // Two processes that add to the same rows take their locks in one order.
@@ -147,6 +147,7 @@ function rowOf(count: TrafficCount, span: Span): Record<string, string | number>
     status: Number(count.status),
     code: count.code,
     requests: count.requests,
+    charged: count.charged,
     ...Object.fromEntries(DURATION_COLUMNS.map((column, index) => [column, count.durations[index] ?? 0])),
   };
 }

@@ -29,7 +29,12 @@ export function usageStore(database: Database): UsageStore {
     },
     async errors(range, by) {
       const rows = await database.read((sql) => selectErrors(sql, range, by));
-      return rows.map((row) => Object.assign(namesOf(row, by), { errors: Number(row["errors"] ?? 0) }));
+      return rows.map((row) =>
+        Object.assign(namesOf(row, by), {
+          errors: Number(row["errors"] ?? 0),
+          charged: Number(row["charged"] ?? 0),
+        }),
+      );
     },
     async traffic(range, by) {
       const rows = await database.read((sql) => selectTraffic(sql, range, by));
@@ -159,7 +164,7 @@ const IS_ERROR = `(code NOT IN (${FINE}) OR (code = '' AND status >= 4))`;
 
 function selectErrors(sql: Sql, range: UsageRange, by: readonly TrafficDimension[]) {
   const names = by.map((name) => COLUMNS[name]).join(", ");
-  return sql<SumRow[]>`SELECT ${sql.unsafe(names)}, SUM(requests) AS errors
+  return sql<SumRow[]>`SELECT ${sql.unsafe(names)}, SUM(requests) AS errors, SUM(charged) AS charged
     FROM (${rowsOf(sql, "traffic", range, by)}) AS parts
     WHERE ${sql.unsafe(IS_ERROR)} AND route <> 'attempt' GROUP BY ${sql.unsafe(names)}`;
 }
