@@ -278,7 +278,8 @@ test("a flood of refused requests fills the log to its bound and no further", as
 });
 
 test("the overview has the spending, the errors and the steps taken, also after a restart", async () => {
-  for (const fault of [undefined, "error-frame-later"] as const) {
+  // An error could come in one piece with the first words, and would then be tried again.
+  for (const fault of [undefined, "close-midway"] as const) {
     if (fault) fixture.vendor.next({ fault });
     expect((await chat(CUT, newId(), { stream: true })).status).toBe(200);
   }
