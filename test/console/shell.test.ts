@@ -64,6 +64,42 @@ describe.skipIf(chromium === null)("the console's first page, its frame and one'
     expect(await shown.accessibilityFindings()).toEqual([]);
   });
 
+  test("the verdict comes first, then four figures with their course and the period before", async () => {
+    await shown.open("/");
+    const { top: page } = (await shown.page.evaluate(`(() => {
+      const section = document.querySelector("main section");
+      return { top: [section.querySelector("h2").innerText, ...[...section.querySelectorAll("dl > div")]
+        .filter((figure) => figure.querySelector("svg path"))
+        .map((figure) => figure.innerText.replace(/\\s+/g, " "))] };
+    })()`)) as { top: string[] };
+    const [verdict, spend, requests, errors, latency, ...others] = page;
+    expect(verdict).toBe("Everything is well");
+    expect(spend).toStartWith("Spend $0.02 Before: nothing");
+    expect(requests).toStartWith("Requests 2 Before: nothing");
+    expect(errors).toStartWith("Errors 50% 1 failed Before: nothing");
+    expect(latency).toMatch(/^Latency .+ 95% within .+ Before: nothing/);
+    expect(others).toEqual([]);
+  });
+
+  test.each([1920, 2560])("charts and lists fill a screen of %d pixels", async (width) => {
+    await shown.page.setViewport({ width, height: 1_200 });
+    for (const path of ["/", "/requests"]) {
+      await shown.open(path);
+      const used = await shown.page.$$eval("main section", (sections) =>
+        Math.max(...sections.map((section) => section.getBoundingClientRect().right)),
+      );
+      expect(used).toBeGreaterThan(width - 100);
+      const longest = await shown.page
+        .evaluate(`Math.max(...[...document.querySelectorAll("main p")].map((text) => {
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        return range.getBoundingClientRect().width;
+      }))`);
+      expect(longest).toBeLessThan(900);
+    }
+    await shown.page.setViewport(WIDE);
+  });
+
   test("nothing jumps when the numbers come", async () => {
     const { page } = shown;
     const held = Promise.withResolvers<void>();

@@ -13,10 +13,9 @@ import { Skeleton } from "../../ui/page/skeleton.tsx";
 import { BudgetCard } from "./budget-card.tsx";
 import { ChannelCard } from "./channel-card.tsx";
 import { CHECKLIST_HEIGHT, Checklist, useHasChecklist } from "./checklist.tsx";
-import { StatusCard, StatusPill } from "./status-card.tsx";
 import { TopCard } from "./top-card.tsx";
-import { Totals } from "./totals.tsx";
 import { LatencyCard, RequestsCard, SpendCard } from "./traffic-cards.tsx";
+import { Verdict } from "./verdict.tsx";
 
 const FilterSelect = lazy(async () => ({
   default: (await import("../../ui/filters/filter-select.tsx")).FilterSelect,
@@ -29,7 +28,6 @@ export default function OverviewPage() {
   return (
     <Page
       title={t("title")}
-      about={query.data ? <StatusPill status={query.data.status} /> : <Skeleton className="h-5 w-32" />}
       actions={
         <>
           {query.data && query.data.currencies.length > 1 && (
@@ -49,11 +47,12 @@ export default function OverviewPage() {
       <QueryState query={query} skeleton={<OverviewSkeleton />}>
         {(overview) => (
           <div className="flex flex-col gap-4">
-            <StatusCard causes={overview.status.causes} />
+            <Verdict overview={overview} />
             <Checklist steps={overview.checklist} />
-            <Totals overview={overview} />
-            <SpendCard overview={overview} />
-            <div className="grid gap-4 lg:grid-cols-2">
+            <div className={PARTS}>
+              <div className="min-w-0 lg:col-span-2">
+                <SpendCard overview={overview} />
+              </div>
               <RequestsCard overview={overview} />
               <LatencyCard overview={overview} />
               <TopCard overview={overview} />
@@ -91,19 +90,29 @@ function useOverview() {
   return query;
 }
 
+/** The cards below the verdict, which fill a wide screen by three. */
+const PARTS = "grid gap-4 lg:grid-cols-2 3xl:grid-cols-3";
+
 /** The page's layout before its data is read. */
 function OverviewSkeleton() {
   const hasChecklist = useHasChecklist();
   return (
     <div className="flex flex-col gap-4">
-      {hasChecklist && <Skeleton className={CHECKLIST_HEIGHT} />}
-      <div className="grid grid-cols-2 gap-4 sm:grid-cols-3 xl:grid-cols-6">
-        {["a", "b", "c", "d", "e", "f"].map((tile) => (
-          <Skeleton key={tile} className="h-24 w-full" />
-        ))}
+      <div className="rounded-xl border border-line bg-surface">
+        <div className="flex h-20 items-center gap-4 border-b border-line px-4 sm:px-5">
+          <Skeleton className="size-11 shrink-0 rounded-full" />
+          <Skeleton className="h-5 w-56" />
+        </div>
+        <div className="grid grid-cols-2 gap-px xl:grid-cols-4">
+          {["a", "b", "c", "d"].map((figure) => (
+            <Skeleton key={figure} className="h-40.5 w-full sm:h-38" />
+          ))}
+        </div>
+        <div className="h-10.25 max-xl:h-20.5" />
       </div>
-      <Skeleton className="h-88 w-full" />
-      <div className="grid gap-4 lg:grid-cols-2">
+      {hasChecklist && <Skeleton className={CHECKLIST_HEIGHT} />}
+      <div className={PARTS}>
+        <Skeleton className="h-88 w-full lg:col-span-2" />
         <Skeleton className="h-88 w-full" />
         <Skeleton className="h-88 w-full" />
       </div>

@@ -114,12 +114,16 @@ interface Bar {
 function BarList({ bars }: { bars: readonly Bar[] }) {
   const largest = Math.max(...bars.map(({ share }) => share), Number.MIN_VALUE);
   return (
-    <ul className="flex flex-col gap-3">
+    <ul className="@container flex flex-col gap-3">
       {bars.map(({ name, label, share, value, detail }) => (
         <li key={name} className="flex flex-col gap-1">
-          <div className="flex items-baseline gap-3">
+          <div className="flex flex-wrap items-baseline gap-x-3 @md:flex-nowrap">
             <span className="min-w-0 flex-1 truncate">{label}</span>
-            {detail !== undefined && <span className="text-xs whitespace-nowrap text-muted">{detail}</span>}
+            {detail !== undefined && (
+              <span className="order-1 basis-full text-xs whitespace-nowrap text-muted @md:order-none @md:basis-auto">
+                {detail}
+              </span>
+            )}
             <span className="font-medium whitespace-nowrap">{value}</span>
           </div>
           <div aria-hidden className="h-1.5 overflow-hidden rounded-full bg-sunken">

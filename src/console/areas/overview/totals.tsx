@@ -1,6 +1,7 @@
 import { createLink } from "@tanstack/react-router";
 import type { AnchorHTMLAttributes, ReactNode, Ref } from "react";
 import { useTranslation } from "react-i18next";
+import { Sparkline } from "../../ui/chart/sparkline.tsx";
 import { useRangeSearch } from "../../ui/filters/range.ts";
 import {
   formatChange,
@@ -8,84 +9,134 @@ import {
   formatDuration,
   formatShare,
   formatShortCount,
+  formatShortMoney,
 } from "../../ui/text/format.ts";
 import { Money } from "../../ui/text/money.tsx";
 import type { Overview } from "./overview.ts";
 
-/** The range in six numbers, each compared with the range before it and with a link to its parts. */
+/**
+ * The range in four figures, each with its course, the period before and a link to its parts; two lesser ones stand
+ * below.
+ */
 export function Totals({ overview }: { overview: Overview }) {
+  const figures = useFigures(overview);
+  const lesser = useLesserFigures(overview);
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-3 xl:grid-cols-[1.6fr_repeat(5,1fr)]">
-      {useTiles(overview).map((tile) => (
-        <Tile key={tile.name} {...tile} />
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-b-xl bg-line xl:grid-cols-4">
+      {figures.map((figure) => (
+        <Figure key={figure.name} {...figure} isUnfinished={overview.isUnfinished} />
+      ))}
+      {lesser.map((figure) => (
+        <LesserFigure key={figure.name} {...figure} />
       ))}
     </dl>
   );
 }
 
-interface TileProps {
+interface LesserFigureProps {
   name: string;
   value: ReactNode;
-  detail?: ReactNode;
+  /** Beside the value, such as that of the period before. */
+  details: readonly ReactNode[];
   to: "/money/usage" | "/requests";
   search: Record<string, string>;
-  isFocus?: boolean;
+}
+
+interface FigureProps extends LesserFigureProps {
+  course: readonly (number | null)[];
   isBad?: boolean;
 }
 
-function useTiles({ totals, previous, currency }: Overview): TileProps[] {
+function useFigures({ totals, previous, currency, series }: Overview): FigureProps[] {
   const { t } = useTranslation("overview");
-  const range = useRangeSearch();
-  const { amount, requests, errors, images, tokens, p50Ms, p95Ms } = totals;
-  const usage = { to: "/money/usage", search: { ...range, currency } } as const;
-  const list = { to: "/requests", search: { ...range } } as const;
+  const { usage, requests } = useParts(currency);
+  const before = useBefore();
   return [
     {
       name: t("spend"),
-      isFocus: true,
-      value: <Money amount={amount} currency={currency} isShort />,
-      detail: <Change now={Number(amount)} before={Number(previous.amount)} />,
+      value: <Money amount={totals.amount} currency={currency} isShort />,
+      details: [before(previous.amount, (amount) => formatShortMoney(amount, currency), totals.amount)],
+      course: series.map(({ amount }) => Number(amount)),
       ...usage,
     },
     {
       name: t("requests"),
-      value: <Count count={requests} />,
-      detail: <Change now={requests} before={previous.requests} />,
-      ...list,
+      value: <Count count={totals.requests} />,
+      details: [before(previous.requests, shownCount, totals.requests)],
+      course: series.map((point) => point.requests),
+      ...requests,
     },
     {
       name: t("errors"),
-      isBad: requests > 0 && errors / requests >= FAILING,
-      value: requests === 0 ? "–" : formatShare(errors / requests),
-      detail: requests === 0 ? undefined : t("errors.count", { count: errors }),
+      isBad: totals.requests > 0 && shareOfErrors(totals) >= FAILING,
+      value: totals.requests === 0 ? "–" : formatShare(shareOfErrors(totals)),
+      details: [
+        totals.requests > 0 && t("errors.count", { count: totals.errors }),
+        before(previous.requests === 0 ? null : shareOfErrors(previous), formatShare),
+      ],
+      course: series.map((point) => (point.requests === 0 ? null : shareOfErrors(point))),
       to: "/requests",
-      search: { ...range, status: "failed" },
-    },
-    {
-      name: t("images"),
-      value: <Count count={images} />,
-      detail: <Change now={images} before={previous.images} />,
-      ...usage,
-    },
-    {
-      name: t("tokens"),
-      value: <Count count={tokens} />,
-      detail: <Change now={tokens} before={previous.tokens} />,
-      ...usage,
+      search: { ...requests.search, status: "failed" },
     },
     {
       name: t("latency"),
-      value: p50Ms === null ? "–" : formatDuration(p50Ms),
-      detail: p95Ms === null ? undefined : t("latency.p95", { duration: formatDuration(p95Ms) }),
-      ...list,
+      value: totals.p50Ms === null ? "–" : formatDuration(totals.p50Ms),
+      details: [
+        totals.p95Ms !== null && t("latency.p95", { duration: formatDuration(totals.p95Ms) }),
+        before(previous.p50Ms, formatDuration),
+      ],
+      course: series.map(({ p50Ms }) => p50Ms),
+      ...requests,
     },
   ];
+}
+
+function useLesserFigures({ totals, previous, currency }: Overview): LesserFigureProps[] {
+  const { t } = useTranslation("overview");
+  const { usage } = useParts(currency);
+  const before = useBefore();
+  return (["images", "tokens"] as const).map((name) => ({
+    name: t(name),
+    value: <Count count={totals[name]} />,
+    details: [before(previous[name], shownCount, totals[name])],
+    to: usage.to,
+    search: usage.search,
+  }));
+}
+
+/** The pages with the parts of a figure, in the same range. */
+function useParts(currency: string) {
+  const range = useRangeSearch();
+  return {
+    usage: { to: "/money/usage", search: { ...range, currency } },
+    requests: { to: "/requests", search: { ...range } },
+  } as const;
+}
+
+/** Returns a function that names the value of the period before and, where the present one is given, the change since. */
+function useBefore() {
+  const { t } = useTranslation("overview");
+  return <Value extends string | number>(
+    then: Value | null,
+    format: (value: Value) => string,
+    now?: Value,
+  ): string => {
+    if (then === null || (now !== undefined && Number(then) === 0)) return t("before.none");
+    const before = format(then);
+    return now === undefined
+      ? t("before", { before })
+      : t("before.change", { before, change: formatChange(Number(now), Number(then)) });
+  };
 }
 
 /** A share of failed requests that is shown as bad. */
 const FAILING = 0.05;
 
-function TileAnchor(props: AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }) {
+function shareOfErrors({ errors, requests }: { errors: number; requests: number }): number {
+  return errors / requests;
+}
+
+function FigureAnchor(props: AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }) {
   return (
     <a {...props} className="rounded-sm after:absolute after:inset-0 hover:text-accent">
       {props.children}
@@ -93,35 +144,62 @@ function TileAnchor(props: AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref
   );
 }
 
-const TileLink = createLink(TileAnchor);
+const FigureLink = createLink(FigureAnchor);
 
-function Tile({ name, value, detail, to, search, isFocus = false, isBad = false }: TileProps) {
+function Figure({
+  name,
+  value,
+  details,
+  to,
+  search,
+  course,
+  isUnfinished,
+  isBad = false,
+}: FigureProps & { isUnfinished: boolean }) {
   return (
-    <div className="relative flex min-h-24 flex-col gap-1 bg-surface px-4 py-3 hover:bg-hover max-sm:first:col-span-2 max-xl:last:col-span-2 sm:max-xl:first:col-span-3">
+    <div className="relative flex min-w-0 flex-col gap-1 bg-surface px-4 pt-4 pb-3 hover:bg-hover sm:px-5">
       <dt className="text-muted">{name}</dt>
       <dd
-        className={`font-semibold tracking-tight ${isFocus ? "text-3xl leading-9" : "text-xl leading-7"} ${isBad ? "text-bad" : ""}`}
+        className={`text-2xl leading-8 font-semibold tracking-tight sm:text-3xl sm:leading-9 ${isBad ? "text-bad" : ""}`}
       >
-        <TileLink to={to} search={search}>
+        <FigureLink to={to} search={search}>
           {value}
-        </TileLink>
+        </FigureLink>
       </dd>
-      {detail !== undefined && <dd className="text-xs text-muted">{detail}</dd>}
+      <dd className="flex min-h-8 flex-wrap content-start gap-x-2 text-xs text-muted sm:min-h-4">
+        <Details details={details} />
+      </dd>
+      <dd className="mt-2">
+        <Sparkline values={course} isUnfinished={isUnfinished} isBad={isBad} />
+      </dd>
     </div>
   );
 }
 
-/** The difference to the range of the same length before. */
-function Change({ now, before }: { now: number; before: number }) {
-  const { t } = useTranslation("overview");
-  if (before === 0) return now === 0 ? null : t("before.none");
-  return t("before", { change: formatChange(now, before) });
+function LesserFigure({ name, value, details, to, search }: LesserFigureProps) {
+  return (
+    <div className="relative col-span-2 flex min-w-0 flex-wrap items-baseline gap-x-2 bg-surface px-4 py-2.5 hover:bg-hover sm:px-5">
+      <dt className="text-muted">{name}</dt>
+      <dd className="font-medium">
+        <FigureLink to={to} search={search}>
+          {value}
+        </FigureLink>
+      </dd>
+      <dd className="flex flex-wrap gap-x-2 text-xs text-muted">
+        <Details details={details} />
+      </dd>
+    </div>
+  );
+}
+
+function Details({ details }: Pick<LesserFigureProps, "details">) {
+  return details.map((detail, index) => detail !== false && <span key={index}>{detail}</span>);
 }
 
 function Count({ count }: { count: number }) {
-  return count < 10_000 ? (
-    formatCount(count)
-  ) : (
-    <span title={formatCount(count)}>{formatShortCount(count)}</span>
-  );
+  return <span title={formatCount(count)}>{shownCount(count)}</span>;
+}
+
+function shownCount(count: number): string {
+  return count < 10_000 ? formatCount(count) : formatShortCount(count);
 }

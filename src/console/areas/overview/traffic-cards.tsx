@@ -70,16 +70,16 @@ const OTHER = "other";
 /** The spend over time, by model. */
 export function SpendCard({ overview }: { overview: Overview }) {
   const { t } = useTranslation("overview");
-  const { currency, spend, totals } = overview;
+  const { currency, spend, totals, top } = overview;
   const models = useMemo(
     () =>
       spend.map(({ id, amounts }) => ({
         name: id,
-        label: id === OTHER ? t("other") : id,
+        label: id === OTHER ? t("other") : (top.models.find((model) => model.id === id)?.name ?? id),
         values: amounts.map(Number),
         ...(id === OTHER && { colour: REST_COLOUR }),
       })),
-    [spend, t],
+    [spend, top, t],
   );
   const format = useCallback((value: number) => formatShortMoney(String(value), currency), [currency]);
   return (

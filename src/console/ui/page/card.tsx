@@ -23,7 +23,7 @@ export function Card({ title, about, actions, isFlush = false, children }: CardP
             <h2 id={id} className="font-semibold">
               {title}
             </h2>
-            {about !== undefined && <p className="mt-0.5 text-muted">{about}</p>}
+            {about !== undefined && <p className="mt-0.5 max-w-prose text-muted">{about}</p>}
           </div>
           {actions}
         </header>

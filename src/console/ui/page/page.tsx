@@ -21,7 +21,7 @@ interface PageProps {
 export function Page({ title, about, actions, tabs, back, children }: PageProps) {
   useDocumentTitle(title);
   return (
-    <div className="mx-auto flex w-full max-w-[90rem] flex-col gap-6 px-4 py-6 sm:px-8">
+    <div className="mx-auto flex w-full max-w-[150rem] flex-col gap-6 px-4 py-6 sm:px-8">
       <header className="flex flex-col gap-4">
         {back && (
           <nav aria-label={back.label} className="-mb-2">
