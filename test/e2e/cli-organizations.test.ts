@@ -159,7 +159,7 @@ test("an explained route has its origin, and an unknown model is an error", asyn
 test("a route is explained without a call to a vendor", async () => {
   await using cli = await shellWithOrganization();
   const { stdout } = await cli.run("routes explain --organization default --model sandbox-chat");
-  expect(stdout).toMatch(/^sandbox\/sandbox-chat +sandbox +100 % +asked$/m);
+  expect(stdout).toMatch(/^sandbox\/sandbox-chat +sandbox +100 % +in service$/m);
   expect(stdout).toEndWith(
     "Route: from the shipped catalogue, ordered.\n" +
       "Price: input 0.10, cache_read 0.01, output 0.40 USD (default).\n" +
