@@ -74,6 +74,17 @@ const CHECKS: Readonly<Record<string, () => Promise<string>>> = {
     return `${values.length + 1} sets of values`;
   },
 
+  async compose() {
+    const file = join(import.meta.dir, "compose.yaml");
+    const secrets = { POSTGRES_PASSWORD: "change-me", S3_SECRET: "change-me-too" };
+    const services = await run(
+      ["docker-compose", "--file", file, "config", "--services"],
+      undefined,
+      secrets,
+    );
+    return `services ${services.trim().split("\n").toSorted().join(", ")}`;
+  },
+
   async unit() {
     const folder = await mkdtemp(join(tmpdir(), "gateway-unit-"));
     try {
@@ -97,6 +108,7 @@ const INSTALL: Readonly<Record<string, string>> = {
   image: "apt-get install umoci runc",
   chart:
     "go install helm.sh/helm/v3/cmd/helm@latest github.com/yannh/kubeconform/cmd/kubeconform@latest, in PATH; needs Go",
+  compose: "Docker's docker-compose, version 2 or later, in PATH; it needs no engine for this",
   unit: "apt-get install systemd",
 };
 
