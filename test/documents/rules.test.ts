@@ -65,6 +65,35 @@ test("no page for users names a file of the program", () => {
   );
 });
 
+test("a command whose output goes elsewhere is started by `npm -s`, whose own lines would go there too", () => {
+  const loud = PAGES.flatMap(({ path, text }) => loudCommands(text).map((command) => `${path}: ${command}`));
+  expect(loud).toEqual([]);
+});
+
+test.each([
+  ["npm start -- config export > state.yaml", true],
+  ["npm start -- config export \\\n  >> state.yaml", true],
+  ["GROQ_API_KEY=x npm start -- check | grep oss", true],
+  ["ID=$(npm start -- keys create --json)", true],
+  ["npm -s start -- config export > state.yaml", false],
+  ["npm start -- config import --dry-run state.yaml || echo 'It differs | here'", false],
+  ["npm start -- orgs set <id> --disabled off", false],
+  ["npm start -- orgs list; grep x < y > z", false],
+  ["npm start -- orgs list && grep x y | wc", false],
+  ["npm start -- demo 2> errors.txt", false],
+])("the output of '%s' goes elsewhere: %p", (command, isLoud) => {
+  expect(loudCommands(command).length > 0).toBe(isLoud);
+});
+
+/** Commands that write npm's own lines into a file, a variable or another command. */
+function loudCommands(text: string): string[] {
+  const joined = text.replaceAll("\\\n", " ");
+  return [...joined.matchAll(/(\$\()?\bnpm start -- [^\n`;]*/g)].flatMap(([command, isCaptured]) => {
+    const [own = ""] = command.replaceAll(/<[\w-]+>|'[^']*'|"[^"]*"/g, "").split(/&&|\|\|/);
+    return isCaptured || /\||(?<!\d)>/.test(own) ? [command.trim()] : [];
+  });
+}
+
 test("every folder of pages lists them in the order of the navigation", async () => {
   const folders = readdirSync(join(ROOT, "docs"), { withFileTypes: true }).filter(
     (entry) => entry.isDirectory() && PAGES.some(({ path }) => path.startsWith(`docs/${entry.name}/`)),
