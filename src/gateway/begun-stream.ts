@@ -29,7 +29,10 @@ export function beginStream(begun: StreamToBegin): RelayedStream {
   return { writer: new BegunStream(begun), ended, ignored: [] };
 }
 
-/** There is no `Retry-After` any more, so the sentence says it, in the words that Codex reads. */
+/**
+ * Appends the retry delay to the message, in the words that Codex reads. The headers have been sent already, so there
+ * is no `Retry-After`.
+ */
 function withRetryHint(error: GatewayError): GatewayError {
   const { code, message, retryAfterSeconds: seconds } = error;
   if (seconds === undefined) return error;
@@ -40,7 +43,7 @@ function withRetryHint(error: GatewayError): GatewayError {
 const APART_MS = 50;
 
 class BegunStream implements BodyWriter {
-  /** Dropped with the first content: it holds the request. */
+  /** Set to null at the first content, because it keeps the request in memory. */
   #begun: StreamToBegin | null;
   #alive: Deadline | null = null;
   /** Time of the last keep-alive frame. */
@@ -61,7 +64,7 @@ class BegunStream implements BodyWriter {
     } catch (thrown) {
       this.#stopKeepingAlive(begun);
       const isGone = this.#isCancelled || thrown instanceof ClientDisconnected;
-      // Google's clients read a bare error only from a chunk of its own.
+      // Google's clients recognise this error only when it arrives as a network chunk of its own.
       const sinceAliveMs = performance.now() - this.#aliveAt;
       if (!isGone && sinceAliveMs < APART_MS) await sleep(APART_MS - sinceAliveMs);
       if (!isGone && !this.#isCancelled)
@@ -75,13 +78,15 @@ class BegunStream implements BodyWriter {
     return this.#opened.writer.run(client);
   }
 
-  /** The vendor's call itself watches the client's signal, as it does before any response. */
+  /** Does not abort the vendor's call: until the first content, the call itself watches the client's signal. */
   cancel(): void {
     this.#isCancelled = true;
     this.#opened?.writer.cancel();
   }
 
-  /** Also sends the response's head, which waits for the first byte. */
+  /**
+   * Sends a keep-alive frame. The first one also sends the response's head, which waits for the first byte of the body.
+   */
   #keepAlive(client: Client, begun: StreamToBegin): void {
     if (this.#isCancelled) return;
     client.write(begun.keepAliveFrame);

@@ -27,13 +27,13 @@ interface RouteCall<Reply> {
   failsOver?(error: UpstreamError): boolean;
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /**
-   * Settles the call that was sent when its client has disconnected: tokens are charged, and of pictures only the cost
-   * is recorded. May return an error to throw instead.
+   * Settles the call that had been sent when the client disconnected. For text the tokens are charged; for images only
+   * the cost is recorded. May return an error to throw instead.
    */
   settleAbandoned?(): Promise<void> | Error | undefined;
 }
 
-/** Notes the caller's fields that a target is not told. Throws for the first one where the caller is strict. */
+/** Notes the caller's fields that are not sent to a target. Throws for the first of them when the caller is strict. */
 export function noteIgnored({ isStrict }: RequestContext, call: Call, names: readonly string[]): void {
   const [first] = names;
   if (first !== undefined && isStrict) throw untranslatable(first);

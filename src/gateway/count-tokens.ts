@@ -31,8 +31,8 @@ type TokenCount = { limitState: LimitGrant["limitState"] } & (
 );
 
 /**
- * Counts the tokens of a request at a vendor of the caller's own protocol that offers it. A count is free and only
- * limited as a request. Throws a `GatewayError` or an `UpstreamError` as the request itself would.
+ * Counts the tokens of a request at a vendor that speaks the caller's protocol and offers counting. A count is free;
+ * only the limit on requests applies. Throws a `GatewayError` or an `UpstreamError` as the request itself would.
  */
 export async function countTokens(
   core: Core,
@@ -71,7 +71,7 @@ export async function countTokens(
   return { text: committed.reply, tokens: null, limitState: grant.limitState };
 }
 
-/** True for a server that takes the protocol and has no such path. */
+/** True when the server speaks the protocol but has no path for counting. */
 function countsNothing(error: unknown): boolean {
   return error instanceof UpstreamError && error.kind === "broken" && error.status === 404;
 }

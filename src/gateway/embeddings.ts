@@ -29,7 +29,7 @@ import type { EmbeddingUpstream } from "./upstreams.ts";
 interface EmbeddingsOutcome {
   text: string;
   limitState: LimitGrant["limitState"];
-  /** Fields of the request that the vendor was not told. */
+  /** Fields of the request that were not sent to the vendor. */
   ignored: readonly string[];
 }
 
@@ -99,7 +99,7 @@ async function settleAbandoned(
   admitted.settle({ target, usage: usage(), flags: ["partial", "caller_gone"] });
 }
 
-/** The caller's fields that a vendor is not told. */
+/** Returns the caller's fields that are not sent to a vendor. */
 function untoldFields(
   { foreign }: EmbeddingsPayload,
   { takesPurposes }: Pick<EmbeddingUpstream, "takesPurposes">,

@@ -64,7 +64,7 @@ export interface ImageRun {
   /** Awaited before the pictures are stored. */
   onStore(): Promise<void>;
   vendorJobs: NonNullable<ImageOrder["vendorJobs"]>;
-  /** Limits the targets to one, where a vendor has the job already. */
+  /** Returns true for a target that may be called: only one target when a vendor already has the job. */
   isTarget(target: Target): boolean;
 }
 
@@ -156,8 +156,8 @@ function callVendors(
     afterTimeout: fallback && isTarget(fallback) ? fallback : null,
     totalMs: core.timeouts.image.totalMs,
     failsOver: (error) => {
-      // The vendor may still make the picture and charge for it, so it is requested again only where the organization
-      // wants it.
+      // The vendor may still make the picture and charge for it, so another target is called only if the organization
+      // wants that.
       if (error.kind === "timeout" && error.isAmbiguous) return fallbackAfterMs !== null;
       return mayFailOver(error, failOverRefusals);
     },
@@ -165,7 +165,8 @@ function callVendors(
       await run?.onCall(target);
       const { firstByteMs } = { ...core.timeouts.image, ...target.channel.timeouts };
       const limitMs = fallbackAfterMs ?? firstByteMs;
-      // The organization's limit leaves time for another target; where none could take over, the channel's holds.
+      // The organization's limit is shorter, to leave time for another target. When no other target could take over,
+      // the channel's limit applies.
       call.expect("the picture", limitMs, () => (canMoveOn() ? 0 : firstByteMs - limitMs));
       const parts = {
         model,
@@ -199,7 +200,7 @@ function orderFor(
   return { upstreamModel, prompt, size, quality, background, count, format, compression, native };
 }
 
-/** Charges the settings that took effect, never more than was held. Throws when the charge cannot be recorded. */
+/** Charges the settings that took effect, but never more than was held. Throws when the charge cannot be recorded. */
 function settle(
   { admitted, fitted, quote }: ImageAdmission,
   target: Target,

@@ -4,8 +4,8 @@ export interface OutcomeStore {
   claim(claim: Claim, fingerprint: string): Promise<ClaimResult>;
   renew(claim: Claim): Promise<void>;
   /**
-   * True when the body of an outcome may be kept; its bytes count from then on. An organization adds a bounded number
-   * of bytes between two sweeps.
+   * True when the body of an outcome may be kept. If so, its bytes are counted at once; an organization can add only a
+   * limited number of bytes between two sweeps.
    */
   admits(organizationId: string, bytes: number): boolean;
   /** Stores the outcome if the claim is still held. */

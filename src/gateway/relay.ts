@@ -12,7 +12,7 @@ const CHECKPOINT_MS = 2_000;
 export interface Relay {
   reader: ByteReader;
   stream: TextStream;
-  /** Bytes up to the first content. */
+  /** Bytes of the stream up to the first content. */
   head: Uint8Array;
   /** Sent while the upstream is silent. */
   keepAliveFrame: Uint8Array;
@@ -24,7 +24,7 @@ export interface Relay {
   idleMs: number;
   /** True when the upstream is read to its end after the client has disconnected. */
   isDetachable: boolean;
-  /** True when the rest of the body is also read, because somebody keeps it. */
+  /** True when the rest of the body is also read after the client has disconnected, because the outcome is kept. */
   isKept: boolean;
   /** Called once the stream has ended, before `end`. Counts its usage exactly; null where that needs no time. */
   refine(): Promise<void> | null;
@@ -80,11 +80,14 @@ class RunningRelay implements BodyWriter {
   #client: Client | null = null;
   #hasEnded = false;
   #isClientDisconnected = false;
-  /** Since when this waits for the upstream (at first, for the client); null while it waits for the client to read. */
+  /**
+   * Monotonic milliseconds since which the relay waits for the upstream, or at first for the client to connect its
+   * reader; null while it waits for the client to read on.
+   */
   #waitingSince: number | null = performance.now();
   /** Time of the last keep-alive frame. */
   #keptAliveAt = 0;
-  /** True when something came since the last checkpoint. */
+  /** True when data has arrived since the last checkpoint. */
   #hasNews = true;
   #watch: Deadline;
   #isCutOnAbort = false;
@@ -105,7 +108,7 @@ class RunningRelay implements BodyWriter {
     const { reader, stream, call, isDetachable } = this.#relay;
     this.#client = client;
     // From here on the runtime calls `cancel` when the client disconnects, so the call need not watch the client's
-    // signal. A detachable call watches another signal anyway.
+    // signal. The call of a detachable stream watches another signal anyway.
     if (!isDetachable) call.leaveClient();
     let output = this.#head ?? NOTHING;
     this.#head = null;
@@ -214,12 +217,12 @@ class RunningRelay implements BodyWriter {
   }
 
   /**
-   * Records new usage, so that a stalled stream has a checkpoint too, and ends the call of a silent upstream. Only the
-   * upstream's silence counts: no time passes while this waits for the client to read.
+   * Makes a checkpoint of new usage, so that a stalled stream has one too, and ends the call of a silent upstream. The
+   * silence does not include the time in which the client does not read.
    */
   #check(): void {
     const { clientSignal, idleMs, checkpoint } = this.#relay;
-    // The body of a client that disconnected before it read any is neither pulled nor cancelled.
+    // If the client disconnects before it reads anything, the runtime neither pulls nor cancels the body.
     if (!this.#client && clientSignal.aborted) return this.#runWithoutClient();
     if (clientSignal.aborted) this.cancel();
     if (this.#hasEnded) return;
@@ -240,7 +243,7 @@ class RunningRelay implements BodyWriter {
     this.#watch = this.#watchFor(Math.min(CHECKPOINT_MS, untilKeepAliveMs, idleMs - (now - since)));
   }
 
-  /** Fails the pending wait for the upstream with this error; where nothing waits yet, ends the stream here. */
+  /** Fails the pending wait for the upstream with this error. If nothing waits yet, ends the stream here. */
   #abort(error: Error): void {
     this.#relay.call.abort(error);
     if (!this.#client) this.#end({ kind: "cut", error });

@@ -16,8 +16,8 @@ export interface Directory {
   routes: PatternMap<Route>;
   channels: ReadonlyMap<string, Channel>;
   /**
-   * Returns the price in force at `now`, each cell from the organization's rows first; null when the model has no
-   * price.
+   * Returns the price in force at `now`; null when the model has none. In each cell the organization's own price row
+   * wins.
    */
   price(
     organization: Pick<Organization, "id" | "currency">,

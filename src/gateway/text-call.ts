@@ -16,7 +16,7 @@ import { openStream, openWhole, type OpenedStream } from "./text-stream.ts";
 
 /** A target's reply: a whole text with its usage, or a stream up to its first content. */
 export type TargetReply = {
-  /** The caller's names of the hints that the target was not told. */
+  /** The hints that were not sent to the target, by the caller's names. */
   ignored: readonly string[];
 } & (
   | { kind: "whole"; text: string; usage: TokenUsage; isEmpty: boolean }
@@ -25,7 +25,9 @@ export type TargetReply = {
 
 interface RequestToCall {
   payload: TextPayload;
-  /** The maximum of output tokens sent to the vendor instead of the caller's; null to keep the caller's. */
+  /**
+   * The maximum of output tokens that the vendor is sent in place of the caller's maximum; null to keep the caller's.
+   */
   coveredTokens: number | null;
   admitted: AdmittedText;
 }
@@ -107,7 +109,7 @@ export async function sendCall(
     estimator.readPrompt();
     return { kind: "stream", estimator, ignored, ...opened };
   } catch (error) {
-    // The vendor charges for a reply that is of no use.
+    // The vendor charges even for a reply that cannot be used.
     if (error instanceof UpstreamError && error.kind === "broken") error.isAmbiguous = true;
     throw error;
   }

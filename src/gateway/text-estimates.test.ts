@@ -21,7 +21,7 @@ describe("without a report of usage, the tokens are counted", () => {
     };
     return { ...plain, texts, count };
   };
-  /** Of "hi" in one message, and of "hello". */
+  /** Tokens of the prompt "hi" in one message, and of the reply "hello". */
   const TOKENS = { input: 12 + 4 + 3, output: 15 };
 
   test("before a complete stream shows them", async () => {

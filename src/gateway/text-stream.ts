@@ -24,7 +24,7 @@ export interface OpenedStream {
 /** A stream on its way to the client. */
 export interface RelayedStream {
   writer: BodyWriter;
-  /** The caller's names of the hints that the target was not told. */
+  /** The hints that were not sent to the target, by the caller's names. */
   ignored: readonly string[];
   /**
    * Resolves once the last byte has been sent or cannot be sent any more, with the error that ended the stream early,
@@ -114,7 +114,7 @@ export function relayStream(
 }
 
 /**
- * Returns the callbacks that settle the stream. This function is apart from `relayStream` so that they keep nothing of
+ * Returns the callbacks that settle the stream. They are made outside of `relayStream`, so that they keep nothing of
  * its scope in memory while the stream runs.
  */
 function settlementCallbacks(

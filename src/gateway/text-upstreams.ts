@@ -63,14 +63,18 @@ export function requireCounts(
 }
 
 /**
- * True when the target can handle the links of a request; `param` is the field of the first one. An own server must
- * fetch none: it is inside the operator's network, where a caller's link could reach internal services (SSRF).
+ * True when the target can handle the links of a request; `param` is the field of the first link. A server of the
+ * operator's own must fetch no links: it is inside the operator's network, where a caller's link could reach internal
+ * services (SSRF).
  */
 function fetchesLinks(param: string | null, { channel }: Target, { traits }: TextUpstream): boolean {
   return param === null || (!channel.isOwnServer && !traits?.fetchesNoLinks);
 }
 
-/** Throws when a request has a link in the field `param` and the target fetches none; another target may. */
+/**
+ * Throws when a request has a link in the field `param` and the target does not fetch links. Another target may fetch
+ * them.
+ */
 function requireFetchable(param: string | null, target: Target, upstream: TextUpstream): void {
   if (fetchesLinks(param, target, upstream)) return;
   const publicMessage = `This model fetches no links. Send \`${param}\` as a \`data:\` URL.`;

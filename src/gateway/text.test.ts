@@ -162,7 +162,7 @@ test("the output that a small budget covers is divided by the choices", async ()
   };
   const spread = openText([{ dialect: "chat", send }], { budget: 1_200n });
   const { coveredTokens } = await handleText(spread.core, spread.request(), payload({ n: 3 }));
-  // One nano-unit a token: the prompt's bytes are held first.
+  // A token costs one nano-unit, and the hold covers the bytes of the prompt first.
   expect(coveredTokens).toBeWithin(1_000 / 3, 1_200 / 3);
   expect(told).toEqual([coveredTokens]);
 });

@@ -29,8 +29,8 @@ interface TextTerms {
   /** The maximum of output tokens that the budgets cover, where it is less than the model's; else null. */
   coveredTokens: number | null;
   /**
-   * The caller's names of the hints that the answering target was not told; empty for a stream that began before one
-   * answered.
+   * The hints that were not sent to the answering target, by the caller's names. Empty for a stream whose response
+   * began before a target answered.
    */
   ignored: readonly string[];
 }
@@ -185,9 +185,9 @@ function coveredTokensOf(
 }
 
 /**
- * Calls the route's targets. A client that disconnects meanwhile is charged for the call that was sent for it. Returns
- * no reply where the last target had nothing to say either. The request is then settled and costs nothing, as it is where
- * the last target fails after one that had nothing to say.
+ * Calls the route's targets. When the client disconnects meanwhile, charges the call that was sent for it. If the last
+ * target also gives a reply without content, returns no reply, and the request is settled at no cost. A failure of the
+ * last target after an empty reply of another one costs nothing either.
  */
 async function callVendors(
   core: Core,
@@ -211,7 +211,7 @@ async function callVendors(
     async callTarget(target, call) {
       sent = null;
       const prepared = await prepareCall(core, request, target, call);
-      // Nothing reports when the last byte has been sent, so a call counts as sent from here on.
+      // The gateway cannot observe when the last byte has been sent, so a call counts as sent from here on.
       sent = prepared;
       const reply = await sendCall(prepared, call);
       if (!isEmpty(reply) || mayBeEmpty(payload.parsed)) return reply;
@@ -227,7 +227,8 @@ async function callVendors(
   } catch (error) {
     if (!empty) throw error;
     const { target, ignored, usage } = empty;
-    // However the request ends, an entry has what the empty replies have cost, and as much for each call without one.
+    // The ledger entry records what the empty replies have cost, and the same amount for each call that ended
+    // ambiguously.
     if (!admitted.isSettled) {
       const flags: LedgerFlag[] = context.signal.aborted ? ["caller_gone"] : [];
       admitted.settle({ target, usage: NOTHING_BILLED, requested: usage, flags });

@@ -65,7 +65,7 @@ export interface ImageUpstream {
 
 /** Embeds texts. Throws an `UpstreamError`. */
 export interface EmbeddingUpstream {
-  /** True when it tells its vendor the purposes of vectors. */
+  /** True when the adapter sends the purposes of vectors to its vendor. */
   takesPurposes?: true;
   embed(call: EmbeddingCall): Promise<EmbeddingResponse>;
 }
@@ -78,15 +78,15 @@ export interface EmbeddingCall {
    */
   texts: readonly string[] | null;
   dimensions: number | null;
-  /** For each text what its vector is for, where a caller of the native protocol says so. */
+  /** The purpose of the vector of each text, where a caller of the native protocol gives one. */
   purposes?: readonly EmbeddingPurpose[];
   upstreamModel: string;
   signal: Cancellation;
 }
 
 /**
- * The vendor's response with its vectors shortened, which `restore` puts back into the text; or, of another protocol,
- * the vectors and the vendor's count of input tokens.
+ * A vendor's response. `whole`: its JSON text with a placeholder for the numbers of each vector; `restore` puts the
+ * numbers back into a text. `vectors`, of other protocols: the vectors and the vendor's count of input tokens.
  */
 type EmbeddingResponse = { requestId?: string } & (
   | { kind: "whole"; text: string; parsed: unknown; restore(text: string): string }

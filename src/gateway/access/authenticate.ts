@@ -23,8 +23,8 @@ export interface Authenticator {
 }
 
 /**
- * Authenticates a request and returns its key and organization; a known key needs no promise. Throws a `GatewayError`.
- * A failure of the store is `dependency_unavailable`, never a 401.
+ * Authenticates a request. Returns its key and organization, as a promise only when the key must be looked up in the
+ * store. Throws a `GatewayError`; a failure of the store is `dependency_unavailable`, never a 401.
  */
 export function authenticate(
   authenticator: Authenticator,

@@ -75,13 +75,16 @@ function notNative(): GatewayError {
   return new GatewayError("wrong_endpoint_for_model", message, { param: "model" });
 }
 
-/** An image request fitted to its model: the values a vendor is sent and the request is billed as. */
+/** An image request fitted to its model: the values that are sent to the vendor and that determine the price. */
 export interface FittedImageRequest {
   size: ResolvedSize;
   /** One of the model's qualities or `auto`; undefined for a model without qualities. */
   quality: string | undefined;
   background: string | undefined;
-  /** Fields of the caller that have no effect on this model; `quality` is in the response in any case. */
+  /**
+   * Fields of the caller that have no effect on this model. Never contains `quality`, which the response reports
+   * anyway.
+   */
   dropped: readonly string[];
   priceTier: SizeTier;
   /** The quality by which the price is looked up: one of the model's, or `auto`. */
@@ -94,8 +97,8 @@ const OLDER_QUALITIES: Readonly<Record<string, string>> = { standard: "medium", 
 const BACKGROUNDS = ["auto", "opaque", "transparent"];
 
 /**
- * Fits the size to the model and drops the fields that the model does not read. A value that its family does not know
- * is a 400. Counts reference images before any of them is fetched.
+ * Fits the size to the model and drops the fields that the model does not read. Throws a 400 for a value that the
+ * model's family does not define. Checks the number of reference images before any of them is fetched.
  */
 export function fitToModel(request: ImageRequest, model: ImageModel): FittedImageRequest {
   const rules = FAMILIES[model.family];

@@ -23,13 +23,13 @@ interface AdmissionTerms<OfModel extends Model, OfPrice extends Price> {
   floor?(): Nanos;
 }
 
-/** The work of one target, which is charged. */
+/** The usage to charge for a request, and the target that did the work. */
 export interface Charge {
   target: Target;
   usage: Usage;
   /** The requested usage, where it may be more than was delivered. */
   requested?: Usage;
-  /** Replies that a vendor was paid for and nobody received. */
+  /** Usage of replies that the vendor charges for but that nobody received. */
   abandoned?: readonly Usage[];
   flags: readonly LedgerFlag[];
 }
@@ -147,7 +147,10 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     if (charge.usage.unit === "token") context.grant.correctTokens(sumTokens(charge.usage.tokens));
   }
 
-  /** Notes a reply that a vendor was paid for and nobody receives: the entry has its price as orphan cost. */
+  /**
+   * Notes a reply that the vendor charges for but that nobody receives. The ledger entry records its price as orphan
+   * cost.
+   */
   abandon({ tokens }: TokenUsage): void {
     this.#abandoned.push({ unit: "token", tokens, source: "estimated" });
   }
@@ -157,7 +160,7 @@ export class Admitted<OfModel extends Model, OfPrice extends Price> implements D
     this.#parts.core.billing.checkpoint(this.#entry(charge));
   }
 
-  /** Passes everything on to a new owner. Disposing of this one then gives nothing back. */
+  /** Returns a new `Admitted` that owns the grant and the hold. Disposing of the old one then releases nothing. */
   transfer(): Admitted<OfModel, OfPrice> {
     this.#isReleased = true;
     return new Admitted(this.#parts);

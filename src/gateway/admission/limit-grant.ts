@@ -15,8 +15,9 @@ import type {
 export type LimitedPipeline = "text" | "image";
 
 /**
- * The counts of one request in the limits. They remain when the request is refused or fails later, but for three: its
- * tokens are corrected, its slot is released, and its first image does not count when the limit of images refuses more.
+ * The counts of one request in the limits. They remain when the request is refused or fails, with three exceptions:
+ * tokens are corrected, the slot is released, and the first image is given back when the limit of images refuses the
+ * others.
  */
 export class LimitGrant {
   #requestsWindow: LimitWindow | null = null;
@@ -74,7 +75,7 @@ export class LimitGrant {
     return this.#take(requests);
   }
 
-  /** Replaces the counted tokens by the actual ones. The last call wins. */
+  /** Replaces the counted tokens by the actual ones. A later call replaces an earlier one. */
   correctTokens(actual: number): void {
     const by = actual - this.#countedTokens;
     this.#countedTokens = actual;
@@ -118,7 +119,10 @@ export class LimitGrant {
     throw neverAdmitted(exceeded, param);
   }
 
-  /** Otherwise refused requests for several images use up a limit that has room for smaller ones. */
+  /**
+   * Gives back the first image. Without this, refused requests for several images would use up a limit that has room
+   * for smaller requests.
+   */
   #giveBackFirstImage(): void {
     if (this.#reservations.length === 0) return;
     this.#correct("images", -1);
@@ -140,7 +144,7 @@ export class LimitGrant {
   }
 
   #accept(verdict: LimitVerdict): void {
-    // A later count of a quantity replaces an earlier one. All windows of a verdict have the same quantity.
+    // A window replaces the earlier window of the same quantity. All windows of a verdict have the same quantity.
     const window = tightest(verdict.windows);
     if (window?.quantity === "tokens") this.#tokensWindow = window;
     else if (window) this.#requestsWindow = window;
@@ -166,14 +170,17 @@ const LIMIT_NAMES: Record<LimitQuantity, keyof Limits> = {
   concurrent_images: "concurrentImages",
 };
 
-/** Returns the limit in force. An own `null` lifts a configured limit, so `??` would be wrong. */
+/**
+ * Returns the limit in force. A limit of `null` on the organization or key lifts the configured limit, so `??` would be
+ * wrong.
+ */
 export function limitOf(own: number | null | undefined, configured: number | null): number | null {
   return own === undefined ? configured : own;
 }
 
 /**
- * Returns the error of a request that no retry helps: 400 where it can be made smaller, as official clients never retry
- * a 400.
+ * Returns the error of a request that no retry helps. It is a 400 when a smaller request would be admitted, because
+ * official clients never retry a 400.
  */
 function neverAdmitted(request: LimitRequest, param: string): GatewayError {
   const { limit, amount } = request;

@@ -27,7 +27,10 @@ export type LimitVerdict =
   | { isAdmitted: true; windows: readonly LimitWindow[]; reservation: LimitReservation }
   | { isAdmitted: false; windows: readonly LimitWindow[]; failed: LimitRequest; retryAfterSeconds: number };
 
-/** The rest of a minute's limit. Windows stand in the order of the requests; slots have none. */
+/**
+ * The limit of one minute and its remaining amount. A verdict has one for each of its requests, in their order, except
+ * for slots.
+ */
 export interface LimitWindow extends RateWindow {
   quantity: LimitQuantity;
 }
@@ -35,17 +38,16 @@ export interface LimitWindow extends RateWindow {
 /** The counts of one request in a driver. Its methods do not throw. */
 export interface LimitReservation {
   /**
-   * Adds `by`, which may be negative, to the count of a quantity. Amounts that have left the window are not changed.
-   * From the first call on, the request is treated as one that gives nothing more back. Where other processes share the
-   * count and would learn of the correction too late, returns a promise that resolves once they know it; the response
-   * must not end before.
+   * Adds `by`, which may be negative, to the count of a quantity. Does not change amounts that have left the window.
+   * The first call also declares that the request gives nothing more back. Returns a promise when other processes share
+   * the count and would learn of the correction too late; the response must not end before the promise resolves.
    */
   correct(quantity: LimitQuantity, by: number): Promise<void> | undefined;
   /** Releases the slots. Call it once. */
   release(): void;
 }
 
-/** The limits of organizations and keys that have none of their own. */
+/** Default limits of organizations and keys that set no limits of their own. */
 export interface LimitSettings {
   organization: Limits;
   key: Limits;
@@ -70,13 +72,13 @@ export function retrySeconds(waitMs: number): number {
 
 /** Number of slots that divide a window. */
 const SLOTS = 30;
-/** Live slots, the one that leaves the window and the one that begins. */
+/** Number of slots in memory: those of the window, one that leaves it and one that begins. */
 const CAPACITY = SLOTS + 2;
 
 /**
  * Sums the amounts of the last `windowMs`. An amount counts for the whole window and at most a thirtieth of it longer
- * (two seconds of a minute), never shorter. So a sum that never exceeds a limit here exceeds it in no span of that
- * length, wherever the span begins.
+ * (two seconds of a minute), never shorter. If this sum never exceeds a limit, the amounts in any span of `windowMs`
+ * stay within the limit.
  */
 export class SlidingWindow {
   /**
@@ -89,7 +91,7 @@ export class SlidingWindow {
   #head = 0;
   #size = 0;
   #total = 0;
-  /** Start of the newest slot. */
+  /** Time at which the newest slot began. */
   #newestBeganAt = 0;
   readonly #windowMs: number;
 
@@ -180,7 +182,10 @@ export class SlidingWindow {
   }
 }
 
-/** Windows by owner in two generations: a window that was not used for its whole length is dropped without a search. */
+/**
+ * Windows by owner, in two generations. A generation that is older than a window's length is dropped as a whole, so
+ * unused windows are removed without a search.
+ */
 export class WindowTable {
   #young = new Map<string, SlidingWindow>();
   #old = new Map<string, SlidingWindow>();

@@ -147,6 +147,6 @@ test("a count is corrected by the share under which it was made", () => {
     large.correct("requests", -70);
     return limiter.take([requests("org", 100, 0)]).windows[0]?.remaining;
   };
-  // 5 and 10 are in use, of 100 or of a fourth of it.
+  // 15 are in use: of 100 when one process counts afterwards, of 25 when four processes share the limit.
   expect([leftAfter(1, 1), leftAfter(4, 1), leftAfter(1, 4), leftAfter(4, 4)]).toEqual([85, 85, 10, 10]);
 });

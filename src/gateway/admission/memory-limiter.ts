@@ -183,7 +183,9 @@ function counted(request: LimitRequest, amount: number, share: number): number {
   return share === 1 ? amount : Math.min(amount, limitIn(request, share));
 }
 
-/** A class and not closures: a stream keeps its reservation for as long as it runs. */
+/**
+ * This is a class because a stream keeps its reservation for as long as it runs, and closures would take more memory.
+ */
 class Reservation implements LimitReservation {
   readonly #limiter: MemoryLimiter;
   readonly requests: readonly LimitRequest[];

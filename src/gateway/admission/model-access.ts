@@ -73,7 +73,10 @@ export function requireFeatures({ allowedFeatures = [] }: Model, uses: readonly 
   }
 }
 
-/** An operator has to correct the configuration, but another machine may serve the model at once. */
+/**
+ * Seconds after which a client may retry a model without a usable channel. Only an operator can correct the
+ * configuration, but another machine may be able to serve the model at once.
+ */
 const UNUSABLE_RETRY_SECONDS = 5;
 
 /**

@@ -66,7 +66,8 @@ export async function deliver(
     format: first.format,
     images,
     usage: reply.usage && withInputDetails(reply.usage, request),
-    // A request of another endpoint gets no reply of the native protocol, so its drafts are not stored.
+    // A native request that sets `delivery` comes from another endpoint. Its reply contains no drafts, so they are not
+    // stored.
     native:
       reply.native && isLinked && request.delivery === undefined
         ? await linkDrafts(reply.native, linkWith(link))

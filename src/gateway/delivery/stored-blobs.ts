@@ -38,8 +38,8 @@ export interface Links {
   sign(base: string, name: string, hours?: number | null): string;
   check(name: string, expires: string | null, signature: string | null): "valid" | "expired" | "invalid";
   /**
-   * True when a valid link may have been made in the last minutes, by its expiry and the lifetimes in use, so that its
-   * picture may still wait on the disk of another machine. Always false without object storage.
+   * Judges by the expiry and the lifetimes in use whether a valid link can have been made in the last minutes. If so,
+   * its picture may still wait on the disk of another machine. Always false without object storage.
    */
   isNew(expires: string | null): boolean;
 }

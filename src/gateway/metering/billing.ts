@@ -57,7 +57,7 @@ export class Billing {
     try {
       this.#journal.append({ type: "checkpoint", entry });
     } catch {
-      // A disk that is full now does not end a stream: recording its charge decides.
+      // A refused checkpoint does not end the stream. If the disk is still full at its end, recording the charge fails.
     }
   }
 
@@ -151,7 +151,7 @@ export interface ChargeFacts {
   usage: Usage;
   /** The requested usage, where it may be more than was delivered. */
   requested?: Usage;
-  /** Replies that a vendor was paid for and nobody received. */
+  /** Usage of replies that the vendor charges for but that nobody received. */
   abandoned?: readonly Usage[];
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
@@ -205,7 +205,8 @@ export function chargeEntry({
     currency: price.currency,
     priceSource: source,
     ...(vendorCost && { vendorCost }),
-    // Each by itself: together they could seem to be one long request, which costs more.
+    // Each abandoned reply is priced by itself: one long request costs more than several short ones with as many
+    // tokens.
     orphanCost: abandoned.reduce(
       (sum, each) => sum + costOf(price, each, 1),
       costOf(price, requested, ambiguous),

@@ -1,10 +1,10 @@
 import type { Nanos } from "../../lib/money.ts";
 
 /**
- * The part of a budget that this process has acquired from the store. `available` is the acquired amount without what
- * running requests have promised and ended ones have spent.
+ * The part of a budget that this process has acquired from the store. `available` is the acquired amount minus the
+ * amounts promised to running requests and spent by ended ones.
  *
- * Its states, and the calls of the store and the times that change them:
+ * The states of a lease, and the store calls and times that change them:
  *
  *                    budget changed                     take
  *              +------------------------> unconfirmed ---------> usable
@@ -13,9 +13,9 @@ import type { Nanos } from "../../lib/money.ts";
  *              |     14 minutes, or 5 idle (close)      renew
  *              +------------------------> expired -------------> usable or forgotten
  *
- * Requests take from a usable and from an unclear lease, but no more is acquired for an unclear one before its renewal. A
- * lease is forgotten when the store has none (it was closed or written off) or its budget was removed. `BudgetLeases`
- * calls it for holds, settlements and takes, and `LeaseTable` for renewals and returns.
+ * Requests take from usable and from unclear leases, but an unclear lease acquires nothing more before its renewal. A
+ * lease is forgotten when the store no longer has it (it was closed or written off) or when its budget was removed.
+ * `BudgetLeases` makes the calls for holds, settlements and takes; `LeaseTable` makes those for renewals and returns.
  */
 export class BudgetLease {
   readonly budget: string;
@@ -26,7 +26,7 @@ export class BudgetLease {
   #acquired: Nanos = 0n;
   /** Amount left in the store at the last call. */
   #left: Nanos = 0n;
-  /** Monotonic milliseconds until which it may be used: afterwards the store counts it as in doubt. */
+  /** Monotonic milliseconds until which the lease may be used. Afterwards the store counts it as in doubt. */
   #usableUntil = Infinity;
   /** Monotonic milliseconds until which only needed amounts are acquired, because other processes lack money. */
   #scarceUntil = 0;
@@ -45,7 +45,7 @@ export class BudgetLease {
     this.budget = budget;
   }
 
-  /** Not promised to any request. Negative when requests have cost more than they held. */
+  /** The amount that is promised to no request. Negative when requests have cost more than they held. */
   get available(): Nanos {
     return this.#available;
   }
@@ -59,26 +59,26 @@ export class BudgetLease {
     return this.#changes === this.#confirmedChanges;
   }
 
-  /** True when requests may take from it without a call to the store. */
+  /** True when requests may take from the lease without a call to the store. */
   isUsable(now: number): boolean {
     return this.#usableUntil > now && this.isConfirmed;
   }
 
-  /** True when it must be renewed before more is acquired. */
+  /** True when the lease must be renewed before more is acquired. */
   needsRenewal(now: number): boolean {
-    // The charge behind a debt may have been posted meanwhile; the store then counts it itself.
+    // A negative amount may mean that a charge has been posted meanwhile: the store then counts the charge itself.
     return this.#isUnclear || this.#usableUntil <= now || this.#available < 0n;
   }
 
-  /** True when no request has used it for `idleMs` and nothing of it is promised or owed. */
+  /** True when no request has used the lease for `idleMs` and nothing of it is promised or owed. */
   isIdle(now: number, idleMs: number): boolean {
     const isUnused = this.#available >= 0n && this.#promised === 0n && this.#callsUnderWay === 0;
     return isUnused && this.#usedAt + idleMs <= now;
   }
 
   /**
-   * Returns the amount to acquire ahead of need: a share of what is left, in whole multiples of a request, so that no
-   * process keeps a rest too small for any request. Nothing while other processes lack money.
+   * Returns the amount to acquire ahead of need: a share of what the budget has left, in whole multiples of a request,
+   * so that no process keeps a rest too small for any request. Returns 0 while other processes lack money.
    */
   aheadOfNeed(amount: Nanos, now: number): Nanos {
     if (this.#scarceUntil > now) return 0n;
@@ -86,12 +86,12 @@ export class BudgetLease {
     return amount > 0n ? share - (share % amount) : share;
   }
 
-  /** Notes a request that uses it, so that it does not become idle. */
+  /** Notes that a request uses the lease, so that it does not become idle. */
   touch(now: number): void {
     this.#usedAt = now;
   }
 
-  /** Acquires only needed amounts until then. */
+  /** Until the given time, the lease acquires only the amounts that requests need. */
   markScarce(until: number): void {
     this.#scarceUntil = until;
   }
@@ -130,7 +130,7 @@ export class BudgetLease {
     return amount;
   }
 
-  /** Adds a grant of the store. `changes` are those of the budget when the store was called. */
+  /** Adds a grant of the store. `changes` is the number of changes of the budget when the store was called. */
   grant(amount: Nanos, { left, usableUntil, changes }: GrantTerms): void {
     this.#acquired += amount;
     this.#left = left;
@@ -144,7 +144,7 @@ export class BudgetLease {
     this.#left = 0n;
   }
 
-  /** Stops its use until a renewal. */
+  /** Stops the use of the lease until a renewal. */
   suspend(): void {
     this.#usableUntil = -Infinity;
   }
@@ -172,10 +172,10 @@ export class BudgetLease {
    * true when the table has to forget it.
    */
   renewed(acquired: Nanos | undefined, usableUntil: number, callsBefore: number | null): boolean {
-    // The end of a lease acquired by a call whose result was lost is not known yet.
+    // When the result of the first acquiring call was lost, the lease has no known end yet.
     const end = this.#usableUntil === Infinity ? 0 : this.#usableUntil;
     if (acquired !== undefined) this.#usableUntil = Math.max(end, usableUntil);
-    // The returned state is older than a call that has ended since, or one that is still running.
+    // A state that the store returned before or during another call is out of date.
     if (this.#callsUnderWay > 0 || this.#calls !== callsBefore) return false;
     this.#isUnclear = false;
     if (acquired === undefined) return true;

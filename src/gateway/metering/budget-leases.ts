@@ -9,7 +9,7 @@ import { LeaseTable, USABLE_MS } from "./lease-table.ts";
 
 /** Time for which the store is not called after a failed call. */
 const UNAVAILABLE_MS = 250;
-/** Other processes give back within half a second; a refusal waits for them twice that long. */
+/** Other processes give back within half a second; a request waits for them twice that long before it is refused. */
 const YIELD_ATTEMPTS = 9;
 const YIELD_SLEEP_MS = 100;
 
@@ -24,8 +24,8 @@ export const NO_HOLD: Hold = { amount: 0n, leases: [] };
 
 /**
  * Leases of budgets held by this process, so that most requests are admitted without the store. The money of a lease is
- * already held in the store, so any number of processes together spend no more than a budget has. Where others hold the
- * rest of a budget, they give back what they do not use.
+ * already held in the store, so any number of processes together spend no more than a budget has. Other processes that
+ * hold the rest of a budget return what they do not use.
  */
 export class BudgetLeases {
   readonly #table: LeaseTable;
@@ -68,9 +68,11 @@ export class BudgetLeases {
     );
   }
 
-  /** Ends a hold: `spent` is gone (the store learns of it with the ledger), the rest can be held again. */
+  /**
+   * Ends a hold. The amount `spent` stays used, and the store learns of it from the ledger; the rest can be held again.
+   */
   settle({ leases, amount }: Hold, spent: Nanos): void {
-    // A lease forgotten meanwhile is no longer in the table, and its money belongs to this process no more.
+    // A lease that was forgotten meanwhile is settled, too, which has no effect: it is no longer in the table.
     for (const lease of leases) lease.settle(amount, spent);
   }
 

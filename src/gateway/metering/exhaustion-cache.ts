@@ -4,7 +4,7 @@ import type { Exhausted } from "./stores.ts";
 
 /** Time for which an exhaustion is remembered, so that a flood of refused requests does not reach the store. */
 const REMEMBERED_MS = 250;
-/** Time for which no request waits again after one has waited for other processes without success. */
+/** Time after a wait for other processes without success during which no request waits again. */
 const PATIENT_AGAIN_MS = 5000;
 
 /** The reason why nothing was held: the budget is spent, or running requests hold the rest. */
@@ -63,7 +63,7 @@ interface Remembered {
 /** The amount that a budget lacks for a request. */
 export interface Exhaustion {
   budget: string;
-  /** The amount that the store should have had left. */
+  /** The amount that the budget must have left for the request. */
   needed: Nanos;
   /** True when the request can be held once other processes give back what they hold. */
   canOthersHelp: boolean;

@@ -31,11 +31,11 @@ export interface BudgetStore {
   /** Gives amounts back, then deletes those of these leases that hold nothing any more. */
   close(processId: string, amounts: ReadonlyMap<string, Nanos>): Promise<void>;
   /**
-   * Prolongs leases by 15 minutes of the store's time. Returns the amount each has acquired from its budget, without
-   * what was given back or written off. A budget that is not in the result has no lease any more.
+   * Prolongs leases by 15 minutes of the store's time. Returns for each lease the amount it has acquired from its
+   * budget, without what was given back or written off. A budget that is missing from the result no longer has a lease.
    */
   renew(processId: string, budgets: Iterable<string>): Promise<ReadonlyMap<string, Nanos>>;
-  /** Returns the budgets that this process holds money of and another process needs money of. */
+  /** Returns the budgets of which this process holds money that another process needs. */
   contended(processId: string): Promise<ReadonlySet<string>>;
 }
 
@@ -45,8 +45,8 @@ export interface Granted {
 }
 
 /**
- * The first budget that has less than `needed` left. Other processes are requested to return their unused amounts if
- * that helps.
+ * The first budget that has less than `needed` left. If it helps, the store asks other processes to return their unused
+ * amounts.
  */
 export interface Exhausted {
   exhausted: string;

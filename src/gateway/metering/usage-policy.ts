@@ -135,7 +135,7 @@ function usesOf(
     const { [name]: seen = 0 } = seenUses;
     const max = maxUses[name] ?? 0;
     const count = Math.max(reported, seen);
-    // A count that is missing, or that came before the end, does not contradict the observed uses.
+    // A report that lacks the count, or that was made before the end, does not contradict the observed uses.
     const isLate = seen > reported && (reported === 0 || !isReportFinal);
     if (isLate) found.isEstimated = true;
     if (count > max || (reported !== seen && !isLate)) found.isAnomalous = true;
@@ -244,7 +244,10 @@ export class UsageEstimator {
     return this.#refining ?? (usage().source === "estimated" ? (this.#refining = this.#count()) : null);
   }
 
-  /** Reads a whole reply, and a second time where its usage has to be counted here; only then it returns a promise. */
+  /**
+   * Reads a whole reply. Returns a promise only when the usage has to be counted here; the reply is then read once
+   * more.
+   */
   refined<Read extends { usage: TokenUsage }>(read: () => Read): Read | Promise<Read> {
     const first = read();
     const refining = this.refine(() => first.usage);

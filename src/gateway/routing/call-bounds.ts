@@ -4,7 +4,7 @@ import { FairSemaphore } from "../../lib/semaphore.ts";
 
 /** Longest wait for a slot of a channel. */
 const SLOT_WAIT_MS = 5_000;
-/** Waiting requests of one organization for one channel; further ones are refused at once. */
+/** Maximum of waiting requests of one organization for one channel; further requests are refused at once. */
 const MAX_WAITING = 100;
 
 /**

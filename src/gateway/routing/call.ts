@@ -16,13 +16,15 @@ export class Call {
   vendorRequestId: string | undefined;
   /** The caller's fields that have no effect at the vendor. */
   ignoredParams: readonly string[] = NO_PARAMS;
-  /** The call while nothing of it has been answered; null afterwards. `since` is monotonic milliseconds. */
+  /**
+   * Set while the call waits for the first part of its reply; null afterwards. `since` is in monotonic milliseconds.
+   */
   waiting: { channel: string; organization: string; since: number } | null = null;
   readonly #cancellation = new LightCancellation();
   readonly #deadlineTimer: DeadlineTimer;
   readonly #client: AbortSignal;
   #deadline: Deadline | undefined;
-  /** Runs for the whole call. */
+  /** Deadline of the whole call. */
   #total: Deadline | undefined;
 
   constructor(deadlineTimer: DeadlineTimer, client: AbortSignal, totalMs: number) {
@@ -43,8 +45,8 @@ export class Call {
   }
 
   /**
-   * Ends the call with a `timeout` unless the next `expect` or `stopExpecting` comes in time. At the deadline,
-   * `extendMs` is called once and returns the milliseconds by which the deadline is extended.
+   * Ends the call with a `timeout` unless `expect` or `stopExpecting` is called within the time. At the deadline,
+   * `extendMs` is called once; it returns the milliseconds by which the deadline is extended.
    */
   expect(what: string, withinMs: number, extendMs?: () => number): void {
     this.stopExpecting();

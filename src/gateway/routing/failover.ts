@@ -42,8 +42,8 @@ interface FailoverRequest<Reply> {
   /** True when another target may be called after this failure. */
   failsOver(error: UpstreamError): boolean;
   /**
-   * Calls one target; resolves once its reply is committed to. `canMoveOn` returns true while another target could take
-   * over.
+   * Calls one target. Resolves once its reply is committed to, so that no other target is called. `canMoveOn` returns
+   * true while another target could take over.
    */
   callTarget(target: Target, call: Call, canMoveOn: () => boolean): Promise<Reply>;
   /** Receives every attempt as it ends. */
@@ -87,7 +87,7 @@ export async function callTargets<Reply>(
     let slot = concurrency.take(target.channel, organization);
     if (!slot && !full?.has(target)) {
       (full ??= new Set()).add(target);
-      // The request waits for it once no other target is left.
+      // Once no other target is left, the request returns to this one and waits for a slot.
       if (earlierCalls === 0) queue.repeat(target);
       continue;
     }
@@ -119,7 +119,7 @@ export async function callTargets<Reply>(
   throw last;
 }
 
-/** Callers of images choose the names of unknown fields. */
+/** Limits of the noted unknown fields: callers of image endpoints can send any number of fields with any name. */
 const MAX_PARAMS = 32;
 const MAX_PARAM = 64;
 
@@ -193,8 +193,8 @@ export function mayFailOver({ kind, isUnsent }: UpstreamError, failOverRefusals:
 }
 
 /**
- * Returns the release function from outside the caller's scope, so that a stream, which keeps it, does not hold the
- * whole request.
+ * Returns the release function. A stream keeps it for as long as it runs, so the function is made here, in a scope that
+ * does not hold the whole request.
  */
 function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
   return () => {
@@ -205,7 +205,8 @@ function releaseOf(call: Call, calls: Set<Call>, slot: Disposable): () => void {
 }
 
 /**
- * True when the target may be called again: a short disturbance often, a failure that the request may have caused once.
+ * True when the target may be called again: repeatedly after a short disturbance, once after a failure that the request
+ * may have caused.
  */
 function isRepeatable({ kind, status, isByRequest }: UpstreamError, earlierCalls: number): boolean {
   if (kind === "unreachable" || kind === "overloaded") return true;

@@ -33,7 +33,10 @@ export function targetsThatFit(
   return targets.some(fits) ? targets.filter(fits) : targets;
 }
 
-/** The context of a target in tokens; `ofModel` is its model's. Nothing is beyond an unknown one. */
+/**
+ * Returns the context of a target in tokens; `ofModel` is the context of its model. An unknown context fits every
+ * input.
+ */
 function windowOf({ contextWindow }: Target, ofModel: number | undefined): number {
   return contextWindow ?? ofModel ?? Infinity;
 }
