@@ -10,11 +10,11 @@ export class Base64Error extends Error {
 }
 
 /**
- * Decodes base64 as it arrives, in either alphabet, with or without padding, ignoring spaces, and tabs and line ends
- * too when `skipsLineEnds` is set. Throws a `Base64Error` for anything else.
+ * Decodes base64 as it arrives, in either alphabet, with or without padding. Ignores spaces and, when `skipsLineEnds`
+ * is set, tabs and line ends. Throws a `Base64Error` for anything else.
  */
 export class Base64Decoder {
-  /** Characters not decoded yet: at most three of plain text, else up to a batch. */
+  /** Characters that are not decoded yet: at most three of plain text, otherwise up to a batch. */
   readonly #input = Buffer.allocUnsafeSlow(BATCH_CHARACTERS);
   readonly #output = Buffer.allocUnsafeSlow((BATCH_CHARACTERS / 4) * 3);
   #used = 0;
@@ -48,7 +48,7 @@ export class Base64Decoder {
     if (rest !== "") this.#sink(Buffer.from(rest, "base64"));
   }
 
-  /** Decodes the next characters, without a copy when they are plain; returns how many it took. */
+  /** Decodes the next characters, without a copy when they are plain; returns the number of characters it took. */
   #decodeBatch(text: Buffer, from: number): number {
     const whole = Math.min(BATCH_CHARACTERS, (text.byteLength - from) & ~3);
     if (this.#decodePlain(text, from, from + whole)) return whole;
@@ -57,7 +57,7 @@ export class Base64Decoder {
     return taken;
   }
 
-  /** Completes remaining characters to four and decodes them; returns how many it took. */
+  /** Adds characters to the remaining ones and decodes each group of four; returns the number of characters it took. */
   #complete(text: Buffer, from: number): number {
     let taken = 0;
     while (this.#used > 0 && from + taken < text.byteLength) {
@@ -69,14 +69,17 @@ export class Base64Decoder {
     return taken;
   }
 
-  /** Keeps text up to `max` characters; returns how many it took. */
+  /** Keeps characters for later, until `max` are kept; returns the number of characters it took. */
   #keep(text: Buffer, from: number, max: number): number {
     const taken = text.copy(this.#input, this.#used, from, from + max - this.#used);
     this.#used += taken;
     return taken;
   }
 
-  /** False when the text is not plain: spaces, the other alphabet, padding, or no base64. */
+  /**
+   * Decodes plain text. Returns false for text with spaces, the other alphabet or padding, and for text that is not
+   * base64.
+   */
   #decodePlain(text: Buffer, from: number, to: number): boolean {
     const whole = ((to - from) / 4) * 3;
     if (this.#padding > 0 || this.#decodeStrictly(text.toString("latin1", from, to)) !== whole) return false;
@@ -85,8 +88,8 @@ export class Base64Decoder {
   }
 
   /**
-   * Returns the number of bytes that the native decoder wrote, which ignores spaces and line ends, or -1 when it
-   * refuses the text.
+   * Decodes with the native decoder, which ignores spaces and line ends. Returns the number of bytes written, or -1
+   * when the decoder refuses the text.
    */
   #decodeStrictly(text: string): number {
     try {
@@ -116,7 +119,7 @@ export class Base64Decoder {
   }
 }
 
-/** Decodes a complete text by the same rules, ignoring white space; returns null when it is not base64. */
+/** Decodes a complete text as `Base64Decoder` does, ignoring white space; returns null when it is not base64. */
 export function decodeBase64(text: string): Buffer | null {
   const pieces: Uint8Array[] = [];
   const decoder = new Base64Decoder((bytes) => pieces.push(Uint8Array.from(bytes)), true);

@@ -5,7 +5,7 @@ export interface AddressList {
   has(address: string): boolean;
 }
 
-/** Reads addresses and CIDR notations; throws a `RangeError` naming the first that is neither. */
+/** Reads addresses and CIDR notations. Throws a `RangeError` that names the first entry that is neither. */
 export function parseAddressList(entries: readonly string[]): AddressList {
   if (entries.length === 0) return { has: () => false };
   const list = new BlockList();
@@ -36,8 +36,8 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * Returns the network that one client controls: an IPv4 address itself, the first 64 bits of an IPv6 address. With 48
- * bits it is the largest that a site usually has.
+ * Returns the network that one client controls: the address itself for IPv4, the first 64 bits for IPv6. Pass 48 bits
+ * for the largest network that a site usually has.
  */
 export function networkOf(address: string, bits: 48 | 64 = 64): string {
   const plain = plainAddress(address);

@@ -1,4 +1,7 @@
-/** Slots of the wheel of deadlines, one a tick. A deadline further away stays in its slot for another turn. */
+/**
+ * Slots of the wheel of deadlines; each tick processes one slot. A deadline further away stays in its slot for another
+ * turn.
+ */
 const SLOTS = 1024;
 
 /**
@@ -66,7 +69,7 @@ export class DeadlineTimer {
     for (let tick = first; tick <= this.#tickNumber; tick++)
       for (const deadline of this.#slotOf(tick)) if (deadline.at <= now) due.push(deadline);
     for (const deadline of due) {
-      // An earlier `expire` may have cleared this one, and an aborted one may be due, too.
+      // Another deadline's `expire` may have cleared this one; an aborted deadline may also be due in this tick.
       if (deadline.list[deadline.index] !== deadline) continue;
       this.clear(deadline);
       deadline.expire();
@@ -91,7 +94,9 @@ export interface Deadline {
   readonly at: number;
   readonly expire: () => void;
   readonly signal: AbortSignal | null;
-  /** The list that holds the deadline. It is unordered: a cleared deadline gives its place to the last one. */
+  /**
+   * The list that holds the deadline. It is unordered: the last deadline of the list takes the place of a cleared one.
+   */
   readonly list: Deadline[];
   index: number;
   watchIndex: number;

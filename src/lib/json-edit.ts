@@ -1,14 +1,14 @@
 import { type JsonSpan, scanArray, scanObject, splice } from "./json.ts";
 
 /**
- * Returns the new text of a member's value for its old one (undefined when it is absent). Undefined leaves it
- * unchanged.
+ * Receives the text of a member's value, undefined when the member is absent, and returns the new text. Returns
+ * undefined to leave the member unchanged.
  */
 export type MemberEdit = (value: string | undefined) => string | undefined;
 
 /**
- * Edits members of an object in its text; every other character stays. An absent member is inserted as the first. The
- * text must be an object that `JSON.parse` accepts; of a repeated name the last value is edited.
+ * Edits members of an object in its text; every other character stays. Inserts an absent member before all others. The
+ * text must be an object that `JSON.parse` accepts. Of a repeated name the last value is edited.
  */
 export function editMembers(text: string, edits: Readonly<Record<string, MemberEdit>>): string {
   const names = Object.keys(edits);
@@ -40,7 +40,7 @@ export function removeMember(text: string, name: string): string {
 /** Removes several members of an object from its text, with their commas. */
 export function removeMembers(text: string, names: readonly string[]): string {
   let rest = text;
-  // Each pass removes one occurrence of a name; a name that is repeated more often is not worth more passes.
+  // Each pass removes one occurrence of each name. Further repetitions of a name stay in the text.
   for (let passes = 0; passes < MAX_REPEATED; passes += 1) {
     const members = scanObject(rest, names).members.filter((member) => member !== undefined);
     if (members.length === 0) break;
@@ -76,15 +76,15 @@ export class RawJson {
   }
 }
 
-/** Random, and never leaves the process, so no text can contain it. */
+/** The mark is random and never leaves the process, so no text can contain it. */
 const MARK = crypto.randomUUID();
 const QUOTED_MARK = JSON.stringify(MARK);
 /** The raw texts of the value that is being written. Writing is synchronous, so there is one such value. */
 const texts: string[] = [];
 
 /**
- * Writes the same text as `JSON.stringify`, but each `RawJson` in the value unchanged: big numbers, escapes and the
- * order of members survive.
+ * Writes the same text as `JSON.stringify`, except that each `RawJson` in the value is written unchanged. This keeps
+ * large numbers, escapes and the order of members.
  */
 export function writeJson(value: unknown): string {
   texts.length = 0;

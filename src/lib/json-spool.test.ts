@@ -199,7 +199,8 @@ describe("limits", () => {
     for (const body of worst) {
       await using spool = createSpool(directory);
       const bytes = Buffer.from(body);
-      // Neither copying the body nor reading the value back counts: both are the test's own work.
+      // The measurement excludes the copying of the body and the reading back of the value, which are the test's own
+      // work.
       const watch = watchLoop();
       await readSpooledJson(inOne(bytes), spool);
       await Bun.sleep(2);
@@ -293,7 +294,10 @@ function attempt(work: () => unknown): { value: unknown } | null {
   }
 }
 
-/** Measures stalls by the processor time of this process: on a busy machine it also waits for its turn. */
+/**
+ * Measures stalls of the event loop by the processor time of this process, because on a busy machine wall-clock time
+ * includes waiting for the processor.
+ */
 function watchLoop(): { longestStallMs(): number } {
   let longestMs = 0;
   let seenAt = performance.now();

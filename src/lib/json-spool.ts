@@ -26,9 +26,10 @@ const DEFAULTS: JsonSpoolOptions = {
 // 800 MiB of base64, which this one decodes at the speed of the native decoder in constant memory.
 
 /**
- * Reads a JSON body of any size in constant memory: strings over 64 KiB become `SpooledString`s on disk, decoded where
- * `decode` returns true. The chunks of the body are detached, so the caller cannot read them afterwards. Accepts what
- * `JSON.parse` accepts within the limits, without repeated top-level keys; throws a `JsonSpoolError` otherwise.
+ * Reads a JSON body of any size in constant memory. Strings over 64 KiB become `SpooledString`s on disk, and are
+ * decoded when `decode` returns true for their path. Detaches the chunks of the body, so the caller cannot read them
+ * afterwards. Accepts what `JSON.parse` accepts, except for repeated top-level keys, within the limits. Throws a
+ * `JsonSpoolError` otherwise.
  */
 export async function readSpooledJson(
   body: AsyncIterable<Uint8Array>,
@@ -74,7 +75,7 @@ function putStrings(
   if (typeof value !== "object" || value === null || value instanceof SpooledString) return value;
   for (const [key, item] of Object.entries(value)) {
     const put = putStrings(item, placeholder, strings);
-    // Assignment to a key named __proto__ would change the prototype instead.
+    // A plain assignment to a key named `__proto__` would change the prototype instead.
     if (put !== item)
       Object.defineProperty(value, key, { value: put, enumerable: true, configurable: true, writable: true });
   }

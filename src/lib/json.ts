@@ -1,4 +1,4 @@
-// JSON as text: the positions of an object's members, so that one value can be replaced without changing another byte.
+// Positions of members in the text of a JSON object, so that one value can be replaced without changing another byte.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -36,15 +36,15 @@ export interface JsonBounds {
   /** Values, counted by commas, opening brackets and strings. */
   values: number;
   /**
-   * The number of values that a string counts as, besides its comma: when there are few of them, one costs as much as
-   * seven numbers.
+   * The number of values that a string counts as, besides its comma: in a text with few strings, a string costs as much
+   * time as seven numbers.
    */
   perString: number;
   /** Names of members. A name costs about a microsecond, many times as much as a value. */
   names: number;
-  /** Backslashes in strings. A million take about 15 ms, as long as twenty million other characters. */
+  /** Backslashes in strings. A million of them take about 15 ms, as much as twenty million other characters. */
   escapes: number;
-  /** Characters outside of strings, including white space. Eight million take about 20 ms. */
+  /** Characters outside of strings, including white space. Eight million of them take about 20 ms. */
   unquoted: number;
   /** Names that count neither as names nor as values. */
   freeNames?: ReadonlySet<string>;
@@ -58,7 +58,7 @@ export function exceededBound(text: string, bounds: JsonBounds): JsonBound | nul
   const { perString } = bounds;
   let depth = 0;
   let values = 0;
-  /** Start of the last string. */
+  /** Start of the last string that was found. */
   let start = 0;
   let end = 0;
   let names = 0;
@@ -84,7 +84,7 @@ export function exceededBound(text: string, bounds: JsonBounds): JsonBound | nul
   return null;
 }
 
-/** Searches long texts only: each escape has at least two characters. */
+/** Counts only in long texts: each escape has at least two characters. */
 function hasMoreEscapes(text: string, most: number): boolean {
   if (text.length <= 2 * most) return false;
   let escapes = 0;
@@ -98,7 +98,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns a text or number as text, and an empty text for anything else. */
+/** Returns a string or a number as text, and an empty text for any other value. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 }
@@ -177,12 +177,12 @@ export function scanArray(text: string): JsonSpan[] {
 }
 
 /**
- * Returns the positions of the objects that are values of members of these names, at any depth except inside of
- * another such object.
+ * Returns the positions of objects that are values of members with one of these names, at any depth. Does not look
+ * inside of an object that it has found.
  */
 export function findObjects(text: string, names: ReadonlySet<string>): JsonSpan[] {
   const found: JsonSpan[] = [];
-  /** Start of the last string. */
+  /** Start of the last string that was found. */
   let start = 0;
   let end = 0;
   for (let at = 0; at < text.length; at++) {
@@ -242,7 +242,7 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** Returns a name without its escapes, which may hide one of the requested names. */
+/** Decodes the escapes of a name, because a requested name may be written with escapes. */
 function nameOf(escaped: string): string {
   return escaped.includes("\\") ? String(JSON.parse(`"${escaped}"`)) : escaped;
 }
@@ -263,14 +263,14 @@ export function ownValue<Value>(table: Readonly<Record<string, Value>>, name: st
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** `Object.entries` with the type of the keys, for a record that has no others. */
+/** `Object.entries` with the type of the keys, for a record that has no other keys. */
 export function entriesOf<Key extends string, Value>(
   record: Readonly<Partial<Record<Key, Value>>>,
 ): [Key, Value][] {
   return Object.entries(record) as [Key, Value][];
 }
 
-/** Returns a record with a value for each key. */
+/** Returns a record with the value that `valueOf` makes for each key. */
 export function recordFrom<Key extends string, Value>(
   keys: readonly Key[],
   valueOf: (key: Key) => Value,

@@ -6,7 +6,7 @@ export type Nanos = bigint;
 const NANOS_PER_UNIT = 1_000_000_000n;
 const DECIMAL = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 
-/** Reads a plain decimal such as `"0.04"`. Throws a `RangeError` for signs, exponents and more than nine decimals. */
+/** Reads a plain decimal such as `"0.04"`. Throws a `RangeError` for a sign, an exponent or more than nine decimals. */
 export function parseNanos(decimal: string): Nanos {
   const match = DECIMAL.exec(decimal);
   if (!match?.[1]) throw new RangeError(`not a decimal amount: ${JSON.stringify(decimal)}`);
@@ -25,8 +25,8 @@ export function formatNanos(nanos: Nanos): string {
 }
 
 /**
- * Writes millionths of a nano-unit exactly, with up to fifteen decimals: `formatNanos` for amounts that were not
- * rounded.
+ * Writes millionths of a nano-unit exactly, with up to fifteen decimals. Use `formatNanos` for amounts that were
+ * rounded to nano-units.
  */
 export function formatMillionths(millionths: bigint): string {
   const rest = (millionths % 1_000_000n)

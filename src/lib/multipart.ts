@@ -22,13 +22,13 @@ export interface MultipartOptions {
   decode(name: string): boolean;
   maxBodyBytes: number;
   maxFileBytes: number;
-  /** Most bytes of a text value that stays text. */
+  /** Maximum size of a text value that is kept in memory as text. */
   maxTextBytes: number;
-  /** Most bytes of all text values in memory together. */
+  /** Maximum size of all text values in memory together. */
   maxTextTotalBytes: number;
   maxFields: number;
   maxFiles: number;
-  /** Most bytes of one part's header. */
+  /** Maximum size of one part's header. */
   maxHeaderBytes: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A map with several strings as key, each looked up in a level of its own. That costs a fraction of joining them,
- * because strings that stay in memory keep their hash. All keys of a map have the same length.
+ * A map whose keys consist of several strings; each string has a level of its own. A look-up costs a fraction of
+ * joining the strings, because strings that stay in memory keep their hash. All keys of a map have the same length.
  */
 export class NestedMap<Value> {
   readonly #root: Level<Value> = new Map();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { NetworkGuard } from "./network-guard.ts";
 
 const EVERY_NETWORK = ["0.0.0.0/0", "::/0"];
-/** A number, an IPv6 form, NAT64 and 6to4 that all lead to 169.254.169.254. */
+/** Addresses as a number, in IPv6 form, by NAT64 and by 6to4, which all lead to 169.254.169.254. */
 const METADATA = [
   "169.254.169.254",
   "[::ffff:169.254.169.254]",

@@ -3,7 +3,10 @@ import { isIP } from "node:net";
 import { parseAddressList, type AddressList } from "./cidr.ts";
 import { embeddedIpv4, isPublicAddress } from "./safe-fetch/address.ts";
 
-/** Link-local addresses, and other addresses of cloud metadata services, which hand out the machine's credentials. */
+/**
+ * Link-local addresses and addresses of cloud metadata services, from which a program can read the machine's
+ * credentials. They are never allowed.
+ */
 const NEVER = parseAddressList([
   "169.254.0.0/16",
   "100.100.100.200/32",
@@ -27,8 +30,8 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Allows the public internet and the configured networks, but never link-local and metadata addresses. Connect only to
- * an address that was checked, so that a name cannot lead elsewhere afterwards (DNS rebinding).
+ * Allows the public internet and the configured networks, but never link-local and metadata addresses. Callers must
+ * connect to a checked address and not to the name, because the name may lead elsewhere afterwards (DNS rebinding).
  */
 export class NetworkGuard {
   /** Guards with equal names allow the same addresses. */

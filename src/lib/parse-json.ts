@@ -1,7 +1,7 @@
 import { exceededBound, type JsonBound, type JsonBounds, findObjects, scanObject, splice } from "./json.ts";
 
 /**
- * Bounds on JSON from outside, so that parsing and processing it never block the event loop for long: levels of
+ * Bounds on JSON from outside, so that parsing and processing never block the event loop for long. They bound levels of
  * objects and arrays, values, names of members, escapes (the longest prompts have about a million), and characters
  * outside of strings.
  */
@@ -42,7 +42,7 @@ export function parseBounded(text: string, parse: (text: string) => unknown = JS
   return parse(text);
 }
 
-/** True for nearly every text: it is too short for many values and has too few brackets for many levels. */
+/** True for nearly every text: one that is too short for many values and has too few brackets for many levels. */
 function isPlain(text: string): boolean {
   if (text.length <= 2 * JSON_BOUNDS.depth) return true;
   if (text.length > SHORT_CHARACTERS) return false;
@@ -54,12 +54,12 @@ function isPlain(text: string): boolean {
 }
 
 const OPENING = ["{", "["] as const;
-/** A shorter text cannot exceed the bound on names: each name takes at least four characters. */
+/** A shorter text cannot exceed the bound on names, because each name takes at least four characters. */
 const SHORT_CHARACTERS = 4 * JSON_BOUNDS.names;
 
 /**
- * Log probabilities have four names and two strings for each of twenty candidates of a token. No code reads them, so
- * they do not count.
+ * Log probabilities have four names and two strings for each of twenty candidates of a token. No code reads these
+ * members, so they do not count.
  */
 const REPLY_BOUNDS: JsonBounds = {
   ...JSON_BOUNDS,
@@ -82,8 +82,8 @@ const { parse, rawJSON } = JSON as unknown as {
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * Matches a number that a double may change: one with many digits, a tiny one, or one written with an exponent,
- * needless zeros or a sign alone.
+ * Matches a number whose text may change when it is read as a double: many digits, a tiny value, an exponent,
+ * unnecessary zeros, or negative zero.
  */
 const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE][+-]?\d|\.\d*0(?!\d)|0\.0{6}|-0(?![.\d])/;
 
@@ -111,8 +111,8 @@ export function parseAroundObjects(text: string, names: ReadonlySet<string>): un
 }
 
 /**
- * Returns a member of an object with its whole numbers as they were, to be passed on. `text` is the object's text,
- * `parsed` the result of `JSON.parse` for it.
+ * Returns a member of an object for passing on, in which every number is written as in the text. `text` is the object's
+ * text, `parsed` the result of `JSON.parse` for it.
  */
 export function exactMember(text: string, parsed: Readonly<Record<string, unknown>>, name: string): unknown {
   if (parsed[name] === undefined || !LONG_NUMBER.test(text)) return parsed[name];

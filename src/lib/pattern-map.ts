@@ -3,7 +3,10 @@ export function isPattern(key: string): boolean {
   return key.endsWith("*");
 }
 
-/** Yields the patterns that could cover a key, the longest first, each with the rest of the key after it. */
+/**
+ * Yields the patterns that could cover a key, the longest first, each with the rest of the key after the pattern's
+ * beginning.
+ */
 function* coveringPatterns(key: string): Generator<[pattern: string, rest: string]> {
   for (let length = key.length; length > 0; length -= 1)
     yield [`${key.slice(0, length)}*`, key.slice(length)];
@@ -18,9 +21,9 @@ const MAX_KEY_LENGTH = 256;
 const MAX_DERIVED = 1_000;
 
 /**
- * Values by key, in which some keys are patterns. For a key without a value, `derive` makes one from the longest
- * pattern that covers it, and returns the same object while it is in use. It is no `Map`, because copying its entries
- * would lose derived values; `map` makes a changed one.
+ * Values by key, in which some keys are patterns. For a key without a value of its own, `derive` makes one from the
+ * longest pattern that covers the key, and the map returns the same object while it is in use. The class does not
+ * extend `Map`, because a copy of the entries would lose derived values; `map` makes a changed copy.
  */
 export class PatternMap<Value> {
   /** The declared values by key and by pattern, without derived ones. */

@@ -7,7 +7,7 @@ interface PostgresAddress {
 }
 
 export interface PostgresServer {
-  /** The address with this server alone and without a mode of encryption. */
+  /** The address with this server alone and without an encryption mode. */
   url: string;
   host: string;
   /** True when the connection stays on this machine. */
@@ -16,7 +16,7 @@ export interface PostgresServer {
 }
 
 /**
- * Modes of encryption in libpq's words, except `no-verify`: TLS with any certificate. `verify-ca` accepts a
+ * Encryption modes by libpq's names, except `no-verify`, which is TLS with any certificate. `verify-ca` accepts a
  * certificate of another name.
  */
 export type Encryption = "disable" | "no-verify" | "verify-ca" | "verify-full";
@@ -26,8 +26,8 @@ const ENCRYPTIONS: ReadonlyMap<string, Encryption | "default"> = new Map([
   ["no-verify", "no-verify"],
   ["verify-ca", "verify-ca"],
   ["verify-full", "verify-full"],
-  // In libpq this mode accepts any certificate, so it does not protect from another machine that answers in the
-  // server's place.
+  // In libpq this mode accepts any certificate, so it does not protect against another machine that answers instead of
+  // the server.
   ["require", "verify-full"],
   // Both fall back to plain text when a machine in between asks for it.
   ["allow", "default"],
@@ -79,10 +79,10 @@ function readServer(url: URL, chosen: Encryption | "default"): PostgresServer {
 }
 
 /**
- * Returns the address in libpq's words for PostgreSQL's own programs, and the password apart from it, because every
- * user of the machine can read a command line. Hosts that differ in encryption all get the strongest mode.
- * `extraAuthorities` is the path of a file of certificate authorities. Throws a `RangeError` as `readPostgresAddress`
- * does.
+ * Returns the address as a connection string of libpq, for PostgreSQL's own programs. Returns the password apart from
+ * it, because every user of the machine can read a command line. If hosts differ in encryption, all get the strongest
+ * mode. `extraAuthorities` is the path of a file of certificate authorities. Throws a `RangeError` as
+ * `readPostgresAddress` does.
  */
 export function libpqAddress(
   address: string,
@@ -98,11 +98,11 @@ export function libpqAddress(
   if (socket !== null) parameters.set("host", socket.replace(/\/\.s\.PGSQL\.\d+$/, ""));
   parameters.set("sslmode", encryption === "no-verify" ? "require" : encryption);
   if (others.length > 0) parameters.set("target_session_attrs", "read-write");
-  // Libpq trusts the system's authorities only with this parameter, which also requires checking names.
+  // Libpq trusts the system's authorities only with this parameter, which also requires it to check names.
   const authorities = extraAuthorities ?? (encryption === "verify-full" ? "system" : null);
   if (encryption.startsWith("verify-") && authorities !== null && !parameters.has("sslrootcert"))
     parameters.set("sslrootcert", authorities);
-  // Libpq decodes percent signs but not plus signs, so `URLSearchParams` cannot write this.
+  // Libpq decodes percent signs but not plus signs, so `URLSearchParams` cannot write the query.
   const query = [...parameters].map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
   const user = first.username && `${first.username}@`;
   const hosts = [first, ...others].map(({ host }) => host).join(",");
@@ -116,8 +116,8 @@ export function libpqAddress(
 const STRENGTHS: readonly Encryption[] = ["disable", "no-verify", "verify-ca", "verify-full"];
 
 /**
- * The parameters that libpq knows: it refuses an address with any other. The driver sends the others as settings of
- * the session or reads them itself.
+ * The parameters that libpq knows. It refuses an address with any other parameter; the driver reads those itself or
+ * sends them as settings of the session.
  */
 const LIBPQ_PARAMETERS = new Set([
   "host",

@@ -1,8 +1,8 @@
 import { basename, join, resolve } from "node:path";
 
 /**
- * Says where the program's own files are: in a checkout beside the sources; in the package and the one-file executable,
- * which `deploy/program.ts` builds of these lists, beside each other.
+ * Returns the path of one of the program's own folders. In a checkout, the folders are in the repository. In the
+ * package and the one-file executable, which `deploy/program.ts` builds from these lists, they are next to each other.
  */
 export function programFolder(folder: ProgramFolder): string {
   return IS_BUILT ? join(BUILT_FOLDER, basename(folder)) : join(PROGRAM_ROOT, folder);
@@ -22,10 +22,13 @@ const BUILT_FOLDER = Bun.isStandaloneExecutable ? "/$bunfs/root" : import.meta.d
 /** The folder of `package.json`, in a checkout. */
 export const PROGRAM_ROOT = resolve(import.meta.dir, "../..");
 
-/** The text that a user types before a command. */
+/** The command that a user types to start this program. */
 export const PROGRAM_NAME = IS_BUILT ? "gateway" : "npm start --";
 
-/** Folders that are read while the program runs. Their last names differ, which are their names in a build. */
+/**
+ * Folders that are read while the program runs. In a build, the last part of the path is the name of the folder, so
+ * these parts must differ.
+ */
 export const PROGRAM_FOLDERS = ["catalogue", "dist/console", "dist/docs"] as const;
 
 /** Scripts that run as threads. Their file names differ. */

@@ -1,4 +1,4 @@
-/** A bucket of S3-compatible storage, and the key that opens it. */
+/** The address of a bucket of S3-compatible storage, with the key to it. */
 export interface S3Address {
   bucket: string;
   /** Prefix of all object names; empty, or ends in a slash. */
@@ -15,8 +15,8 @@ const PARAMETERS: ReadonlySet<string> = new Set(["endpoint", "region", "style"])
 
 /**
  * Reads `s3://id:secret@bucket/prefix?endpoint=https://…&region=…&style=path|virtual`; prefix and parameters are
- * optional. Throws a `RangeError` that contains nothing of the address: after an unescaped character, a part of the
- * secret may be in any part of it.
+ * optional. Throws a `RangeError` that contains nothing of the address: an unescaped character can move a part of the
+ * secret to any other part.
  */
 export function readS3Address(address: string): S3Address {
   const url = URL.parse(address);

@@ -20,11 +20,11 @@ export { MAX_LINK_CHARACTERS, readLink } from "./safe-fetch/link.ts";
 export interface SafeFetch {
   /**
    * Passes the bytes behind a link to `sink` piece by piece; a piece is valid until the sink's promise settles. Returns
-   * the number of bytes. Throws a `SafeFetchError`, what the sink throws, or the signal's reason.
+   * the number of bytes. Throws a `SafeFetchError`, the error that the sink throws, or the signal's reason.
    */
   download(link: string, sink: Sink, options: DownloadOptions): Promise<number>;
   /**
-   * Posts text to a link and returns the status, of a redirect too: none is followed and no body is read. Throws a
+   * Posts text to a link and returns the status. Does not follow redirects and does not read the body. Throws a
    * `SafeFetchError`.
    */
   post(link: string, options: PostOptions): Promise<number>;
@@ -43,7 +43,7 @@ interface DownloadOptions {
   signal: AbortSignal;
   /** The tenant that downloads; tenants take turns to get a slot. */
   tenant: string;
-  /** 36,700,160 when left out. */
+  /** 36,700,160 when absent. */
   maxBytes?: number;
 }
 
@@ -58,9 +58,9 @@ export interface SafeFetchOptions {
 }
 
 export interface SafeFetchLimits {
-  /** Downloads at once; others wait, at most for the total time. */
+  /** Maximum number of downloads at once. Others wait, at most for the total time. */
   concurrency: number;
-  /** Downloads of one tenant at once. */
+  /** Maximum number of downloads of one tenant at once. */
   concurrencyPerTenant: number;
   connectTimeoutMs: number;
   /** Milliseconds from getting a slot to the last byte. */
@@ -82,7 +82,7 @@ const LIMITS: SafeFetchLimits = {
   redirects: 3,
 };
 const MAX_BYTES = 36_700_160;
-/** Most posts at once, of the process and of one tenant. */
+/** Maximum number of posts at once, of the process and of one tenant. */
 const POSTS = 32;
 const POSTS_PER_TENANT = 4;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -111,7 +111,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     return await within(outer, download);
   }
 
-  /** Runs one step, which is aborted after the total time and when it ends. */
+  /** Runs one step with a signal that aborts after the total time, with the outer signal, and when the step ends. */
   async function within<Result>(outer: AbortSignal, step: (signal: AbortSignal) => Promise<Result>) {
     const end = new AbortController();
     const expire = (): void => end.abort(new SafeFetchError("failed", "timeout"));
@@ -190,7 +190,7 @@ async function copyBody(
   const startedAt = performance.now();
   let received = 0;
   for (;;) {
-    // A body that is slower on average than the minimum has not sent its next piece by then.
+    // If the next piece has not come by then, the average speed is below the minimum.
     const dueAt = startedAt + Math.max(slowStartMs, (received / minBytesPerSecond) * 1000);
     const bytes = await withDeadline(dueAt - performance.now(), readPiece(reader), tooSlow);
     if (!bytes) return received;

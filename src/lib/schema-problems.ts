@@ -21,7 +21,7 @@ export function readStrictly<Schema extends ZodType>(
   return { problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
-/** Nobody reads more, and an input with many unknown fields must not take time for all of them. */
+/** Nobody reads more problems, and an input with many unknown fields must not take time for all of them. */
 const MAX_PROBLEMS = 100;
 
 interface ReadOptions {
@@ -49,7 +49,7 @@ export function formatPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** Returns the keys that a schema knows at a path, also inside of optional parts, records and unions. */
+/** Returns the keys that a schema knows at a path, including paths through optional parts, records and unions. */
 export function knownKeys(schema: ZodType, path: readonly PropertyKey[] = []): string[] {
   return keysAt(schemaAsData(schema), path);
 }

@@ -27,8 +27,8 @@ export function newMasterKey(): string {
 }
 
 /**
- * Encrypts a text with AES-256-GCM under a fresh nonce of 96 bits. It opens only with the same `associated` data, so
- * that a sealed text moved to another row or field is refused.
+ * Encrypts a text with AES-256-GCM under a fresh nonce of 96 bits. Only the same `associated` data decrypts it, so a
+ * sealed text that was moved to another row or field is refused.
  */
 export function seal({ id, bytes }: MasterKey, text: string, associated: string): string {
   const nonce = randomBytes(NONCE_BYTES);

@@ -1,4 +1,4 @@
-/** True when a setting of this name has a secret as its value. */
+/** True when the name of a setting says that its value is a secret. */
 export function isSecretName(name: string): boolean {
   return /(^|_)(api_?key|key|secret|password|token|credentials?)$/.test(name);
 }
@@ -24,7 +24,7 @@ const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
   "x-title",
 ]);
 
-/** True unless a header is known to hold no secret: a proxy may read one from a header of any name. */
+/** True unless the header is known to hold no secret. A proxy may read a secret from a header of any name. */
 export function isMaskedHeader(name: string): boolean {
   return !PUBLIC_HEADERS.has(name.toLowerCase());
 }

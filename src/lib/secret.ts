@@ -1,6 +1,6 @@
 /**
- * Makes the secret of a gateway key: `gk_`, 32 random letters and digits, and the CRC-32 of all these as 6 more, so
- * that mistyped and invented keys are recognized without a query.
+ * Makes the secret of a gateway key: `gk_`, 32 random letters and digits, and 6 more that encode the CRC-32 of
+ * everything before them, so that mistyped and invented keys are recognized without a query.
  */
 export function newSecret(): string {
   return newChecked(PREFIX);
@@ -41,17 +41,17 @@ function hasChecksum(text: string): boolean {
   return text.endsWith(checksum(text.slice(0, BODY_LENGTH)));
 }
 
-/** Fewest characters of a member's password. */
+/** Minimum length of a member's password. */
 export const MIN_PASSWORD_LENGTH = 12;
 
-/** True when the operator may configure a text as a key: `gk_` and at least 20 URL-safe characters. */
+/** True when the operator may configure a text as a key's secret: `gk_` and at least 20 URL-safe characters. */
 export function isFixableSecret(text: string): boolean {
   return FIXED_SHAPE.test(text);
 }
 
 /**
- * Returns the first test of authentication: true for well-formed secrets and for the operator's configured one, which
- * needs no checksum.
+ * Returns the check that authentication makes first. It accepts well-formed secrets and the secret that the operator
+ * configured, which needs no checksum.
  */
 export function secretTest(fixedSecret: string | null): (text: string) => boolean {
   const fixedHash = fixedSecret === null ? null : hashSecret(fixedSecret);
@@ -73,7 +73,7 @@ export function randomText(length: number): string {
   let text = "";
   while (text.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
-      // Bytes from 248 on would make the first letters more likely.
+      // Bytes from 248 on are skipped, because they would make the first letters more likely.
       if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
     }
   }

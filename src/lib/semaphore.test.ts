@@ -153,7 +153,7 @@ test("any order of callers, aborts and releases loses no slot and exceeds no bou
         if (index % 2 === 0) await new Promise(setImmediate);
         running.set(tenant, (running.get(tenant) ?? 0) - 1);
       } catch {
-        // Aborted while it waited.
+        // This caller's signal aborts while the caller waits.
       }
     }),
   );

@@ -1,8 +1,11 @@
 import { untilAborted } from "./waiting.ts";
 
-/** Bounds how many callers do something at once. Callers wait in order of arrival. */
+/** Bounds how many callers run at once. Waiting callers get slots in the order of arrival. */
 export interface Semaphore {
-  /** Waits for a slot, which disposing releases. Rejects with the signal's reason when that aborts first. */
+  /**
+   * Waits for a slot; disposing of the result releases it. Rejects with the signal's reason when the signal aborts
+   * first.
+   */
   acquire(signal?: AbortSignal): Promise<Disposable>;
 }
 
@@ -12,8 +15,8 @@ export function createSemaphore(slots: number): Semaphore {
 }
 
 /**
- * A semaphore that tenants share. Released slots go to the waiting tenants by turns (round robin), and within a tenant
- * in order of arrival: each waiting tenant gets a slot before another one gets its second.
+ * A semaphore that tenants share. The waiting tenants get released slots in turns (round robin): each waiting tenant
+ * gets one before any gets a second. The callers of one tenant get slots in the order of arrival.
  */
 export class FairSemaphore {
   #slots: number;
@@ -22,7 +25,7 @@ export class FairSemaphore {
   /** Tenants that hold a slot or wait for one; the tenant that got the latest slot is at the end. */
   readonly #tenants = new Map<string, Tenant>();
 
-  /** `slotsPerTenant` is the most that one tenant holds, even when no other one waits. */
+  /** `slotsPerTenant` is the maximum that one tenant holds, even when no other tenant waits. */
   constructor(slots: number, slotsPerTenant: number = slots) {
     if (!isCount(slots) || !isCount(slotsPerTenant))
       throw new RangeError("a semaphore needs at least one slot");
@@ -30,7 +33,9 @@ export class FairSemaphore {
     this.#slotsPerTenant = slotsPerTenant;
   }
 
-  /** Changes the number of slots. When more are taken, none is given until enough are released. */
+  /**
+   * Changes the number of slots. If more are taken than the new number, no caller gets one until enough are released.
+   */
   resize(slots: number): void {
     if (slots === this.#slots) return;
     this.#slots = slots;
@@ -38,12 +43,12 @@ export class FairSemaphore {
     this.#giveToWaiting();
   }
 
-  /** Returns the semaphore as one tenant uses it. */
+  /** Returns this semaphore as the `Semaphore` of one tenant. */
   of(tenant: string): Semaphore {
     return { acquire: (signal) => this.acquire(tenant, signal) };
   }
 
-  /** Number of slots, and of those that are taken. */
+  /** Number of slots, and number of taken ones. */
   get use(): { slots: number; taken: number } {
     return { slots: this.#slots, taken: this.#taken };
   }
@@ -59,12 +64,15 @@ export class FairSemaphore {
     return this.#tenants.get(tenant)?.waiting.size ?? 0;
   }
 
-  /** Takes a slot, which disposing releases; returns null when none is free. */
+  /** Takes a slot; disposing of the result releases it. Returns null when none is free. */
   tryAcquire(tenant: string): Disposable | null {
     return this.hasSlot(tenant) ? this.#take(tenant) : null;
   }
 
-  /** Waits for a slot, which disposing releases. Rejects with the signal's reason when that aborts first. */
+  /**
+   * Waits for a slot; disposing of the result releases it. Rejects with the signal's reason when the signal aborts
+   * first.
+   */
   async acquire(tenant: string, signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();
     const available = this.tryAcquire(tenant);
@@ -75,7 +83,7 @@ export class FairSemaphore {
     try {
       return await (signal ? untilAborted(promise, signal) : promise);
     } catch (error) {
-      // The slot may have been given in the same turn as the abort.
+      // The caller may have got its slot in the same turn as the abort.
       if (!waiting.delete(resolve)) (await promise)[Symbol.dispose]();
       this.#forgetIdle(tenant);
       throw error;

@@ -8,7 +8,7 @@ import { yieldToEventLoop } from "./waiting.ts";
 const SLICE_BYTES = 16 * 1024;
 
 /**
- * Yields the same bytes in slices and lets other requests run between them: one read may return half a megabyte of
+ * Yields the same bytes in slices, and lets other requests run between slices: one read may return half a megabyte of
  * tiny events.
  */
 export class SlicedStream implements ByteStream {
@@ -60,9 +60,9 @@ export class SlicedStream implements ByteStream {
 }
 
 /**
- * Reads a blob in pieces, each of which is valid until the next. A spool's file was written a moment ago and lies in
- * the system's cache. So the calling thread reads it, into one buffer: another thread with new memory costs five times
- * as much as the copy. Await `yieldToEventLoop` between pieces. Disposing frees the buffer at once.
+ * Reads a blob in pieces; a piece is valid until the next one is read. The file of a spool was written a moment ago and
+ * is in the system's cache, so the calling thread reads it into one buffer: another thread with new memory would cost
+ * five times as much as the copy. Await `yieldToEventLoop` between pieces. Disposing frees the buffer at once.
  */
 export class BlobReader implements Disposable {
   /** Bytes in the whole blob. */
@@ -75,12 +75,12 @@ export class BlobReader implements Disposable {
 
   constructor(blob: Blob, maxPieceBytes: number) {
     this.#blob = blob;
-    // Each reading of a file's `size` is a system call.
+    // The size is kept, because each reading of a file's `size` is a system call.
     this.size = blob.size;
     this.#maxPieceBytes = maxPieceBytes;
   }
 
-  /** Reads the bytes from `start` on: at most one piece, fewer at the end. Rejects when the file cannot be read. */
+  /** Reads from `start` on: one piece, or less at the end. Rejects when the file cannot be read. */
   async read(start: number): Promise<Uint8Array<ArrayBuffer>> {
     const length = Math.min(this.size - start, this.#maxPieceBytes);
     if (this.#file === undefined) this.#file = openWhole(this.#blob, this.size);
@@ -106,7 +106,7 @@ export class BlobReader implements Disposable {
   }
 }
 
-/** Opens a blob that is a complete file of a spool; returns null for every other one, such as a part of a file. */
+/** Opens a blob that is a complete file of a spool. Returns null for any other blob, such as a part of a file. */
 function openWhole(blob: Blob, size: number): number | null {
   const path = spoolPathOf(blob);
   if (path === null) return null;

@@ -26,12 +26,13 @@ export interface Spool extends AsyncDisposable {
   create(): SpoolFile;
   /** Makes the spool's account refuse nothing from now on: a response that the vendor charges for must not be lost. */
   stopRefusing(): void;
-  /** Disposes the spool when nobody reads its files any more: the file pool may reuse them. */
+  /** Disposes of the spool when nobody reads its files any more, so that the file pool may reuse them. */
   retire(): Promise<void>;
 }
 
 /**
- * Creates a spool. With a `filePool`, it overwrites files of earlier spools of the same directory if there are any.
+ * Creates a spool. With a `filePool`, the spool overwrites files of earlier spools of the same directory if there are
+ * any.
  */
 export function createSpool(directory: string, filePool?: FilePool, account?: SpoolAccount): Spool {
   const files: SpoolFile[] = [];

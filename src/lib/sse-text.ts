@@ -1,4 +1,5 @@
-// Server-sent events as text (WHATWG HTML, "Server-sent events"), for readers that need no bytes. It runs in browsers, too.
+// Server-sent events as text (WHATWG HTML, "Server-sent events"), for readers that need no bytes. This file also runs
+// in browsers.
 
 const LINE_END = /\r\n|\n|\r/;
 

@@ -10,8 +10,8 @@ const COLON = 0x3a;
 const MARK = Buffer.from("\uFEFF");
 
 /**
- * Cuts a byte stream into frames, whatever its chunks. Each frame keeps its bytes, the blank line included. Blank
- * lines between frames are left out, and of frames with comments only the first of each chunk is kept.
+ * Splits a byte stream into frames, however its chunks are cut. Each frame keeps its bytes, including the blank line.
+ * Blank lines between frames are dropped, and of several frames with only comments in one chunk the first is kept.
  */
 export class FrameSplitter {
   /** The incomplete frame so far. */
@@ -19,7 +19,9 @@ export class FrameSplitter {
   #isFirst = true;
   /** True when the last byte was a carriage return, which a line feed may complete. */
   #isAfterReturn = false;
-  /** The incomplete frame: its current line is empty; all its lines are empty; it has comments only. */
+  /**
+   * Three states of the incomplete frame: the current line is empty; all lines are empty; the lines are only comments.
+   */
   #isLineEmpty = true;
   #isFrameEmpty = true;
   #isComment = true;
@@ -27,7 +29,7 @@ export class FrameSplitter {
   /** Lines of the incomplete frame. */
   restLines = 0;
 
-  /** True when the next chunk begins a frame. */
+  /** True when no frame is incomplete, so that the next chunk begins one. */
   get isEmpty(): boolean {
     return this.#rest.length === 0;
   }

@@ -1,5 +1,6 @@
 /**
- * Comparing takes time by the product of both lengths, and the words come from outside. Longer words are not compared.
+ * The time of a comparison grows with the product of both lengths, and the words come from outside. Longer words are
+ * not compared.
  */
 const MAX_LENGTH = 100;
 
@@ -20,7 +21,7 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Returns the tail of an error message: `; did you mean "port"?`, or nothing when no candidate is near. */
+/** Returns the end of an error message: `; did you mean "port"?`, or an empty text when no candidate is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const meant = suggest(word, candidates);
   return meant === undefined ? "" : `; did you mean "${meant}"?`;

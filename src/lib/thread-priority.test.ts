@@ -21,7 +21,8 @@ test.if(isLinux)("a thread lowers itself and no other one", async () => {
   const after = [...priorities()];
   await thread.terminate();
 
-  // Checks new threads by inclusion: a lowered thread starts threads of its own, for example its garbage collector.
+  // Checks that the expected threads are among the new ones: a lowered thread starts further threads, for example its
+  // garbage collector.
   const added = after.filter(([id]) => !before.has(id)).map(([, each]) => each);
   expect(added).toContainEqual({ name: "Worker", nice: own + 5 });
   const lowered = after.filter(([id, { nice }]) => before.has(id) && nice !== before.get(id)?.nice);

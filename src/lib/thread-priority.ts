@@ -8,7 +8,7 @@ import { constants, getPriority, setPriority } from "node:os";
  */
 const HELPERS = new Set(["JITWorker", "JSCWarmUp", "mi-scavenger"]);
 
-/** Five steps of niceness: on a busy core such a thread still gets a quarter of the time beside one other. */
+/** Five steps of niceness: on a busy core such a thread still gets a quarter of the time when one other thread runs. */
 const BEHIND = 5;
 
 /** Gives the calling thread a lower priority than the one that serves requests. */
@@ -19,7 +19,7 @@ export function lowerThisThread(): void {
 /** Gives the helper threads of the runtime a lower priority than the thread that serves requests. */
 export function lowerHelperThreads(): void {
   onLinux(() => {
-    // A helper that has ended meanwhile must not stop the loop for the others.
+    // A helper thread that has ended meanwhile must not stop the loop for the others.
     for (const id of readdirSync("/proc/self/task")) onLinux(() => lowerHelper(id));
   });
 }
@@ -33,12 +33,12 @@ function lower(threadId: number): void {
   setPriority(threadId, Math.min(PRIORITY_LOW, getPriority(process.pid) + BEHIND));
 }
 
-/** Only Linux has a priority for each thread (setpriority(2)). On other systems the gateway is just slower. */
+/** Only Linux has a priority for each thread (setpriority(2)). On other systems these threads can delay requests. */
 function onLinux(work: () => void): void {
   if (process.platform !== "linux") return;
   try {
     work();
   } catch {
-    // A thread has ended meanwhile, or the system shows no threads or forbids this.
+    // The thread has ended meanwhile, or the system hides threads or forbids the change.
   }
 }

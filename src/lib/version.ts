@@ -5,7 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 /** The version of this program, from its package manifest. */
 export const VERSION: string = manifest.version;
 
-/** The commit of this program: that of which a release was built, else of the checkout; `unknown` without either. */
+/** The commit that a release was built from, or else the commit of the checkout; `unknown` when there is neither. */
 export const COMMIT: string =
   (typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : checkedOutCommit()) ?? "unknown";
 

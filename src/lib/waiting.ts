@@ -12,8 +12,8 @@ export async function sleep(milliseconds: number, signal?: Cancellation): Promis
 }
 
 /**
- * Resolves or rejects as `work` does, or rejects with the signal's reason when that aborts first. The work itself goes
- * on.
+ * Resolves or rejects as `work` does, or rejects with the signal's reason when the signal aborts first. The work itself
+ * continues.
  */
 export async function untilAborted<Result>(work: Promise<Result>, signal: Cancellation): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -28,7 +28,7 @@ export async function untilAborted<Result>(work: Promise<Result>, signal: Cancel
 }
 
 /**
- * Resolves or rejects as `work` does, or rejects with `late()` after the given milliseconds. The work itself goes on.
+ * Resolves or rejects as `work` does, or rejects with `late()` after the given milliseconds. The work itself continues.
  */
 export async function withDeadline<Result>(
   milliseconds: number,
@@ -89,8 +89,8 @@ export function every(
 const SHARE_MS = 5;
 
 /**
- * One queue, because the process has one event loop: the callers that wait to continue, and the time when one last
- * did.
+ * The callers that wait to continue, and the time when the last one did. There is one queue, because the process has
+ * one event loop.
  */
 const loop = { waiting: new Array<() => void>(), resumedAt: 0 };
 
@@ -107,7 +107,7 @@ export function yieldToEventLoop(signal?: AbortSignal): Promise<void> | undefine
   return promise;
 }
 
-/** Yields between two steps that each process a whole text: a long text takes tens of milliseconds a step. */
+/** Yields between two steps that each process a whole text: one step takes tens of milliseconds for a long text. */
 export function yieldAfter({ length }: { length: number }): Promise<void> | undefined {
   return length > LONG ? yieldToEventLoop() : undefined;
 }
@@ -155,7 +155,7 @@ export class LightCancellation implements Cancellation {
     if (this.#isAborted) throw this.#reason;
   }
 
-  /** Calls a listener once, at the first abort; never a listener that is added after it. */
+  /** Calls a listener once, at the first abort. Does not call a listener that is added after the abort. */
   addEventListener(_type: "abort", listener: () => void): void {
     (this.#listeners ??= []).push(listener);
   }

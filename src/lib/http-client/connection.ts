@@ -6,7 +6,7 @@ import { HttpError } from "./http-error.ts";
 import { type BodySource, HttpResponse, ResponseBody, type ResponseHead } from "./response.ts";
 import { type ResponseListener, ResponseReader } from "./response-reader.ts";
 
-/** The endpoint of a connection. */
+/** The server that a connection leads to. */
 export interface ServerOrigin {
   hostname: string;
   port: number;
@@ -104,7 +104,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   end(isReusable: boolean): void {
-    // A response that comes before the whole request leaves the connection in an unknown state.
+    // If the response comes before the whole request is sent, the connection is in an unknown state.
     this.#isReusable = isReusable && this.#unsent === null;
     this.#finish()?.body?.complete();
   }
@@ -149,7 +149,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 
   received(bytes: Buffer<ArrayBuffer>): void {
-    // Bytes without a request make the connection unusable.
+    // Bytes that arrive while no request runs make the connection unusable.
     if (!this.#inFlight) return this.close();
     try {
       this.#reader.push(bytes);
@@ -217,7 +217,7 @@ export class Connection implements ResponseListener, BodySource {
   }
 }
 
-/** The handlers of all connections. */
+/** The socket handlers that all connections share. */
 const HANDLERS: SocketHandler<Connection> = {
   binaryType: "buffer",
   open: (socket) => socket.data.opened(socket),
@@ -236,14 +236,17 @@ const HANDLERS: SocketHandler<Connection> = {
 const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
 /** Bytes reserved for the digits of a length and the end of a head. */
 const LENGTH_ROOM = 24;
-/** Most bytes of one UTF-16 code unit in UTF-8. */
+/** Maximum bytes of one UTF-16 code unit in UTF-8. */
 const MAX_BYTES_A_UNIT = 3;
 
 const encoder = new TextEncoder();
 
 /** The bytes of a request: the head, then the body. */
 interface RequestBytes {
-  /** Contains a small body as well. Valid until the next request is written, unless `kept` copied it. */
+  /**
+   * The head, and a small body after it. Valid until the next request is written; `copyOf` makes a copy that stays
+   * valid.
+   */
   head: Buffer;
   /** The body; null when `head` contains it. */
   body: Buffer | null;
@@ -261,8 +264,8 @@ export function writeRequest(prelude: string, body: string): RequestBytes {
 }
 
 /**
- * Encodes the text in one step: the encoder takes a text of several parts as it is. Any other reading would join the
- * parts first, at five times the cost.
+ * Encodes the text in one step: this encoder reads a string that the runtime keeps in parts without joining them. Any
+ * other way to read it would join the parts first, at five times the cost.
  */
 function writeLarge(prelude: string, body: string): RequestBytes {
   const { buffer, byteOffset, byteLength } = encoder.encode(body);
@@ -274,7 +277,7 @@ function headOf(prelude: string, length: number): string {
   return `${prelude}${length}\r\n\r\n`;
 }
 
-/** Copies the bytes, so that they stay valid. */
+/** Returns a copy of the bytes, which the next request does not overwrite. */
 export function copyOf(bytes: Buffer): Buffer {
   return bytes.buffer === SHARED.buffer ? Buffer.from(bytes) : bytes;
 }

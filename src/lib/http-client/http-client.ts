@@ -8,7 +8,7 @@ import type { HttpResponse } from "./response.ts";
 interface HttpRequest {
   /** http or https, without credentials. */
   url: string;
-  /** Pass the same object for requests with equal headers: it is written once. */
+  /** Pass the same object for requests with equal headers: its text is made only once. */
   headers: Readonly<Record<string, string>>;
   body: string;
   signal: Cancellation;
@@ -16,21 +16,21 @@ interface HttpRequest {
   guard?: NetworkGuard | undefined;
 }
 
-/** Unused connections kept for each origin. */
+/** Maximum number of unused connections that are kept for each origin. */
 const MAX_IDLE = 256;
 
 /** The start of a request, up to the value of `content-length`. */
 interface Prelude {
   url: string;
   origin: ServerOrigin;
-  /** Names the origin and its guard: another guard might refuse the address of a kept connection. */
+  /** Identifies the origin and its guard, because another guard might refuse the address of a kept connection. */
   key: string;
   text: string;
 }
 
 /**
- * HTTP/1.1 for calls with small costs (RFC 9110, 9112): on the thread that asks, over connections that are kept.
- * Certificates are checked, redirects are not followed, and only the signal ends a call.
+ * HTTP/1.1 client for calls at low cost (RFC 9110, 9112): it runs on the calling thread and keeps connections. It
+ * checks certificates and does not follow redirects. Only the signal ends a call.
  */
 export class HttpClient {
   readonly #certificateAuthority: string | undefined;
@@ -44,7 +44,7 @@ export class HttpClient {
 
   /**
    * Resolves with the response when its head is complete. Throws an `HttpError`, or the signal's reason. Never sends a
-   * request twice: the vendor may have carried out a request that was lost when it closed a kept connection.
+   * request twice: when the vendor closes a kept connection, it may still have carried out the lost request.
    */
   async post({ url, headers, body, signal, guard }: HttpRequest): Promise<HttpResponse> {
     signal.throwIfAborted();
@@ -64,7 +64,7 @@ export class HttpClient {
     return prelude;
   }
 
-  /** Takes the connection that was used last, so that connections that are not needed grow old and close. */
+  /** Takes the connection that was used last, so that connections that are not needed stay unused and close. */
   #take(key: string): Connection | null {
     const idle = this.#idle.get(key);
     for (let connection = idle?.pop(); connection; connection = idle?.pop())
@@ -83,7 +83,7 @@ export class HttpClient {
 
 const CONTENT_LENGTH = "content-length: ";
 
-/** Adds the header of the trace that the request belongs to, if any. */
+/** Adds the header of the trace that the request belongs to, if it has one. */
 function tracedText(prelude: string, { traceparent }: Cancellation): string {
   if (traceparent === undefined) return prelude;
   return `${prelude.slice(0, -CONTENT_LENGTH.length)}traceparent: ${traceparent}\r\n${CONTENT_LENGTH}`;

@@ -6,7 +6,7 @@ interface Read {
   status: number;
   type: string | null;
   body: string;
-  /** Null before the end of the response. */
+  /** Null until the response has ended. */
   isReusable: boolean | null;
 }
 

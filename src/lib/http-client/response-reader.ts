@@ -11,12 +11,12 @@ export interface ResponseListener {
   end(isReusable: boolean): void;
 }
 
-/** Most bytes of status line and fields. A longer head is refused. */
+/** Maximum size of status line and fields. A longer head is refused. */
 const MAX_HEAD_BYTES = 64 * 1024;
-/** Most bytes of a line with a chunk's size, and of all trailer fields. */
+/** Maximum size of a line with a chunk's size. The trailer fields together have a limit of their own. */
 const MAX_LINE_BYTES = 4 * 1024;
 const MAX_TRAILER_BYTES = 16 * 1024;
-/** Most interim responses before the final one; servers send one or two. */
+/** Maximum number of interim responses before the final one; servers send one or two. */
 const MAX_INTERIM = 16;
 /** Smaller chunks are joined with their neighbours: the overhead of a piece costs more than copying them. */
 const SMALL_CHUNK_BYTES = 128;
@@ -28,13 +28,16 @@ const CARRIAGE_RETURN = 13;
 
 type State = "head" | "sized" | "until close" | "chunk size" | "chunk" | "chunk end" | "trailer" | "done";
 
-/** Reads the one response to one request (RFC 9112). Throws an `HttpError` when it is not valid, and stays unusable. */
+/**
+ * Reads the one response to one request (RFC 9112). Throws an `HttpError` when the response is not valid, and cannot be
+ * used afterwards.
+ */
 export class ResponseReader {
   readonly #listener: ResponseListener;
   #state: State = "head";
-  /** The start of a head or a line whose end has not come. */
+  /** The start of a head or of a line that is not complete yet. */
   #held: Buffer | null = null;
-  /** Bytes of the body, or of the current chunk, still to come. */
+  /** Number of bytes of the body, or of the current chunk, that have not arrived. */
   #left = 0;
   #trailerBytes = 0;
   #interim = 0;
@@ -197,22 +200,22 @@ export class ResponseReader {
   }
 
   #hold(bytes: Buffer, at: number): void {
-    // Copies, because a view would keep the rest in memory.
+    // Makes a copy, because a view would keep the rest of the buffer in memory.
     this.#held = Buffer.from(bytes.subarray(at));
   }
 }
 
 /**
- * True for statuses that servers and balancers also send unasked: on an idle connection, or when they fail after a
- * response. The connection is not reused: the real response to this request would be taken for that of the next one.
+ * True for statuses that servers and load balancers also send without a request: on an idle connection, or when they
+ * fail after a response. The connection is then not reused: its next request could get the response to this one.
  */
 function isMaybeUnasked(status: number): boolean {
   return status === 408 || status >= 500;
 }
 
 /**
- * Finds the end of the line in a loop: it is nearly always within a few bytes, for which a call of the runtime would
- * cost more.
+ * Finds the end of the line. It is nearly always within a few bytes, for which this loop costs less than a call of the
+ * runtime.
  */
 function endOfSizeLine(bytes: Buffer, from: number): number {
   const near = Math.min(bytes.length, from + 8);
@@ -231,7 +234,7 @@ function needMore(heldBytes: number): -1 {
   return -1;
 }
 
-/** True when the line ends after the size, or an extension follows, which is ignored (RFC 9112, 7.1.1). */
+/** True when the line ends after the size or continues with an extension, which is ignored (RFC 9112, 7.1.1). */
 function isEndOfSize(bytes: Buffer, at: number, end: number): boolean {
   if (bytes[end - 1] !== CARRIAGE_RETURN) return false;
   return at === end - 1 || bytes[at] === 0x3b || bytes[at] === 0x20 || bytes[at] === 0x09;

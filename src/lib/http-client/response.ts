@@ -2,9 +2,9 @@ import type { ByteStream, ReadResult } from "../byte-stream.ts";
 import { GrowingBuffer } from "../growing-buffer.ts";
 import { ownValue } from "../json.ts";
 
-/** Bytes of a body that may wait for their reader; beyond them the connection is paused. */
+/** Maximum bytes of a body that wait for the reader; beyond it the connection is paused. */
 const MAX_WAITING_BYTES = 256 * 1024;
-/** Pieces that may wait for their reader: a small one takes more memory than its bytes. */
+/** Maximum number of pieces that wait for the reader: a small piece takes more memory than its bytes. */
 const MAX_WAITING_PIECES = 1024;
 
 /** The connection that a response comes over. */
@@ -49,7 +49,10 @@ const DECODERS: Readonly<Record<string, ConstructorParameters<typeof Decompressi
   zstd: "zstd",
 };
 
-/** Decodes the body: some servers send a coding that was not requested. An unknown coding stays as it is. */
+/**
+ * Decodes the body, because some servers send a coding that was not requested. A body in an unknown coding stays as it
+ * is.
+ */
 function decode(body: ResponseBody, coding: string | null): ByteStream {
   const format = coding === null ? undefined : ownValue(DECODERS, coding.toLowerCase());
   if (!format) return body;
@@ -64,7 +67,7 @@ function decode(body: ResponseBody, coding: string | null): ByteStream {
   return encoded.pipeThrough(new DecompressionStream(format)) as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
-/** The bytes of a body as they arrive. The connection is read no faster than the body. */
+/** The bytes of a body as they arrive. The connection is read only as fast as the body is. */
 export class ResponseBody implements ByteStream {
   readonly #source: BodySource;
   #pieces: Buffer<ArrayBuffer>[] = [];
@@ -230,7 +233,9 @@ class HeaderFields {
 
 const STARTS = new Map<string, string>();
 
-/** Returns the text that starts a field. It is kept, because the code requests few names many times. */
+/**
+ * Returns the text that starts a field. The texts are cached, because the code requests the same few names many times.
+ */
 function startOf(name: string): string {
   const known = STARTS.get(name);
   if (known !== undefined) return known;

@@ -4,7 +4,7 @@ const LETTER_U = 0x75;
 const MAX_ESCAPE_BYTES = 12;
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** Maps the letter after a backslash to its character; 0 when it is no simple escape. */
+/** Maps the letter after a backslash to its character; 0 when the letter begins no simple escape. */
 const SIMPLE = new Uint8Array(256);
 SIMPLE.set([0x22], 0x22);
 SIMPLE.set([0x5c], 0x5c);
@@ -27,8 +27,8 @@ interface Unescaped {
 }
 
 /**
- * Writes the text of a JSON string to `out`, which must be as long as `data`. A surrogate pair counts as one escape;
- * a lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. `skipsLineEnds` also skips tabs.
+ * Writes the text of a JSON string to `out`, which must be as long as `data`. A surrogate pair counts as one escape. A
+ * lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. With `skipsLineEnds`, tabs are skipped as well.
  */
 export function unescape(data: Buffer, out: Buffer, skipsLineEnds: boolean): Unescaped {
   let read = 0;

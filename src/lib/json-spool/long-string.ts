@@ -69,7 +69,7 @@ export class LongString {
     return this.#decoder !== undefined;
   }
 
-  /** Waits until little is left to write. */
+  /** Waits until most of the written text is on disk. */
   ready(): Promise<void> | undefined {
     return this.#file.ready();
   }

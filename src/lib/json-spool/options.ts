@@ -16,13 +16,13 @@ export function isHandle(value: StreamedJson): value is Handle {
   return value instanceof Blob || value instanceof SpooledString;
 }
 
-/** True for an object of the JSON, not for an array, null or a handle. */
+/** True for a JSON object, which is neither an array, null nor a handle. */
 export function isStreamedObject(value: StreamedJson | undefined): value is StreamedObject {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return !isHandle(value);
 }
 
-/** True when it contains a handle, so that it must be written in pieces. */
+/** True when the value contains a handle, so that it must be written in pieces. */
 export function holdsHandles(value: StreamedJson): boolean {
   if (typeof value !== "object" || value === null) return false;
   return isHandle(value) || Object.values(value).some(holdsHandles);
@@ -30,8 +30,8 @@ export function holdsHandles(value: StreamedJson): boolean {
 
 export interface JsonSpoolOptions {
   /**
-   * Returns true when the string at a path is an image, to be decoded from a `data:` URL or base64. May throw to
-   * refuse it.
+   * Returns true when the string at a path is an image, which is then decoded from a `data:` URL or base64. May throw
+   * to refuse the string.
    */
   decode(path: JsonPath): boolean;
   /** Strings longer than this go to disk. */

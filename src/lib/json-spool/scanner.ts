@@ -19,15 +19,15 @@ const EMPTY = Buffer.alloc(0);
 interface Level {
   isArray: boolean;
   index: number;
-  /** Span of the latest key in the skeleton, with its opening quote and without the closing one. */
+  /** Span of the latest key in the skeleton: from its opening quote up to its closing quote, which is excluded. */
   keyStart: number;
   keyEnd: number;
   expectsKey: boolean;
 }
 
 /**
- * Extracts long strings from JSON bytes. The rest, the skeleton, is short JSON with a placeholder for each of them; the
- * native parser checks its grammar.
+ * Extracts long strings from JSON bytes. The rest is the skeleton: short JSON with a placeholder for each long string.
+ * The native parser checks its grammar.
  */
 export class JsonScanner {
   /** Random for each body, so that no caller's text can contain it. */
@@ -38,7 +38,7 @@ export class JsonScanner {
   readonly #levels: Level[] = [];
   readonly #topLevelKeys = new Set<string>();
   #valueCount = 1;
-  /** Position in the skeleton of the open short string, its quote included; -1 outside of strings. */
+  /** Position in the skeleton of the short string that is being read, at its opening quote; -1 outside of strings. */
   #stringStart = -1;
   #isEscaped = false;
   #long: LongString | undefined;
@@ -175,7 +175,9 @@ export class JsonScanner {
     }
   }
 
-  /** Writes up to the closing quote and returns its index, or -1 when it has not arrived yet. */
+  /**
+   * Writes the string up to its closing quote and returns the index of the quote, or -1 when it has not arrived yet.
+   */
   #copyLong(long: LongString, data: Buffer): number {
     const quote = data.indexOf(QUOTE);
     const end = quote < 0 ? data.byteLength : quote;
@@ -206,7 +208,7 @@ export class JsonScanner {
     );
   }
 
-  /** Returns a key as text. The native parser later refuses a key that is no JSON string. */
+  /** Returns a key as text. A key that is not a JSON string is refused later, by the native parser. */
   #readKey(start: number, end: number): string {
     const text = this.#skeleton.toString("utf8", start, end);
     try {

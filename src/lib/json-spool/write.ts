@@ -4,7 +4,7 @@ import { yieldToEventLoop } from "../waiting.ts";
 import { SpooledString } from "./long-string.ts";
 import { isHandle, type Handle, type StreamedJson } from "./options.ts";
 
-/** JSON text in pieces: a handle is written as the base64 of its bytes, or as its escaped text. */
+/** JSON text in pieces. A handle is written as the base64 of its bytes, or as escaped text. */
 type JsonPieces = readonly (Buffer<ArrayBuffer> | Handle)[];
 
 /**
@@ -19,8 +19,8 @@ export function writeJson(value: StreamedJson): AsyncGenerator<Uint8Array<ArrayB
 }
 
 /**
- * Splits JSON at its handles. `stringify` writes the text that `hold` returns in place of a handle's text, alone in a
- * string or inside a longer one such as a `data:` URL.
+ * Splits JSON at its handles. `stringify` writes the JSON with the text that `hold` returns in place of each handle,
+ * alone in a string or inside of a longer one such as a `data:` URL.
  */
 export function splitJson(stringify: (hold: (handle: Handle) => string) => string): JsonPieces {
   const handles: Handle[] = [];

@@ -1,5 +1,5 @@
 type MultipartFault =
-  /** Not a form, or cut short. */
+  /** The body is not a form, or is cut short. */
   | "malformed"
   | "too_many_parts"
   /** One part is longer than its limit; `part` names it. */

@@ -58,7 +58,9 @@ function readDisposition(value: string): { name: string; fileName: string | unde
   return { name, fileName: fileName ?? parameters.get("filename") };
 }
 
-/** Reads parameters. Every character must belong to one: text that one parser skips, another may read. */
+/**
+ * Reads parameters. Every character must belong to one, because a text that one parser skips may be read by another.
+ */
 function readParameters(text: string): Map<string, string> {
   const parameters = new Map<string, string>();
   let read = 0;
@@ -73,7 +75,7 @@ function readParameters(text: string): Map<string, string> {
 }
 
 /**
- * Unquotes a name. Browsers write a quote as %22, curl as \"; a backslash before any other character belongs to the
+ * Unquotes a name. Browsers write a quote as %22, curl as \"; a backslash before any other character is part of the
  * name.
  */
 function unquote(text: string): string {

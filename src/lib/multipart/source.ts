@@ -15,7 +15,7 @@ export class MultipartSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #delimiter: Buffer;
   readonly #window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
-  /** The part of the window that was read and is not used yet. */
+  /** The part of the window that is read but not used yet. */
   #data: Buffer;
   /** The last chunk; its first `#used` bytes were copied to the window. */
   #chunk: Uint8Array = EMPTY;
@@ -27,7 +27,7 @@ export class MultipartSource {
     this.#maxBodyBytes = maxBodyBytes;
     this.#chunks = body[Symbol.asyncIterator]();
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
-    // A line end before the body, so that the first boundary is like all others.
+    // The window begins with a line end, so that the first boundary is preceded by one like all others.
     this.#data = this.#window.subarray(0, LINE_END.copy(this.#window));
   }
 
@@ -40,7 +40,7 @@ export class MultipartSource {
     });
   }
 
-  /** Reads the bytes after a boundary: true at the end of the form, false at the line end before the next part. */
+  /** Reads the bytes after a boundary. Returns true at the end of the form, and false before another part. */
   async isAtEnd(): Promise<boolean> {
     await this.#need(2);
     if (this.#data.subarray(0, 2).equals(DASHES)) {
@@ -57,7 +57,10 @@ export class MultipartSource {
     return this.#readUntil(HEADER_END, maxBytes);
   }
 
-  /** Passes the content up to the next boundary to `sink`, in pieces that are valid until its promise settles. */
+  /**
+   * Passes the content up to the next boundary to `sink`, in pieces. A piece is valid until the promise of `sink`
+   * settles.
+   */
   async readContent(sink: (bytes: Buffer) => Promise<void> | undefined | void): Promise<void> {
     for (;;) {
       const end = this.#data.indexOf(this.#delimiter);
@@ -83,7 +86,7 @@ export class MultipartSource {
       if (end > maxBytes || (end < 0 && this.#data.byteLength > maxBytes + delimiter.byteLength))
         throw new MultipartError("malformed");
       if (end >= 0) {
-        // The window is overwritten.
+        // The header is copied, because the window will be overwritten.
         const bytes = Buffer.from(this.#data.subarray(0, end));
         this.#data = this.#data.subarray(end + delimiter.byteLength);
         return bytes;

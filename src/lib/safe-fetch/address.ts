@@ -24,7 +24,10 @@ const DENIED_V4 = parseAddressList([
   "240.0.0.0/4",
 ]);
 
-/** Only global unicast is public. The networks below embed IPv4 addresses or are reserved. */
+/**
+ * Only global unicast addresses are public. The networks listed below are in that range, but embed IPv4 addresses or
+ * are reserved.
+ */
 const GLOBAL_V6 = parseAddressList(["2000::/3"]);
 const DENIED_V6 = parseAddressList([
   "2001::/23",
@@ -57,7 +60,8 @@ function isPublicTunnel(address: string): boolean {
 }
 
 /**
- * Returns the IPv4 address that an IPv6 address leads to: mapped, compatible, by NAT64 or by 6to4; null for any other.
+ * Returns the IPv4 address that is embedded in an IPv6 address (mapped, compatible, NAT64 or 6to4); null for any other
+ * address.
  */
 export function embeddedIpv4(address: string): string | null {
   if (isIP(address) !== 6 || address.includes("%")) return null;

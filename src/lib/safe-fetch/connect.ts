@@ -48,7 +48,9 @@ export async function connect(
   throw new SafeFetchError("failed", "no answer", failure);
 }
 
-/** Returns all addresses of the host. Refuses a name with any address that is not public: no honest name has one. */
+/**
+ * Returns all addresses of the host. Refuses a name that has any address that is not public: no honest name has one.
+ */
 async function findAddresses(link: Link, options: ConnectOptions, signal: AbortSignal): Promise<string[]> {
   const addresses = link.isAddress ? [link.host] : await resolve(link, options, signal);
   if (addresses.length === 0) throw new SafeFetchError("failed", "no address");

@@ -16,7 +16,10 @@ interface DialTarget {
 /** Sends the request and returns the response; redirects are not followed, bodies not decoded. */
 export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Response>;
 
-/** Connects with Bun's fetch. `certificateAuthority` (PEM) replaces the system's authorities, for tests. */
+/**
+ * Returns a function that connects with Bun's fetch. `certificateAuthority` (PEM) replaces the system's authorities,
+ * for tests.
+ */
 export function createDial(certificateAuthority?: string): Dial {
   return (target, signal) => {
     const { link, address } = target;
@@ -36,8 +39,8 @@ export function createDial(certificateAuthority?: string): Dial {
 }
 
 /**
- * Builds a URL with a checked address in place of its host, with its `Host` header and TLS options that still require
- * the host's certificate.
+ * Builds a URL with a checked address in place of the host, the `Host` header, and TLS options that still require the
+ * host's certificate.
  */
 export function dialledAt(
   url: URL,
@@ -51,7 +54,7 @@ export function dialledAt(
   const tls: BunFetchRequestInit["tls"] = {
     ...(isIP(host) === 0 && { serverName: host }),
     ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
-    // A request with its own check is never sent over a pooled connection.
+    // Bun never sends a request that has its own check over a pooled connection.
     checkServerIdentity: (_name, certificate) => {
       const error = checkServerIdentity(host, certificate);
       if (!error) onConnect();

@@ -31,9 +31,9 @@ export interface Link {
 }
 
 /**
- * Reads a link that a caller chose: `https`, no port of an internal service, no credentials, a full public
- * name or a public address.
- * Returns null for everything else. `base` is for redirects.
+ * Reads a link that a caller chose. It must use `https`, no port of an internal service, no credentials, and a full
+ * public name or a public address. Returns null for every other link. `base` is the address that a redirect is relative
+ * to.
  */
 export function readLink(text: string, base?: URL): Link | null {
   if (text.length > MAX_LINK_CHARACTERS || hasForbiddenCharacter(text)) return null;

@@ -9,8 +9,8 @@ const TOTAL_MS = 2000;
 export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 /**
- * Queries the name servers directly, without hosts file and search domains. The few threads of the system's resolver
- * are not used: slow names would occupy them.
+ * Queries the name servers directly, without hosts file and search domains. Slow names would occupy the few threads of
+ * the system's resolver, so these are not used.
  */
 export const resolveName: Resolve = async (name, signal) => {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });

@@ -12,13 +12,16 @@ export interface SpoolContext {
   directory: string;
   filePool: FilePool | undefined;
   account: { add(byteLength: number): void } | undefined;
-  /** Written buffers for reuse; otherwise they would accumulate until the next garbage collection. */
+  /**
+   * Buffers that have been written to disk and can be reused. Unused ones would accumulate until the next garbage
+   * collection.
+   */
   bufferPool: Buffer<ArrayBuffer>[];
 }
 
 /**
- * One temporary file, written in large pieces off the main thread. Pages of a pooled file are overwritten on the main
- * thread, which is as fast as a copy in memory. `write` copies, so callers may reuse buffers.
+ * One temporary file. A new file is written in large pieces off the main thread. The pages of a pooled file are
+ * overwritten on the main thread, which is as fast as a copy in memory. `write` copies, so callers may reuse buffers.
  */
 export class SpoolFile {
   readonly path: string;
@@ -27,7 +30,7 @@ export class SpoolFile {
   #used = 0;
   readonly #backlog: Buffer<ArrayBuffer>[] = [];
   #pumping: Promise<void> | undefined;
-  /** Kept apart from the promise, because a pump can end before the promise is assigned. */
+  /** A separate flag, because a pump can end before its promise is assigned. */
   #isPumping = false;
   #handle: FileHandle | undefined;
   #isMade = false;
@@ -64,7 +67,9 @@ export class SpoolFile {
     }
   }
 
-  /** Waits until little is left to write. Throws the error of the disk, or the spool account's refusal. */
+  /**
+   * Waits until most of the written bytes are on disk. Throws the error of the disk, or the spool account's refusal.
+   */
   ready(): Promise<void> | undefined {
     if (this.#failure) return Promise.reject(this.#failure.cause);
     return this.#backlog.length > BACKLOG_BUFFERS ? this.#settled() : undefined;
@@ -74,7 +79,7 @@ export class SpoolFile {
   async finish(type?: string): Promise<Blob> {
     this.#flush();
     await this.#settled();
-    // A pooled file may be longer: the rest of its old content must not follow the new one.
+    // A pooled file may be longer than the new content, so the rest of its old content is cut off.
     if (this.#usedBytes > this.byteLength) await this.#handle?.truncate(this.byteLength);
     await this.#close();
     this.#isFinished = true;
@@ -87,7 +92,7 @@ export class SpoolFile {
     if (this.#isMade) await rm(this.path, { force: true });
   }
 
-  /** Removes the file when nobody reads it any more: another spool may overwrite it. */
+  /** Hands over a file that nobody reads any more: another spool may overwrite it. */
   async retire(): Promise<void> {
     const { filePool } = this.#context;
     if (!this.#isFinished || !filePool) return this.remove();
@@ -227,12 +232,12 @@ export class FilePool {
   #timer: NodeJS.Timeout | undefined;
   readonly #idleMs: number;
 
-  /** `idleMs` after the last use all files are deleted. */
+  /** All files are deleted `idleMs` after the last use. */
   constructor({ idleMs = IDLE_MS }: { idleMs?: number } = {}) {
     this.#idleMs = idleMs;
   }
 
-  /** Takes a file, to be renamed and overwritten. It may be longer than the new content. */
+  /** Takes a file, which the caller renames and overwrites. It may be longer than the new content. */
   take(): PooledFile | undefined {
     const file = this.#files.pop();
     if (!file) return undefined;

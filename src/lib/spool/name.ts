@@ -33,7 +33,7 @@ export function namePooledFile(name: string): string {
   return name.replace(/^spool/, "spare");
 }
 
-/** Reads the process that created a file from its name; null for other files. */
+/** Reads from a file's name which process created it; null for files that are not of a spool. */
 function ownerOf(name: string): { isOwn: boolean; isOwnHost: boolean; processId: number } | null {
   const [, hostTag, processId, processTag] = NAME.exec(name) ?? [];
   if (processId === undefined) return null;
@@ -59,7 +59,7 @@ export async function sweepSpool(directory: string, now = systemClock.now()): Pr
   return removed;
 }
 
-/** Process ids are valid on their own host only; files of other hosts are orphans by their age. */
+/** Process ids are only meaningful on their own host. A file of another host is an orphan when it is old. */
 async function isOrphan(name: string, path: string, now: number): Promise<boolean> {
   const owner = ownerOf(name);
   if (!owner || owner.isOwn) return false;

@@ -51,7 +51,7 @@ export class TokenCounter {
     if (this.#thread) return this.#thread;
     const thread = new Worker(threadScript("src/lib/token-counter/thread.ts"), { ref: false });
     thread.onmessage = ({ data: { id, tokens } }: MessageEvent<CountReply>) => this.#finish(id, tokens);
-    // The next text starts a new thread.
+    // The next text to count starts a new thread.
     thread.onerror = () => this.#endThread();
     return (this.#thread = thread);
   }
@@ -84,7 +84,10 @@ export interface CountReply {
   tokens: number;
 }
 
-/** Longest text that is counted, in UTF-16 code units: random Chinese, the slowest text, takes three seconds then. */
+/**
+ * Maximum length of a text that is counted, in UTF-16 code units. Random Chinese is the slowest text and takes three
+ * seconds at this length.
+ */
 export const MAX_COUNTED_UNITS = 256 * 1024;
 const MAX_WAITING = 64;
 const MAX_MS = 10_000;

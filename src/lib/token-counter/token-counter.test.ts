@@ -29,7 +29,7 @@ test("the event loop runs on while the longest text is counted", async () => {
 });
 
 test("a text without spaces takes no time that grows with the square of its length", async () => {
-  // In square time this would take minutes.
+  // An algorithm of square time would take minutes.
   expect(await counter.count("蘸".repeat(100_000))).toBeGreaterThan(100_000);
 });
 
