@@ -33,7 +33,10 @@ function connectionOf(settings: AnthropicSettings): MessagesConnection {
   return createMessagesConnection({ ...settings, credential, countsTokens: true });
 }
 
-/** Reads the list of models (Anthropic API, "List models"), or sends a message to a model that nobody has. */
+/**
+ * Reads the list of models (Anthropic API, "List models"). If the vendor has no list, sends a message to a model that
+ * does not exist.
+ */
 async function probeMessages(
   { url, jsonHeaders: headers, errors }: MessagesConnection,
   signal: AbortSignal,

@@ -66,8 +66,8 @@ const REFERENCE_RULES: ReferenceRules = {
 };
 
 /**
- * Kinds of errors by the part of a code before its first dot. The code has priority over the status: an exhausted
- * quota comes as 429, a refusal as 400 (Ark API reference, error codes).
+ * Kinds of errors by the part of a code before its first dot. The code has priority over the status, because an
+ * exhausted quota comes as 429 and a refusal as 400 (Ark API reference, error codes).
  */
 const KIND_BY_CODE: readonly (readonly [RegExp, UpstreamErrorKind])[] = [
   [/(?:SensitiveContentDetected|RiskDetection)$/, "refused"],
@@ -101,10 +101,10 @@ async function generate(
 }
 
 /**
- * Writes the request for one picture: a group, the vendor's only way to several, is a series of related scenes and may
- * be shorter than requested. Generations and edits are one call: references make it an edit (Ark image generation
- * reference). The size is always sent in pixels, because from a tier the model would choose the ratio, and so the
- * price, by the prompt.
+ * Writes the request for one picture. The vendor offers several pictures only as a group, a series of related scenes
+ * that may be shorter than requested. Generations and edits use the same call: references make it an edit (Ark image
+ * generation reference). The size is always sent in pixels, because with a tier the model would choose the ratio, and
+ * so the price, by the prompt.
  */
 function writeRequest(order: ImageOrder): JsonBody {
   const { formats } = order.model.image;
@@ -116,7 +116,7 @@ function writeRequest(order: ImageOrder): JsonBody {
       prompt: order.prompt,
       ...(images.length > 0 && { image: images.length === 1 ? images[0] : images }),
       size: `${width}x${height}`,
-      // A model with one format refuses the field.
+      // A model that has only one format refuses this field.
       ...(formats.length > 1 && { output_format: wantedFormat(order) }),
       response_format: "b64_json",
       watermark: false,
@@ -125,17 +125,17 @@ function writeRequest(order: ImageOrder): JsonBody {
 }
 
 /**
- * Makes the error of a response without pictures. A response of success may contain errors, of each picture or of the
- * call (Ark reference, `data[].error`).
+ * Makes the error of a response without pictures. Even a response with a success status may contain errors, of single
+ * pictures or of the call (Ark reference, `data[].error`).
  */
 function noImage({ parsed, items = [] }: ImageList, response: Response, { classify }: VendorErrors): Error {
   const bodies = [parsed["error"], ...items.map((item) => item["error"])].filter(isObject);
   const failures = bodies.map((error) => classify(response, JSON.stringify({ error })));
-  // Another target may succeed after other errors; a refusal counts only when all errors are refusals.
+  // The error is a refusal only when every picture was refused. After any other error, another target may succeed.
   return failures.find(({ kind }) => kind !== "refused") ?? failures[0] ?? brokenResponse("gave no image");
 }
 
-/** Reads the usage. The vendor reports no input: it is the total without the output. */
+/** Reads the usage. The vendor does not report the input, so it is computed as the total minus the output. */
 function readUsage({ usage }: Record<string, unknown>): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const output = saneCount(usage["output_tokens"]) ?? Number.NaN;

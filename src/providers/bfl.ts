@@ -29,7 +29,7 @@ const settings = z.object({
 
 type BflSettings = z.infer<typeof settings>;
 
-/** Black Forest Labs: a job is submitted and polled until it is ready, and its picture fetched by a link. */
+/** Black Forest Labs: a job is submitted and polled until it is ready; its picture is then fetched by a link. */
 export const bfl: Provider<BflSettings> = {
   name: "bfl",
   title: "Black Forest Labs",
@@ -65,7 +65,7 @@ const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20
 /** Matches hosts of the vendor: jobs are submitted to one host and polled on another. */
 const VENDOR_HOST = /(^|\.)bfl\.ai$/;
 
-/** Matches the only sign of an invalid key: this sentence with status 403. */
+/** Matches the only sign of an invalid key: a status 403 with this sentence. */
 const INVALID_KEY = /^Not authenticated\b/;
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -73,12 +73,12 @@ function readFailure(body: Record<string, unknown>): FailureReading {
   return INVALID_KEY.test(reading.message) ? { ...reading, kind: "account" } : reading;
 }
 
-/** Credits that a US dollar buys (BFL, "Pricing"). */
+/** Number of credits that one US dollar buys (BFL, "Pricing"). */
 const CREDITS = 100;
 
 /**
- * Describes a job. The vendor has no call to cancel one. `onCost` gets the cost that the vendor reports for the job; a
- * process that finishes another's job does not get it.
+ * Describes a job. The vendor has no call to cancel one. `onCost` receives the cost that the vendor reports at the
+ * submission of the job, so a process that takes over another process's job does not receive it.
  */
 function describeJob(
   order: ImageOrder,
@@ -94,7 +94,7 @@ function describeJob(
       return { jobId: requireTrusted(jobId, baseUrl), jobStatus: RUNNING };
     },
     async poll(jobId, signal) {
-      // A stored address may be older than the channel's present one.
+      // The job may have been submitted before the channel's address changed, so its polling address is checked again.
       const url = requireTrusted(jobId, baseUrl);
       return readStatus(await callJson("GET", { url, headers, signal }, errors.classify), errors);
     },
@@ -106,7 +106,10 @@ function requireTrusted(link: unknown, baseUrl: string): string {
   throw brokenResponse("named no polling address of its own");
 }
 
-/** True for an address of the vendor or on the configured origin: each poll carries the credential. */
+/**
+ * True for an address of the vendor or on the configured origin. Others are not polled, because each poll carries the
+ * credential.
+ */
 function isTrusted(link: string, baseUrl: string): boolean {
   const url = URL.parse(link);
   const base = new URL(baseUrl);
@@ -116,7 +119,7 @@ function isTrusted(link: string, baseUrl: string): boolean {
   return isVendors && url.protocol === "https:" && url.port === "";
 }
 
-/** Writes a request. Models of free sizes take pixels, the others a ratio (BFL API reference). */
+/** Writes a request. Models with free sizes receive pixels, the others a ratio (BFL API reference). */
 function writeRequest(order: ImageOrder): JsonBody {
   const { prompt, references } = order;
   const format = wantedFormat(order);

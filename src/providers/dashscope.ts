@@ -42,7 +42,7 @@ const settings = z.object({
 
 type DashscopeSettings = z.infer<typeof settings>;
 
-/** Alibaba Cloud's model studio: chat completions, and image models by their synchronous call or as tasks. */
+/** Alibaba Cloud's model studio: chat completions, and image models either by a synchronous call or as tasks. */
 export const dashscope: Provider<DashscopeSettings> = {
   name: "dashscope",
   title: VENDORS.dashscope.title,
@@ -88,8 +88,8 @@ function compatibleSettings({ region, apiKey, headers, baseUrl }: DashscopeSetti
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
 /**
- * Kinds of errors by the part of a code before its first dot (Model Studio, "Error codes"), in lower case: the vendor writes
- * `DataInspectionFailed` and `data_inspection_failed`.
+ * Kinds of errors by the part of a code before its first dot, in lower case, because the vendor writes both
+ * `DataInspectionFailed` and `data_inspection_failed` (Model Studio, "Error codes").
  */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   datainspectionfailed: "refused",
@@ -122,14 +122,14 @@ async function callNow(
   const parsed = await callJson("POST", { url, headers, body: writeRequest(order), signal }, errors.classify);
   const links = readLinks(parsed);
   if (links.length > 0) return links;
-  // The response may be an error although its status is a success.
+  // The response may contain an error although its status is a success.
   if (textOf(parsed["code"]) === "") throw brokenResponse("gave no image");
   throw errors.classify({ status: 200, headers: new Headers() }, JSON.stringify(parsed));
 }
 
 /**
- * Describes the same request as a task, which only some models support (Model Studio, "Manage asynchronous tasks"). A
- * task can be cancelled before it runs.
+ * Describes an image request as a task, which only some models support (Model Studio, "Manage asynchronous tasks"). A
+ * task can be cancelled until it runs.
  */
 function describeTask(
   order: ImageOrder,
@@ -153,8 +153,8 @@ function describeTask(
 const AS_TASK = { "x-dashscope-async": "enable" };
 
 /**
- * Reads a task. A failed one has its code and message beside its status; an id that the vendor does not know has the
- * status `UNKNOWN`.
+ * Reads a task. A failed task has its code and message next to its status; a task with an unknown id has the status
+ * `UNKNOWN`.
  */
 function readTask(parsed: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   const output = isObject(parsed["output"]) ? parsed["output"] : {};
@@ -214,7 +214,7 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/** Reads the links. Each image is a choice, or a part of one choice's message. */
+/** Reads the links. Each image is a choice of its own, or a part of the message of one choice. */
 function readLinks({ output }: Record<string, unknown>): string[] {
   const choices = isObject(output) && Array.isArray(output["choices"]) ? output["choices"] : [];
   return choices

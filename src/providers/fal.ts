@@ -17,7 +17,9 @@ import { probeByRefusal } from "./transport/probe.ts";
 import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./transport/polling.ts";
 import { readDetail, type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
-/** The queue of fal: a job is submitted, polled until it has completed, and its result fetched by another call. */
+/**
+ * The queue of fal: a job is submitted and polled until it has completed; its result is then fetched by another call.
+ */
 export const fal: Provider<HostedSettings> = {
   name: "fal",
   title: "fal",
@@ -40,14 +42,17 @@ export const fal: Provider<HostedSettings> = {
   },
 };
 
-/** A request id that does not exist: the vendor confirms that to a valid key (fal queue reference). */
+/**
+ * A request id that does not exist. To a valid key, the vendor answers that it does not know the id (fal queue
+ * reference).
+ */
 const UNKNOWN_REQUEST = "00000000-0000-4000-8000-000000000000";
 
 function connectionOf(settings: HostedSettings): VendorConnection {
   return createConnection(settings, readFailure, { authorization: `Key ${settings.apiKey}` });
 }
 
-/** The inputs of most of its models. */
+/** The names of the inputs of most models. */
 const DEFAULT_INPUTS: ModelInputs = {
   references: "image_urls[]",
   size: "image_size",
@@ -56,7 +61,7 @@ const DEFAULT_INPUTS: ModelInputs = {
 };
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 10 * 1024 * 1024 };
 
-/** Kinds of errors by the type of a problem, when it is more exact than the status (fal error reference). */
+/** Kinds of errors by the type of a problem, where the type is more exact than the status (fal error reference). */
 const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   content_policy_violation: "refused",
   no_media_generated: "broken",
@@ -66,7 +71,7 @@ const KIND_BY_TYPE: Readonly<Record<string, UpstreamErrorKind>> = {
   generation_timeout: "overloaded",
 };
 
-/** Matches the only sign of an account without balance: this sentence with status 403. */
+/** Matches the only sign of an account without balance: a status 403 with this sentence. */
 const LOCKED_ACCOUNT = /^User is locked\b/;
 
 function readFailure(body: Record<string, unknown>): FailureReading {
@@ -121,17 +126,20 @@ async function fetchOutcome(
 }
 
 /**
- * True for a failed job, which lists its problems, names an `error_type` or is rejected with a sentence; errors of the
- * queue itself are another sentence (fal error reference, request errors).
+ * True for a failed job: its body lists problems or names an `error_type`, or its kind is `rejected`. Errors of the
+ * queue itself have only a sentence (fal error reference, request errors).
  */
 function isJobFailure(bodyText: string, { kind }: UpstreamError): boolean {
   return kind === "rejected" || /"(?:detail"\s{0,9}:\s{0,9}\[|error_type"\s{0,9}:)/.test(bodyText);
 }
 
-/** Reads a result. An indecent picture comes as black and is marked in a parallel list; it counts as not delivered. */
+/**
+ * Reads a result. The vendor returns a black picture for an indecent one and marks it in a parallel list; such a
+ * picture counts as not delivered.
+ */
 function readResult(result: Record<string, unknown>, errors: VendorErrors): VendorJobStatus<string[]> {
   const { image, has_nsfw_concepts: indecent } = result;
-  // Models that make a single picture return it alone (fal model pages, output schemas).
+  // Models that make only one picture return it outside of a list (fal model pages, output schemas).
   const images = image === undefined ? result["images"] : [image];
   if (!Array.isArray(images)) return { state: "failed", error: brokenResponse("gave no list of images") };
   const isIndecent = (index: number) => Array.isArray(indecent) && indecent[index] === true;

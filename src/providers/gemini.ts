@@ -39,7 +39,7 @@ export const gemini: Provider<GeminiSettings> = {
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
 
-/** Most bytes of all references together: with base64 they stay under the 100 MB of a request. */
+/** Maximum bytes of all references together: as base64 they stay within the 100 MB of a request. */
 const MAX_REFERENCE_BYTES = 72_000_000;
 
 function connectionOf(settings: GeminiSettings): GenerateContentConnection {
@@ -49,7 +49,7 @@ function connectionOf(settings: GeminiSettings): GenerateContentConnection {
   return {
     baseUrl,
     urlOf: (model, method) => `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:${method}`,
-    // This address counts instructions and tools only as parts of a whole request.
+    // This address accepts instructions and tools only inside of a whole request.
     writeCount: (raw, model) =>
       `{"generateContentRequest":${editMembers(raw, { model: () => JSON.stringify(`models/${model}`) })}}`,
     authenticate: () => Promise.resolve(credential),

@@ -83,7 +83,7 @@ function connectionOf({ baseUrl, apiKey, headers, organization, project }: OpenA
   });
 }
 
-/** Traits of an unknown vendor. As far as is documented, only OpenAI knows tools that accept any text. */
+/** Traits of an unknown vendor. Only OpenAI is documented to know tools that accept any text. */
 const UNKNOWN: VendorTraits = { refuses: ["custom_tools"] };
 
 /** Returns the known facts about the vendor at an address. */

@@ -36,7 +36,10 @@ const settings = z.object({
 
 type OpenRouterSettings = z.infer<typeof settings>;
 
-/** Chat completions, and the images route of OpenRouter: ratio and resolution for every model, pictures back as base64. */
+/**
+ * Chat completions, and the images route of OpenRouter, which takes ratio and resolution for every model and returns
+ * pictures as base64.
+ */
 export const openrouter: Provider<OpenRouterSettings> = {
   name: "openrouter",
   title: VENDORS.openrouter.title,
@@ -57,8 +60,8 @@ export const openrouter: Provider<OpenRouterSettings> = {
 };
 
 /**
- * The path for probes: the list of models is public, this one describes the key (OpenRouter API, "Get current API
- * key").
+ * The path for probes. The list of models is public, so the probe reads the description of the key instead (OpenRouter
+ * API, "Get current API key").
  */
 const KEY_PATH = "key";
 
@@ -99,7 +102,10 @@ async function generate(
   };
 }
 
-/** Writes a request. The vendor refuses `size` beside a resolution, and `n` for models that make one image a call. */
+/**
+ * Writes a request. The vendor refuses `size` together with `resolution`, and `n` for models that make one image per
+ * call.
+ */
 function writeRequest(order: ImageOrder): JsonBody {
   const { upstreamModel, prompt, references, size, background, compression, model } = order;
   const quality = billedQuality(order);
@@ -124,14 +130,17 @@ function writeRequest(order: ImageOrder): JsonBody {
   }));
 }
 
-/** True when the vendor compresses: only in the caller's format; any other is converted here. */
+/**
+ * True when the vendor compresses the picture. It does so only in the caller's format; the gateway converts to any
+ * other format itself.
+ */
 function isCompressing(order: ImageOrder): boolean {
   const { format, compression } = order;
   const isLossy = format === "jpeg" || format === "webp";
   return compression !== undefined && isLossy && isFormatRequested(order) && wantedFormat(order) === format;
 }
 
-/** True when the format is sent: models of one format refuse the field. */
+/** True when the format is sent. Models that have only one format refuse the field. */
 function isFormatRequested({ model, format }: ImageOrder): boolean {
   return model.image.formats.length > 1 && format !== undefined;
 }

@@ -9,7 +9,7 @@ export interface Provider<Settings> {
   title: string;
   /** One sentence for the form of a channel: the credential and its source. */
   documentation: string;
-  /** Shape of a channel's `settings`, secrets already resolved. Drives validation and the console's form. */
+  /** Shape of a channel's `settings` after its secrets are resolved. Validation and the console's form use it. */
   settings: ZodType<Settings>;
   /** Returns one upstream for each protocol that the vendor speaks; the first one is preferred for translation. */
   text?(settings: Settings): readonly TextUpstream[];
@@ -17,8 +17,8 @@ export interface Provider<Settings> {
   /** Returns the upstream for images. `codecSlots` bound the pictures that the process decodes or encodes at once. */
   image?(settings: Settings, codecSlots: FairSemaphore): ImageUpstream;
   /**
-   * Makes the cheapest call that proves address and credential: a list if the vendor has one, else a call that is
-   * refused for its model. Throws an `UpstreamError`, or the signal's reason.
+   * Makes the cheapest call that proves address and credential: it reads a list if the vendor has one, otherwise makes
+   * a call that is refused for its unknown model. Throws an `UpstreamError`, or the signal's reason.
    */
   probe(settings: Settings, signal: AbortSignal): Promise<void>;
 }

@@ -71,13 +71,16 @@ export const PROVIDERS: ReadonlyMap<string, RegisteredProvider> = new Map([
   ].map((vendor) => register(compatibleProvider(vendor))),
 ]);
 
-/** The upstreams of channels. A request keeps the channel that it was routed to, even when a reload replaces it. */
+/**
+ * The upstreams of the open channels. A request keeps the channel that it was routed to, even when a reload replaces
+ * the channel.
+ */
 export interface OpenedUpstreams extends Upstreams {
-  /** Opens the channels that are not open yet. Throws when one cannot be opened; then none is. */
+  /** Opens the channels that are not open yet. If one of them cannot be opened, throws and opens none. */
   open(channels: Iterable<Channel>): void;
 }
 
-/** Opens each channel once. An upstream lasts as long as its channel is referenced. */
+/** Opens each channel once. An upstream exists as long as its channel is referenced. */
 export function openUpstreams(channels: Iterable<Channel>, codecSlots: FairSemaphore): OpenedUpstreams {
   const opened = new WeakMap<Channel, ReturnType<RegisteredProvider["open"]>>();
   const upstreams: OpenedUpstreams = {
@@ -151,7 +154,7 @@ export function describeProviders(): ProviderDescription[] {
   });
 }
 
-/** Marks a field as secret: a form shows the field without its text. */
+/** Marks a field as a secret, so that a form shows the field without its text. */
 function markSecret(part: z.core.JSONSchema._JSONSchema, name: string): z.core.JSONSchema._JSONSchema {
   return typeof part === "object" && isSecretName(snakeCase(name)) ? { ...part, writeOnly: true } : part;
 }

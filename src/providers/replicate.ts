@@ -18,8 +18,8 @@ import { readJobId, RUNNING, type VendorJobStatus, type VendorJob } from "./tran
 import { type FailureReading, type VendorErrors } from "./transport/vendor-errors.ts";
 
 /**
- * Predictions of Replicate: the vendor delays its response for a while, and is polled after that. An upstream model is
- * `owner/name`, or the id of a version alone.
+ * Predictions of Replicate: the vendor holds back its response for a while in case the prediction finishes, and is
+ * polled after that. An upstream model is `owner/name`, or just the id of a version.
  */
 export const replicate: Provider<HostedSettings> = {
   name: "replicate",
@@ -43,7 +43,7 @@ export const replicate: Provider<HostedSettings> = {
 };
 
 const DEFAULT_INPUTS: ModelInputs = { references: "input_images[]", size: "aspect_ratio" };
-/** Rules of references: the vendor's own client sends no larger file inside a request. */
+/** Rules of references. The vendor's own client sends no file above this size inside a request. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg", "webp"], maxBytes: 7_000_000 };
 /**
  * Headers of a submission. Fast models finish within the wait; `cancel-after` bounds jobs that outlive the gateway.

@@ -34,8 +34,8 @@ const settings = z.object({
 type XaiSettings = z.infer<typeof settings>;
 
 /**
- * Chat completions, and the images protocol of family D: ratio and resolution instead of pixels, edits in JSON (xAI
- * API reference).
+ * Chat completions, and the images protocol of family D, which takes ratio and resolution instead of pixels, and edits
+ * as JSON (xAI API reference).
  */
 export const xai: Provider<XaiSettings> = {
   name: "xai",
@@ -54,13 +54,15 @@ export const xai: Provider<XaiSettings> = {
   },
 };
 
-/** Rules of references: formats that are known to work, and the vendor's size for images in general. */
+/** Rules of references: formats that are known to work, and the vendor's maximum size of images in general. */
 const REFERENCE_RULES: ReferenceRules = { formats: ["png", "jpeg"], maxBytes: 20 * 1024 * 1024 };
 
-/** Matches the message of a moderated picture, which comes as 400 without a code of its own. */
+/** Matches the message of a moderated picture. The vendor sends it as 400 without a specific code. */
 const MODERATED = /\bcontent moderation\b/;
 
-/** Reads a failure: flat `{code, error}`, with a code or a sentence as `code`, or nested `{error: {message}}`. */
+/**
+ * Reads a failure, which is flat, `{code, error}` with a code or a sentence as `code`, or nested, `{error: {message}}`.
+ */
 function readFailure(
   body: Record<string, unknown>,
   httpStatus: number,
@@ -87,12 +89,12 @@ async function generate(
   return { images, quality: chooseQuality(order), vendorCost: readCost(list.parsed) };
 }
 
-/** Reads the cost; a US dollar has 10^10 ticks (xAI SDK). */
+/** Reads the cost, which is in ticks; a US dollar has 10^10 ticks (xAI SDK). */
 function readCost({ usage }: Record<string, unknown>): ImageReply["vendorCost"] {
   return isObject(usage) ? readVendorCost(usage["cost_in_usd_ticks"], 10_000_000_000) : undefined;
 }
 
-/** Writes a request. The vendor refuses unknown fields, `size` among them. */
+/** Writes a request. The vendor refuses unknown fields, including `size`. */
 function writeRequest(order: ImageOrder): JsonBody {
   const { references } = order;
   const quality = chooseQuality(order);
@@ -117,23 +119,26 @@ function writeReference({ blob, format }: ReferenceImage, base64: (blob: Blob) =
 }
 
 /**
- * Writes the ratio. The picture takes that of a single reference; with several a ratio may be sent, and the default is
- * the first one's.
+ * Writes the ratio. With one reference, the picture always takes its ratio, so none is sent. With several, a ratio may
+ * be sent; by default the picture takes that of the first one.
  */
 function writeRatio({ references, size }: ImageOrder): object {
   if (references.length === 1 || (references.length > 1 && size.isShapeFree)) return {};
   return { aspect_ratio: size.ratio };
 }
 
-/** Returns the quality to request. Models without qualities refuse the field; the catalogue has the default. */
+/**
+ * Returns the quality to request. Models without qualities refuse the field. The default quality comes from the
+ * catalogue.
+ */
 function chooseQuality({ quality, model }: ImageOrder): string | undefined {
   const { qualities, defaultQuality } = model.image;
   return quality !== undefined && qualities.includes(quality) ? quality : defaultQuality;
 }
 
 /**
- * Reads the images. A moderated picture is an item without one, or is missing; when none is left, the content was
- * refused.
+ * Reads the images. The vendor leaves out a moderated picture, or sends an item without a picture. When no picture is
+ * left, the content was refused.
  */
 async function readImages(
   { items, pictures }: ImageList,

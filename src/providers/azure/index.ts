@@ -87,7 +87,7 @@ export const azure: Provider<AzureSettings> = {
       send: (call: TextCall) => connect(call.signal, (connection) => create(connection).send(call)),
     });
     const chat = upstream("chat", createOpenAiText);
-    // The classic surface has no responses (Azure OpenAI, API lifecycle).
+    // The classic surface has no responses protocol (Azure OpenAI, API lifecycle).
     return settings.surface === "v1" ? [chat, upstream("responses", createOpenAiResponses)] : [chat];
   },
   embedding(settings) {
@@ -159,7 +159,7 @@ function listUrlOf(settings: AzureSettings): string {
   return `${resourceOf(settings)}/openai/${path}?api-version=${apiVersion ?? API_VERSIONS[surface]}`;
 }
 
-/** Returns the address of the resource: it is often copied with the path of a surface at its end. */
+/** Returns the address of the resource without the path of a surface, with which it is often copied. */
 function resourceOf({ baseUrl }: AzureSettings): string {
   return withoutEndSlash(baseUrl).replace(/\/openai(\/v1)?$/, "");
 }

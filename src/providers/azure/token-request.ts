@@ -2,7 +2,7 @@ import type { GrantedToken, RequestToken } from "../transport/access-tokens.ts";
 import { withoutEndSlash } from "../transport/channel-settings.ts";
 import { requestToken } from "../transport/token-request.ts";
 
-/** An identity of Microsoft Entra: an application with a secret, or an identity of the machine. */
+/** An identity in Microsoft Entra: an application with a secret, or a managed identity of the machine. */
 interface EntraIdentity {
   tenantId?: string;
   /** Id of the application, or of one of the machine's identities. */
@@ -46,8 +46,8 @@ async function requestApplicationToken(
 }
 
 /**
- * Requests a token of the machine's managed identity (Azure instance metadata service). It bypasses proxies, which
- * would get the token.
+ * Requests a token of the machine's managed identity (Azure instance metadata service). Bypasses proxies, because a
+ * proxy would receive the token.
  */
 async function requestMachineToken(
   metadataUrl: string,

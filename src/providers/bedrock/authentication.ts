@@ -33,9 +33,9 @@ export function authenticateByApiKey(apiKey: string): SignRequest {
 }
 
 /**
- * Authenticates by signatures with an access key (AWS Signature Version 4). Without a configured key the machine's own
- * is used, which AWS's library finds and renews: variables of the environment, profiles, web identity, containers and
- * instances. The libraries are loaded at their first use: they are large, and few channels need them.
+ * Authenticates by signatures with an access key (AWS Signature Version 4). Without a configured key, AWS's library
+ * finds and renews the machine's own key in environment variables, profiles, web identity, containers and instances.
+ * The libraries are loaded at their first use, because they are large and few channels need them.
  */
 export function authenticateBySignature(region: string, own?: AccessKey): SignRequest {
   const findKey = own ? async () => own : keyOfMachine();

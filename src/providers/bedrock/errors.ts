@@ -5,7 +5,7 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
- * Reads a failure of Bedrock: its type is in a header, its message in the body (Amazon Bedrock API reference,
+ * Reads a failure of Bedrock. The type is in a header and the message in the body (Amazon Bedrock API reference,
  * InvokeModel, "Errors").
  */
 export function readBedrockFailure(
@@ -13,7 +13,7 @@ export function readBedrockFailure(
   _status: number,
   headers: ResponseHeaders,
 ): FailureReading {
-  // Some types are followed by the address of their documentation.
+  // In some headers, the type is followed by a colon and the address of its documentation.
   const [type = ""] = (headers.get("x-amzn-errortype") ?? "").split(":", 1);
   return readException(type, textOf(message ?? capitalized));
 }
@@ -27,7 +27,7 @@ export function readException(type: string, message: string): FailureReading {
   return { code: type, message, ...(kind && { kind }) };
 }
 
-/** Kinds of errors by the type without its ending, in small letters. */
+/** Kinds of errors by the type in small letters, without its ending. */
 const KIND_BY_TYPE: ReadonlyMap<string, UpstreamErrorKind> = new Map<string, UpstreamErrorKind>([
   ["validation", "rejected"],
   ["throttling", "limited"],
@@ -51,7 +51,7 @@ const KIND_BY_TYPE: ReadonlyMap<string, UpstreamErrorKind> = new Map<string, Ups
   ["serviceunavailable", "overloaded"],
 ]);
 
-/** Kinds of errors that have the type of an invalid request or of throttling, by the vendor's words. */
+/** Kinds of errors by the vendor's words, for errors whose type is only an invalid request or throttling. */
 const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErrorKind])[] = [
   [/model identifier is invalid|on-demand throughput|operation not allowed/i, "account"],
   [/per day/i, "account"],

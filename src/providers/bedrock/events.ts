@@ -9,8 +9,8 @@ import { readException } from "./errors.ts";
 import { FrameReader, type Frame } from "./frames.ts";
 
 /**
- * Turns an event stream of Bedrock into server-sent events of the messages protocol, as pulled. An exception ends it
- * with its `UpstreamError`, after all that came before.
+ * Turns an event stream of Bedrock into server-sent events of the messages protocol, as fast as they are read. An
+ * exception ends the stream with its `UpstreamError`, after all events that came before it.
  */
 export function toServerSentEvents(source: ByteStream, errors: VendorErrors): ByteStream {
   const reader = source.getReader();
@@ -42,16 +42,16 @@ export function toServerSentEvents(source: ByteStream, errors: VendorErrors): By
   );
 }
 
-/** Matches the type of an event, which vendors write first. */
+/** Matches the type of an event. Vendors write it as the first member. */
 const TYPE = /^\{\s*"type"\s*:\s*"(\w+)"/;
-/** Prefix of members that are Bedrock's own. */
+/** Prefix of members that Bedrock adds to the model's events. */
 const OWN = "amazon-bedrock-";
 const METRICS = "amazon-bedrock-invocationMetrics";
 
 /** Writes the events of one stream. */
 class EventWriter {
   readonly #errors: VendorErrors;
-  /** The end of the message, held back until a usage is known. */
+  /** The last event of the message, held back until the usage is known. */
   #unmetered: string | null = null;
 
   constructor(errors: VendorErrors) {

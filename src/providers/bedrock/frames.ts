@@ -4,7 +4,10 @@ import { GrowingBuffer } from "../../lib/growing-buffer.ts";
 import { isObject } from "../../lib/json.ts";
 import { brokenResponse } from "../transport/http.ts";
 
-/** A message of an event stream (Amazon Transcribe guide, "Event stream encoding", which is AWS's general one). */
+/**
+ * A message of an event stream (Amazon Transcribe guide, "Event stream encoding", which describes the encoding of all
+ * of AWS).
+ */
 export interface Frame {
   /** `event`, `exception` or `error`. */
   kind: string;
@@ -22,13 +25,15 @@ const codec = new EventStreamCodec(
 
 /** Length of a message without headers and payload. */
 const MIN_BYTES = 16;
-/** The longest payload is 16 MiB, the longest headers are 128 KiB. */
+/** Room for the longest payload, 16 MiB, and the longest headers, 128 KiB. */
 const MAX_BYTES = (16 * 1024 + 128 + 1) * 1024;
 
-/** Cuts a byte stream into messages, whatever its chunks. Checks their lengths and check sums. */
+/**
+ * Splits a byte stream into messages, however its chunks are cut. Checks the length and the check sums of each message.
+ */
 export class FrameReader {
   readonly #rest = new GrowingBuffer();
-  /** Bytes of the next message, as far as they are known. */
+  /** Number of bytes of the next message, as far as it is known. */
   #needed = MIN_BYTES;
 
   /** Yields the messages that are complete. Throws `broken` at the first invalid one. */
@@ -47,7 +52,7 @@ export class FrameReader {
     this.#rest.append(rest);
   }
 
-  /** Ends the stream. Throws `broken` inside a message. */
+  /** Ends the stream. Throws `broken` when a message is incomplete. */
   end(): void {
     if (this.#rest.length > 0) throw brokenResponse("cut a message of its stream");
   }

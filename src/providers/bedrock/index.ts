@@ -55,7 +55,8 @@ export const bedrock: Provider<BedrockSettings> = {
 };
 
 /**
- * Statuses of InvokeModel for an unknown model; a wrong credential gives 401 or 403 (Amazon Bedrock API reference).
+ * Statuses of InvokeModel for an unknown model. A wrong credential gives 401 or 403 instead (Amazon Bedrock API
+ * reference).
  */
 const UNKNOWN_TO_BEDROCK = [400, 404];
 const PROBE = {

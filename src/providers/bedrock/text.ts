@@ -30,7 +30,7 @@ export function createBedrockText({ baseUrl, authenticate }: BedrockConnection):
       const authenticated = await authenticate({ url, headers: common, body }, signal);
       const [secret = null, ...otherSecrets] = authenticated.secrets;
       const errors = createVendorErrors({ secret, otherSecrets, baseUrl }, readBedrockFailure);
-      // Loaded here with the library for frames, which is large and which few channels need.
+      // Imported only for streams, because the library for frames is large and few channels need it.
       const events = isStream ? await import("./events.ts") : null;
       const request = { url, headers: authenticated.headers, body, signal };
       const response = await post(request, tellingUnknownBetas(errors.classify, call));
@@ -48,7 +48,7 @@ const ADDRESSED = ["model", "stream"];
 const WHOLE_HEADERS = { ...JSON_HEADERS, "content-type": "application/json" };
 const STREAM_HEADERS = { ...WHOLE_HEADERS, accept: "application/vnd.amazon.eventstream" };
 
-/** Removes members that Bedrock adds, such as the action of a guardrail. */
+/** Removes members that Bedrock adds to the model's response, such as the action of a guardrail. */
 function withoutOwn(response: TextResponse): TextResponse {
   if (response.kind !== "whole" || !isObject(response.parsed)) return response;
   const own = Object.keys(response.parsed).filter((name) => name.startsWith("amazon-bedrock-"));

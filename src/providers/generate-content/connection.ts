@@ -1,18 +1,18 @@
 import type { Authenticate } from "../transport/credential.ts";
 
-/** The differences between the addresses that serve `generateContent`. */
+/** The differences between the two addresses that serve `generateContent`. */
 export interface GenerateContentConnection {
   baseUrl: string;
   /** Returns the URL of a method of a model. */
   urlOf(model: string, method: Method): string;
-  /** Writes the body of `countTokens` for a request for text. */
+  /** Writes the body of a `countTokens` call for a text request. */
   writeCount(raw: string, model: string): string;
   authenticate: Authenticate;
   /** True when the request may name the picture's format; the address for API keys refuses the field. */
   takesOutputOptions: boolean;
   /** True when every turn must have a role. */
   demandsRoles: boolean;
-  /** Most bytes of references before base64: of each, and of all in a request. */
+  /** Maximum bytes of references before base64: of each, and of all in a request together. */
   maxReferenceBytes: { each: number; together: number };
 }
 

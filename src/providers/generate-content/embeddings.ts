@@ -9,7 +9,7 @@ import { type Credential, withCredential } from "../transport/credential.ts";
 import type { GenerateContentConnection } from "./connection.ts";
 import { readTextFailure } from "./errors.ts";
 
-/** Most texts of one call (Gemini API, `batchEmbedContents`). */
+/** Maximum number of texts of one call (Gemini API, `batchEmbedContents`). */
 const MAX_BATCH = 100;
 
 /** Embeddings by `batchEmbedContents`, in as many calls as the texts need. */
@@ -17,7 +17,7 @@ export function createGenerateContentEmbeddings(connection: GenerateContentConne
   return {
     takesPurposes: true,
     embed: ({ texts, ...call }) => {
-      // This vendor cannot read the token ids of other vendors' models.
+      // This vendor cannot read token ids, which belong to the tokenizers of other vendors.
       if (!texts) throw untranslatable("input", "Send texts instead of tokens.");
       return withCredential(connection.authenticate, call.signal, (credential) =>
         embedAll(texts, call, connection, credential),

@@ -5,15 +5,15 @@ import { isObject, textOf } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
- * Reads a failure in Google's envelope, `{error: {code, message, status, details}}`. The typed details have priority
- * over the status (Google Cloud API design guide, errors).
+ * Reads a failure in Google's envelope, `{error: {code, message, status, details}}`. Typed details have priority over
+ * the status (Google Cloud API design guide, errors).
  */
 export function readGoogleFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const error = isObject(body["error"]) ? body["error"] : {};
   const { code, message } = error;
   const details = Array.isArray(error["details"]) ? error["details"].filter(isObject) : [];
   const failure = {
-    // An error inside a response of success has a status of its own.
+    // An error in the body of a response with a success status contains its own status.
     status: httpStatus < 300 && Number.isInteger(code) ? Number(code) : httpStatus,
     code: textOf(error["status"]).slice(0, 40),
     message: textOf(message),
@@ -29,7 +29,10 @@ export function readGoogleFailure(body: Record<string, unknown>, httpStatus: num
   };
 }
 
-/** Reads a failure of a request for text, whose fields have the vendor's names. */
+/**
+ * Reads a failure of a text request. Leaves out the parameter, because `readGoogleFailure` names it as image requests
+ * do.
+ */
 export function readTextFailure(body: Record<string, unknown>, httpStatus: number): FailureReading {
   const { param: _, ...reading } = readGoogleFailure(body, httpStatus);
   const isTooLong = mayBeTooLong(reading.kind) && saysTooLong(reading.message);
@@ -40,7 +43,7 @@ type Details = Record<string, unknown>[];
 
 const MAX_RETRY_SECONDS = 3600;
 
-/** The vendor's field names with the caller's name of each field. */
+/** Patterns of the vendor's field names, each with the caller's name of the field. */
 const PARAMS: readonly (readonly [RegExp, string])[] = [
   [/aspect_?ratio/i, "aspectRatio"],
   [/image_?size/i, "size"],
@@ -52,7 +55,7 @@ const PARAMS: readonly (readonly [RegExp, string])[] = [
 const ACCOUNT_REASON =
   /^(API_KEY_|CONSUMER_|BILLING_|ACCESS_TOKEN_|ACCOUNT_STATE_|SERVICE_DISABLED$|IAM_PERMISSION_DENIED$)/;
 
-/** Matches limits on spending or on calls per day. They come as 429, but waiting a little does not help. */
+/** Matches limits on spending or on calls per day. They come as 429, but a short wait does not help. */
 const USED_UP = /PerDay|PerMonth|spend/i;
 
 /** Returns the kind of a failure; undefined when the status decides. */
@@ -63,19 +66,19 @@ function kindOf(failure: {
   details: Details;
 }): UpstreamErrorKind | undefined {
   const { status, code, message, details } = failure;
-  // A closed region or billing account gives 400, as a caller's mistake does.
+  // The vendor reports an unsupported region or a closed billing account as 400, like a caller's mistake.
   if (code === "FAILED_PRECONDITION") return "account";
   if (details.some(({ reason }) => ACCOUNT_REASON.test(textOf(reason)))) return "account";
   if (status === 429 && isUsedUp(details, message)) return "account";
   return status < 400 ? "overloaded" : undefined;
 }
 
-/** Matches a limit of zero: the vendor refuses a key without any quota of the model as if the quota were used up. */
+/** Matches a limit of zero: when a key has no quota for the model at all, the vendor reports the quota as used up. */
 const NO_QUOTA = /\blimit: 0\b/;
 
 /**
- * True when a quota is used up. The cap on monthly spending has no details, only a message; every other quota has an
- * id.
+ * True when a quota is used up. The cap on monthly spending has only a message and no details; every other quota has an
+ * id in the details.
  */
 function isUsedUp(details: Details, message: string): boolean {
   const violations = details.flatMap(({ violations }) => (Array.isArray(violations) ? violations : []));
@@ -85,7 +88,7 @@ function isUsedUp(details: Details, message: string): boolean {
   return ids.some((id) => USED_UP.test(id)) || (details.length === 0 && /spending cap/i.test(message));
 }
 
-/** Reads whole seconds of `RetryInfo.retryDelay`, in the form `34.4s`, or of the advice in the message. */
+/** Reads whole seconds from `RetryInfo.retryDelay`, which has the form `34.4s`, or from the advice in the message. */
 function retryDelayOf(details: Details, message: string): number | undefined {
   const delays = details.map(({ retryDelay }) => DELAY.exec(textOf(retryDelay)));
   const seconds = (delays.find(Boolean) ?? RETRY_ADVICE.exec(message))?.[1];

@@ -15,7 +15,9 @@ import type { GenerateContentConnection } from "./connection.ts";
 import { readGoogleFailure } from "./errors.ts";
 import { readGenerateReply } from "./reply.ts";
 
-/** Images by `generateContent`, which makes one image a call; with `fansOut` several calls make several images. */
+/**
+ * Images by `generateContent`. One call makes one image; with `fansOut`, several parallel calls make several images.
+ */
 export function createGenerateContentImages(
   connection: GenerateContentConnection,
   fansOut: boolean,
@@ -33,8 +35,8 @@ export function createGenerateContentImages(
 }
 
 /**
- * Returns the most bytes of each reference. When all together are too large they get equal shares; those within their
- * share stay unchanged.
+ * Returns the maximum bytes of each reference. If the references together are too large, each gets an equal share of
+ * the total; a reference within its share stays unchanged.
  */
 function maxBytesOf(
   { references }: ImageOrder,
@@ -70,8 +72,8 @@ async function call(
 }
 
 /**
- * Returns the body. A native request is repeated as it came: parts on disk are read while they are sent, so its length
- * is not known before.
+ * Returns the body and the headers of its length. A native request is sent as it came: its parts on disk are read
+ * during sending, so the length is not known before.
  */
 function bodyOf(
   order: ImageOrder,
@@ -86,7 +88,8 @@ function bodyOf(
 
 /**
  * Writes the request for one picture: references in order, then the prompt (Gemini API reference,
- * `GenerateContentRequest`). Without an aspect ratio the vendor gives an edit the shape of its first reference.
+ * `GenerateContentRequest`). Without an aspect ratio, the vendor gives an edited picture the shape of its first
+ * reference.
  */
 function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): JsonBody {
   return writeJsonBody((base64) => ({
@@ -102,7 +105,7 @@ function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): J
       },
     ],
     generationConfig: {
-      // Without this the models add text, which is billed.
+      // Without this setting the models also return text, which is billed.
       responseModalities: ["IMAGE"],
       imageConfig: {
         ...(!order.size.isAuto && !followsReference(order) && { aspectRatio: order.size.ratio }),
@@ -116,7 +119,7 @@ function writeGenerateRequest(order: ImageOrder, takesOutputOptions: boolean): J
 /** Formats of references that the vendor reads (Gemini API, image understanding; AVIF by the REST reference). */
 const REFERENCE_FORMATS: readonly ReferenceImage["format"][] = ["png", "jpeg", "webp", "heic", "avif"];
 
-/** Requests JPEG. The vendor's default quality of 75 would be below other vendors' pictures. */
+/** Requests JPEG. The default quality of the vendor, 75, would make worse pictures than other vendors do. */
 function writeJpeg({ compression = 100 }: ImageOrder): object {
   return { mimeType: "image/jpeg", compressionQuality: compression };
 }

@@ -8,9 +8,9 @@ import { imageOf } from "../transport/image-json.ts";
 import { type VendorErrors } from "../transport/vendor-errors.ts";
 
 /**
- * Reads a response of success: its final pictures without the drafts among its thoughts (Gemini API reference,
- * `GenerateContentResponse`). Throws `refused` when the vendor blocked prompt or picture, `broken` when it made no
- * picture.
+ * Reads a response of success: its final pictures, without the drafts among its thoughts (Gemini API reference,
+ * `GenerateContentResponse`). Throws `refused` when the vendor blocked the prompt or the picture, and `broken` when it
+ * made no picture.
  */
 export function readGenerateReply(parsed: StreamedObject, errors: VendorErrors): ImageReply {
   const candidates = listOf(parsed["candidates"]);
@@ -71,7 +71,7 @@ function refused(code: string, message: unknown, errors: VendorErrors): Upstream
   return errors.raise("refused", { code, message: textOf(message) }, 200);
 }
 
-/** Reads the usage. Absent counts are zero in this protocol, except the prompt's. */
+/** Reads the usage. In this protocol an absent count is zero, except for the prompt's. */
 function readUsage(usage: unknown): ImageReply["usage"] {
   if (!isObject(usage)) return undefined;
   const { promptTokenCount, toolUsePromptTokenCount = 0 } = usage;
@@ -85,7 +85,8 @@ function readUsage(usage: unknown): ImageReply["usage"] {
 }
 
 /**
- * Reads details. The list has an entry for each kind that occurs; kinds other than these two count in the sum only.
+ * Reads the details of a count. The list has an entry for each kind of token that occurs; kinds other than text and
+ * image count only in the sum.
  */
 function detailsOf(list: unknown): { text: unknown; image: unknown } | undefined {
   if (!Array.isArray(list)) return undefined;
@@ -96,7 +97,7 @@ function detailsOf(list: unknown): { text: unknown; image: unknown } | undefined
   return { text: countOf("TEXT"), image: countOf("IMAGE") };
 }
 
-/** Returns the sum, or no number when one of both is impossible. */
+/** Returns the sum of two counts, or NaN when one of them is impossible. */
 function sumOf(first: unknown, second: unknown): number {
   return (saneCount(first) ?? Number.NaN) + (saneCount(second) ?? Number.NaN);
 }

@@ -19,8 +19,8 @@ import type { GenerateContentConnection } from "./connection.ts";
 import { readTextFailure } from "./errors.ts";
 
 /**
- * Text by `generateContent` and `streamGenerateContent`: the texts of request and response pass unchanged. An error
- * inside a whole response of success is thrown here; one inside a stream is left to the reader of the stream.
+ * Text by `generateContent` and `streamGenerateContent`: the texts of request and response pass unchanged. Throws an
+ * error that a whole response of success contains; an error inside a stream is left to the reader of the stream.
  */
 export function createGenerateContentText(connection: GenerateContentConnection): TextUpstream {
   return {
@@ -44,7 +44,7 @@ async function send(
 ): Promise<TextResponse> {
   const classify = classifier(connection, credential);
   const headers = { ...(isStream ? STREAM_HEADERS : WHOLE_HEADERS), ...credential.headers };
-  // Without the query the stream is one array of JSON.
+  // Without this query the vendor sends the stream as one JSON array.
   const url = isStream
     ? `${connection.urlOf(upstreamModel, "streamGenerateContent")}?alt=sse`
     : connection.urlOf(upstreamModel, "generateContent");
@@ -81,7 +81,8 @@ const COUNT_NAMES = [
 ];
 
 /**
- * Makes the classifier of a failure when it is needed: credentials may be new for every call, and failures are rare.
+ * Makes the classifier of a failure. It is called only when a call fails, because credentials may be new for every call
+ * and failures are rare.
  */
 function classifier({ baseUrl }: GenerateContentConnection, { secret }: Credential): Classify {
   return (response, text) =>

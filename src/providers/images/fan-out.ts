@@ -3,9 +3,9 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import { type ModalityTokens, sumVendorCosts } from "../../domain/usage.ts";
 
 /**
- * Makes several images by `count` parallel calls under the one deadline in `signal`. Returns the successful ones, also
- * when the signal ended the rest, with their usage summed. Throws when no call succeeded; a refusal only when every
- * call was refused.
+ * Makes several images by `count` parallel calls under the one deadline in `signal`. Returns the images of successful
+ * calls with their usage summed, even when the signal ended the other calls. Throws when no call succeeded; throws a
+ * refusal only when every call was refused.
  */
 export async function fanOut(count: number, generate: Generate, signal: AbortSignal): Promise<ImageReply> {
   if (count === 1) return await generate(signal, 0);
@@ -13,7 +13,7 @@ export async function fanOut(count: number, generate: Generate, signal: AbortSig
   const shared = AbortSignal.any([signal, others.signal]);
   const calls = Array.from({ length: count }, (_, call) =>
     generate(shared, call).catch((error: unknown) => {
-      // After a bug the reply is not used, so the other calls are not worth their cost.
+      // Any other error is a bug: the reply is not used, so the other calls are aborted to save their cost.
       if (!(error instanceof UpstreamError)) others.abort(error);
       throw error;
     }),
@@ -42,7 +42,9 @@ function mergeReplies(replies: readonly ImageReply[]): ImageReply {
   };
 }
 
-/** Sums the usage. It is known only when every call reported one, because a partial sum would be too low. */
+/**
+ * Sums the usage. The sum is undefined unless every call reported its usage, because a partial sum would be too low.
+ */
 function sumUsage(replies: readonly ImageReply[]): ImageReply["usage"] {
   const sum = { input: 0, output: 0, total: 0 };
   for (const { usage } of replies) {

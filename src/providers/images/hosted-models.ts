@@ -16,7 +16,7 @@ import type { ReferenceRules } from "./reference-image.ts";
 import { billedQuality, followsReference, wantedFormat, wantedSize } from "./wanted-image.ts";
 
 /**
- * Images of a vendor that hosts models of many makers: each model has its own inputs, and a job makes its images and
+ * Images of a vendor that hosts models of many makers. Each model has its own inputs; a job makes the images and
  * returns links to them.
  */
 export function createHostedUpstream(settings: HostedSettings, vendor: HostedVendor): ImageUpstream {
@@ -46,8 +46,8 @@ interface HostedVendor {
   defaultInputs: ModelInputs;
   fetchResult: FetchResult;
   /**
-   * Describes the job that runs `model`; `write` returns its inputs as a JSON value, with `base64` as in
-   * `writeJsonBody`.
+   * Describes the job that runs `model`. `write` returns the model's inputs as a JSON value; its argument `base64`
+   * works as in `writeJsonBody`.
    */
   describeJob(model: string, write: WriteInputs): VendorJob<string[]>;
 }
@@ -99,7 +99,7 @@ const modelInputs = z.strictObject({
 
 export type ModelInputs = z.infer<typeof modelInputs>;
 
-/** Returns the settings of a channel to such a vendor, which is at `baseUrl` by default. */
+/** Returns the schema of channel settings for a vendor of hosted models; `baseUrl` is its default address. */
 export function hostedSettings(baseUrl: string) {
   return z.object({
     baseUrl: httpAddress.default(baseUrl),
@@ -112,7 +112,7 @@ export function hostedSettings(baseUrl: string) {
 
 export type HostedSettings = z.infer<ReturnType<typeof hostedSettings>>;
 
-/** Refuses references beyond the model's number; another target may accept all of them. */
+/** Refuses an order with more references than the model accepts; another target may accept all of them. */
 function refuseSurplus({ references }: ImageOrder, { max_references: most = Infinity }: ModelInputs): void {
   if (references.length <= most) return;
   throw new UpstreamError("rejected", "the vendor takes fewer references", {

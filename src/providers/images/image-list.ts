@@ -3,21 +3,21 @@ import type { Spool } from "../../lib/spool.ts";
 import { imageOf, readImageJson } from "../transport/image-json.ts";
 import { MAX_RESULTS, fulfilledOf, type FetchResult } from "../transport/result-link.ts";
 
-/** A response of the images protocol, `{data: [{b64_json} | {url}], …}`, with its pictures in the spool. */
+/** A response of the images protocol, `{data: [{b64_json} | {url}], …}`, whose pictures are in the spool. */
 export interface ImageList {
   parsed: StreamedObject;
   /** The objects of `data`; undefined when the response has no such list. */
   items: StreamedObject[] | undefined;
   /**
-   * Returns the pictures of these items in order, with links fetched. Items without a picture and pictures that fail
-   * are left out. Throws `broken`, or the signal's reason, when none succeeded.
+   * Returns the pictures of these items in order; fetches those that are links. Leaves out items without a picture and
+   * pictures that fail. Throws `broken`, or the signal's reason, when no picture is left.
    */
   pictures(items: readonly StreamedObject[], fetchResult: FetchResult): Promise<Blob[]>;
 }
 
 /**
- * Reads such a response and stores its pictures in `spool`. Throws `broken` for any other response or one that was cut
- * off.
+ * Reads a response of the images protocol and stores its pictures in `spool`. Throws `broken` for any other response,
+ * and for one that was cut off.
  */
 export async function readImageList(
   response: Response,

@@ -6,9 +6,9 @@ import { fanOut } from "./fan-out.ts";
 import { fitReferences, type ReferenceRules } from "./reference-image.ts";
 
 /**
- * Makes an `ImageUpstream` of a single vendor call: first makes the references fit for the vendor, then makes several
- * images by parallel calls if `fansOut` says so. Throws as `generate` does, and `rejected` for a mask that the vendor
- * does not accept or a reference that cannot be made fit.
+ * Makes an `ImageUpstream` from a function that makes one vendor call. First makes the references fit for the vendor,
+ * then makes several parallel calls if `fansOut` says so. Throws as `generate` does, and `rejected` for a mask that the
+ * vendor does not accept or a reference that cannot be made fit.
  */
 export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstream {
   const { codecSlots, rules, takesMasks = false, fansOut, generate } = options;
@@ -32,7 +32,7 @@ export function createImageUpstream(options: ImageUpstreamOptions): ImageUpstrea
 interface ImageUpstreamOptions {
   /** Bounds the pictures that the process decodes and encodes at once. */
   codecSlots: FairSemaphore;
-  /** The references that the vendor accepts; a function when that depends on all of them. */
+  /** Rules for the references that the vendor accepts; a function when they depend on the order. */
   rules: ReferenceRules | ((order: ImageOrder) => ReferenceRules);
   takesMasks?: boolean;
   /** True to make one call for each image; absent when one call makes all ordered images. */
@@ -41,7 +41,7 @@ interface ImageUpstreamOptions {
   generate(order: ImageOrder, signal: AbortSignal): Promise<ImageReply>;
 }
 
-/** Refuses a mask, because the caller did not order an edit of the whole picture. */
+/** Refuses a mask: without it the vendor would edit the whole picture, which the caller did not order. */
 function refuseMask({ mask }: ImageOrder): void {
   if (!mask) return;
   throw new UpstreamError("rejected", "the vendor takes no masks", {

@@ -7,8 +7,8 @@ import { transcode } from "../../imaging/transcode.ts";
 import type { Semaphore } from "../../lib/semaphore.ts";
 
 /**
- * Makes reference images fit for a vendor: an image in a format that it does not read is encoded anew, and one that is
- * too large is reduced, at the price of some fidelity. Throws `rejected`, naming the image, when that fails.
+ * Makes reference images fit for a vendor. Encodes an image anew when the vendor does not read its format, and reduces
+ * one that is too large, which costs some detail. Throws `rejected`, naming the image, when that fails.
  */
 export async function fitReferences(
   references: readonly ReferenceImage[],
@@ -34,16 +34,19 @@ export async function fitReferences(
 /** The references that a vendor accepts. */
 export interface ReferenceRules {
   formats: readonly ReferenceImage["format"][];
-  /** Most bytes of one image, before base64. */
+  /** Maximum bytes of one image, before base64. */
   maxBytes: number;
 }
 
 const UNREADABLE = "is in a format that this model does not read; send it as PNG or JPEG.";
 const TOO_LARGE = "is too large for this model; send a smaller one.";
 
-/** Formats that can be encoded here, those without loss first. */
+/** Formats that this program can encode, lossless ones first. */
 const WRITABLE: readonly ImageFormat[] = ["png", "jpeg", "webp"];
-/** Compressions to try: no eye notices the first one; the others are used only when nothing else fits. */
+/**
+ * Compression qualities to try in order. The loss at the first is not visible; the others are used only when the image
+ * would otherwise be too large.
+ */
 const COMPRESSIONS = [92, 80, 60];
 
 class TooLargeError extends Error {

@@ -3,8 +3,8 @@ import type { ImageFormat } from "../../domain/model.ts";
 import { resolveSize } from "../../domain/size.ts";
 
 /**
- * Returns the size to request: the resolved one. An edit without a requested shape keeps that of its first reference,
- * at the tier of its price.
+ * Returns the size to request, which is the resolved size, except for an edit without a requested shape: it keeps the
+ * shape of its first reference, at the tier that it is billed by.
  */
 export function wantedSize({ size, references: [first], model }: ImageOrder): ResolvedSize {
   if (!size.isShapeFree || !first) return size;
@@ -18,8 +18,8 @@ export function followsReference({ size, references }: ImageOrder): boolean {
 }
 
 /**
- * Returns the format to request: the caller's if the model has it, else the model's default. A picture that the
- * gateway converts is requested without loss if the model can.
+ * Returns the format to request: the caller's if the model has it, otherwise the model's default. If the gateway has to
+ * convert the picture, a lossless format is requested where the model has one.
  */
 export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undefined {
   const { formats } = model.image;
@@ -28,16 +28,16 @@ export function wantedFormat({ format, model }: ImageOrder): ImageFormat | undef
 }
 
 /**
- * Returns the quality to request: for `auto` the one that the model's record names, else none, so that the vendor
- * chooses.
+ * Returns the quality to request. For `auto`, returns the quality that the model's record names; undefined without one,
+ * so that the vendor chooses.
  */
 export function wantedQuality({ quality, model }: ImageOrder): string | undefined {
   return quality === "auto" ? model.image.defaultQuality : quality;
 }
 
 /**
- * Returns the quality to request of a vendor that does not report its choice: `auto` is then billed at its highest
- * price, so that quality is requested.
+ * Returns the quality to request from a vendor that does not report which quality it chose. For such a vendor `auto` is
+ * billed at its highest price, so the highest quality is requested.
  */
 export function billedQuality(order: ImageOrder): string | undefined {
   const { quality, model } = order;

@@ -3,20 +3,20 @@ import { JSON_HEADERS } from "../transport/json-call.ts";
 import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
 import { readMessagesFailure } from "./errors.ts";
 
-/** The connection that all calls of a channel to the messages protocol share. */
+/** The connection that a channel uses for all calls of the messages protocol. */
 export interface MessagesConnection {
   /** URL of `/v1/messages`. */
   url: string;
   /** True when the vendor also serves `/v1/messages/count_tokens`. */
   countsTokens: boolean;
-  /** Headers for a JSON response; the caller chooses the version of the protocol. */
+  /** Headers of a request for a JSON response, without the version of the protocol, which the caller chooses. */
   jsonHeaders: Readonly<Record<string, string>>;
-  /** Headers for server-sent events. */
+  /** Headers of a request for server-sent events. */
   streamHeaders: Readonly<Record<string, string>>;
   errors: VendorErrors;
 }
 
-/** The address of a vendor's messages protocol, and the headers that carry the key. */
+/** The address of a vendor of the messages protocol, and the headers that carry the key. */
 interface MessagesAddress {
   /** The part of the address before `/v1/messages`. */
   baseUrl: string;
@@ -34,7 +34,7 @@ const DEFAULT_VERSION = "2023-06-01";
 export function createMessagesConnection(address: MessagesAddress): MessagesConnection {
   const { apiKey, credential, headers = {}, countsTokens } = address;
   const baseUrl = withoutEndSlash(address.baseUrl);
-  // Compressed events would be delayed; `JSON_HEADERS` therefore request the identity encoding.
+  // The vendor would send compressed events late, so `JSON_HEADERS` request the identity encoding.
   const jsonHeaders = {
     ...JSON_HEADERS,
     ...headers,

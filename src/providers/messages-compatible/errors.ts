@@ -5,14 +5,14 @@ import { isObject, textOf, ownValue } from "../../lib/json.ts";
 import { type FailureReading } from "../transport/vendor-errors.ts";
 
 /**
- * Kinds of limits that do not end by waiting (Anthropic API, "Errors"): they come with the type of a mere rate limit.
+ * Kinds of limits that waiting does not lift (Anthropic API, "Errors"). They have the same type as a mere rate limit.
  */
 const KIND_BY_CODE: Readonly<Record<string, UpstreamErrorKind>> = {
   enforced_spend_limit_reached: "account",
   contract_spend_limit_reached: "account",
 };
 
-/** Kinds of errors that have the type of an invalid request and no code, by the vendor's words. */
+/** Kinds of errors by the vendor's words, for errors that have the type of an invalid request and no code. */
 const KIND_BY_SENTENCE: readonly (readonly [sentence: RegExp, kind: UpstreamErrorKind])[] = [
   [/credit balance is too low|reached your specified .{0,20}usage limits/i, "account"],
   [/blocked by content filtering/i, "refused"],

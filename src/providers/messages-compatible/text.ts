@@ -17,9 +17,9 @@ import type { MessagesConnection } from "./connection.ts";
 import { tellingUnknownBetas } from "./unknown-betas.ts";
 
 /**
- * The messages protocol: the texts of request and response pass unchanged, and the caller's headers of the protocol
- * go with them. An error inside a whole response of success is thrown here; one inside a stream is left to the
- * reader of the stream.
+ * The messages protocol. The texts of request and response pass unchanged, together with the caller's headers of the
+ * protocol. Throws an error that a whole response of success contains; an error inside a stream is left to the reader
+ * of the stream.
  */
 export function createMessagesText(connection: MessagesConnection, traits: VendorTraits = {}): TextUpstream {
   const { url, jsonHeaders, streamHeaders, errors, countsTokens } = connection;
@@ -40,7 +40,7 @@ export function createMessagesText(connection: MessagesConnection, traits: Vendo
   };
 }
 
-/** Reads a whole message. Throws an `UpstreamError` for an error in its place. */
+/** Reads a whole message. Throws an `UpstreamError` when the response contains an error instead. */
 export async function readMessage(
   response: VendorResponse,
   classify: Classify,
@@ -63,7 +63,10 @@ async function countTokens(
   return readCount(response, signal);
 }
 
-/** Reads the number of a request's tokens. Returns the text of the response with the protocol's own members only. */
+/**
+ * Reads the number of a request's tokens. Returns the text of the response without members that are not of the
+ * protocol.
+ */
 export async function readCount(response: VendorResponse, signal: Cancellation): Promise<string> {
   const text = await readText(response, MAX_TEXT_BYTES, signal);
   const parsed = parseResponse(text);

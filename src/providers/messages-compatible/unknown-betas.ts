@@ -2,13 +2,14 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { TextCall } from "../../gateway/upstreams.ts";
 import type { Classify } from "../transport/http.ts";
 
-/** Matches the vendor's words around values of `anthropic-beta` that an account or a cloud does not know. */
+/** Matches the vendor's words before the values of `anthropic-beta` that an account or a cloud does not know. */
 const BEFORE_BETAS = /unexpected value\(s\) /i;
 const AFTER_BETAS = / for the .?anthropic-beta/i;
 
 /**
- * Classifies a refusal of beta features. Header and fields belong together, so none is left out here: the message
- * names the values to leave out, and another target may know them.
+ * Returns a classifier that recognizes a refusal of beta features. A header value and the fields that need it belong
+ * together, so the gateway removes neither; the message names the values that the caller should leave out. Another
+ * target may know them.
  */
 export function tellingUnknownBetas(classify: Classify, { headers }: Pick<TextCall, "headers">): Classify {
   return (response, bodyText) => {

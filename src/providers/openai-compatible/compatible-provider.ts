@@ -85,9 +85,7 @@ export function compatibleEmbedding(
   return createOpenAiEmbeddings(connectionOf(vendor, settings));
 }
 
-/**
- * Probes by a list of models, or for a vendor without one by a refused message. `path` is the list's, if it differs.
- */
+/** Probes by reading the list of models, at `path`. A vendor without a list is probed by a refused message. */
 export async function compatibleProbe(
   vendor: CompatibleVendor,
   settings: OpenAiSettings,

@@ -6,7 +6,7 @@ import { createFetchResult, type FetchResult } from "../transport/result-link.ts
 import { createVendorErrors, type VendorErrors } from "../transport/vendor-errors.ts";
 import { openAiFailures, type OwnCodes } from "./errors.ts";
 
-/** The connection that all calls of a channel share. */
+/** The connection that a channel uses for all calls. */
 export interface OpenAiConnection extends OpenAiAddress {
   /** Headers for a JSON request with a JSON response. */
   jsonHeaders: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export interface OpenAiAddress {
   urlOf(operation: VendorOperation, readModel: () => string): string;
   textTraits: VendorTraits;
   ownCodes?: OwnCodes;
-  /** Name of the form's file field for one reference; several are always `image[]`. */
+  /** Name of the form's file field for one reference. For several it is always `image[]`. */
   singleFileField: "image" | "image[]";
   /** The images that the address accepts and returns. */
   imageLimits: ImageLimits;
@@ -47,28 +47,28 @@ export interface ImageLimits {
   references: ReferenceRules;
 }
 
-/** The values for an address that is used for text alone. */
+/** The values for an address that serves only text. */
 export const NO_IMAGES: Pick<OpenAiAddress, "singleFileField" | "imageLimits"> = {
   singleFileField: "image",
   imageLimits: { formats: [], references: { formats: [], maxBytes: 0 } },
 };
 
-/** The part of a channel's settings that describes its connection. */
+/** The part of a channel's settings that describes its connection to the vendor. */
 export interface OpenAiSettings {
   baseUrl: string;
-  /** Null for a server without a key. */
+  /** Null for a server that needs no key. */
   apiKey: string | null;
   /** The operator's own headers; their values count as secrets. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Prepares a channel. `credential` are the headers that carry `apiKey`. */
+/** Prepares the connection of a channel. `credential` contains the headers that carry `apiKey`. */
 export function createOpenAiConnection(
   { baseUrl, apiKey, headers = {} }: OpenAiSettings,
   credential: Readonly<Record<string, string>>,
   address: OpenAiAddress,
 ): OpenAiConnection {
-  // Compressed events would be delayed; `JSON_HEADERS` therefore request the identity encoding.
+  // The vendor would send compressed events late, so `JSON_HEADERS` request the identity encoding.
   const formHeaders = { ...JSON_HEADERS, ...headers, ...credential };
   const jsonHeaders = { ...formHeaders, "content-type": "application/json" };
   return {

@@ -50,18 +50,18 @@ async function readVectors(response: VendorResponse, signal: Cancellation): Prom
 /** Matches a list of numbers and nothing else. */
 const LIST = /\[[-+.,\d\seE]+\]/g;
 const PLACEHOLDER = /\[(\d+)\]/g;
-/** A longer list stays in the text. */
+/** Maximum length of a list that is taken out; a longer one stays in the text. */
 const MAX_LIST_CHARACTERS = 256 * 1024;
 
 /**
- * Takes lists of numbers out of JSON that comes in pieces: `text` has the index of a list in place of its numbers, so
- * that the rest can be parsed and edited although there are millions of them. Lists inside of strings are taken out as
- * well.
+ * Takes lists of numbers out of JSON that arrives in pieces. In `text`, the index of each list stands in place of its
+ * numbers, so that the rest can be parsed and edited although there are millions of numbers. Lists inside of strings
+ * are taken out as well.
  */
 export class NumberLists {
   readonly #lists: string[] = [];
   #text = "";
-  /** The start of a list whose end has not arrived. */
+  /** The start of a list that is not complete yet. */
   #rest = "";
 
   push(piece: string): void {
@@ -78,7 +78,7 @@ export class NumberLists {
     return this.#text + this.#rest;
   }
 
-  /** Returns such a text with its numbers restored. */
+  /** Returns a text, in which the indexes stand, with the numbers put back. */
   restore(text: string): string {
     return text.replace(PLACEHOLDER, (placeholder, index) => this.#lists[Number(index)] ?? placeholder);
   }

@@ -9,8 +9,8 @@ export interface Form {
   contentType: string;
   byteLength: number;
   /**
-   * Yields the form in chunks and reads files as it goes, so that a form of any size takes little memory. A chunk is
-   * valid until the next.
+   * Yields the form in chunks and reads each file only when it is sent, so that a form of any size takes little memory.
+   * A chunk is valid until the next one is requested.
    */
   body: AsyncGenerator<Uint8Array>;
 }
@@ -44,7 +44,9 @@ export function writeForm(parts: readonly FormPart[]): Form {
   };
 }
 
-/** Yields all pieces. The runtime copies a chunk before it requests the next. */
+/**
+ * Yields all pieces in chunks. The chunks share memory, because the runtime copies a chunk before it requests the next.
+ */
 async function* readAll(pieces: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     if (piece instanceof Blob) yield* readBlob(piece);

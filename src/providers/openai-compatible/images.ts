@@ -12,7 +12,10 @@ import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 import { writeForm, type FormPart } from "./form.ts";
 
-/** The images protocol of family A: generations in JSON, edits as a form, pictures returned as base64 or links. */
+/**
+ * The images protocol of family A. Generations are sent as JSON and edits as a form; pictures come back as base64 or
+ * links.
+ */
 export function createOpenAiImages(connection: OpenAiConnection, codecSlots: FairSemaphore): ImageUpstream {
   return createImageUpstream({
     codecSlots,
@@ -45,7 +48,7 @@ async function generate(
   };
 }
 
-/** True when the vendor makes the caller's format. */
+/** True when the vendor can make the caller's format. */
 function makesFormat(order: ImageOrder, { imageLimits }: OpenAiConnection): boolean {
   return order.format !== undefined && chooseFormat(order, imageLimits.formats) === order.format;
 }
@@ -53,8 +56,8 @@ function makesFormat(order: ImageOrder, { imageLimits }: OpenAiConnection): bool
 type UnsentRequest = Omit<VendorRequest, "signal">;
 
 /**
- * Writes the fields of a request. The vendor refuses unknown ones, `response_format` among them (OpenAI image
- * reference).
+ * Writes the fields of a request. The vendor refuses fields that it does not know, including `response_format` (OpenAI
+ * image reference).
  */
 function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Record<string, string | number> {
   const { width, height } = wantedSize(order);
@@ -64,7 +67,8 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
     prompt: order.prompt,
     n: Math.min(order.count, order.model.image.maxImagesPerCall),
   };
-  // When absent, the vendor chooses both; not every compatible vendor knows the word `auto`.
+  // Without these fields the vendor chooses by itself. The word `auto` would not do, because not every compatible
+  // vendor knows it.
   if (!order.size.isAuto) fields["size"] = `${width}x${height}`;
   const quality = wantedQuality(order);
   if (quality !== undefined) fields["quality"] = quality;
@@ -75,7 +79,7 @@ function writeFields(order: ImageOrder, { imageLimits }: OpenAiConnection): Reco
   return fields;
 }
 
-/** Returns the format to request; undefined, for the vendor's default, when the caller named none. */
+/** Returns the format to request; undefined, which means the vendor's default, when the caller named none. */
 function chooseFormat(order: ImageOrder, known: readonly ImageFormat[]): ImageFormat | undefined {
   if (order.format === undefined) return undefined;
   const { image } = order.model;

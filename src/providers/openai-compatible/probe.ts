@@ -3,7 +3,7 @@ import { callJson } from "../transport/json-call.ts";
 import { probeByEither, probeByReading, probeByRefusal, UNKNOWN_MODEL } from "../transport/probe.ts";
 import type { OpenAiConnection } from "./connection.ts";
 
-/** Reads the list of models. Sends a message to a model that does not exist when the address has no list. */
+/** Reads the list of models. If the address has no list, sends a message to a model that does not exist. */
 export async function probeOpenAi(
   { formHeaders, errors, urlOf }: OpenAiConnection,
   listUrl: string,

@@ -19,9 +19,9 @@ import { hasError } from "./errors.ts";
 const UNDECRYPTABLE = "invalid_encrypted_content";
 
 /**
- * The responses protocol: the texts of request and response pass unchanged. When an account cannot decrypt another
- * one's reasoning, or has not stored it, the request is sent again without the reasoning. An error inside a whole
- * response of success is thrown here; one inside a stream is left to the reader of the stream.
+ * The responses protocol: the texts of request and response pass unchanged. If an account cannot decrypt the reasoning
+ * of another account, or has not stored it, the request is sent again without the reasoning. Throws an error that a
+ * whole response of success contains; an error inside a stream is left to the reader of the stream.
  */
 export function createOpenAiResponses(
   connection: OpenAiConnection,
@@ -83,8 +83,8 @@ async function countTokens(
 }
 
 /**
- * True when the account cannot read the reasoning. Items that are named by an id and not stored in this account give
- * 404 (OpenAI reasoning guide).
+ * True when the account cannot read the reasoning. The vendor responds with 404 when an item is named by an id that
+ * this account has not stored (OpenAI reasoning guide).
  */
 function cannotReadReasoning(status: number, bodyText: string): boolean {
   try {

@@ -14,8 +14,8 @@ import type { OpenAiConnection } from "./connection.ts";
 import { hasError } from "./errors.ts";
 
 /**
- * Chat completions: the texts of request and response pass unchanged. An error inside a whole response of success is
- * thrown here; one inside a stream is left to the reader of the stream.
+ * Chat completions: the texts of request and response pass unchanged. Throws an error that a whole response of success
+ * contains; an error inside a stream is left to the reader of the stream.
  */
 export function createOpenAiText(connection: OpenAiConnection): TextUpstream {
   return {

@@ -5,7 +5,7 @@ import type { UpstreamErrorKind } from "../../domain/upstream-error.ts";
 export interface CompatibleVendor {
   /** Name of its provider. */
   name: string;
-  /** The name that people read. */
+  /** The vendor's name for people. */
   title: string;
   /** The part of the address before `/chat/completions`. */
   baseUrl: string;
@@ -13,29 +13,31 @@ export interface CompatibleVendor {
   otherHosts?: readonly string[];
   /** The part of the address before `/v1/messages`; absent when the vendor does not have that protocol. */
   messagesBaseUrl?: string;
-  /** True when it serves `/embeddings` at the same address. */
+  /** True when the vendor serves `/embeddings` at the same address. */
   embeds?: true;
   /** True for a server of the operator's own, which may need no credential. */
   isOwnServer?: true;
   traits: VendorTraits;
-  /** Kinds of codes that it uses in another sense than others. */
+  /** Kinds of codes that the vendor uses in a different sense from OpenAI. */
   ownCodes?: Readonly<Record<string, UpstreamErrorKind>>;
 }
 
-/**
- * Features that only OpenAI knows, as far as is documented: tools that accept any text, and lists of allowed tools.
- */
+/** Features that only OpenAI is documented to know: tools that accept any text, and lists of allowed tools. */
 const OPENAI_TOOLS = ["allowed_tools", "custom_tools"] as const;
-/** Fields that the strictest readers refuse: roles and fields that came after the first versions of the protocol. */
+/**
+ * Fields that the strictest vendors refuse: features of OpenAI alone, and roles and fields that are newer than the
+ * first versions of the protocol.
+ */
 const NEWER_FIELDS = [...OPENAI_TOOLS, "developer", "verbosity"] as const;
 
 /**
- * The vendors that need no code of their own, at the addresses of their API references of autumn 2026. A trait without
- * a named source is cautious: a field that may be refused is written in another way, or sent to another target.
+ * The vendors that need no code of their own, at the addresses in their API references of autumn 2026. A trait without
+ * a named source is a precaution: a field that the vendor may refuse is written in another way, or the request goes to
+ * another target.
  */
 export const VENDORS = {
-  // Its roles are a closed set; it has JSON objects but no schemas; a turn with calls must repeat its reasoning
-  // ("Thinking Mode", "JSON Output").
+  // DeepSeek accepts only the documented roles and has JSON objects but no schemas. A turn with tool calls must repeat
+  // its reasoning ("Thinking Mode", "JSON Output").
   deepseek: {
     name: "deepseek",
     title: "DeepSeek",
@@ -48,7 +50,8 @@ export const VENDORS = {
       takesEffort: true,
     },
   },
-  // "Thinking is enabled but reasoning_content is missing" is an error (Kimi API, "Error reference").
+  // Moonshot refuses such turns with "Thinking is enabled but reasoning_content is missing" (Kimi API, "Error
+  // reference").
   moonshot: {
     name: "moonshot",
     title: "Moonshot AI",
@@ -57,7 +60,7 @@ export const VENDORS = {
     messagesBaseUrl: "https://api.moonshot.ai/anthropic",
     traits: { refuses: NEWER_FIELDS, maxTemperature: 1, reasoningField: "reasoning_content" },
   },
-  // Z.ai API reference; open.bigmodel.cn serves the same interface in China.
+  // Z.ai, by its API reference. The host open.bigmodel.cn serves the same interface in China.
   zhipu: {
     name: "zhipu",
     title: "Zhipu AI (Z.ai)",
@@ -72,7 +75,8 @@ export const VENDORS = {
       reasoningSwitch: "thinking",
     },
   },
-  // MiniMax API, "Compatible OpenAI API": earlier turns are sent back whole, with their reasoning.
+  // MiniMax requires that earlier turns are sent back whole, with their reasoning (MiniMax API, "Compatible OpenAI
+  // API").
   minimax: {
     name: "minimax",
     title: "MiniMax",
@@ -85,7 +89,7 @@ export const VENDORS = {
       splitsReasoning: true,
     },
   },
-  // Unknown fields are errors, `stream_options` and `reasoning_content` among them (Mistral API, 422).
+  // Mistral refuses unknown fields, including `stream_options` and `reasoning_content` (Mistral API, 422).
   mistral: {
     name: "mistral",
     title: "Mistral AI",
@@ -113,7 +117,7 @@ export const VENDORS = {
       reportsCost: true,
     },
   },
-  // OpenRouter API, "Reasoning tokens" and "Prompt caching".
+  // Sources: OpenRouter API, "Reasoning tokens" and "Prompt caching".
   openrouter: {
     name: "openrouter",
     title: "OpenRouter",
@@ -129,7 +133,8 @@ export const VENDORS = {
       reportsCost: true,
     },
   },
-  // Here `insufficient_quota` is a limit of tokens per minute (Model Studio, "Error codes" and "Rate limits").
+  // DashScope uses `insufficient_quota` for a limit of tokens per minute (Model Studio, "Error codes" and "Rate
+  // limits").
   dashscope: {
     name: "dashscope",
     title: "Alibaba Cloud Model Studio",
@@ -160,7 +165,7 @@ export const VENDORS = {
     baseUrl: "https://api.fireworks.ai/inference/v1",
     traits: { refuses: NEWER_FIELDS, takesTopK: true, reasoningField: "reasoning_content" },
   },
-  // vLLM and SGLang render messages by the model's own template, which knows only the roles of its training.
+  // vLLM and SGLang write messages by the template of the model, which knows only the roles that it was trained with.
   vllm: {
     name: "vllm",
     title: "vLLM",
@@ -195,7 +200,7 @@ export const VENDORS = {
   },
 } as const satisfies Readonly<Record<string, CompatibleVendor>>;
 
-/** Returns the known vendor at an address that a channel declares without naming the vendor. */
+/** Returns the facts about the vendor at an address, for a channel that does not name its vendor. */
 export function vendorAt(address: string): Pick<CompatibleVendor, "traits" | "ownCodes"> {
   const host = new URL(address).hostname;
   const isAt = ({ isOwnServer, baseUrl, otherHosts = [] }: CompatibleVendor) =>

@@ -18,7 +18,7 @@ export function createAccessTokens(request: RequestToken, clock: Clock): AccessT
       current = { token, expiresAt, renewAt: now + lifetimeMs - Math.min(RENEWAL_MARGIN_MS, lifetimeMs / 2) };
       return token;
     } catch (error) {
-      // A failing token server does not get a request for every call.
+      // Postpones the next renewal, so that a failing token server does not get a request for every call.
       if (current) current.renewAt = clock.monotonic() + RETRY_MS;
       throw error;
     } finally {
@@ -31,7 +31,7 @@ export function createAccessTokens(request: RequestToken, clock: Clock): AccessT
       signal.throwIfAborted();
       const now = clock.monotonic();
       if (!current || now >= current.expiresAt) return await untilAborted((renewal ??= renew()), signal);
-      // The old token is still valid, so a failed renewal does not fail this call.
+      // The old token stays valid for a while, so a failed renewal does not fail this call.
       if (now >= current.renewAt) (renewal ??= renew()).catch(() => {});
       return current.token;
     },
@@ -57,14 +57,14 @@ export interface GrantedToken {
 
 interface CachedToken {
   token: string;
-  /** Monotonic milliseconds from which the token is not used. */
+  /** Monotonic milliseconds from which the token is no longer used. */
   expiresAt: number;
-  /** Monotonic milliseconds from which a new token is requested. */
+  /** Monotonic milliseconds from which the token is renewed. */
   renewAt: number;
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const RETRY_MS = 5_000;
 const RENEWAL_MARGIN_MS = 300_000;
-/** Covers the duration of a call's delivery and the difference of clocks. */
+/** The margin covers the time until the call arrives and the difference between the clocks. */
 const EXPIRY_MARGIN_MS = 30_000;

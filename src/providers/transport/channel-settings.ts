@@ -7,10 +7,13 @@ export const httpAddress = z.url({ protocol: /^https?$/, error: "must be an http
 /** A credential or another value that is sent in a header. */
 export const headerValue = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII without spaces");
 
-/** The credential; null (`credential: none` in the file) for a server without one. */
+/** The credential; null (`credential: none` in the file) for a server that needs none. */
 export const optionalCredential = headerValue.nullable();
 
-/** Headers of the operator's own that go with every call. The headers that frame a message belong to the gateway. */
+/**
+ * Headers of the operator's own that are sent with every call. Headers that frame a message are not allowed, because
+ * the gateway sets them.
+ */
 export const extraHeaders = z
   .record(
     z

@@ -7,11 +7,11 @@ export interface Credential {
   headers: Readonly<Record<string, string>>;
   /** The secret in the headers, which must not appear in an error. */
   secret: string;
-  /** Call it when the vendor did not accept the credential, so that the next call gets another. */
+  /** Call it when the vendor did not accept the credential, so that the next call gets another one. */
   drop?(): void;
 }
 
-/** Returns the credential of one call. Throws an `UpstreamError`, or the signal's reason. */
+/** Returns the credential for one call. Throws an `UpstreamError`, or the signal's reason. */
 export type Authenticate = (signal: Cancellation) => Promise<Credential>;
 
 /** Makes credentials of access tokens (RFC 6750, 2.1). */
@@ -22,7 +22,7 @@ export function authenticateByToken(tokens: AccessTokens): Authenticate {
   };
 }
 
-/** Calls with a credential, and drops it when the vendor does not accept it. */
+/** Makes a call with a credential, and drops the credential when the vendor does not accept it. */
 export async function withCredential<Result>(
   authenticate: Authenticate,
   signal: Cancellation,

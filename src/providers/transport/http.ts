@@ -14,15 +14,13 @@ let sendText: (request: TextRequest) => Promise<VendorResponse> = (request) => {
   return client.post(guard ? { ...request, guard } : request);
 };
 
-/**
- * Sends every call from now on through the proxy that the environment names, which only the runtime's client supports.
- */
+/** Sends every later call through the proxy that the environment names. Only the runtime's client supports proxies. */
 export function callThroughProxies(): void {
   useProxies();
   sendText = (request) => fetchGuarded(request.url, fetchOptions("POST", request));
 }
 
-/** A response of either way to call a vendor. Header names are in lower case. */
+/** A response of `post` or `send`. Header names are in lower case. */
 export interface VendorResponse {
   status: number;
   headers: ResponseHeaders;
@@ -33,16 +31,16 @@ export interface VendorResponse {
 export type ResponseHeaders = Pick<Headers, "get" | "has">;
 
 /**
- * Calls a text model: returns a response of success or throws an `UpstreamError`. Redirects are never followed, so a
- * credential goes nowhere but to the configured address. When `signal` aborts, its own reason is thrown, unchanged.
+ * Calls a text model. Returns a response of success or throws an `UpstreamError`. Never follows redirects, so that the
+ * credential is sent only to the configured address. When `signal` aborts, its reason is thrown unchanged.
  */
 export function post(request: TextRequest, classify: Classify): Promise<VendorResponse> {
   return succeed(sendText(request), request.signal, classify);
 }
 
 /**
- * Makes any other call with the runtime's client, which accepts files and bodies that are produced as they are sent.
- * Otherwise the same as `post`.
+ * Makes any other call with the runtime's client, which accepts files and bodies that are produced while they are sent.
+ * Has otherwise the same contract as `post`.
  */
 export function send(
   method: "POST" | "GET" | "PUT",
@@ -74,7 +72,7 @@ async function succeed<R extends VendorResponse>(
   throw error;
 }
 
-/** Returns the request's headers, with the trace that it belongs to where traces are exported. */
+/** Returns the request's headers. Adds the header of the request's trace when traces are exported. */
 function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<string, string>> {
   const { traceparent } = signal;
   return traceparent === undefined ? headers : { ...headers, traceparent };
@@ -83,7 +81,7 @@ function tracedHeaders({ headers, signal }: VendorRequest): Readonly<Record<stri
 function fetchOptions(method: string, request: VendorRequest): BunFetchRequestInit {
   const { body, signal } = request;
   const headers = tracedHeaders(request);
-  // The runtime would end a call that is silent for five minutes; here only the deadlines in `signal` end it.
+  // The runtime would end a call that is silent for five minutes, but only the deadlines in `signal` may end it.
   return { method, headers, body, signal: signalOf(signal), redirect: "manual", timeout: false };
 }
 
@@ -101,23 +99,23 @@ export interface VendorRequest {
   signal: Cancellation;
 }
 
-/** Makes an error of a failed response; it gets at most the first 64 KiB of the body. */
+/** Makes the error of a failed response. Receives at most the first 64 KiB of the body. */
 export type Classify = (
   response: Pick<VendorResponse, "status" | "headers">,
   bodyText: string,
 ) => UpstreamError;
 
-/** Most bytes of a whole text response. */
+/** Maximum bytes of a whole text response. */
 export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
-/** Most bytes of a response that contains images. */
+/** Maximum bytes of a response that contains images. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Bytes of a body after which other requests run. */
+/** Number of bytes of a body after which other requests get a turn. */
 const TURN_BYTES = 1024 * 1024;
 
-/** Codes of errors that occur before the request is sent, so that the vendor cannot have carried it out. */
+/** Codes of errors that occur before the request is sent, so the vendor cannot have done any work. */
 const NEVER_SENT: ReadonlySet<unknown> = new Set([
   "AddressRefused",
   "ECONNREFUSED",
@@ -136,7 +134,7 @@ const NEVER_SENT: ReadonlySet<unknown> = new Set([
   "ERR_PROXY_TUNNEL",
 ]);
 
-/** Codes of errors of a response that is not valid HTTP, or is encoded wrongly. */
+/** Codes of errors for a response that is not valid HTTP or is wrongly encoded. */
 const NOT_HTTP: ReadonlySet<unknown> = new Set([
   "InvalidHTTPResponse",
   "ZlibError",
@@ -160,7 +158,7 @@ export async function readText(
   return text;
 }
 
-/** True when the body's length fits. A compressed body can have any size, so its length says nothing. */
+/** True when the body certainly fits. The length of a compressed body says nothing about its decoded size. */
 function isKnownToFit({ headers }: VendorResponse, maxBytes: number): boolean {
   const length = headers.get("content-length");
   return length !== null && Number(length) <= maxBytes && !headers.has("content-encoding");
@@ -172,7 +170,7 @@ async function collect(response: VendorResponse, maxBytes: number, signal: Cance
   return decoder.decode(whole.take());
 }
 
-/** Yields a body in pieces under the rules of `readText`. Ending early closes the connection. */
+/** Yields a body in pieces and throws as `readText` does. Ending the iteration early closes the connection. */
 export async function* readPieces(
   response: VendorResponse,
   maxBytes: number,
@@ -193,7 +191,7 @@ export async function* readPieces(
       received += value.byteLength;
       if (received > maxBytes) throw brokenResponse(`gave more than ${maxBytes} bytes`);
       sinceTurn += value.byteLength;
-      // A compressed body may come so fast that nothing else could run.
+      // Pieces of a compressed body may come so fast that no other work could run.
       if (sinceTurn > TURN_BYTES) {
         sinceTurn = 0;
         await yieldToEventLoop();
@@ -201,7 +199,7 @@ export async function* readPieces(
       if (value.byteLength > 0) yield value;
     }
   } finally {
-    // Cancelling a body that has failed rejects; nothing is left to close.
+    // When the body has failed, `cancel` rejects and there is nothing to close.
     if (!isOver) reader.cancel().catch(() => {});
   }
 }
@@ -210,7 +208,7 @@ function readingError(error: unknown, signal: Cancellation): unknown {
   return signal.aborted ? signal.reason : brokenResponse("broke off its response", error);
 }
 
-/** Reads JSON. Throws `broken` when it is truncated, no JSON, or more than can be parsed at once. */
+/** Parses JSON. Throws `broken` when the text is cut off, is no JSON, or exceeds the bounds on JSON. */
 export function parseResponse(text: string): unknown {
   try {
     return parseBounded(text);
@@ -221,8 +219,8 @@ export function parseResponse(text: string): unknown {
 }
 
 /**
- * Makes the error of a response of success without the promised content. The vendor may have done the work, and may
- * charge for it.
+ * Makes the error of a response of success that lacks the promised content. It is ambiguous: the vendor may have done
+ * the work and may charge for it.
  */
 export function brokenResponse(what: string, cause?: unknown): UpstreamError {
   return new UpstreamError("broken", `the vendor ${what}`, { isAmbiguous: true, cause });
@@ -246,7 +244,7 @@ async function discard(response: VendorResponse, what: string): Promise<Upstream
   return new UpstreamError("broken", `the vendor ${what}`, { status: response.status });
 }
 
-/** Returns the start of an error's body. When a body of unknown length breaks off, returns the part before. */
+/** Returns the start of an error's body. If a body of unknown length breaks off, returns the part that has arrived. */
 async function readErrorText(response: VendorResponse, signal: Cancellation): Promise<string> {
   const start = new GrowingBuffer();
   try {

@@ -54,7 +54,7 @@ export function imageOf(value: StreamedJson | undefined): Blob | undefined {
 }
 
 /**
- * Returns the base64 of a field. Some compatible vendors put a whole `data:` URL where the protocol has bare base64.
+ * Returns the base64 of a field. Some compatible vendors send a whole `data:` URL where the protocol has only base64.
  */
 function afterHeader(text: string): string {
   return text.slice(readDataUrlHeader(text)?.length ?? 0);

@@ -1,9 +1,9 @@
 import { splitJson, writePieces } from "../../lib/json-spool.ts";
 
 /**
- * Writes a JSON request with pictures as base64. Memory never holds the base64: `write` builds the value and puts the
- * text of `base64(blob)` in place of the picture, alone or inside a longer string such as a `data:` URL. A body
- * without blobs is plain text.
+ * Writes a JSON request with pictures as base64, without holding the base64 in memory. `write` builds the value and
+ * puts the text of `base64(blob)` where the picture belongs, alone or inside of a longer string such as a `data:` URL.
+ * A body without blobs is a string.
  */
 export function writeJsonBody(write: (base64: (blob: Blob) => string) => unknown): JsonBody {
   const pieces = splitJson((base64) => JSON.stringify(write(base64)));
@@ -20,6 +20,6 @@ export function writeJsonBody(write: (base64: (blob: Blob) => string) => unknown
 
 export interface JsonBody {
   byteLength: number;
-  /** The body; can be read once. A piece is valid until the next one is requested. */
+  /** The body, which can be read once. A piece is valid until the next one is requested. */
   body: string | AsyncGenerator<Uint8Array>;
 }

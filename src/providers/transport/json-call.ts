@@ -22,7 +22,7 @@ export async function callJson(
   return value;
 }
 
-/** Makes a call and leaves the body of its response unread. */
+/** Makes a call and returns the response with its body unread. */
 export function sendJson(
   method: "POST" | "GET",
   { body, headers, ...request }: JsonCall,

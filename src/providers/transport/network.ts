@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { dialledAt } from "../../lib/safe-fetch/dial.ts";
 import { AddressRefused, type NetworkGuard } from "../../lib/network-guard.ts";
 
-// The guard applies to everything that a channel does: its calls, polls, tokens and downloads of results. As a value
-// of the asynchronous context, no adapter can forget to pass it on.
+// The guard applies to everything that a channel does: its calls, polls, tokens and downloads of results. It is stored
+// in the asynchronous context, so that no adapter can forget to pass it on.
 const running = new AsyncLocalStorage<NetworkGuard>();
 let isProxied = false;
 
@@ -12,7 +12,7 @@ export function useProxies(): void {
   isProxied = true;
 }
 
-/** Returns the guard of the channel that makes the present call; undefined when it may call any address. */
+/** Returns the guard of the channel that makes the current call; undefined when any address may be called. */
 export function presentGuard(): NetworkGuard | undefined {
   return running.getStore();
 }
@@ -36,7 +36,7 @@ export async function fetchGuarded(link: string, init: BunFetchRequestInit): Pro
   if (!guard) return await fetch(link, init);
   const url = new URL(link);
   if (isProxied && init.proxy === undefined) {
-    // The proxy resolves the name; this machine may not know it.
+    // The proxy resolves the name, so it does not matter if this machine does not know the name.
     await guard.addressesOf(url.hostname).catch((error: unknown) => {
       if (error instanceof AddressRefused) throw error;
     });

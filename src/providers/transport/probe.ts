@@ -2,17 +2,20 @@ import { UpstreamError } from "../../domain/upstream-error.ts";
 import type { Classify, VendorRequest } from "./http.ts";
 import { callJson } from "./json-call.ts";
 
-/** Makes a read that the vendor serves to every valid credential, free of charge. */
+/** Makes a read call that the vendor serves to every valid credential, free of charge. */
 export async function probeByReading(call: Omit<VendorRequest, "body">, classify: Classify): Promise<void> {
   await callJson("GET", call, classify);
 }
 
-/** A model that no vendor has: its refusal by name proves that address and credential were accepted, and costs nothing. */
+/**
+ * A model that no vendor has. A refusal that names it proves that the vendor accepted address and credential, and costs
+ * nothing.
+ */
 export const UNKNOWN_MODEL = "gateway-probe";
 
 /**
- * Makes a call that proves the credential by its success, or by a refusal of the unknown model. `statuses` are those
- * of such refusals, for a vendor that shows them only by the status.
+ * Makes a call that proves the credential by its success or by a refusal of the unknown model. `statuses` are the
+ * statuses of such refusals, for a vendor that shows them in no other way.
  */
 export async function probeByRefusal(
   call: () => Promise<unknown>,
@@ -26,7 +29,7 @@ export async function probeByRefusal(
   }
 }
 
-/** Probes the first way, and the second one when the address does not have the first. */
+/** Probes by `first`, and by `second` when the address does not offer the first way. */
 export async function probeByEither(first: () => Promise<void>, second: () => Promise<void>): Promise<void> {
   try {
     await first();
@@ -38,8 +41,8 @@ export async function probeByEither(first: () => Promise<void>, second: () => Pr
 }
 
 /**
- * True when the model's name was refused. A 404 in the vendor's own words concerns the model; one without concerns the
- * address.
+ * True when the model's name was refused. A 404 with a message of the vendor concerns the model; a 404 without one
+ * concerns the address.
  */
 function isRefusalByName(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;

@@ -7,7 +7,8 @@ const MAX_MESSAGE = 500;
 const SENTENCE_END = /(?<=[.!?])\s+/;
 
 /**
- * Patterns of addresses, keys and their fragments, ids of requests, projects and organizations, and long opaque words.
+ * Patterns of text that reveals the vendor: addresses, keys and their fragments, ids of requests, projects and
+ * organizations, and long opaque words.
  */
 const TELLTALE = [
   /:\/\/|\bwww\.|[\w-]\.(com|ai|cn|net|org|io|dev|app|cloud|co|eu|us)\b/i,
@@ -22,7 +23,7 @@ const TELLTALE = [
 ];
 
 /**
- * Prepares the neutral wording of a channel's messages: it leaves out each whole sentence that contains a key, an
+ * Prepares the function that makes a channel's messages neutral. It removes each whole sentence that contains a key, an
  * address, an id or the name of a vendor, so that the rest still reads well.
  */
 export function createSanitizer(secrets: readonly string[], hostname: string): Sanitize {

@@ -6,14 +6,14 @@ import { brokenResponse, readPieces } from "./http.ts";
 import { fetchGuarded } from "./network.ts";
 
 /**
- * Fetches a result link into `spool`, without credentials, bounded in size, with one retry. Throws an ambiguous
- * `broken`, since the vendor has made the picture, or the signal's reason.
+ * Fetches a result link into `spool`, without credentials, with a limit of size and one retry. Throws an ambiguous
+ * `broken`, because the vendor has made the picture, or the signal's reason.
  */
 export type FetchResult = (link: string, spool: Spool, signal: AbortSignal) => Promise<Blob>;
 
 /**
- * Makes the fetcher of results. Links must be public https addresses, except those on the origin of the channel's base
- * address.
+ * Makes the function that fetches results. A link must be a public https address or be on the origin of the channel's
+ * base address.
  */
 export function createFetchResult(
   baseUrl: string,
@@ -30,7 +30,7 @@ export function createFetchResult(
     return await file.finish();
   };
   return async (link, spool, signal) => {
-    // Small results may come inside their link (Replicate HTTP reference, output files).
+    // The vendor may send a small result inside of its link (Replicate HTTP reference, output files).
     if (isDataUrl(link)) return decodeInline(link);
     try {
       return await download(link, spool, signal).catch((error: unknown) => {
@@ -51,7 +51,7 @@ function decodeInline(link: string): Blob {
   return new Blob([new Uint8Array(bytes)]);
 }
 
-/** Fetches several results at once and returns them in order, at most `MAX_RESULTS`. Fails as `fulfilledOf` does. */
+/** Fetches several results at once, at most `MAX_RESULTS`, and returns them in order. Throws as `fulfilledOf` does. */
 export async function fetchEach(
   links: readonly string[],
   fetchResult: FetchResult,
@@ -70,15 +70,13 @@ export async function fulfilledOf(reads: readonly Promise<Blob>[]): Promise<Blob
   return pictures;
 }
 
-/**
- * Limits of downloads: a picture that was paid for is worth a longer wait, and each call to a vendor has few of them.
- */
+/** Limits of downloads. Each vendor call has few pictures, and a picture that was paid for is worth a longer wait. */
 const LIMITS = { concurrencyPerTenant: 64, totalTimeoutMs: 60_000 };
 
-/** Most results of one call; no vendor makes so many. */
+/** Maximum number of results of one call; no vendor makes so many. */
 export const MAX_RESULTS = 10;
 
-/** Most bytes of one picture: about the size of the largest one sold when it is uncompressed. */
+/** Maximum bytes of one picture: about the size of the largest one on sale when it is uncompressed. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 async function downloadGuarded(

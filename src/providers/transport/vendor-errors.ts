@@ -7,8 +7,8 @@ import { createSanitizer } from "./public-message.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Turns the failures of one vendor into `UpstreamError`s. `read` finds code, message and kind in the vendor's own
- * body; when it leaves the kind open, the status decides. No message contains the secret.
+ * Turns the failures of one vendor into `UpstreamError`s. `read` finds code, message and kind in the vendor's own body;
+ * if it returns no kind, the status decides. No message contains the secret.
  */
 export function createVendorErrors(redaction: Redaction, read: ReadFailure): VendorErrors {
   const { secret, otherSecrets = [], baseUrl } = redaction;
@@ -57,16 +57,18 @@ export interface VendorErrors {
   raise(kind: UpstreamErrorKind, reading: FailureReading, status?: number): UpstreamError;
 }
 
-/** The words that must not appear in a message: credentials, and the vendor's name as its address has it. */
+/** Words that must not appear in a message: credentials, and the vendor's name as in its address. */
 export interface Redaction {
-  /** Null for a server without a key. */
+  /** Null for a server that needs no key. */
   secret: string | null;
   /** Values of the operator's own headers. */
   otherSecrets?: readonly string[];
   baseUrl: string;
 }
 
-/** Reads a failure. `body` is the parsed object, the first one of a list, or empty when the body is neither. */
+/**
+ * Reads a failure. `body` is the parsed object; of a list it is the first object, and it is empty for any other body.
+ */
 export type ReadFailure = (
   body: Record<string, unknown>,
   status: number,
@@ -77,15 +79,15 @@ export type ReadFailure = (
 export interface FailureReading {
   code: string;
   message: string;
-  /** The status that the body names; it replaces the response's own when the kind is open. */
+  /** The status that the body names. If the kind is open, it decides in place of the response's own status. */
   status?: number;
   kind?: UpstreamErrorKind;
   param?: string;
-  /** The vendor's retry-after in the body; the header has priority. */
+  /** The vendor's retry-after from the body. The header has priority. */
   retryAfterSeconds?: number;
 }
 
-/** Shorter values of headers are no secrets, and may be parts of any word. */
+/** Minimum length of a header's value that is treated as a secret. A shorter value may be part of any word. */
 const MIN_SECRET = 8;
 const MAX_LOGGED = 300;
 const MAX_LOGGED_CODE = 100;
@@ -93,8 +95,8 @@ const UNUSUAL_IN_CODE = /[^\w./:[\] -]/g;
 const PARAM = /^[\w.[\]-]{1,64}$/;
 
 /**
- * Statuses that, without a code, say nothing about the account: the request may name a picture, a file or a feature
- * that is forbidden or missing. Another target may be able to serve it.
+ * Statuses that, without a code, do not point to the account: the request may name a picture, a file or a feature that
+ * is forbidden or missing. Another target may be able to serve it.
  */
 const BY_REQUEST: ReadonlySet<number> = new Set([403, 404]);
 

@@ -44,7 +44,9 @@ const settings = z
 
 type VertexSettings = z.infer<typeof settings>;
 
-/** Claude, and Gemini's text and image models in a Google Cloud project, with short-lived access tokens as credential. */
+/**
+ * Claude, and Gemini's text and image models in a Google Cloud project. The credential is a short-lived access token.
+ */
 export const vertex: Provider<VertexSettings> = {
   name: "vertex",
   title: "Google Vertex AI",
@@ -67,7 +69,7 @@ export const vertex: Provider<VertexSettings> = {
     createGenerateContentImages(connectionOf(settings), settings.fanOut, codecSlots),
 };
 
-/** Makes a count, which is free and works for every model. */
+/** Makes a token-counting call, which is free and works for every model. */
 const countCall = (signal: AbortSignal): TextCall => ({
   raw: '{"contents":[{"role":"user","parts":[{"text":"ping"}]}]}',
   upstreamModel: "gemini-2.5-flash",
@@ -76,12 +78,12 @@ const countCall = (signal: AbortSignal): TextCall => ({
   signal,
 });
 
-/** Fields of a request that its count refuses (Vertex AI reference, `CountTokensRequest`). */
+/** Fields of a request that a token-counting call refuses (Vertex AI reference, `CountTokensRequest`). */
 const NOT_COUNTED = ["toolConfig", "tool_config", "safetySettings", "safety_settings", "labels"];
 
-/** Most bytes of an inline picture (Vertex AI, image understanding). */
+/** Maximum bytes of an inline picture (Vertex AI, image understanding). */
 const MAX_REFERENCE_BYTES = 7_000_000;
-/** Regions whose hosts have another form. */
+/** Regions whose host names have a different form. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(["us", "eu"]);
 
 function connectionOf(settings: VertexSettings): GenerateContentConnection {
@@ -126,8 +128,8 @@ function projectOf({ project, apiKey }: { project?: string; apiKey?: string }): 
 }
 
 /**
- * Requests a token for the account of this machine (Compute Engine metadata server). It bypasses proxies, which would
- * get the token.
+ * Requests a token for the account of this machine (Compute Engine metadata server). Bypasses proxies, because a proxy
+ * would receive the token.
  */
 async function requestInstanceToken(metadataUrl: string, signal: AbortSignal): Promise<GrantedToken> {
   const base = withoutEndSlash(metadataUrl);

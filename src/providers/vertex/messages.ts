@@ -34,7 +34,7 @@ export function createVertexMessages(connection: VertexMessagesConnection): Text
   };
 }
 
-/** True for an upstream model of Anthropic; others are Google's. */
+/** True for an upstream model of Anthropic; all other models are Google's. */
 export function isClaude(upstreamModel: string): boolean {
   return upstreamModel.startsWith("claude-");
 }
@@ -50,7 +50,7 @@ async function send(
 ): Promise<TextResponse> {
   const { raw, upstreamModel, isStream, headers, signal } = call;
   const classify = tellingUnknownBetas(classifier(baseUrl, credential), call);
-  // Ids with a date contain an `@`, which the documented addresses keep.
+  // The ids of dated models contain an `@`, which the documented addresses do not encode.
   const model = encodeURIComponent(upstreamModel).replaceAll("%40", "@");
   const request = {
     url: `${modelsUrl}/${model}:${isStream ? "streamRawPredict" : "rawPredict"}`,
@@ -65,7 +65,7 @@ async function send(
   return { ...(await readMessage(response, classify, signal)), requestId };
 }
 
-/** Counts tokens. Counting has an address of its own, with the model in the body. */
+/** Counts tokens. The address of this call does not contain the model; the body does. */
 async function countTokens(
   call: TextCall,
   { modelsUrl, baseUrl }: VertexMessagesConnection,
@@ -82,20 +82,21 @@ async function countTokens(
   return readCount(await post(request, classify), signal);
 }
 
-/** Returns the headers of beta features; the version goes in the body. */
+/** Returns the headers of beta features. The version is not among them, because it goes into the body. */
 function betasOf(headers: TextCall["headers"]): Record<string, string> {
   const betas = headers["anthropic-beta"];
   return betas === undefined ? {} : { "anthropic-beta": betas };
 }
 
 /**
- * Makes the classifier of a failure when it is needed: credentials may be new for every call, and failures are rare.
+ * Makes the classifier of a failure. It is called only when a call fails, because credentials may be new for every call
+ * and failures are rare.
  */
 function classifier(baseUrl: string, { secret }: Credential): Classify {
   return (response, text) => createVendorErrors({ secret, baseUrl }, readFailure).classify(response, text);
 }
 
-/** Reads a failure. The model's own failures have Anthropic's form, all others Google's. */
+/** Reads a failure. Failures of the model itself have Anthropic's form, all others have Google's. */
 const readFailure: ReadFailure = (body, status) => {
   const { error } = body;
   const isOfModel = body["type"] === "error" || (isObject(error) && typeof error["type"] === "string");

@@ -3,7 +3,9 @@ import { z } from "zod";
 import type { GrantedToken } from "../transport/access-tokens.ts";
 import { requestToken } from "../transport/token-request.ts";
 
-/** Reads the JSON of a service account's key; null when it is another text or its private key cannot be used. */
+/**
+ * Reads the JSON of a service account's key. Returns null for any other text and for a private key that cannot be used.
+ */
 export function readServiceAccount(text: string): ServiceAccount | null {
   try {
     const file = keyFile.parse(JSON.parse(text));
@@ -29,7 +31,10 @@ export interface ServiceAccount {
   tokenUrl: string;
 }
 
-/** Exchanges an assertion signed with the account's key for an access token (RFC 7523, 2.1). `now` in Unix milliseconds. */
+/**
+ * Exchanges an assertion signed with the account's key for an access token (RFC 7523, 2.1). `now` is in Unix
+ * milliseconds.
+ */
 export async function requestAccountToken(
   account: ServiceAccount,
   now: number,
@@ -55,9 +60,12 @@ const keyFile = z.object({
 
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
-/** Seconds that assertions are dated back: a clock slightly ahead would otherwise sign assertions from the future. */
+/**
+ * Seconds by which assertions are dated back, so that a clock that is slightly ahead does not make assertions from the
+ * future.
+ */
 const SKEW_SECONDS = 30;
-/** The longest lifetime that is accepted. */
+/** Lifetime of an assertion, the longest that is accepted. */
 const LIFETIME_SECONDS = 3600;
 
 /** Writes a signed JSON web token in compact form (RFC 7515, RFC 7519). */
