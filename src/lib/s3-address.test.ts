@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readS3Address } from "./s3-address.ts";
+import { readS3Address, s3Location } from "./s3-address.ts";
 
 test("an address names key, bucket, prefix, endpoint, region and style", () => {
   const query = "endpoint=https%3A%2F%2Fs3.example&region=eu-1&style=virtual";
@@ -23,6 +23,18 @@ test("all but key and bucket may be left out", () => {
   expect(readS3Address("s3://id:secret@b/?endpoint=http://127.0.0.1:9000").endpoint).toBe(
     "http://127.0.0.1:9000",
   );
+});
+
+test.each([
+  ["s3://id:hidden@b/p", "s3://b/p/"],
+  ["s3://id:hidden@b", "s3://b/"],
+  ["s3://id:hidden@b/p?endpoint=http://127.0.0.1:9000/", "http://127.0.0.1:9000/b/p/"],
+  [
+    "s3://id:hidden@b/p?endpoint=https://id:hidden@S3.example/api%3Fkey=hidden",
+    "https://s3.example/api/b/p/",
+  ],
+])("the location of %s is %s", (address, location) => {
+  expect(s3Location(readS3Address(address))).toBe(location);
 });
 
 test.each([

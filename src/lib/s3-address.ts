@@ -43,6 +43,13 @@ export function readS3Address(address: string): S3Address {
   };
 }
 
+/** The storage, bucket and prefix, without secrets: `s3://bucket/prefix/` or `https://storage.example/bucket/prefix/`. */
+export function s3Location({ endpoint, bucket, prefix }: S3Address): string {
+  const url = endpoint === undefined ? null : new URL(endpoint);
+  const storage = url ? `${url.origin}${url.pathname.replace(/\/$/, "")}` : "s3:/";
+  return `${storage}/${bucket}/${prefix}`;
+}
+
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import type { LedgerEntry } from "../../src/domain/ledger.ts";
-import { exportNext } from "../../src/storage/ledger-export/export-next.ts";
+import { ledgerExporter } from "../../src/storage/ledger-export/exporter.ts";
 import type { LedgerFile } from "../../src/storage/ledger-export/files.ts";
 import { startLedgerExport } from "../../src/storage/ledger-export/ledger-export.ts";
 import type { StorageReport } from "../../src/storage/report.ts";
@@ -56,7 +56,7 @@ onEachDatabase("The export of the ledger", (databases) => {
     expect((await idsOf(s3)).toSorted()).toEqual(posted.toSorted());
     expect(exporter.failures()).toBe(0);
     expect(exporter.lagSeconds()).toBeLessThan(60);
-    for (const name of s3.objects.keys()) expect(name).toMatch(/^made\/here\/ledger-\d+-\d+\.jsonl$/);
+    for (const name of s3.objects.keys()) expect(name).toMatch(/^made\/here\/ledger-\d+-\d+-\d+-\d+\.jsonl$/);
   }, 60_000);
 
   test("processes that take the turn from each other write each entry into one file", async () => {
@@ -70,17 +70,55 @@ onEachDatabase("The export of the ledger", (databases) => {
       await endTurn(stores);
     };
     const options = { destination: "s3://bucket/", write, format: "jsonl", maxEntries: 5 } as const;
-    const step = (processId: string) => exportNext(stores.database, { ...options, processId });
+    const exporters = ["proc_a", "proc_b", "proc_c"].map((processId) =>
+      ledgerExporter(stores.database, { ...options, processId }),
+    );
     for (let round = 0; round < 6; round += 1) {
       await post(stores, `round${round}`, 4, posted);
-      await Promise.all(["proc_a", "proc_b", "proc_c"].map(step));
+      await Promise.all(exporters.map((exporter) => exporter.next()));
     }
     await endTurn(stores);
-    while ((await step("proc_a")).isMore);
+    while ((await exporters[0]!.next()).isMore);
     const lines = [...files.values()].flatMap(([text]) => text?.trimEnd().split("\n") ?? []);
     expect(lines.map((line) => JSON.parse(line).id).toSorted()).toEqual(posted.toSorted());
     for (const [name, contents] of files) expect(contents.size, name).toBe(1);
     expect(files.size).toBeGreaterThan(3);
+  });
+
+  test("a process without the turn knows how far the export is", async () => {
+    await using stores = await opened(await databases.location());
+    const options = { destination: "s3://bucket/", write: async () => {}, format: "jsonl" } as const;
+    const [writer, other] = ["proc_a", "proc_b"].map((processId) =>
+      ledgerExporter(stores.database, { ...options, processId }),
+    );
+    await post(stores, "first", 1, []);
+    await writer!.next();
+    const quietSince = Date.now();
+    expect((await other!.next()).exported).toBeGreaterThanOrEqual(quietSince);
+    await stores.ledger.post("proc_a", [anEntry("waiting", 1n)]);
+    const { sequence } = (await stores.ledger.find("waiting", "charge"))!;
+    expect(await other!.next()).toEqual({ exported: sequence! - 1, isMore: false });
+  });
+
+  test("a file that was begun is written again in its own format", async () => {
+    await using stores = await opened(await databases.location());
+    await post(stores, "first", 3, []);
+    const files: LedgerFile[] = [];
+    const exporter = (processId: string, format: "jsonl" | "parquet", isKilled: boolean) => {
+      const write = async (file: LedgerFile): Promise<void> => {
+        files.push(file);
+        if (isKilled) throw new Error("killed");
+      };
+      return ledgerExporter(stores.database, { destination: "s3://bucket/", write, format, processId });
+    };
+    await expect(exporter("proc_a", "jsonl", true).next()).rejects.toThrow("killed");
+    await endTurn(stores);
+    const next = exporter("proc_b", "parquet", false);
+    expect(await next.next()).toMatchObject({ isMore: true });
+    expect(files[1]).toEqual(files[0]!);
+    await post(stores, "second", 3, []);
+    await next.next();
+    expect(files.map(({ name }) => name.split(".").at(-1))).toEqual(["jsonl", "jsonl", "parquet"]);
   });
 
   test("a Parquet file has exact amounts, whole numbers and times", async () => {
@@ -94,10 +132,10 @@ onEachDatabase("The export of the ledger", (databases) => {
     const files: LedgerFile[] = [];
     const write = async (file: LedgerFile): Promise<void> => void files.push(file);
     const options = { destination: "s3://bucket/", write, format: "parquet", processId: "a" } as const;
-    await exportNext(stores.database, options);
+    await ledgerExporter(stores.database, options).next();
     const [{ bytes, name }] = files as [LedgerFile];
     const large = await stores.ledger.find("large", "charge");
-    expect(name).toBe(`ledger-${large!.sequence}-${large!.sequence}.parquet`);
+    expect(name).toMatch(new RegExp(`^ledger-0-0-\\d{13}-${large!.sequence}\\.parquet$`));
     expect(await parquetReadObjects({ file: bytes.buffer })).toMatchObject([
       {
         id: "large",
@@ -133,6 +171,20 @@ test("a storage that is away is said once and counted, and gets the entries afte
   expect([next.failures(), await idsOf(s3)]).toEqual([0, posted]);
 });
 
+test("the same bucket and prefix at another endpoint gets all entries", async () => {
+  const location = join(folder, "moved.sqlite");
+  await using stores = await opened(location);
+  const posted: string[] = [];
+  await post(stores, "moved", 3, posted);
+  const other = startS3();
+  for (const storage of [s3, other]) {
+    await using _ = runningExport(location, "proc_a", () => {}, storage.address);
+    await until("all entries", async () => (await idsOf(storage)).length >= posted.length || undefined);
+    expect(await idsOf(storage)).toEqual(posted);
+  }
+  await other.stop();
+});
+
 /** The amounts as the file has them: the reader itself makes floating-point numbers of decimals. */
 async function exactAmounts(bytes: Uint8Array<ArrayBuffer>): Promise<bigint[]> {
   const metadata = parquetMetadata(bytes.buffer);
@@ -166,8 +218,13 @@ function startExporter(location: string, processId: string) {
   return Bun.spawn(command, { stdout: "ignore", stderr: "inherit" });
 }
 
-function runningExport(location: string, processId: string, onProblem: StorageReport = () => {}) {
-  const options = { location, url: s3.address, format: "jsonl", processId } as const;
+function runningExport(
+  location: string,
+  processId: string,
+  onProblem: StorageReport = () => {},
+  url = s3.address,
+) {
+  const options = { location, url, format: "jsonl", processId } as const;
   const running = startLedgerExport({ ...options, onProblem });
   return { ...running, [Symbol.asyncDispose]: () => running.stop() };
 }

@@ -9,7 +9,12 @@ import { aBudget, aKey, anEntry, anOrganization, BY, onEachDatabase } from "./st
 import type { PriceRecord } from "../../src/admin/prices/store-port.ts";
 
 /** None of them ever goes or gets another name. */
-const MIGRATION_NAMES = ["0001_tables", "0002_ledger_exports"];
+const MIGRATION_NAMES = [
+  "0001_tables",
+  "0002_ledger_exports",
+  "0003_charged_failures",
+  "0004_ledger_export_epochs",
+];
 
 onEachDatabase("The store", (databases) => {
   let database: Database;

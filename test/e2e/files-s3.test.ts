@@ -132,7 +132,7 @@ test("posted entries are files for a warehouse, and a metric says how far", asyn
   await gateway.stop();
   await gateway.restart();
   const name = await until("a file", async () => s3.objects.keys().find((key) => key.startsWith("ledger/")));
-  expect(name).toMatch(/^ledger\/ledger-\d+-\d+\.parquet$/);
+  expect(name).toMatch(/^ledger\/ledger-\d+-\d+-\d+-\d+\.parquet$/);
   const rows = await parquetReadObjects({ file: s3.objects.get(name)!.bytes.buffer });
   const charges = await gateway.ledger();
   expect(rows.map(({ id }) => id)).toEqual(charges.map(({ id }) => id));

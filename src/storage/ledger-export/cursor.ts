@@ -1,77 +1,132 @@
-import { type Integer, storeTime } from "../database/expressions.ts";
+import { firstOf, type Integer, storeTime } from "../database/expressions.ts";
 import type { Database } from "../database/sql.ts";
+import type { BegunFile, FilePosition, LedgerFileFormat } from "./files.ts";
 
-/** The state of an export, in numbers of the order of posting. */
+/** The state of an export. */
 export interface ExportCursor {
-  /** All entries up to this number are in files. */
-  exported: number;
-  /** The last number of a file that was begun; null for none. */
-  writing: number | null;
+  /** Goes up with each process that takes the turn, and when the database has gone back in time. */
+  epoch: number;
+  /** The end of the last file: all entries up to this number of the order of posting are in files. */
+  exported: FilePosition;
+  /** A file that was begun there; null for none. */
+  begun: BegunFile | null;
 }
 
-/** The cursor of one destination in the database. Each change needs the state that its caller has seen. */
+/** One process's use of the cursor of one destination. */
 export interface CursorStore {
-  read(): Promise<ExportCursor>;
-  /** Takes or keeps the turn to write, for so many milliseconds. Null while another process has it. */
-  takeTurn(processId: string, forMs: number): Promise<ExportCursor | null>;
-  leaveTurn(processId: string): Promise<null>;
-  /** Notes the last number of the next file before it is written. False where another process was faster. */
-  begin(exported: number, last: number): Promise<boolean>;
-  /** Moves the cursor behind a file that is written, or behind numbers without entries. */
-  advance(seen: ExportCursor, to: number): Promise<boolean>;
+  /** The number up to which all entries are in files. */
+  exported(): Promise<number>;
+  /**
+   * Takes or keeps the turn to write, for so many milliseconds. Null while another process has it. The epoch stays while
+   * the cursor is as this process has left it and its turn was not over.
+   */
+  takeTurn(forMs: number): Promise<ExportCursor | null>;
+  leaveTurn(): Promise<void>;
+  /** Notes the next file before it is written. False where the cursor has changed. */
+  begin(seen: ExportCursor, file: BegunFile): Promise<boolean>;
+  /** Moves the cursor behind the file that was begun. False where the cursor has changed. */
+  advance(seen: ExportCursor, file: BegunFile): Promise<boolean>;
 }
 
-type CursorRow = { exported: Integer; writing: Integer | null };
+interface CursorRow {
+  epoch: Integer;
+  exported: Integer;
+  exported_epoch: Integer;
+  writing: Integer | null;
+  writing_epoch: Integer | null;
+  writing_format: LedgerFileFormat | null;
+  until_time: Integer;
+}
 
-export function cursorStore(database: Database, destination: string): CursorStore {
+export function cursorStore(database: Database, destination: string, processId: string): CursorStore {
   const { kind } = database;
+  /** The cursor as this process has left it. */
+  let left: { cursor: ExportCursor; untilTime: number } | null = null;
+  let highestEpoch = 0;
+  const keep = (row: CursorRow | null): ExportCursor | null => {
+    const cursor = row && cursorOf(row);
+    left = cursor && { cursor, untilTime: Number(row.until_time) };
+    if (cursor) highestEpoch = Math.max(highestEpoch, cursor.epoch);
+    return cursor;
+  };
+  const isAsLeft = (row: CursorRow): boolean =>
+    left !== null && left.untilTime === Number(row.until_time) && Bun.deepEquals(left.cursor, cursorOf(row));
+  const move = async (seen: ExportCursor, { exported, begun }: Omit<ExportCursor, "epoch">) => {
+    const rows = await database.begin(
+      (sql) => sql<CursorRow[]>`UPDATE ledger_exports
+        SET exported = ${exported.last}, exported_epoch = ${exported.epoch}, writing = ${begun?.last ?? null},
+          writing_epoch = ${begun?.epoch ?? null}, writing_format = ${begun?.format ?? null}
+        WHERE destination = ${destination} AND epoch = ${seen.epoch} AND exported = ${seen.exported.last}
+          AND COALESCE(writing_epoch, 0) = ${seen.begun?.epoch ?? 0}
+        RETURNING *`,
+    );
+    return keep(firstOf(rows)) !== null;
+  };
   return {
-    async read() {
+    async exported() {
       const rows = await database.read(
-        (sql) => sql<CursorRow[]>`SELECT exported, writing FROM ledger_exports
-          WHERE destination = ${destination}`,
+        (sql) => sql<CursorRow[]>`SELECT * FROM ledger_exports WHERE destination = ${destination}`,
       );
-      return rows[0] ? cursorOf(rows[0]) : { exported: 0, writing: null };
+      highestEpoch = Math.max(highestEpoch, Number(rows[0]?.epoch ?? 0));
+      return Number(rows[0]?.exported ?? 0);
     },
-    async takeTurn(processId, forMs) {
-      const rows = await database.begin(async (sql) => {
-        await sql`INSERT INTO ledger_exports (destination, exported, process_id, until_time)
-          VALUES (${destination}, 0, '', 0) ON CONFLICT (destination) DO NOTHING`;
-        return await sql<CursorRow[]>`UPDATE ledger_exports SET process_id = ${processId},
-            until_time = ${storeTime(kind, sql)} + ${forMs}
-          WHERE destination = ${destination}
-            AND (process_id = ${processId} OR until_time < ${storeTime(kind, sql)})
-          RETURNING exported, writing`;
-      });
-      return rows[0] ? cursorOf(rows[0]) : null;
+    async takeTurn(forMs) {
+      const epochOf = (row: CursorRow, now: number): number =>
+        isAsLeft(row) && row.until_time > now
+          ? Number(row.epoch)
+          : Math.max(now, Number(row.epoch) + 1, highestEpoch + 1);
+      return keep(await takeRow(database, { destination, processId, forMs, epochOf }));
     },
-    async leaveTurn(processId) {
+    async leaveTurn() {
       await database.begin(
-        (sql) => sql`UPDATE ledger_exports SET until_time = 0
+        (sql) => sql`UPDATE ledger_exports SET until_time = ${storeTime(kind, sql)}
           WHERE destination = ${destination} AND process_id = ${processId}`,
       );
-      return null;
     },
-    async begin(exported, last) {
-      const rows = await database.begin(
-        (sql) => sql<object[]>`UPDATE ledger_exports SET writing = ${last}
-          WHERE destination = ${destination} AND exported = ${exported} AND writing IS NULL
-          RETURNING destination`,
-      );
-      return rows.length > 0;
-    },
-    async advance({ exported, writing }, to) {
-      const rows = await database.begin(
-        (sql) => sql<object[]>`UPDATE ledger_exports SET exported = ${to}, writing = NULL
-          WHERE destination = ${destination} AND exported = ${exported}
-            AND ${writing === null ? sql`writing IS NULL` : sql`writing = ${writing}`}
-          RETURNING destination`,
-      );
-      return rows.length > 0;
-    },
+    begin: (seen, begun) => move(seen, { exported: seen.exported, begun }),
+    advance: (seen, begun) =>
+      move({ ...seen, begun }, { exported: { epoch: begun.epoch, last: begun.last }, begun: null }),
   };
 }
 
-function cursorOf({ exported, writing }: CursorRow): ExportCursor {
-  return { exported: Number(exported), writing: writing === null ? null : Number(writing) };
+interface Taking {
+  destination: string;
+  processId: string;
+  forMs: number;
+  epochOf(row: CursorRow, now: number): number;
+}
+
+function takeRow(
+  database: Database,
+  { destination, processId, forMs, epochOf }: Taking,
+): Promise<CursorRow | null> {
+  const { kind } = database;
+  return database.begin(async (sql) => {
+    await sql`INSERT INTO ledger_exports (destination, exported, process_id, until_time)
+      VALUES (${destination}, 0, '', 0) ON CONFLICT (destination) DO NOTHING`;
+    // The row is locked from here on.
+    const [found] = await sql<(CursorRow & { now: Integer })[]>`UPDATE ledger_exports
+      SET process_id = ${processId}
+      WHERE destination = ${destination}
+        AND (process_id = ${processId} OR until_time <= ${storeTime(kind, sql)})
+      RETURNING *, ${storeTime(kind, sql)} AS now`;
+    if (!found) return null;
+    const now = Number(found.now);
+    const rows = await sql<CursorRow[]>`UPDATE ledger_exports
+      SET epoch = ${epochOf(found, now)}, until_time = ${now + forMs}
+      WHERE destination = ${destination} RETURNING *`;
+    return firstOf(rows);
+  });
+}
+
+function cursorOf(row: CursorRow): ExportCursor {
+  const { writing: last, writing_epoch: epoch, writing_format: format } = row;
+  return {
+    epoch: Number(row.epoch),
+    exported: { epoch: Number(row.exported_epoch), last: Number(row.exported) },
+    begun:
+      last === null || epoch === null || format === null
+        ? null
+        : { epoch: Number(epoch), last: Number(last), format },
+  };
 }

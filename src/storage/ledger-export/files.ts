@@ -7,16 +7,30 @@ export type LedgerFileFormat = "parquet" | "jsonl";
 
 /** A file of entries, in the order of posting. */
 export interface LedgerFile {
-  /** With the numbers of the first and the last entry: `ledger-1763000000000-1763000060000.parquet`. */
+  /** Epoch and end of the file before, and then its own: `ledger-1763…-1763…-1764…-1764….parquet`. */
   name: string;
   /** Media type. */
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** The epoch and the last number of a file; 0 and 0 before the first. */
+export interface FilePosition {
+  epoch: number;
+  last: number;
+}
+
+export interface BegunFile extends FilePosition {
+  format: LedgerFileFormat;
+}
+
 /** Returns the file of these entries, of which there is at least one: the same bytes for the same entries. */
-export function fileOf(entries: readonly LedgerEntry[], format: LedgerFileFormat): LedgerFile {
-  const name = `ledger-${entries[0]?.sequence}-${entries.at(-1)?.sequence}.${format}`;
+export function fileOf(
+  entries: readonly LedgerEntry[],
+  after: FilePosition,
+  { epoch, last, format }: BegunFile,
+): LedgerFile {
+  const name = `ledger-${after.epoch}-${after.last}-${epoch}-${last}.${format}`;
   const views = entries.map(toEntryView);
   if (format === "parquet") return { name, type: "application/vnd.apache.parquet", bytes: parquetOf(views) };
   const lines = views.map((view) => `${JSON.stringify(view)}\n`).join("");

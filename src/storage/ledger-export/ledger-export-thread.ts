@@ -1,11 +1,10 @@
 import { workerData } from "node:worker_threads";
-import { readS3Address } from "../../lib/s3-address.ts";
+import { readS3Address, s3Location } from "../../lib/s3-address.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import { openDatabase } from "../database/open.ts";
 import type { Database } from "../database/sql.ts";
 import { doCalls, reportDamageAbove } from "../thread/do-calls.ts";
-import { cursorStore } from "./cursor.ts";
-import { exportNext } from "./export-next.ts";
+import { type LedgerExporter, ledgerExporter } from "./exporter.ts";
 import type { ExportCall, ExportResult, LedgerExportSetup } from "./ledger-export.ts";
 import type { LedgerFile } from "./files.ts";
 
@@ -13,23 +12,29 @@ import type { LedgerFile } from "./files.ts";
 const { location, url, format, processId }: LedgerExportSetup = workerData;
 const { prefix, ...address } = readS3Address(url);
 const client = new Bun.S3Client(address);
-let database: Database | null = null;
-
-const destination = `s3://${address.bucket}/${prefix}`;
+let opened: { database: Database; exporter: LedgerExporter } | null = null;
 
 doCalls<ExportCall>({
   async run(call): Promise<ExportResult | null> {
-    database ??= await openDatabase(location, { poolSize: 1, mustExist: true, onDamage: reportDamageAbove });
-    if (call === "leave") return await cursorStore(database, destination).leaveTurn(processId);
+    const { exporter } = (opened ??= await open());
     try {
-      return await exportNext(database, { destination, write, format, processId });
+      if (call === "next") return await exporter.next();
+      await exporter.leave();
+      return null;
     } catch (error) {
       if (error instanceof UnwrittenError) return { problem: error.message };
       throw error;
     }
   },
-  close: async () => await database?.close(),
+  close: async () => await opened?.database.close(),
 });
+
+async function open() {
+  const options = { poolSize: 1, mustExist: true, onDamage: reportDamageAbove };
+  const database = await openDatabase(location, options);
+  const destination = s3Location({ prefix, ...address });
+  return { database, exporter: ledgerExporter(database, { destination, write, format, processId }) };
+}
 
 class UnwrittenError extends Error {}
 

@@ -4,7 +4,7 @@ import { threadScript } from "../../lib/program-files.ts";
 import { type BackgroundWork, every } from "../../lib/waiting.ts";
 import { outageReport, type StorageReport } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
-import type { ExportStep } from "./export-next.ts";
+import type { ExportStep } from "./exporter.ts";
 import type { LedgerFileFormat } from "./files.ts";
 
 /** Settings of the thread. */

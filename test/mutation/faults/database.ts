@@ -5,6 +5,7 @@ const THREAD = "src/storage/database/sqlite-upkeep-thread.ts";
 const damage = ["test/e2e/database-damage.test.ts"];
 const backup = ["src/storage/backup/backup.test.ts"];
 const restore = ["test/e2e/backup.test.ts"];
+const exportEpochs = ["test/contracts/ledger-export-epochs.test.ts"];
 const locks = ["test/e2e/sqlite-locks.test.ts"];
 
 /** That the database stays whole, is known to be, and can be had back. */
@@ -18,9 +19,44 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   },
   {
     name: "an exporter that goes on for a killed one forgets the file that was begun",
-    file: "src/storage/ledger-export/export-next.ts",
-    find: "cursor.writing ?? (await readableSequence(database))",
-    replace: "await readableSequence(database)",
+    file: "src/storage/ledger-export/exporter.ts",
+    find: "const { epoch, exported, begun } = cursor;",
+    replace: "const { epoch, exported, begun } = { ...cursor, begun: null as typeof cursor.begun };",
+    tests: ["test/contracts/ledger-export.test.ts"],
+  },
+  {
+    name: "an exporter goes on in its epoch when the database has gone back in time",
+    file: "src/storage/ledger-export/cursor.ts",
+    find: " && Bun.deepEquals(left.cursor, cursorOf(row))",
+    replace: "",
+    tests: exportEpochs,
+  },
+  {
+    name: "an exporter that takes over goes on in the epoch of the one before",
+    file: "src/storage/ledger-export/cursor.ts",
+    find: "isAsLeft(row) && row.until_time > now",
+    replace: "row.epoch > 0",
+    tests: exportEpochs,
+  },
+  {
+    name: "an epoch is below one that the database has forgotten, where its clock is late",
+    file: "src/storage/ledger-export/cursor.ts",
+    find: ", highestEpoch + 1)",
+    replace: ")",
+    tests: exportEpochs,
+  },
+  {
+    name: "a file of the ledger that was begun is written again in another format",
+    file: "src/storage/ledger-export/exporter.ts",
+    find: "const file = begun ?? {",
+    replace: "const file = begun ? { ...begun, format } : {",
+    tests: ["test/contracts/ledger-export.test.ts"],
+  },
+  {
+    name: "another storage gets the ledger from where the one before had it",
+    file: "src/lib/s3-address.ts",
+    find: "endpoint === undefined ? null",
+    replace: "endpoint !== null ? null",
     tests: ["test/contracts/ledger-export.test.ts"],
   },
   {
