@@ -104,10 +104,10 @@ export const METERING_FAULTS: readonly Fault[] = [
     name: "a refused checkpoint ends its stream",
     file: BILLING,
     find: `    } catch {
-      // A disk that is full now`,
+      // A refused checkpoint`,
     replace: `    } catch (cause) {
       throw unavailable(cause);
-      // A disk that is full now`,
+      // A refused checkpoint`,
     tests: billing,
   },
   {
