@@ -121,7 +121,10 @@ function openPostgres(address: string): FilledDatabase {
   };
 }
 
-/** Fills the store by statements of its own: entries, and the sums that posting them would have written. */
+/**
+ * Fills the store by statements of its own: entries, and the sums that posting them would have written, in the order of
+ * time as it would have.
+ */
 async function fill(location: string): Promise<void> {
   await using database = location.startsWith("postgres:") ? openPostgres(location) : openSqlite(location);
   const start = Date.now() - YEAR_MS;
@@ -158,18 +161,19 @@ async function fillSums({ run, month }: FilledDatabase): Promise<void> {
   for (const [table, [start, where]] of Object.entries(spans))
     await run(`INSERT INTO ${table} (at, ${names}, requests, images, tokens, ${columns.join(", ")}, amount, orphan_cost,
         vendor_cost, costed) SELECT ${start}, ${fromLedger}, COUNT(*), 0, 460 * COUNT(*), ${tokens.join(", ")}, SUM(amount), 0, 0, 0
-      FROM ledger ${where} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`);
+      FROM ledger ${where} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1`);
   const sums = ["requests", "images", "tokens", ...columns, "amount", "orphan_cost", "vendor_cost", "costed"];
   await run(`INSERT INTO usage_months (at, ${names}, ${sums.join(", ")})
       SELECT ${month}, ${names},
         ${sums.map((column) => `SUM(${column})`).join(", ")}
-      FROM usage_days GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`);
+      FROM usage_days GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1`);
   const durations = Array.from({ length: DURATION_BUCKETS }, (_, index) =>
     index === 7 ? "SUM(requests)" : "0",
   );
   for (const span of ["minutes", "hours", "days", "months"])
-    await run(`INSERT INTO traffic_${span} SELECT at, organization_id, '', model, channel, 'chat', 2, '', SUM(requests),
-        ${durations.join(", ")} FROM usage_${span} GROUP BY at, organization_id, model, channel`);
+    await run(`INSERT INTO traffic_${span} (at, organization_id, key_id, model, channel, route, status, code, requests,
+        ${durations.map((_, index) => `d${index}`).join(", ")})
+      SELECT at, organization_id, '', model, channel, 'chat', 2, '', SUM(requests), ${durations.join(", ")} FROM usage_${span} GROUP BY at, organization_id, model, channel ORDER BY at`);
 }
 
 async function fillNames({ run, numbers }: FilledDatabase, start: number): Promise<void> {

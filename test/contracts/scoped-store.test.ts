@@ -181,9 +181,9 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
     (s) => s.usage.spending(DAY, ["organizationId", "keyId"]),
     (s) => s.usage.spending({ ...DAY, organizations: ["theirs"] }, ["organizationId"]),
   ],
-  "usage.errors": [
-    (s) => s.usage.errors(DAY, ["organizationId"]),
-    (s) => s.usage.errors({ ...DAY, organizations: ["theirs"] }, ["organizationId"]),
+  "usage.counts": [
+    (s) => s.usage.counts(DAY, ["organizationId"]),
+    (s) => s.usage.counts({ ...DAY, organizations: ["theirs"] }, ["organizationId"]),
   ],
   "usage.traffic": [
     (s) => s.usage.traffic(DAY, ["organizationId"]),

@@ -176,7 +176,11 @@ onEachDatabase("Requests", (databases) => {
       expect(found?.durations.slice(0, 3)).toEqual([0, expected, 0]);
     }
     const range = { from: START - 3_600_000, to: START + 3_600_000, span: "hour" } as const;
-    expect(await usage.errors(range, ["keyId"])).toMatchObject([{ keyId: "key_a", errors: 6, charged: 3 }]);
+    const counts = await usage.counts(range, ["keyId"]);
+    expect(counts.map((sum) => [sum.keyId, sum.requests, sum.errors, sum.charged]).toSorted()).toEqual([
+      ["", 12, 0, 0],
+      ["key_a", 6, 6, 3],
+    ]);
     expect(await usage.traffic(range, ["channel", "route"])).toContainEqual(
       expect.objectContaining({ channel: "c", route: "attempt", requests: 12, errors: 12 }),
     );

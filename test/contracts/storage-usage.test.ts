@@ -221,4 +221,34 @@ onEachDatabase("Sums of usage", (databases) => {
     }
     await stores.database.close();
   });
+
+  test("of a range that begins and ends within a day are those of its entries, by day", async () => {
+    const stores = await openStores(await databases.location());
+    const hours = 24 * 70;
+    const entries = Array.from({ length: hours }, (_, index) =>
+      anEntry(`h_${index}`, BigInt(index + 1), { model: `m${index % 3}`, at: START + index * HOUR_MS }),
+    );
+    await stores.ledger.post("proc_a", entries);
+    const first = START - (START % DAY_MS);
+    for (const [begin, length] of [
+      [25, 1],
+      [30, 60],
+      [31, 24 * 35],
+      [49, 24 * 60 + 5],
+    ] as const) {
+      const from = first + begin * HOUR_MS;
+      const to = from + length * HOUR_MS;
+      const found = await stores.admin.usage.spending({ from, to, span: "day" }, ["at", "model"]);
+      const own = entries.filter(({ at }) => at >= from && at < to);
+      const days = Map.groupBy(own, ({ at, model }) => `${at - (at % DAY_MS)} ${model}`);
+      const wanted = [...days].map(([name, some]) => [
+        name,
+        some.reduce((sum, { amount }) => sum + amount, 0n),
+      ]);
+      expect(found.map(({ at, model, amount }) => [`${at} ${model}`, amount]).toSorted(byFirst)).toEqual(
+        wanted.toSorted(byFirst),
+      );
+    }
+    await stores.database.close();
+  });
 });

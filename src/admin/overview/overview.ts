@@ -33,9 +33,7 @@ export async function readOverview(
   const own = organizationId === undefined ? null : await getOrganization(context, organizationId);
   const series = readSeries(range, context.clock.now(), DAY_MS);
   const where = {
-    from: series.from,
-    to: series.to,
-    span: series.interval,
+    ...series.where,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
   };
   // All figures of a page include the latest counts, so that they do not contradict each other.
@@ -74,16 +72,15 @@ export async function readOverview(
 const RANK = { ejected: 0, failing: 1, slow: 2, ok: 3, idle: 4, untried: 5 };
 
 async function readSums(usage: UsageStore, where: UsageRange, before: UsageRange) {
-  const [byModel, byOthers, overTime, traffic, errors, spentBefore, trafficBefore] = await Promise.all([
+  const [byModel, byOthers, overTime, counts, spentBefore, trafficBefore] = await Promise.all([
     usage.spending(where, ["at", "model"]),
     usage.spending(where, ["organizationId", "keyId", "channel"]),
     usage.traffic(where, ["at"]),
-    usage.traffic(where, ["organizationId", "model", "channel"]),
-    usage.errors(where, ["organizationId", "keyId", "model", "channel"]),
+    usage.counts(where, ["organizationId", "keyId", "model", "channel"]),
     usage.spending(before, []),
     usage.traffic(before, []),
   ]);
-  return { byModel, byOthers, overTime, traffic, errors, spentBefore, trafficBefore };
+  return { byModel, byOthers, overTime, counts, spentBefore, trafficBefore };
 }
 
 /** Requests are all that came; the ledger may know of more charged ones than were counted. */

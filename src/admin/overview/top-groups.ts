@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Nanos } from "../../lib/money.ts";
 import type { AdminContext } from "../context.ts";
 import { countBy, type CountedGroup, groupsOf, namesOf, unchargedOf } from "../usage/groups.ts";
-import type { ErrorSum, SpendingSum, TrafficSum } from "../usage/store-port.ts";
+import type { CountSum, SpendingSum } from "../usage/store-port.ts";
 import type { overviewSchema } from "../usage/schema.ts";
 import { shareOf, spendView, spendingOf } from "../usage/totals.ts";
 
@@ -14,21 +14,21 @@ interface Sums {
   byModel: readonly SpendingSum[];
   /** By organization, key and channel. */
   byOthers: readonly SpendingSum[];
-  /** By organization, model and channel. */
-  traffic: readonly TrafficSum[];
-  errors: readonly ErrorSum[];
+  /** By organization, key, model and channel. */
+  counts: readonly CountSum[];
 }
 
 /** The dearest models, keys, organizations and channels of a range. */
 export async function topGroups(
   context: AdminContext,
-  { byModel, byOthers, traffic, errors }: Sums,
+  { byModel, byOthers, counts }: Sums,
   currency: string,
   whole: Nanos,
 ): Promise<Top> {
+  const errors = counts.filter((sum) => sum.errors > 0);
   const top = async (by: CountedGroup, sums: readonly SpendingSum[]): Promise<Top["models"]> => {
-    const nameOf = (sum: Pick<ErrorSum, CountedGroup>) => sum[by];
-    const came = by === "keyId" ? null : countBy(traffic, nameOf, ({ requests }) => requests);
+    const nameOf = (sum: CountSum) => sum[by];
+    const came = by === "keyId" ? null : countBy(counts, nameOf, ({ requests }) => requests);
     const failed = countBy(errors, nameOf, (sum) => sum.errors);
     const uncharged = countBy(errors, nameOf, unchargedOf);
     const groups = groupsOf({ by, sums, came, failed, uncharged }, (own) => spendingOf(own, currency))

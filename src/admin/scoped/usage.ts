@@ -7,7 +7,7 @@ export const scopedUsage = {
   usage: (store: UsageStore, scope: OrganizationScope): UsageStore => ({
     sums: narrowed(scope, (range, by) => store.sums(range, by)),
     spending: narrowed(scope, (range, by) => store.spending(range, by)),
-    errors: narrowed(scope, (range, by) => store.errors(range, by)),
+    counts: narrowed(scope, (range, by) => store.counts(range, by)),
     traffic: narrowed(scope, (range, by) => store.traffic(range, by)),
     addTraffic: refused,
     sweepTraffic: refused,

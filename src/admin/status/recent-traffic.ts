@@ -1,3 +1,4 @@
+import { nextSpan, startOfSpan } from "../../domain/calendar.ts";
 import { ERROR_CODES } from "../../domain/error-codes.table.ts";
 import { ATTEMPT_ROUTE, percentile } from "../../domain/traffic.ts";
 import type { AdminContext } from "../context.ts";
@@ -32,7 +33,12 @@ export async function readRecentTraffic(
   const now = clock.now();
   const of = organizations && { organizations };
   const minutes = (ms: number) => ({ from: now - ms, to: now + MINUTE_MS, span: "minute" as const, ...of });
-  const day = { from: now - DAY_MS, to: now + MINUTE_MS, span: "hour" as const, ...of };
+  const day = {
+    from: startOfSpan("hour", now - DAY_MS),
+    to: nextSpan("day", startOfSpan("day", now)),
+    span: "day" as const,
+    ...of,
+  };
   const [calls, requests, usual] = await Promise.all([
     store.usage.traffic(minutes(RECENT_MS), ["at", "model", "channel", "route", "code"]),
     store.usage.traffic(minutes(WINDOW_MS), ["at", "organizationId", "route", "code"]),

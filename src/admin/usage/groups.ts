@@ -1,5 +1,5 @@
 import type { AdminContext } from "../context.ts";
-import type { ErrorSum, SpendingSum, TrafficDimension, UsageDimension } from "./store-port.ts";
+import type { CountSum, SpendingSum, TrafficDimension, UsageDimension } from "./store-port.ts";
 import type { Spending } from "./totals.ts";
 
 /** Dimension by which usage is grouped. */
@@ -50,7 +50,7 @@ export function groupsOf<Sum extends SpendingSum, Total extends Spending>(
 }
 
 /** Number of failed requests that the ledger does not have. */
-export function unchargedOf({ errors, charged }: ErrorSum): number {
+export function unchargedOf({ errors, charged }: CountSum): number {
   return errors - charged;
 }
 

@@ -1,6 +1,6 @@
 import { AdminError } from "../admin-error.ts";
 import { nextSpan, startOfSpan } from "../../domain/calendar.ts";
-import type { SpendingSum } from "./store-port.ts";
+import type { SpendingSum, UsageRange } from "./store-port.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -29,6 +29,8 @@ export interface Series {
   points: number[];
   /** The last point's time has not ended. */
   isUnfinished: boolean;
+  /** The sums to read. */
+  where: Pick<UsageRange, "from" | "to" | "span">;
 }
 
 /** The range of a reading, with its points. Throws 400 for one that is empty or too long. */
@@ -60,7 +62,10 @@ export function readSeries(
   const points: number[] = [];
   for (let at = startOfSpan(chosen, first); at < last; at = nextSpan(chosen, at)) points.push(at);
   const isUnfinished = nextSpan(chosen, points.at(-1) ?? first) > now;
-  return { from: first, to: last, interval: chosen, points, isUnfinished };
+  // Nothing comes after now, so that the running hour, day or month is one row of each combination.
+  const until = last < now ? last : nextSpan("month", startOfSpan("month", last));
+  const where = { from: first, to: until, span: chosen };
+  return { from: first, to: last, interval: chosen, points, isUnfinished, where };
 }
 
 function usualInterval(lengthMs: number, hasMinutes: boolean): Interval {

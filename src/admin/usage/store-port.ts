@@ -14,8 +14,8 @@ export interface UsageStore {
   spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;
   /** Counts of requests; a count of calls to vendors has the route `attempt`. */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
-  /** Requests that failed. Of them alone the keys are known. */
-  errors(range: UsageRange, by: readonly TrafficDimension[]): Promise<ErrorSum[]>;
+  /** The same counts without durations. Keys are known of requests that failed, and empty of others. */
+  counts(range: UsageRange, by: readonly TrafficDimension[]): Promise<CountSum[]>;
   /** Adds what a process has counted. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
   /** Removes counts whose time is over. */
@@ -77,17 +77,16 @@ export interface UsageSum extends SpendingSum {
   costed: Nanos;
 }
 
-export interface ErrorSum extends SumNames {
+export interface CountSum extends SumNames {
+  requests: number;
   errors: number;
-  /** Those of them that the ledger has too. */
+  /** The errors that the ledger has too. */
   charged: number;
 }
 
-export interface TrafficSum extends SumNames {
+export interface TrafficSum extends Omit<CountSum, "charged"> {
   route: string;
   code: string;
-  requests: number;
-  errors: number;
   /** Durations of requests without an error; see `durationBucket`. */
   durations: number[];
 }

@@ -15,7 +15,7 @@ import {
   unchargedOf,
 } from "./groups.ts";
 import { chooseCurrency, previousOf, readSeries, type Series } from "./range.ts";
-import type { ErrorSum, SpendingSum, UsageRange, UsageSum } from "./store-port.ts";
+import type { CountSum, SpendingSum, UsageRange, UsageSum } from "./store-port.ts";
 import { intervalSchema, type usageSchema } from "./schema.ts";
 import { shareOf, spendingOf, spendView, type Total, totalOf, usageView } from "./totals.ts";
 
@@ -122,18 +122,16 @@ async function countRequests(
   counted: CountedGroup | null,
 ) {
   const isOfKeys = counted === "keyId" || range.keys !== undefined;
-  const [traffic, failures] = await Promise.all([
-    isOfKeys || counted === null ? null : usage.traffic(range, [counted]),
-    usage.errors(range, [counted ?? "model"]),
-  ]);
+  const counts = await usage.counts(range, [counted ?? "model"]);
+  const failures = counts.filter(({ errors: some }) => some > 0);
   const errors = failures.reduce((sum, each) => sum + each.errors, 0);
   if (counted === null) {
     const unnamed = failures.reduce((sum, each) => sum + unchargedOf(each), 0);
     return { came: null, failed: NO_COUNTS, uncharged: NO_COUNTS, errors, unnamed };
   }
-  const nameOf = (sum: Pick<ErrorSum, CountedGroup>) => sum[counted];
+  const nameOf = (sum: CountSum) => sum[counted];
   return {
-    came: traffic && countBy(traffic, nameOf, ({ requests }) => requests),
+    came: isOfKeys ? null : countBy(counts, nameOf, ({ requests }) => requests),
     failed: countBy(failures, nameOf, (sum) => sum.errors),
     uncharged: countBy(failures, nameOf, unchargedOf),
     errors,
@@ -181,9 +179,7 @@ async function usageRange(
   if (keyId !== undefined) await getKey(context, keyId, "keyId");
   const series = readSeries(times, context.clock.now(), 30 * DAY_MS);
   const range = {
-    from: series.from,
-    to: series.to,
-    span: series.interval,
+    ...series.where,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
     ...(keyId !== undefined && { keys: [keyId] }),
     ...(model !== undefined && { models: [model] }),

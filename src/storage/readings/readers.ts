@@ -97,7 +97,7 @@ export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof Adm
     sums: REPORTS,
     spending: REPORTS,
     traffic: REPORTS,
-    errors: REPORTS,
+    counts: REPORTS,
     hasPictures: REPORTS,
     addTraffic: CALLER,
     sweepTraffic: CALLER,

@@ -7,41 +7,43 @@ import type {
   UsageStore,
   UsageSum,
 } from "../../admin/usage/store-port.ts";
-import { nextSpan, type Span, SPAN_MS, startOfSpan } from "../../domain/calendar.ts";
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { addSums } from "../database/insert-statement.ts";
 import { firstOf } from "../database/expressions.ts";
-import type { Database, Sql } from "../database/sql.ts";
+import type { Database } from "../database/sql.ts";
+import { groupBy, type QueriedDatabase, sumOf, sumsOfParts } from "./sums-of-parts.ts";
 import { DURATION_COLUMNS, MINUTES_KEPT_MS, TRAFFIC_LEVELS, trafficSums } from "./usage-sums.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { recordFrom } from "../../lib/json.ts";
 
 /** Sums of the ledger and of traffic. */
 export function usageStore(database: Database): UsageStore {
+  const { kind } = database;
   return {
     async sums(range, by) {
-      const rows = await database.read((sql) => selectSums(sql, range, by));
+      const rows = await database.read((sql) => selectSums({ kind, sql }, range, by));
       return rows.map((row) => readSum(row, by));
     },
     async spending(range, by) {
-      const rows = await database.read((sql) => selectSpending(sql, range, by));
+      const rows = await database.read((sql) => selectSpending({ kind, sql }, range, by));
       return rows.map((row) => readSpending(row, by));
     },
-    async errors(range, by) {
-      const rows = await database.read((sql) => selectErrors(sql, range, by));
+    async counts(range, by) {
+      const rows = await database.read((sql) => selectCounts({ kind, sql }, range, by));
       return rows.map((row) =>
         Object.assign(namesOf(row, by), {
-          errors: Number(row["errors"] ?? 0),
-          charged: Number(row["charged"] ?? 0),
+          requests: Number(row["requests"]),
+          errors: Number(row["errors"]),
+          charged: Number(row["charged_errors"]),
         }),
       );
     },
     async traffic(range, by) {
-      const rows = await database.read((sql) => selectTraffic(sql, range, by));
+      const rows = await database.read((sql) => selectTraffic({ kind, sql }, range, by));
       return readTraffic(rows, by);
     },
     async addTraffic(counts) {
-      await database.begin((sql) => addSums(database.kind, sql, trafficSums(counts)));
+      await database.begin((sql) => addSums(kind, sql, trafficSums(counts)));
     },
     async sweepTraffic() {
       for (const { table, keptMs } of [USAGE_MINUTES, ...TRAFFIC_LEVELS])
@@ -79,79 +81,41 @@ const MONEY_COLUMNS = ["amount", "orphan_cost", "vendor_cost", "costed"];
 
 type SumRow = Record<string, string | bigint | number | null>;
 
-function selectSums(sql: Sql, range: UsageRange, by: readonly UsageDimension[]) {
-  const numbers = ["requests", "images", "tokens", ...TOKEN_COLUMNS].map(sumOf);
-  return selectFromUsage(sql, range, by, [...numbers, ...MONEY_COLUMNS.map(textSumOf)]);
+function selectSums(database: QueriedDatabase, range: UsageRange, by: readonly UsageDimension[]) {
+  return selectFromUsage(database, range, by, {
+    numbers: ["requests", "images", "tokens", ...TOKEN_COLUMNS],
+    money: MONEY_COLUMNS,
+  });
 }
 
-function selectSpending(sql: Sql, range: UsageRange, by: readonly UsageDimension[]) {
-  return selectFromUsage(sql, range, by, [
-    ...["requests", "images", "tokens"].map(sumOf),
-    textSumOf("amount"),
-  ]);
+function selectSpending(database: QueriedDatabase, range: UsageRange, by: readonly UsageDimension[]) {
+  return selectFromUsage(database, range, by, {
+    numbers: ["requests", "images", "tokens"],
+    money: ["amount"],
+  });
 }
 
 function selectFromUsage(
-  sql: Sql,
+  database: QueriedDatabase,
   range: UsageRange,
   by: readonly UsageDimension[],
-  numbers: readonly string[],
+  { numbers, money }: { numbers: readonly string[]; money: readonly string[] },
 ) {
   const names = [...by.map((name) => COLUMNS[name]), "currency"];
-  const columns = sql.unsafe([...names, ...numbers].join(", "));
-  return sql<SumRow[]>`SELECT ${columns} FROM (${rowsOf(sql, "usage", range, by)}) AS parts
-    GROUP BY ${sql.unsafe(names.join(", "))}`;
+  const parts = sumsOfParts(database, range, { table: "usage", names, numbers: [...numbers, ...money] });
+  const columns = [...names, ...numbers.map(sumOf), ...money.map(textSumOf)];
+  return selectFrom(database, parts, names, columns);
 }
 
-/** The rows of a range, each with the start of its span as `point`. */
-function rowsOf(sql: Sql, kind: "usage" | "traffic", range: UsageRange, by: readonly Dimension[]) {
-  const [first, ...others] = partsOf(range, by);
-  const select = (part: Part) =>
-    sql`SELECT ${sql.unsafe(`${pointOf(range.span, part)} AS point, rows.*`)}
-      FROM ${sql.unsafe(`${kind}_${part.table}s`)} AS rows WHERE ${conditions(sql, { ...range, ...part })}`;
-  return others.reduce((all, part) => sql`${all} UNION ALL ${select(part)}`, select(first));
-}
-
-/** A piece of a range that is read from one table. */
-interface Part {
-  table: (typeof TABLES)[number];
-  from: number;
-  to: number;
-}
-
-const TABLES = ["month", "day", "hour", "minute"] as const;
-
-/**
- * Splits a range into spans, so that its middle is read from as few rows as possible and only its ends from rows of
- * short spans.
- */
-function partsOf({ from, to, span }: UsageRange, by: readonly Dimension[]): [Part, ...Part[]] {
-  const longest = span === "quarter" ? "minute" : span;
-  const tables = by.includes("at") ? TABLES.slice(TABLES.indexOf(longest)) : TABLES;
-  const [first = { table: "minute", from, to }, ...others] = split(from, to, tables);
-  return [first, ...others];
-}
-
-function split(from: number, to: number, tables: readonly Part["table"][]): Part[] {
-  const [table, ...finer] = tables;
-  if (table === undefined || from >= to) return [];
-  if (finer.length === 0) return [{ table, from, to }];
-  const start = startOfSpan(table, from);
-  const first = start === from ? from : nextSpan(table, start);
-  const last = startOfSpan(table, to);
-  if (first > last) return split(from, to, finer);
-  const middle: Part[] = first < last ? [{ table, from: first, to: last }] : [];
-  return [...middle, ...split(from, first, finer), ...split(last, to, finer)];
-}
-
-/** Returns the SQL of the start of a row's span; the rows of a part are never of two months unless they are whole months. */
-function pointOf(span: Span, { table, from }: Part): string {
-  if (span === table) return "rows.at";
-  return span === "month" ? String(startOfSpan("month", from)) : `rows.at - rows.at % ${SPAN_MS[span]}`;
-}
-
-function sumOf(column: string): string {
-  return `SUM(${column}) AS ${column}`;
+function selectFrom(
+  { sql }: QueriedDatabase,
+  parts: unknown,
+  names: readonly string[],
+  columns: readonly string[],
+) {
+  return sql<
+    SumRow[]
+  >`SELECT ${sql.unsafe(columns.join(", "))} FROM (${parts}) AS parts ${sql.unsafe(groupBy(names))}`;
 }
 
 function textSumOf(column: string): string {
@@ -162,35 +126,31 @@ function textSumOf(column: string): string {
 const FINE = "'', 'caller_gone', 'cancelled', 'answered', 'stopped'";
 const IS_ERROR = `(code NOT IN (${FINE}) OR (code = '' AND status >= 4))`;
 
-function selectErrors(sql: Sql, range: UsageRange, by: readonly TrafficDimension[]) {
-  const names = by.map((name) => COLUMNS[name]).join(", ");
-  return sql<SumRow[]>`SELECT ${sql.unsafe(names)}, SUM(requests) AS errors, SUM(charged) AS charged
-    FROM (${rowsOf(sql, "traffic", range, by)}) AS parts
-    WHERE ${sql.unsafe(IS_ERROR)} AND route <> 'attempt' GROUP BY ${sql.unsafe(names)}`;
+const TRAFFIC = {
+  table: "traffic",
+  expressions: {
+    is_error: `CASE WHEN ${IS_ERROR} THEN 1 ELSE 0 END`,
+    errors: `CASE WHEN ${IS_ERROR} THEN requests ELSE 0 END`,
+    charged_errors: `CASE WHEN ${IS_ERROR} THEN charged ELSE 0 END`,
+  },
+} as const;
+
+const IS_REQUEST = "route <> 'attempt'";
+
+function selectCounts(database: QueriedDatabase, range: UsageRange, by: readonly TrafficDimension[]) {
+  const names = by.map((name) => COLUMNS[name]);
+  const numbers = ["requests", "errors", "charged_errors"];
+  const parts = sumsOfParts(database, range, { ...TRAFFIC, names, numbers, where: IS_REQUEST });
+  return selectFrom(database, parts, names, [...names, ...numbers.map(sumOf)]);
 }
 
 /** Selects sums of traffic. Requests with an error have rows of their own. */
-function selectTraffic(sql: Sql, range: UsageRange, by: readonly TrafficDimension[]) {
-  const names = by.map((name) => COLUMNS[name]);
-  const flag = `CASE WHEN ${IS_ERROR} THEN 1 ELSE 0 END AS is_error`;
-  const numbers = ["requests", ...DURATION_COLUMNS].map(sumOf);
-  const wanted = by.includes("route") ? sql`` : sql`WHERE route <> 'attempt'`;
-  return sql<SumRow[]>`SELECT ${sql.unsafe([...names, flag, ...numbers].join(", "))}
-    FROM (${rowsOf(sql, "traffic", range, by)}) AS parts ${wanted}
-    GROUP BY ${sql.unsafe([...names, "is_error"].join(", "))}`;
-}
-
-function conditions(
-  sql: Sql,
-  { from, to, organizations, keys, models, channels, sources, clients }: UsageRange,
-) {
-  return sql`at >= ${from} AND at < ${to}
-    ${organizations === undefined ? sql`` : sql`AND organization_id IN ${sql([...organizations])}`}
-    ${keys === undefined ? sql`` : sql`AND key_id IN ${sql([...keys])}`}
-    ${models === undefined ? sql`` : sql`AND model IN ${sql([...models])}`}
-    ${channels === undefined ? sql`` : sql`AND channel IN ${sql([...channels])}`}
-    ${sources === undefined ? sql`` : sql`AND source IN ${sql([...sources])}`}
-    ${clients === undefined ? sql`` : sql`AND client IN ${sql([...clients])}`}`;
+function selectTraffic(database: QueriedDatabase, range: UsageRange, by: readonly TrafficDimension[]) {
+  const names = [...by.map((name) => COLUMNS[name]), "is_error"];
+  const numbers = ["requests", ...DURATION_COLUMNS];
+  const where = by.includes("route") ? {} : { where: IS_REQUEST };
+  const parts = sumsOfParts(database, range, { ...TRAFFIC, names, numbers, ...where });
+  return selectFrom(database, parts, names, [...names, ...numbers.map(sumOf)]);
 }
 
 function namesOf(row: SumRow, by: readonly Dimension[]) {
