@@ -6,6 +6,7 @@ import { verifyLedger } from "../../src/admin/ledger/upkeep.ts";
 import { RecordLines } from "../../src/storage/journal/record-line.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import type { Database } from "../../src/storage/database/sql.ts";
+import { ledgerExporter } from "../../src/storage/ledger-export/exporter.ts";
 import { readEntries } from "../../src/storage/tables/archive-file.ts";
 import { storesOn, type Stores } from "../../src/storage/tables/stores.ts";
 import { journalMarks } from "../../src/storage/tables/journal-marks.ts";
@@ -218,6 +219,56 @@ onEachDatabase("Upkeep of the ledger", (databases) => {
     await stores.ledger.post("", [anEntry("", 1n, { at: MARCH })]);
     await expect(archive("2026-04")).rejects.toThrow("does not have what the ledger has");
     expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1352);
+  });
+
+  test("a month of which an entry waits for an export stays, as does one whose file is being written", async () => {
+    let isWritten = false;
+    const write = async () => {
+      if (!isWritten) throw new Error("the storage is away");
+    };
+    const options = { destination: "s3://bucket/", write, format: "jsonl", processId: "proc" } as const;
+    const exporter = ledgerExporter(database, options);
+    const refused =
+      "entries of 2026-03 are not in the files at s3://bucket/ yet; nothing was removed. Wait for the export, or for a week after it has ended";
+    await expect(exporter.next()).rejects.toThrow("the storage is away");
+    await expect(archive("2026-05")).rejects.toThrow(refused);
+    expect(readdirSync(folder)).toEqual([]);
+    isWritten = true;
+    while ((await exporter.next()).isMore);
+    await stores.ledger.post("", [anEntry("late", 3n, { at: MARCH + 7 })]);
+    await expect(archive("2026-05")).rejects.toThrow(refused);
+    expect(await stores.ledger.list({ limit: 2000 })).toHaveLength(1352);
+    await exporter.next();
+    // The export may have ended, and waits for nothing.
+    await exporter.leave();
+    await stores.ledger.post("", [anEntry("running", 3n, { at: MAY + 7 })]);
+    expect(await archive("2026-05")).toMatchObject([{ entries: 452 }, { entries: 450 }]);
+    await stores.ledger.post("", [anEntry("later", 3n, { at: MARCH + 8 })]);
+    await expect(archive("2026-05")).rejects.toThrow(refused);
+    await execute(`UPDATE ledger_exports SET until_time = until_time - ${8 * 24 * HOUR_MS}`);
+    expect(await archive("2026-05")).toMatchObject([{ entries: 1 }]);
+  });
+
+  test("an entry that is posted while its month is written to a file waits for the export, too", async () => {
+    const write = async () => {};
+    const options = { destination: "s3://bucket/", write, format: "jsonl", processId: "proc" } as const;
+    const exporter = ledgerExporter(database, options);
+    while ((await exporter.next()).isMore);
+    let readings = 0;
+    const posting: Database = {
+      ...database,
+      async readConsistently(work) {
+        readings += 1;
+        if (readings === 2) await stores.ledger.post("", [anEntry("late", 3n, { at: MARCH + 7 })]);
+        return await database.readConsistently(work);
+      },
+    };
+    const store = { ...stores.admin, ledger: storesOn(posting, journals).admin.ledger };
+    const archived = Array.fromAsync(archiveLedger({ ...context, store }, { before: "2026-04", folder }));
+    await expect(archived).rejects.toThrow("are not in the files");
+    expect(await stores.ledger.find("late", "charge")).not.toBeNull();
+    await exporter.next();
+    expect(await archive("2026-04")).toMatchObject([{ entries: 452 }]);
   });
 
   test("a month that is not over stays", async () => {

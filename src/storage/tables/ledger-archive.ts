@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { LedgerAdminStore, LedgerArchive, LedgerPosition } from "../../admin/ledger/store-port.ts";
 import type { LedgerEntry } from "../../domain/ledger.ts";
 import type { Nanos } from "../../lib/money.ts";
-import { type Integer, padded } from "../database/expressions.ts";
+import { type Integer, padded, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import {
@@ -24,7 +24,7 @@ import { ARCHIVED } from "./verification.ts";
 /**
  * Moves months of the ledger to files. What is removed is read from a file that was verified before, entry by entry,
  * so whatever interrupts it, each entry is in the ledger or in a file. Entries of the month that reach the ledger
- * later go to a file of their own.
+ * later go to a file of their own. A month of which an entry waits for an export stays.
  */
 export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldestMonth" | "archive"> {
   return {
@@ -43,9 +43,12 @@ export function archiveStore(database: Database): Pick<LedgerAdminStore, "oldest
         const manifestPath = join(folder, `${name}.json`);
         const existing = await readManifest(manifestPath);
         if (existing?.isRemoved) continue;
+        await requireExported(database, month);
         const manifest = existing ?? (await writeMonth(database, month, folder, `${name}.jsonl.gz`));
         if (!manifest) return null;
         if (!existing) await writeManifest(manifestPath, manifest);
+        // The file may have entries that were posted after the first look.
+        await requireExported(database, month);
         await removeArchived(database, join(folder, manifest.file), manifest);
         const { isRemoved: _, ...archive } = manifest;
         const change = { by, kind: "ledger", action: "archive", subject: month } as const;
@@ -65,6 +68,30 @@ async function unfinishedMonths(folder: string): Promise<string[]> {
   return manifests.flatMap((manifest) => (manifest && !manifest.isRemoved ? [manifest.month] : []));
 }
 
+const EXPORT_ENDED_MS = 7 * 24 * 60 * 60_000;
+
+/**
+ * Throws where an entry of a month is behind the last file of an export, so also while the file with it is being written.
+ * An export that no process has run for a week has ended.
+ */
+async function requireExported(database: Database, month: string): Promise<void> {
+  const { from, to } = rangeOf(month);
+  const [waiting] = await database.readConsistently(
+    (sql) => sql<{ destination: string }[]>`SELECT destination FROM ledger_exports
+      WHERE until_time > ${storeTime(database.kind, sql)} - ${EXPORT_ENDED_MS} AND EXISTS
+        (SELECT 1 FROM ledger WHERE at >= ${from} AND at < ${to} AND sequence > exported)`,
+  );
+  if (waiting)
+    throw new Error(
+      `entries of ${month} are not in the files at ${waiting.destination} yet; nothing was removed. Wait for the export, or for a week after it has ended`,
+    );
+}
+
+function rangeOf(month: string): { from: number; to: number } {
+  const from = Date.parse(`${month}-01T00:00:00Z`);
+  return { from, to: new Date(from).setUTCMonth(new Date(from).getUTCMonth() + 1) };
+}
+
 const PAGE = 1000;
 /** So few that charges wait for milliseconds only. */
 const REMOVED_AT_ONCE = 200;
@@ -76,8 +103,7 @@ async function writeMonth(
   folder: string,
   file: string,
 ): Promise<ArchiveManifest | null> {
-  const from = Date.parse(`${month}-01T00:00:00Z`);
-  const to = new Date(from).setUTCMonth(new Date(from).getUTCMonth() + 1);
+  const { from, to } = rangeOf(month);
   const path = join(folder, file);
   return await database.readConsistently(async (sql) => {
     const expected = await sumsOf(sql, from, to);

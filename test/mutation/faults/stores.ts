@@ -317,6 +317,20 @@ export const STORE_FAULTS: readonly Fault[] = [
     tests: upkeep,
   },
   {
+    name: "a month is archived that waits for an export",
+    file: ARCHIVE,
+    find: "AND sequence > exported)",
+    replace: "AND sequence > exported AND 1 = 0)",
+    tests: upkeep,
+  },
+  {
+    name: "an entry is archived unexported that was posted while its month was written to a file",
+    file: ARCHIVE,
+    find: "first look.\n        await requireExported(database, month);",
+    replace: "first look.",
+    tests: upkeep,
+  },
+  {
     name: "an archive loses the sum of an earlier one",
     file: ARCHIVE,
     find: "SET amount = ledger_bookings.amount + excluded.amount",
