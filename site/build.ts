@@ -63,6 +63,8 @@ async function writeApiPage(base: string, out: string): Promise<void> {
   const values = {
     SITE_BASE: base,
     SITE_LIBRARY: `${base}${library}/standalone.esm.js`,
+    // Elsewhere than at a gateway the examples call one that was just started.
+    SITE_ADDRESS: base === OWN_BASE ? "/" : "http://127.0.0.1:8080",
     SITE_OPENAPI: base === OWN_BASE ? "/openapi.json" : `${base}openapi.json`,
   };
   const fill = (text: string) =>

@@ -9,6 +9,8 @@ const HIDDEN_LANGUAGES =
 
 createApiReference("#api", {
   url: "SITE_OPENAPI",
+  // Examples are run in a terminal, so they need the whole address.
+  servers: [{ url: new URL("SITE_ADDRESS", location.href).origin }],
   theme: "none",
   forceDarkModeState: colorScheme,
   hideDarkModeToggle: true,

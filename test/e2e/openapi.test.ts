@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import Ajv from "ajv/dist/2020.js";
+import { ERROR_CODES } from "../../src/domain/error-codes.table.ts";
 import { PUBLIC_ENDPOINTS } from "../../src/server/openapi/public-endpoints.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { checkResponse, DOCUMENT, ROUTES } from "../support/openapi.ts";
@@ -40,6 +41,18 @@ test("a form has the fields of its JSON", () => {
   const described = Object.values(PUBLIC_ENDPOINTS).filter(({ form }) => form);
   expect(described.length).toBeGreaterThan(1);
   for (const { body, form } of described) expect(fieldsOf(form)).toEqual(fieldsOf(body));
+});
+
+test("its first example is answered, and each error says when it comes and what helps", async () => {
+  const { description = "" } = DOCUMENT.info as { description?: string };
+  const [, command = ""] = /```sh\n([^]+?)```/.exec(description) ?? [];
+  await using gateway = await startTestGateway();
+  const own = command.replace("gk_...", gateway.key).replace("http://127.0.0.1:8080", gateway.url);
+  const { exitCode, stdout } = Bun.spawnSync(["bash", "-ec", own.replace("curl", "curl --fail")]);
+  expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining("chat.completion")]);
+  const errors = DOCUMENT.tags.at(-1)?.description?.split("\n\n### ").slice(1) ?? [];
+  expect(errors).toHaveLength(Object.keys(ERROR_CODES).length);
+  for (const error of errors) expect(error).toMatch(/^\d{3} \w+\n\n[A-Z`].+\. [A-Z`].+\.$/s);
 });
 
 test("the document is served with every route", async () => {

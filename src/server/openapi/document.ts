@@ -23,7 +23,7 @@ export interface PathItem {
 export interface OpenApiDocument {
   openapi: string;
   info: object;
-  tags: { name: string; "x-displayName": string }[];
+  tags: { name: string; "x-displayName": string; description?: string }[];
   /** The groups in which pages such as `/docs/api` show the tags. */
   "x-tagGroups": { name: string; tags: string[] }[];
   paths: Record<string, Record<string, PathItem>>;
@@ -49,9 +49,12 @@ export function openApiDocument(routes: readonly HttpRoute[]): OpenApiDocument {
       title: "Model inference gateway",
       version: VERSION,
       license: { name: "Apache 2.0", identifier: "Apache-2.0" },
-      description: `One address, one key and one bill in front of every hosted model.\n\n${errorSections()}`,
+      description: INTRODUCTION,
     },
-    tags: groups.flatMap(({ tags }) => tags.map((name) => ({ name, "x-displayName": displayName(name) }))),
+    tags: [
+      ...groups.flatMap(({ tags }) => tags.map((name) => ({ name, "x-displayName": displayName(name) }))),
+      { name: ERRORS, "x-displayName": ERRORS, description: errorSections() },
+    ],
     "x-tagGroups": groups,
     paths,
     components: { securitySchemes: SECURITY_SCHEMES, schemas: errorSchemas() },
@@ -71,6 +74,7 @@ function tagGroups(tags: readonly string[]): OpenApiDocument["x-tagGroups"] {
     { name: "Interface", tags: all.filter((name) => !isAdmin(name) && !last.includes(name)) },
     { name: "Administration", tags: all.filter(isAdmin) },
     { name: "Other paths", tags: last.filter((name) => all.includes(name)) },
+    { name: ERRORS, tags: [ERRORS] },
   ];
 }
 
@@ -81,10 +85,33 @@ function displayName(tag: string): string {
 
 const ADMINISTRATION = "Administration: ";
 
+const ERRORS = "Errors";
+
+/** The first thing that a reader needs. */
+const INTRODUCTION = `One address, one key and one bill in front of every hosted model.
+
+# First request
+
+Send the name of a model, and a gateway key as a bearer token, to the address of your gateway:
+
+\`\`\`sh
+export GATEWAY_KEY=gk_...
+curl http://127.0.0.1:8080/v1/chat/completions \\
+  -H "Authorization: Bearer $GATEWAY_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Say hello."}]}'
+\`\`\`
+
+\`GET /v1/models\` lists the models that the key may call. Administration takes an admin token (\`ga_...\`), which a member makes
+at \`/console/settings/account\`.
+`;
+
 /** A heading for each error, so that pages made of the document list them and find them by status and code. */
 function errorSections(): string {
-  const headings = Object.entries(ERROR_CODES).map(([code, { status }]) => `### ${status} ${code}`);
-  return ["# Errors", ...headings].join("\n\n");
+  const sections = Object.entries(ERROR_CODES).map(
+    ([code, { status, when, remedy }]) => `### ${status} ${code}\n\n${when}. ${remedy}`,
+  );
+  return ["Decide by the code and the status; the words of a message may change.", ...sections].join("\n\n");
 }
 
 const SECURITY_SCHEMES = {
