@@ -102,7 +102,6 @@ const MAX_LINES = 300;
 const CRUMB_LINES = 40;
 /** One of a family each, such as a format or a vendor. The list only shrinks. */
 const KNOWN_CRUMBS: ReadonlySet<string> = new Set([
-  "admin/prompts/operations.ts",
   "admin/usage/operations.ts",
   // Chunks of the page that are loaded on their own.
   "console/api/operation-paths.ts",

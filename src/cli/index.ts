@@ -18,7 +18,7 @@ import { addLedgerCommands } from "./ledger.ts";
 import { addLocalCommands } from "./local.ts";
 import { addMemberCommands } from "./members.ts";
 import { CommandEnd } from "./operation-command.ts";
-import { addOrganizationCommands } from "./organizations.ts";
+import { addOrganizationCommands, addPromptCommands } from "./organizations.ts";
 import { addPriceCommands } from "./prices.ts";
 import { readName } from "./options.ts";
 import { readSource, SOURCES } from "./secret-source.ts";
@@ -126,6 +126,7 @@ const COMMANDS: readonly ((program: Command, cli: ReturnType<typeof openCommandC
   addRouteCommands,
   addLedgerCommands,
   addUsageCommand,
+  addPromptCommands,
   addLinkCommands,
   addJobCommands,
   addWebhookCommands,

@@ -70,6 +70,22 @@ function addSetCommand(organizations: Command, cli: CommandContext): void {
   });
 }
 
+/** `prompts delete` */
+export function addPromptCommands(program: Command, cli: CommandContext): void {
+  const prompts = program.command("prompts").description("prompts and replies that organizations have kept");
+  addOperation(prompts, cli, ["delete", "prompts.remove"], {
+    description: "delete what is kept of an organization: all of it, or what meets each condition",
+    fields: {
+      organizationId: "--org <id>  organization",
+      id: "--request <id>  of this request only; its id in the ledger",
+      keyId: "--key <id>  of this key only, which may be deleted",
+      before: "--before <time>  of requests before this ISO date or time only",
+    },
+    json: (result) => result,
+    line: ({ removed }) => `Deleted prompts and replies of ${removed} requests.`,
+  });
+}
+
 type OrganizationView = CommandOutput<"organizations.get">;
 
 function mayCall({ id, models }: OrganizationView): string {

@@ -86,6 +86,7 @@ const INPUTS: Readonly<Record<string, object>> = {
     route: { targets: TARGETS },
     definition: { type: "chat", max_output_tokens: 100 },
   },
+  "prompts.remove": { organizationId: ORGANIZATION, keyId: "key_many" },
   "configuration.import": { yaml: "organizations: {}", isDryRun: true },
 };
 const ROWS = 600;

@@ -208,6 +208,10 @@ const FOREIGN: Readonly<Record<string, readonly Call[]>> = {
   "prompts.add": [(s) => s.prompts.add([])],
   "prompts.read": [(s) => s.prompts.read("entry_theirs", BY)],
   "prompts.organizationOf": [(s) => s.prompts.organizationOf("entry_theirs")],
+  "prompts.remove": [
+    (s) => s.prompts.remove({ organizationId: "theirs" }, BY),
+    (s) => s.prompts.remove({ organizationId: "mine", id: "entry_theirs" }, BY),
+  ],
   "prompts.sweep": [(s) => s.prompts.sweep(10 ** 13)],
   atomically: [(s) => s.atomically(async (all) => await all.keys.get("key_theirs"))],
 };

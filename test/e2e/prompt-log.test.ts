@@ -72,6 +72,30 @@ test("a whole reply, a stream and a picture are kept without personal data, and 
   ]);
 });
 
+test("what is kept is deleted by request and by organization, and that is audited", async () => {
+  await keep(7);
+  const [first, second] = [await keptOf((id) => chat(id)), await keptOf((id) => chat(id))];
+  const remove = async (query: string) =>
+    (await owner.act("DELETE", `/prompts?organizationId=default${query}`)).removed as number;
+  expect(await remove(`&id=${first.id}`)).toBe(1);
+  expect((await owner.send("GET", `/prompts/${first.id}`)).status).toBe(404);
+  expect((await owner.send("GET", `/prompts/${second.id}`)).status).toBe(200);
+  expect(await remove(`&before=${second.at}`)).toBeGreaterThan(0);
+  expect((await owner.send("GET", `/prompts/${second.id}`)).status).toBe(200);
+  expect(await remove("")).toBeGreaterThan(0);
+  expect((await owner.send("GET", `/prompts/${second.id}`)).status).toBe(404);
+  const { data } = await owner.act("GET", "/audit?kind=prompt&action=remove&limit=10");
+  expect(data).toMatchObject([
+    { subject: "default", actor: "admin" },
+    { subject: "default", before: { before: Date.parse(second.at) } },
+    { subject: first.id },
+  ]);
+  const unknown = await owner.send("DELETE", "/prompts?organizationId=nowhere");
+  expect(unknown.status).toBe(404);
+  const all = await owner.send("DELETE", "/prompts");
+  expect(all.status).toBe(400);
+});
+
 test("whoever may not read prompts does not, and nothing is kept once that is off", async () => {
   await owner.act("POST", "/members", {
     name: "reader",
@@ -81,6 +105,7 @@ test("whoever may not read prompts does not, and nothing is kept once that is of
   });
   const reader = await signIn(gateway, { name: "reader", password: "a-password-of-a-reader" });
   expect((await reader.send("GET", "/prompts/req_1")).status).toBe(403);
+  expect((await reader.send("DELETE", "/prompts?organizationId=default")).status).toBe(403);
   await keep(null);
   await Bun.sleep(2_000);
   const id = await chat("off-again");

@@ -347,6 +347,10 @@ export const ADMIN_ROUTES: Readonly<Record<string, Row>> = {
     "admin",
     hidden(({ chargeId }) => [{ id: chargeId }]),
   ),
+  "prompts.remove": row(
+    "admin",
+    hidden(({ organizationId, chargeId: id }) => [{ organizationId }, { organizationId, id }]),
+  ),
   events: row("viewer", { gets: "stream" }),
   "models.list": row("viewer", OWN),
   "models.get": row("viewer", OWN),

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { operation } from "../operation.ts";
-import { promptSchema, type PromptRecord } from "./schema.ts";
+import { promptRemovalSchema, promptSchema, type PromptRecord } from "./schema.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
+import { getOrganization } from "../organizations/organizations.ts";
 
 export const promptOperations = {
   "prompts.get": operation({
@@ -15,6 +16,21 @@ export const promptOperations = {
     input: z.strictObject({ id: z.string() }),
     output: promptSchema,
     run: (context, { id }) => readPrompt(context, id),
+  }),
+  "prompts.remove": operation({
+    method: "DELETE",
+    path: "/prompts",
+    summary:
+      "Delete kept prompts and replies of an organization: all, or those of a request, a key or a time",
+    role: "admin",
+    reach: "organization",
+    cost: "report",
+    input: promptRemovalSchema,
+    output: z.object({ removed: z.int().describe("Number of requests whose prompt and reply were deleted") }),
+    async run(context, selected) {
+      await getOrganization(context, selected.organizationId);
+      return { removed: await context.store.prompts.remove(selected, context.by) };
+    },
   }),
 };
 

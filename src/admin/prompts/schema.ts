@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { queryTimeSchema } from "../input.ts";
 import { timeCodec } from "../output.ts";
 
 /** Prompt and reply of a request, without what looks like personal data or a secret. */
@@ -12,5 +13,15 @@ export const promptSchema = z.object({
   reply: z.string().describe("Body of a whole reply, or what a stream said; empty for pictures"),
   expiresAt: timeCodec,
 });
+
+/** Selects kept prompts of an organization: all of them, or those that meet each condition. */
+export const promptRemovalSchema = z.strictObject({
+  organizationId: z.string().describe("Whose prompts and replies are deleted"),
+  id: z.string().describe("Of this request only").optional(),
+  keyId: z.string().describe("Of this key only; the key may be deleted").optional(),
+  before: queryTimeSchema.describe("Of requests before this time only").optional(),
+});
+
+export type PromptRemoval = z.output<typeof promptRemovalSchema>;
 
 export type PromptRecord = z.output<typeof promptSchema>;

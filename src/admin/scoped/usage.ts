@@ -35,6 +35,8 @@ export const scopedUsage = {
       const organization = await store.organizationOf(id);
       return isWithin(scope, organization) ? organization : null;
     },
+    remove: async (selected, by) =>
+      isWithin(scope, selected.organizationId) ? await store.remove(selected, by) : 0,
     sweep: refused,
   }),
 };

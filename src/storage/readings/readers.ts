@@ -104,7 +104,7 @@ export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof Adm
   },
   requests: { add: CALLER, list: REPORTS, find: REPORTS, sweep: CALLER },
   pictures: { add: CALLER, list: REPORTS, sweep: CALLER },
-  prompts: { add: CALLER, read: CALLER, organizationOf: CALLER, sweep: CALLER },
+  prompts: { add: CALLER, read: CALLER, organizationOf: CALLER, remove: CALLER, sweep: CALLER },
   alerts: {
     create: CALLER,
     get: CALLER,

@@ -1,7 +1,8 @@
 import type { PromptStore } from "../../admin/prompts/store-port.ts";
-import type { PromptRecord } from "../../admin/prompts/schema.ts";
-import { firstOf } from "../database/expressions.ts";
-import type { Database } from "../database/sql.ts";
+import type { PromptRecord, PromptRemoval } from "../../admin/prompts/schema.ts";
+import { nextTurn } from "../../lib/waiting.ts";
+import { firstOf, padded } from "../database/expressions.ts";
+import type { Database, Sql } from "../database/sql.ts";
 import { nullable, table, text, time, type Row } from "../database/table.ts";
 import { makeChange } from "./change.ts";
 
@@ -40,6 +41,25 @@ export function promptStore(database: Database): PromptStore {
       );
       return firstOf(rows)?.organization_id ?? null;
     },
+    async remove(selected, by) {
+      const { organizationId, id, keyId, before } = selected;
+      const subject = id ?? keyId ?? organizationId;
+      const change = { by, kind: "prompt", action: "remove", subject } as const;
+      let removed = 0;
+      for await (const ids of selectedIds(database, selected)) {
+        const removeBatch = async (sql: Sql): Promise<void> => {
+          await sql`DELETE FROM prompts WHERE id IN ${sql(padded(ids))}`;
+        };
+        if (removed > 0) await database.begin(removeBatch);
+        else
+          await makeChange(database, change, async (sql) => {
+            await removeBatch(sql);
+            return { before: { organizationId, id, keyId, before }, after: null };
+          });
+        removed += ids.length;
+      }
+      return removed;
+    },
     async sweep(now) {
       const removed = await database.begin(
         (sql) => sql<object[]>`DELETE FROM prompts WHERE id IN
@@ -48,4 +68,36 @@ export function promptStore(database: Database): PromptStore {
       return removed.length;
     },
   };
+}
+
+/** Rows of one look through the table, which has no index for it. */
+const LOOK = 1000;
+
+/** Ids of the selected prompts, in batches for one transaction each. */
+async function* selectedIds(
+  database: Database,
+  { organizationId, id, keyId, before = Infinity }: PromptRemoval,
+): AsyncGenerator<string[]> {
+  let last = "";
+  for (;;) {
+    const rows = await database.read((sql) =>
+      // The texts are not read: they stand behind these columns.
+      id === undefined
+        ? sql<
+            Row[]
+          >`SELECT id, at, organization_id, key_id FROM prompts WHERE id > ${last} ORDER BY id LIMIT ${LOOK}`
+        : sql<Row[]>`SELECT id, at, organization_id, key_id FROM prompts WHERE id = ${id}`,
+    );
+    const ids = rows.flatMap((row) =>
+      row["organization_id"] === organizationId &&
+      (keyId === undefined || row["key_id"] === keyId) &&
+      Number(row["at"]) < before
+        ? [String(row["id"])]
+        : [],
+    );
+    for (let start = 0; start < ids.length; start += BATCH) yield ids.slice(start, start + BATCH);
+    last = String(rows.at(-1)?.["id"]);
+    if (id !== undefined || rows.length < LOOK) return;
+    await nextTurn();
+  }
 }
