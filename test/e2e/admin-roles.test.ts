@@ -16,8 +16,11 @@ const ROUTES = allRoutes({ core: {}, blobs: {}, server: {}, admin: {} } as unkno
 const nameOf = ({ name }: { name: string }) => name.replace("admin.", "");
 
 const PASSWORD = "twelve or more characters";
+const MASK = "********";
 /** Stands in everything of the organization `acme` that has a name. */
 const MARK = "acme";
+/** What is secret of an endpoint's address, as of those of chat services. */
+const SECRET_PATH = "services/T000/secret";
 /** A vendor that only this organization may call. */
 const YAML = `
 channels:
@@ -64,7 +67,7 @@ async function makeForeign(): Promise<Foreign> {
   const { id: budgetId } = await owner.act("POST", "/budgets", budget);
   const price = { organizationId, model: "sandbox-chat", perMillion: { input: "1", output: "1" } };
   const { price: row } = await owner.act("POST", "/prices", price);
-  const url = "https://acme.example/hook";
+  const url = `https://acme.example/${SECRET_PATH}`;
   const { webhook } = await owner.act("POST", "/webhooks", { organizationId, url });
   const alert = await owner.act("POST", "/alerts", { organizationId, ...ALERT });
   const agent = await newMember("acme-agent", "owner", ["acme"]);
@@ -173,6 +176,25 @@ test.each(ROUTES)(
     if (route.method !== "GET") expect(await stateOfForeign()).toEqual(before);
   },
 );
+
+test("who may change an endpoint reads its address, others its host, and so does everybody in the audit", async () => {
+  for (const [role, as] of members) {
+    const mayRead = ROLES.indexOf(role) >= ROLES.indexOf("admin");
+    const shown = `https://acme.example/${mayRead ? SECRET_PATH : MASK}`;
+    const [endpoints, deliveries, audit] = await Promise.all([
+      as.act("GET", "/webhooks?organizationId=acme"),
+      as.act("GET", "/deliveries?organizationId=acme"),
+      as.act("GET", `/audit?subject=${foreign.webhookId}`),
+    ]);
+    expect(endpoints.data).toMatchObject([{ url: shown }]);
+    expect(deliveries.data.length).toBeGreaterThan(0);
+    for (const { url } of deliveries.data) expect([role, url]).toEqual([role, shown]);
+    expect(audit.data).toMatchObject([{ after: { url: `https://acme.example/${MASK}` } }]);
+  }
+  const masked = { organizationId: "acme", url: `https://acme.example/${MASK}` };
+  expect((await owner.send("POST", "/webhooks", masked)).status).toBe(400);
+  expect(JSON.stringify(await owner.act("GET", "/webhooks?organizationId=acme"))).not.toContain(MASK);
+});
 
 /** What of the organization stands in a reply. */
 function found({ body }: Reply): string[] {

@@ -8,6 +8,7 @@ import { getOrganization } from "../organizations/organizations.ts";
 import { requireRecipients } from "./recipients.ts";
 import { accessOf } from "../sign-in/signed-in.ts";
 import { readCursor, toPage, type Page } from "../paging.ts";
+import { shownAddress } from "../webhooks/shown-address.ts";
 import {
   alertChangeSchema,
   alertCreationSchema,
@@ -85,7 +86,14 @@ export async function listAlertEvents(
   );
   const events = found.slice(0, limit);
   const notices = await context.store.alerts.notices(events.map(({ id }) => id));
-  const data = events.map((event) => Object.assign({ notices: notices.get(event.id) ?? [] }, event));
+  const shown = ({ way, to, ...notice }: AlertNotice): AlertNotice => ({
+    ...notice,
+    way,
+    to: way === "webhook" ? shownAddress(context, to) : to,
+  });
+  const data = events.map((event) =>
+    Object.assign({ notices: (notices.get(event.id) ?? []).map(shown) }, event),
+  );
   return { data, next };
 }
 

@@ -7,6 +7,7 @@ import { AdminError } from "../admin-error.ts";
 import type { AdminContext } from "../context.ts";
 import { queryTimeSchema } from "../input.ts";
 import { pageFields, type Page } from "../paging.ts";
+import { maskedAddress } from "../webhooks/shown-address.ts";
 
 /** A list of names from a query; unknown ones find nothing. */
 const wordSchema = z.string().min(1).max(100);
@@ -75,9 +76,21 @@ async function listAudit(
   const found = await context.store.audit.list({ ...filter, before, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const names = await subjectNames(context, rows);
-  const data = rows.map((row) => Object.assign({ subjectName: names.get(row.revision) ?? null }, row));
+  const data = rows.map((row) =>
+    Object.assign({ subjectName: names.get(row.revision) ?? null }, withMaskedAddress(row)),
+  );
   const last = data.at(-1);
   return { data, next: found.length > limit && last ? String(last.revision) : null };
+}
+
+/** The row as stored stays what its hash says; who reads it has no use for an endpoint's path, which may be a secret. */
+function withMaskedAddress(row: AuditRecord): AuditRecord {
+  if (row.kind !== "webhook") return row;
+  const masked = (side: unknown): unknown =>
+    typeof side === "object" && side !== null && "url" in side && typeof side.url === "string"
+      ? { ...side, url: maskedAddress(side.url) }
+      : side;
+  return { ...row, before: masked(row.before), after: masked(row.after) };
 }
 
 function readRevision(cursor: string): bigint {

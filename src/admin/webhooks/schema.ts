@@ -1,13 +1,17 @@
 import { z } from "zod";
 import { readLink } from "../../lib/safe-fetch.ts";
 import { timeCodec } from "../output.ts";
+import { isMasked } from "./shown-address.ts";
 import { pageFields } from "../paging.ts";
 
 /** An address that receives a message at each end of an organization's jobs. */
 export const webhookSchema = z.object({
   id: z.string(),
   organizationId: z.string(),
-  url: z.string().nullable().describe("Null signs for the `webhook_url` of jobs"),
+  url: z
+    .string()
+    .nullable()
+    .describe("Null signs for the `webhook_url` of jobs; its path is masked for roles below admin"),
   createdAt: timeCodec,
 });
 
@@ -35,6 +39,7 @@ export const webhookCreationSchema = z.strictObject({
   url: z
     .string()
     .refine((text) => readLink(text) !== null, { error: "must be an https link to a public address" })
+    .refine((text) => !isMasked(text), { error: "must be the address itself, not one that is shown masked" })
     .nullable()
     .default(null),
 });

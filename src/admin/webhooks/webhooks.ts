@@ -13,6 +13,7 @@ import {
   webhookListSchema,
   webhookRotationSchema,
 } from "./schema.ts";
+import { shownAddress } from "./shown-address.ts";
 
 const SECRET_BYTES = 32;
 /** Most endpoints of one organization: each gets a message for each job. */
@@ -50,7 +51,11 @@ export async function listWebhooks(
 ): Promise<Page<WebhookEndpoint>> {
   const { organizationId, ...page } = input;
   if (organizationId !== undefined) await getOrganization(context, organizationId);
-  return pageByName(await context.store.webhooks.list(organizationId), page, ({ id }) => id);
+  const endpoints = await context.store.webhooks.list(organizationId);
+  const shown = endpoints.map((endpoint) =>
+    Object.assign({ ...endpoint }, { url: shownAddress(context, endpoint.url) }),
+  );
+  return pageByName(shown, page, ({ id }) => id);
 }
 
 export async function removeWebhook({ store, by }: AdminContext, id: string): Promise<void> {
@@ -77,7 +82,11 @@ export async function listDeliveries(
   const { cursor, limit, ...filter } = input;
   if (filter.organizationId !== undefined) await getOrganization(context, filter.organizationId);
   const page = { ...filter, below: readCursor(cursor), limit: limit + 1 };
-  return toPage(await context.store.webhooks.deliveries(page), limit);
+  const deliveries = await context.store.webhooks.deliveries(page);
+  const shown = deliveries.map((delivery) =>
+    Object.assign({ ...delivery }, { url: shownAddress(context, delivery.url) }),
+  );
+  return toPage(shown, limit);
 }
 
 export async function redeliver({ store, by }: AdminContext, id: string): Promise<void> {
