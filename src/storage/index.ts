@@ -36,33 +36,39 @@ export type { FileJournal } from "./journal/journal.ts";
 export type { LedgerStore } from "./tables/ledger.ts";
 export type { LiveSnapshot } from "./snapshot/snapshot.ts";
 
-/** Everything a serving process needs of storage, running. */
+/** All parts of storage that a serving process needs, running. */
 export interface Storage extends Stores {
-  /** Secrets of links at this moment: the first signs, all of them verify. */
+  /** Returns the link secrets in force: the first one signs links, and all of them verify links. */
   linkSecrets(): readonly string[];
   snapshot: LiveSnapshot;
   journal: FileJournal;
-  /** When the ledger was last verified (Unix milliseconds, 0 is never) and the differences found then. */
+  /**
+   * Returns the time of the last verification of the ledger (Unix milliseconds, 0 for never) and the number of
+   * differences that it found.
+   */
   verification(): { at: number; differences: number };
-  /** Charges of this process that are not yet in the ledger. */
+  /** Returns the number of charges of this process that are not in the ledger yet. */
   backlog(): number;
-  /** Charges of processes that had ended, posted by this one. */
+  /** Returns the number of charges of ended processes that this process has posted. */
   recovered(): number;
-  /** Charges that the database had lost by going back in time, posted again by this process. */
+  /**
+   * Returns the number of charges that the database had lost by going back in time and that this process has posted
+   * again.
+   */
   restored(): number;
-  /** Entries that the database has refused for good. */
+  /** Returns the number of entries that the database has refused permanently. */
   refused(): number;
-  /** Files of journals that were not understood and lie in the quarantine. */
+  /** Returns the number of journal files in the quarantine, which could not be understood. */
   quarantined(): number;
   /** Describes the damage of the database; null when none is known. */
   damage(): string | null;
-  /** Gateway processes that are alive on this database, on all machines. */
+  /** Returns the number of gateway processes that are alive on this database, on all machines. */
   processes(): number;
-  /** Posts the journaled charges until the deadline (milliseconds). */
+  /** Posts the journaled charges. Returns false when `deadlineMs` milliseconds have passed before all are posted. */
   flush(deadlineMs: number): Promise<boolean>;
   /**
-   * Flushes, returns this process's budget leases and closes everything. What was not posted in time is posted by the
-   * next start, which returns the leases then.
+   * Flushes, returns this process's budget leases and closes everything. The next start posts the charges that were not
+   * posted in time, and then returns the leases.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -70,11 +76,13 @@ export interface Storage extends Stores {
 export interface StorageOptions extends Pick<DatabaseOptions, "onCall"> {
   /** A `postgres://` address or the path of a SQLite file. */
   database: string;
-  /** Most connections to PostgreSQL; 10 by default. */
+  /** Maximum number of connections to PostgreSQL; 10 by default. */
   poolSize?: number;
   /** Folder on a local disk that holds the journals of all processes of this machine. */
   journals: string;
-  /** Id of this process, new at every start; its journal folder and its budget leases carry it. */
+  /**
+   * Id of this process, new at every start. The journal folder and the budget leases of the process are named by it.
+   */
   processId: string;
   configured: ConfiguredTables;
   onProblem: StorageReport;
@@ -85,7 +93,7 @@ const SESSIONS_MS = 5 * 60_000;
 const IN_DOUBT_MS = 30_000;
 const VERIFICATION_MS = 30_000;
 
-/** Opens all of storage, after finishing what processes that have ended left in their journals. */
+/** Opens all parts of storage, after posting what ended processes left in their journals. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { processId, journals: root, onProblem } = options;
   const damage = damageReport(onProblem);
@@ -135,7 +143,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     quarantined: () => countQuarantined(root),
     flush: (deadlineMs) => shipper.flush(deadlineMs),
     async close(deadlineMs) {
-      // A run under way may wait for a database that does not respond, so it ends beside the rest.
+      // A piece of work that still runs may wait for a database that does not respond, so the journal does not wait for
+      // its end.
       const stopped = Promise.all(work.map((one) => one.stop()));
       await own.close(deadlineMs);
       await withDeadline(deadlineMs, stopped, () => new Error("the deadline has passed")).catch(() => {});
@@ -150,7 +159,7 @@ async function keptVerification(database: Database) {
   return { last: () => last, read: async () => void (last = await readVerification(database)) };
 }
 
-/** Opens the writer that posts journals, and the recovery of those of processes that have ended. */
+/** Opens the writer that posts journals, and the recovery of journals of ended processes. */
 async function openRecovery(
   {
     database,
@@ -167,7 +176,7 @@ async function openRecovery(
   const writer: ThreadWriter = {
     ...thread,
     async post(...batch) {
-      // The thread may start later than this process, and would open a file that has replaced the database.
+      // The thread may start later than this process, and would then open a file that has replaced the database.
       stores.database.verifyFiles();
       const startedAt = performance.now();
       try {

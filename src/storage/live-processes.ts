@@ -4,12 +4,15 @@ import type { Database } from "./database/sql.ts";
 
 /** Announces this process in the database and counts those that are alive, on all machines. */
 interface LiveProcesses extends BackgroundWork {
-  /** This process included. While the database is away, as many as were last seen. */
+  /**
+   * Returns the number of live processes, including this one. While the database is unavailable, returns the last known
+   * number.
+   */
   count(): number;
 }
 
 const ANNOUNCE_MS = 5000;
-/** A process that has not announced itself for this long, by the database's clock, has ended or is cut off. */
+/** Maximum age of an announcement, by the database's clock. A process with an older one has ended or is cut off. */
 const ALIVE_MS = 20_000;
 
 export async function announceProcess(

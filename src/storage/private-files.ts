@@ -4,8 +4,8 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * Makes a folder, with its parents, that only its owner can enter. One that exists gets the same mode if it is the
- * gateway's own; the operator's data folder keeps its mode, as it may be shared on purpose.
+ * Makes a folder, with its parents, that only its owner can enter. An existing folder gets the same mode if it is the
+ * gateway's own. The operator's data folder keeps its mode, because it may be shared intentionally.
  */
 export function createPrivateFolder(path: string, { isOwn }: { isOwn: boolean }): void {
   const created = mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
@@ -13,9 +13,9 @@ export function createPrivateFolder(path: string, { isOwn }: { isOwn: boolean })
 }
 
 /**
- * Makes an empty file that only its owner can read, or gives an existing one that mode. A file that exists is not
- * opened: the kernel drops all POSIX locks of a process on a file, also those of SQLite, once any descriptor of it is
- * closed (sqlite.org, "How To Corrupt An SQLite Database File", 2.2).
+ * Makes an empty file that only its owner can read, or changes the mode of an existing file. Does not open an existing
+ * file: when a process closes any descriptor of a file, the kernel drops all POSIX locks of the process on it,
+ * including SQLite's (sqlite.org, "How To Corrupt An SQLite Database File", 2.2).
  */
 export function createPrivateFile(path: string): void {
   try {

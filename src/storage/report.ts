@@ -1,10 +1,10 @@
 /**
- * Takes one line for the log. The message names no secret; `warn` is the level unless given, and `debug` where the cause
- * is that the database is away.
+ * Writes one line to the log. The message contains no secret. The level is `warn` unless given; it is `debug` when the
+ * cause is an unavailable database.
  */
 export type StorageReport = (message: string, cause: unknown, level?: "info" | "warn" | "error") => void;
 
-/** Reports the loss of something the gateway depends on, and its return: one line each, however often it is called. */
+/** Reports the loss of a dependency and its return, with one line each, however often it is called. */
 export interface OutageReport {
   lost(cause: unknown): void;
   available(): void;

@@ -5,7 +5,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract, pack } from "tar-stream";
 
-/** Writes the files of a folder, those named first in this order, as a tar file that only its owner can read. */
+/**
+ * Writes the files of a folder as a tar file that only its owner can read. The files named in `first` come first, in
+ * that order.
+ */
 export async function packFolder(folder: string, path: string, first: readonly string[]): Promise<void> {
   const others = (await listFiles(folder)).filter((name) => !first.includes(name));
   const archive = pack();
@@ -14,7 +17,7 @@ export async function packFolder(folder: string, path: string, first: readonly s
     createWriteStream(path, { mode: 0o600 }),
   );
   const added = addFiles(archive, folder, [...first, ...others]);
-  // A failure of either one ends the other.
+  // When one of the two fails, the other ends as well.
   added.catch((error: Error) => archive.destroy(error));
   await Promise.all([written, added]);
   await syncPath(path);
@@ -35,7 +38,9 @@ async function addFiles(archive: ReturnType<typeof pack>, folder: string, names:
   archive.finalize();
 }
 
-/** Unpacks a tar file into a folder, each file on the disk itself. Throws an `Error` when it is no backup. */
+/**
+ * Unpacks a tar file into a folder and syncs each file to the disk. Throws an `Error` when the file is not a backup.
+ */
 export async function unpackFolder(path: string, folder: string): Promise<void> {
   const archive = extract();
   const source = createReadStream(path);
@@ -72,7 +77,7 @@ function isBelow(name: string): boolean {
   return name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
-/** Paths of all files below a folder, relative to it. */
+/** Returns the paths of all files below a folder, relative to it. */
 export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
@@ -81,7 +86,7 @@ export async function listFiles(folder: string): Promise<string[]> {
     .toSorted();
 }
 
-/** Makes a file, or what was renamed in a folder, survive a loss of power. */
+/** Syncs a file or folder, so that a new file or a new name in the folder survives a loss of power. */
 export async function syncPath(path: string): Promise<void> {
   const opened = await open(path, "r");
   try {

@@ -12,13 +12,13 @@ import { systemClock } from "../../lib/clock.ts";
 
 /** The parts of one installation on one machine that are backed up and restored. */
 export interface Installation {
-  /** A PostgreSQL database, or the path of a SQLite file. */
+  /** The address of a PostgreSQL database with the environment of its programs, or the path of a SQLite file. */
   database: string | DumpedServer;
   /** The folder of all journals of this machine. */
   journals: string;
-  /** Pictures, which are listed and not copied. */
+  /** Yields the stored pictures. The backup lists their names and does not copy them. */
   pictures(): AsyncIterable<{ name: string; size: number }>;
-  /** Ids of the master keys, today's first. */
+  /** Ids of the master keys. The first is the one in use. */
   masterKeys: readonly string[];
 }
 
@@ -31,8 +31,8 @@ export const JOURNALS = "journal";
 export const PICTURES = "pictures.jsonl";
 
 /**
- * Writes a verified backup as one tar file, while gateways run. It has every charge that was journaled before the call.
- * The file has its name only once it is whole; what an interruption leaves is `<path>.partial`, which the next call
+ * Writes a verified backup as one tar file, while gateways run. It contains every charge that was journaled before the
+ * call. The file gets its name only when it is complete; an interruption leaves `<path>.partial`, which the next call
  * removes. Throws an `Error` when the copy is damaged.
  */
 export async function makeBackup(
@@ -66,13 +66,15 @@ async function gather(
 ): Promise<BackupManifest> {
   const copied = join(folder, JOURNALS);
   const isSqlite = typeof database === "string";
-  // A charge is in a journal until it is in the database, so the journals come first, or one could be in neither.
+  // A charge is in a journal until it is in the database. If the database were copied first, a charge could be in
+  // neither copy.
   addJournals(journals, copied);
   onProgress("Copying the database.");
   const kind = isSqlite ? "sqlite" : "postgres";
   const copy = join(folder, DATABASE[kind]);
   const copyJournals = () => {
-    // The database has leases of a process that has started meanwhile, and only that process's journal gives them back.
+    // The copied database may contain leases of a process that has started meanwhile. Their money is given back only by
+    // means of that process's journal, so the journals are copied again.
     addJournals(journals, copied);
     onProgress("Verifying the copy.");
     return copied;

@@ -4,15 +4,18 @@ import { MIGRATIONS } from "../database/migrate.ts";
 import type { Database } from "../database/sql.ts";
 import type { LedgerVerification } from "../../admin/ledger/verification-schema.ts";
 
-/** Facts found by reading a whole database. */
+/** Results of reading a whole database. */
 export interface DatabaseFacts {
   migrations: number;
-  /** In the ledger. */
+  /** Number of entries in the ledger. */
   entries: number;
   verification: LedgerVerification;
 }
 
-/** Returns a database's number of migrations. Throws an `Error` when some are missing: their tables may be absent. */
+/**
+ * Returns the number of migrations that a database has had. Throws an `Error` when some are missing, because tables may
+ * then be absent.
+ */
 export async function requireCurrent(database: Database): Promise<number> {
   const [row] = await database.read(
     (sql) => sql<{ version: Integer | null }[]>`SELECT MAX(version) AS version FROM schema_migrations`,

@@ -6,8 +6,9 @@ import { isSegmentName } from "../journal/segments.ts";
 import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 
 /**
- * Adds the files of all journals below `from` to those below `to`. They are only ever appended to, so of two with one
- * name the longer one is kept. A process that runs meanwhile may remove any, once all in it is in the ledger.
+ * Copies the files of all journals below `from` to `to`. Journal files only grow, so of two files with the same name
+ * the longer one is kept. A running process may remove a file meanwhile, which it does only when all its charges are in
+ * the ledger; such a file is skipped.
  */
 export function addJournals(from: string, to: string): void {
   for (const path of journalFiles(from)) {
@@ -26,7 +27,7 @@ export function addJournals(from: string, to: string): void {
   }
 }
 
-/** Segments, files in the quarantine and charges that the database refused; never the locks. */
+/** Returns the paths of segments, of files in the quarantine and of the file of refused charges, but not of locks. */
 function journalFiles(root: string): string[] {
   const folders = namesIn(root).filter((name) => isJournal(name));
   const segments = folders.flatMap((folder) =>
@@ -44,7 +45,7 @@ function journalFiles(root: string): string[] {
   return [...segments, ...quarantined, ...(existsSync(refused) ? [refused] : [])];
 }
 
-/** Empty for a folder that does not exist. */
+/** Returns the names in a folder; none when the folder does not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

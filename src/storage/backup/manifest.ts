@@ -4,23 +4,26 @@ import { join } from "node:path";
 import { z } from "zod";
 import { listFiles } from "./archive.ts";
 
-/** Name of the file that describes a backup, its first one. */
+/** Name of the file that describes a backup. It is the first file of the archive. */
 export const MANIFEST = "manifest.json";
 
 const manifestSchema = z.object({
   format: z.literal(1),
-  /** Version of the program that made it. */
+  /** Version of the program that made the backup. */
   program: z.string(),
   madeAt: z.iso.datetime(),
   kind: z.enum(["sqlite", "postgres"]),
   /** Number of migrations that the database had. */
   migrations: z.int(),
-  /** Id of the master key that opens its secrets, null where there was none. It reveals nothing of the key. */
+  /**
+   * Id of the master key that decrypts the secrets of the backup; null when no key was configured. The id reveals
+   * nothing of the key.
+   */
   masterKey: z.string().nullable(),
   ledgerEntries: z.int(),
-  /** Charges in its journals that are not in its ledger: the next start posts them. */
+  /** Number of charges that are in the journals of the backup but not in its ledger. The next start posts them. */
   waitingCharges: z.int(),
-  /** Number of differences that the verification of its ledger found when it was made. */
+  /** Number of differences that the verification of the ledger found when the backup was made. */
   differences: z.int(),
   pictures: z.object({ count: z.int(), bytes: z.int() }),
   files: z.record(z.string(), z.object({ bytes: z.int(), sha256: z.string() })),
@@ -28,7 +31,7 @@ const manifestSchema = z.object({
 
 export type BackupManifest = z.infer<typeof manifestSchema>;
 
-/** Describes a backup by the files in its folder, and writes that beside them. */
+/** Writes a description of a backup, made from the files in its folder, into the same folder. */
 export async function writeManifest(
   folder: string,
   facts: Omit<BackupManifest, "files">,

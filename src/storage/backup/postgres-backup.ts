@@ -7,9 +7,9 @@ import { compareJournals } from "../tables/journal-verification.ts";
 import { verifyLedger } from "../tables/verification.ts";
 
 /**
- * Dumps one state of a database that may be in use, by `pg_dump`, and reads the dump back. Throws an `Error` when it lacks
- * an entry of the ledger, or when a program is missing or fails. `copyJournals` is called after the dump; it returns the
- * folder of the journals that belong to it.
+ * Dumps one consistent state of a database with `pg_dump`, while the database may be in use, and reads the dump back.
+ * Throws an `Error` when the dump lacks an entry of the ledger, or when a program is missing or fails. `copyJournals`
+ * is called after the dump and returns the folder of the copied journals.
  */
 export async function dumpPostgres(
   server: DumpedServer,
@@ -30,7 +30,8 @@ export async function dumpPostgres(
         "--dbname",
       ]);
       const journals = copyJournals();
-      // The running gateway has posted more than the dump has.
+      // The comparison must use the snapshot of the dump, because the running gateway has posted more charges since
+      // then.
       const { waiting } = await compareJournals("postgres", sql, journals);
       return { entries: await countEntries(sql), journals, waiting };
     });
@@ -43,7 +44,7 @@ export async function dumpPostgres(
   });
 }
 
-/** Throws an `Error` unless a dump can be read to its end and has this many entries of the ledger. */
+/** Throws an `Error` unless the dump is readable to its end and contains this number of ledger entries. */
 export async function verifyDump(
   path: string,
   { environment }: DumpedServer,
@@ -65,12 +66,12 @@ export async function requireEmptyPostgres(location: string): Promise<void> {
     throw new Error("the database has tables: create an empty one and name it in DATABASE_URL");
 }
 
-/** Fills an empty database from a dump: all of it or nothing. */
+/** Fills an empty database from a dump, completely or not at all. */
 export async function restorePostgres(path: string, server: DumpedServer): Promise<void> {
   await run(server, ["pg_restore", ...NO_OWNERS, "--single-transaction", path, "--dbname"]);
 }
 
-/** A database of a server, and the environment of the programs that work on it. */
+/** The address of a PostgreSQL database, and the environment of the programs that work on it. */
 export interface DumpedServer {
   location: string;
   environment: Environment;
@@ -94,7 +95,7 @@ async function countEntries(sql: Sql): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** Reads all of a dump as the script that it stands for, and counts the entries of the ledger in it. */
+/** Reads the whole dump as an SQL script and counts the entries of the ledger in it. */
 async function countDumped(path: string, environment: Environment): Promise<number> {
   const child = start(["pg_restore", "--file=-", path], environment);
   const errors = new Response(child.stderr).text();
@@ -115,7 +116,7 @@ async function countDumped(path: string, environment: Environment): Promise<numb
   return count;
 }
 
-/** Runs a program whose last argument is the address of the database. The password goes by the environment. */
+/** Runs a program whose last argument is the address of the database. The password is passed in the environment. */
 async function run({ location, environment }: DumpedServer, command: readonly string[]): Promise<void> {
   const { address, password } = libpqAddress(location, environment["NODE_EXTRA_CA_CERTS"]);
   const child = start([...command, address], {

@@ -16,22 +16,23 @@ import { systemClock } from "../../lib/clock.ts";
 /** The result of a restore. */
 interface Restored {
   manifest: BackupManifest;
-  /** Place where the earlier database is kept; null when there was none. */
+  /** Path to which the earlier database was moved; null when there was none. */
   replaced: string | null;
-  /** Number of the listed pictures that are not in storage. */
+  /** Number of pictures that the backup lists and that are not in storage. */
   missingPictures: number;
 }
 
 interface RestoreOptions {
-  /** Replace a database that exists, and restore without the master key. */
+  /** True to replace an existing database, and to restore without the master key. */
   isForced: boolean;
   onProgress: Progress;
 }
 
 /**
- * Puts a backup in place, once all of it is verified. Journals that exist stay, as they may have charges that are nowhere
- * else; those of the backup are added, and the next start posts what is not in the ledger. Throws an `Error`, having
- * changed nothing, when the installation is in use or not empty, the backup damaged or the master key another.
+ * Restores a backup after verifying all of it. Existing journals stay, because they may contain charges that are
+ * nowhere else. The journals of the backup are added to them, and the next start posts charges that the ledger lacks.
+ * Throws an `Error` without any change when the installation is in use or not empty, the backup is damaged, or the
+ * master key is a different one.
  */
 export async function restoreBackup(
   installation: Installation,
@@ -100,7 +101,10 @@ async function verify(
     throw new Error(`the backup has ${entries} entries of ${ledgerEntries} in the ledger`);
 }
 
-/** Journals come first: an interruption may leave those of the backup beside the earlier database, which does no harm. */
+/**
+ * On SQLite the journals are restored first. An interruption may then leave the journals of the backup next to the
+ * earlier database, which does no harm.
+ */
 async function putInPlace({ database, journals }: Installation, folder: string): Promise<string | null> {
   const copied = join(folder, JOURNALS);
   if (typeof database !== "string") {

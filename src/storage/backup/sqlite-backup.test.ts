@@ -50,7 +50,7 @@ function textOf(path: string): string | null {
   return existsSync(path) ? readFileSync(path, "utf8") : null;
 }
 
-/** Makes the only page of a table's primary key an empty leaf (sqlite.org, "Database File Format", 1.6). */
+/** Replaces the only page of a table's primary key by an empty leaf (sqlite.org, "Database File Format", 1.6). */
 function emptyIndex(path: string, table: string): void {
   using database = new Database(path);
   const query = database.query<{ rootpage: number }, [string]>(

@@ -8,10 +8,13 @@ import { createPrivateFile } from "../private-files.ts";
 import { verifyLedger } from "../tables/verification.ts";
 import { requireCurrent, type DatabaseFacts } from "./database-facts.ts";
 
-/** Endings of the names of a database's files: its own, and those that SQLite may keep beside it. */
+/**
+ * Endings of the names of a database's files: none for the database itself, and those of the files that SQLite may keep
+ * next to it.
+ */
 const SUFFIXES = ["", "-wal", "-shm"];
 
-/** Copies one state of a database that may be in use. It blocks no writer. */
+/** Copies one consistent state of a database that may be in use. Does not block writers. */
 export function copySqlite(location: string, target: string): void {
   if (!existsSync(location)) throw new Error(`there is no database ${location}`);
   createPrivateFile(target);
@@ -20,7 +23,7 @@ export function copySqlite(location: string, target: string): void {
   database.run("VACUUM INTO ?", [target]);
 }
 
-/** Brings a copy that an earlier version has made to the newest form. */
+/** Applies the missing migrations to a copy that an earlier version made. */
 export async function migrateSqlite(path: string): Promise<void> {
   const database = await openDatabase(path);
   try {
@@ -30,7 +33,10 @@ export async function migrateSqlite(path: string): Promise<void> {
   }
 }
 
-/** Reads all of a copy. Throws an `Error` when it is damaged; `journals` are those that belong to it. */
+/**
+ * Reads a whole copy. Throws an `Error` when it is damaged. `journals` is the folder of the journals of the same
+ * backup.
+ */
 export async function verifySqlite(path: string, journals: string): Promise<DatabaseFacts> {
   const database = await openDatabase(path);
   try {
@@ -50,7 +56,7 @@ export function isSqliteInUse(location: string): boolean {
   if (!existsSync(location)) return false;
   using database = new Connection(location, { readwrite: true });
   try {
-    // In this mode the first read takes the lock that all other connections share.
+    // In this mode the first read takes an exclusive lock, which fails when another connection is open.
     for (const statement of ["busy_timeout = 0", "locking_mode = EXCLUSIVE", "schema_version"])
       database.run(`PRAGMA ${statement}`);
     return false;
@@ -60,7 +66,10 @@ export function isSqliteInUse(location: string): boolean {
   }
 }
 
-/** Puts a verified copy in place of a database, which is kept under another name. Returns that, null without one. */
+/**
+ * Moves a verified copy to the path of a database. An existing database is kept under another name, which is returned;
+ * null when there was none.
+ */
 export function replaceSqlite(copy: string, location: string, at: Date): string | null {
   const kept = replacedName(location, at);
   const existing = SUFFIXES.filter((suffix) => existsSync(location + suffix));

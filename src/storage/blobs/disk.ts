@@ -56,14 +56,14 @@ const FOLDER = /^[0-9a-f]{2}$/;
 const PAGE = 64;
 
 /**
- * Gives a picture that is a complete file of a spool a second name, under which it stays when the spool is gone.
- * False when it is something else, or on another disk.
+ * Gives a picture that is a complete file of a spool a second name (a hard link), which stays when the spool is gone.
+ * Returns false for any other picture, and when the folder is on another disk.
  */
 async function linkSpooled(image: Blob, path: string): Promise<boolean> {
   const source = spoolPathOf(image);
   if (source === null) return false;
   try {
-    // A slice of a file has its name, too.
+    // The blob may be a slice of a file, which has the path of the whole file.
     if ((await stat(source)).size !== image.size) return false;
     await link(source, path);
     return true;
@@ -95,8 +95,8 @@ const DISK = {
 };
 
 /**
- * Returns a check that tells whether a folder takes another file, so that no vendor is paid for a picture that could
- * not be stored: a disk may have space and no inode. Tries it at most once a second.
+ * Returns a check that tells whether a folder accepts another file, so that no vendor is paid for a picture that could
+ * not be stored: a disk may have space left but no inodes. The check writes a file at most once a second.
  */
 export function diskCheck(folder: string, clock: Clock, report: StorageReport): () => boolean {
   const outage = outageReport(DISK, report);
@@ -117,7 +117,7 @@ export function diskCheck(folder: string, clock: Clock, report: StorageReport): 
   };
 }
 
-/** A file that is gone meanwhile counts as new, so that nobody removes it again. */
+/** A file that is gone meanwhile counts as the newest, so that the caller does not remove it again. */
 async function ageOf(name: string, path: string): Promise<{ name: string; storedAt: number; size: number }> {
   const found = await stat(path).catch(() => null);
   return { name, storedAt: found?.mtimeMs ?? Infinity, size: found?.size ?? 0 };

@@ -12,8 +12,8 @@ import { openPendingStore } from "./pending.ts";
 import { openS3Store } from "./s3.ts";
 
 /**
- * Opens the store of delivered images, on disk or in S3-compatible storage, and removes what ended processes left
- * half written. Throws a `RangeError` on impossible settings.
+ * Opens the store of delivered images, on disk or in S3-compatible storage, and removes half-written files of ended
+ * processes. Throws a `RangeError` for impossible settings.
  */
 export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   const { clock = systemClock, linkHours = 24, retentionDays = 7 } = settings;
@@ -62,7 +62,7 @@ export async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   };
 }
 
-/** Every stored blob with its size in bytes, also those that wait for the object storage. */
+/** Yields every stored blob with its size in bytes, including blobs that wait for the object storage. */
 export async function* listBlobs({
   directory,
   s3,
@@ -74,16 +74,18 @@ export async function* listBlobs({
 }
 
 interface BlobSettings {
-  /** The data directory, for the blobs themselves when there is no object storage. */
+  /** The data directory, in which blobs are stored when there is no object storage. */
   directory: string;
   s3?: S3Address;
   /** Hours for which a link is valid; 24 by default. */
   linkHours?: number;
-  /** Lifetimes of links that organizations have besides. */
+  /** Returns the lifetimes of links that organizations have set for themselves. */
   linkHoursInUse?(): Iterable<number | null>;
   /** Days for which a blob is kept; 7 by default. */
   retentionDays?: number;
-  /** The first signs links, all of them verify. At least 32 characters each. */
+  /**
+   * Returns the link secrets: the first one signs links, and all of them verify links. Each has at least 32 characters.
+   */
   linkSecrets(): readonly string[];
   clock?: Clock;
   onProblem?: StorageReport;
@@ -92,13 +94,13 @@ interface BlobSettings {
 export interface Blobs {
   store: BlobStore;
   links: Links;
-  /** True when the last call reached the object storage, and without one. */
+  /** True when the last call reached the object storage, and always without object storage. */
   isRemoteUp(): boolean;
-  /** Pictures on the local disk that wait for the object storage. */
+  /** Returns the number of pictures on the local disk that wait for the object storage. */
   pending(): number;
-  /** Removes what is older than the retention period; the caller decides how often. One runs at a time. */
+  /** Removes blobs older than the retention period. The caller decides how often; only one sweep runs at a time. */
   sweep(): Promise<SweepReport>;
-  /** Ends a running sweep early and waits for work under way, for a second at most. */
+  /** Ends a running sweep early and waits at most a second for calls that are still running. */
   close(): Promise<void>;
 }
 
@@ -119,8 +121,8 @@ async function openLocalStore(directory: string): Promise<NamedStore<Blob>> {
 }
 
 /**
- * Removes what is older than the retention period, a page at a time and a few at once. One that cannot be
- * removed is counted and left for the next sweep; a listing that fails ends the sweep with its error.
+ * Removes blobs older than the retention period, page by page and several at once. A blob that cannot be removed is
+ * counted and left for the next sweep. When listing fails, the sweep ends with the error.
  */
 async function sweepBlobs(
   inventory: BlobInventory,

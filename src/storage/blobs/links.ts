@@ -38,11 +38,11 @@ export function createLinks(settings: LinkSettings): Links {
 }
 
 interface LinkSettings {
-  /** Returns the secrets at this moment: the first signs, all of them verify. */
+  /** Returns the secrets in force: the first one signs links, and all of them verify links. */
   secrets(): readonly string[];
-  /** Lifetime of a link for which no hours are named. */
+  /** Lifetime of a link for which the caller names no hours. */
   lifetimeSeconds: number;
-  /** Longest lifetime of any other link: the time that pictures are kept. */
+  /** Maximum lifetime of other links: the time for which pictures are kept. */
   longestSeconds: number;
   /** The lifetimes of links in hours; null stands for the default lifetime. */
   hoursInUse(): Iterable<number | null>;
@@ -50,7 +50,7 @@ interface LinkSettings {
 }
 
 const SECONDS_PER_HOUR = 3600;
-/** Another machine's clock, which has signed the link, may be ahead of this one's. */
+/** The link may have been signed by another machine whose clock is ahead of this one. */
 const NEW_SECONDS = 5 * 60;
 const MIN_SECRET = 32;
 const EXPIRY = /^[1-9]\d{0,11}$/;
@@ -71,7 +71,7 @@ function isSame(wanted: string, given: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** A new name that nobody can guess: 128 random bits and the format's extension, such as `3f…9a.png`. */
+/** Returns a new name that nobody can guess: 128 random bits and the format's extension, such as `3f…9a.png`. */
 export function newBlobName(format: ImageFormat | "bin"): string {
   return `${randomBytes(16).toString("hex")}.${EXTENSIONS[format]}`;
 }
@@ -81,7 +81,7 @@ export function isBlobName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** MIME type by the extension of a blob's name. */
+/** Returns the MIME type for the extension of a blob's name. */
 export function mimeTypeOf(name: string): string {
   if (name.endsWith(".bin")) return "application/octet-stream";
   return name.endsWith(".png") ? "image/png" : name.endsWith(".jpg") ? "image/jpeg" : "image/webp";

@@ -1,13 +1,13 @@
 import type { StoredPicture } from "../../gateway/delivery/stored-blobs.ts";
 
-/** Blobs by name, in one place. */
+/** A store of blobs in one place, by name. */
 export interface NamedStore<Picture extends StoredPicture = StoredPicture> {
-  /** Throws a `DependencyError` when the place does not take the blob. */
+  /** Stores a blob. Throws a `DependencyError` when the place does not accept it. */
   write(name: string, image: Blob): Promise<void>;
-  /** Null when the name is unknown. Throws a `DependencyError` when that cannot be known. */
+  /** Returns a blob; null when the name is unknown. Throws a `DependencyError` when this cannot be found out. */
   get(name: string): Promise<Picture | null>;
-  /** Every stored blob, in pages of bounded length. `storedAt` is in Unix milliseconds, `size` in bytes. */
+  /** Yields every stored blob, in pages of limited size. `storedAt` is in Unix milliseconds, `size` in bytes. */
   pages(): AsyncIterable<readonly { name: string; storedAt: number; size: number }[]>;
-  /** Succeeds when the blob is gone, also when somebody else removed it. */
+  /** Removes a blob. Succeeds also when the blob is already gone. */
   remove(name: string): Promise<void>;
 }

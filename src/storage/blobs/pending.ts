@@ -3,15 +3,15 @@ import { outageReport, type StorageReport } from "../report.ts";
 import type { NamedStore } from "./named-store.ts";
 
 /**
- * Object storage with a folder on the local disk for pictures that it does not take now. They are served from there
- * and shipped when it is back, so that no picture is lost that a vendor was paid for.
+ * Object storage together with a folder on the local disk. When the object storage does not accept a picture, the
+ * folder keeps and serves it until it can be uploaded, so that no picture that a vendor was paid for is lost.
  */
 interface PendingStore extends NamedStore, BackgroundWork {
-  /** True while a picture would be stored, in one place or the other. */
+  /** True while a picture would be stored, in the object storage or on the local disk. */
   isAvailable(): boolean;
   /** True when the last call reached the object storage. */
   isRemoteUp(): boolean;
-  /** Pictures that wait for the object storage. */
+  /** Returns the number of pictures that wait for the object storage. */
   pending(): number;
 }
 
@@ -21,24 +21,26 @@ interface PendingOptions {
   report: StorageReport;
   /** Interval between attempts to ship blobs. Milliseconds. */
   intervalMs?: number;
-  /** Most pictures that wait. */
+  /** Maximum number of waiting pictures. */
   maxPending?: number;
 }
 
 const INTERVAL_MS = 1000;
 const MAX_PENDING = 10_000;
-/** A shipped picture stays on the disk this long for readers that have just opened it. */
+/** Time for which an uploaded picture stays on the local disk, for readers that have just opened it. */
 const REMOVE_AFTER_MS = 60_000;
 const STORAGE = {
   lost: "the object storage is away: pictures are kept on the local disk",
   available: "the object storage is available again",
 };
 
-/** Opens the store and ships the files that an earlier process left on the local disk. */
+/** Opens the store and uploads the files that an earlier process left on the local disk. */
 export async function openPendingStore(options: PendingOptions): Promise<PendingStore> {
   const { remote, local, report, intervalMs = INTERVAL_MS, maxPending = MAX_PENDING } = options;
   const pending = new Set<string>();
-  /** When each shipped picture may be removed from the local disk (monotonic milliseconds), oldest first. */
+  /**
+   * Time from which each uploaded picture may be removed from the local disk, in monotonic milliseconds, oldest first.
+   */
   const shipped = new Map<string, number>();
   for await (const page of local.pages()) for (const { name } of page) pending.add(name);
   const outage = outageReport(STORAGE, report);
@@ -46,7 +48,7 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
 
   const tryRemote = <T>(call: () => Promise<T>) => noting(outage, call);
   async function ship(): Promise<void> {
-    // One page tells whether the storage is back before a whole picture is sent.
+    // Lists one page to find out whether the storage is back, before sending whole pictures.
     if (outage.isLost) await tryRemote(() => remote.pages()[Symbol.asyncIterator]().next());
     for (const name of pending) {
       const image = await local.get(name);
@@ -79,7 +81,7 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
       await local.write(name, image);
       pending.add(name);
     },
-    // Another process on this machine may have kept it.
+    // Another process on this machine may have stored the picture on the local disk.
     get: async (name) => (await local.get(name)) ?? (await tryRemote(() => remote.get(name))),
     pages: () => remote.pages(),
     remove: (name) => remote.remove(name),
@@ -87,7 +89,7 @@ export async function openPendingStore(options: PendingOptions): Promise<Pending
   };
 }
 
-/** Runs a call of the object storage and notes whether it responded. */
+/** Makes a call of the object storage and records whether it responded. */
 async function noting<T>(outage: ReturnType<typeof outageReport>, call: () => Promise<T>): Promise<T> {
   try {
     const result = await call();

@@ -6,8 +6,8 @@ import { isBlobName, mimeTypeOf } from "./links.ts";
 import type { NamedStore } from "./named-store.ts";
 
 /**
- * Blobs as objects of an S3-compatible bucket, all under one prefix, which nothing else should share.
- * A picture is read in pieces by range requests: a client that stops reading holds one piece and no connection.
+ * Blobs as objects of an S3-compatible bucket, all under one prefix that nothing else should use. A picture is read in
+ * pieces by range requests, so a client that stops reading occupies one piece and no connection.
  */
 export function openS3Store({ prefix, ...options }: S3Address): NamedStore {
   const client = new Bun.S3Client(options);
@@ -73,7 +73,7 @@ function picture(read: ReadRange, type: string, range: { start: number; end: num
               if (piece.byteLength > 0) controller.enqueue(piece);
               if (piece.byteLength === 0 || position >= end) controller.close();
             } catch (error) {
-              // A rejection in here would end the process.
+              // If `pull` rejected, the process would end.
               controller.error(error);
             }
           },
@@ -84,14 +84,14 @@ function picture(read: ReadRange, type: string, range: { start: number; end: num
   };
 }
 
-/** Large enough for few requests a picture, small enough for many clients that read slowly. */
+/** The size makes few requests for each picture, and needs little memory for many clients that read slowly. */
 const PIECE_BYTES = 512 * 1024;
 const PAGE = 500;
 const MAX_CALL_MS = 60_000;
-/** A client waits for it, and there is the local disk. */
+/** Shorter than other calls, because a client waits for the write and the local disk can take the picture. */
 const MAX_WRITE_MS = 20_000;
 
-/** The S3 client itself would wait without end. */
+/** Adds a deadline, because the S3 client would wait forever. */
 async function translated<T>(work: Promise<T>, maxMs = MAX_CALL_MS): Promise<T> {
   try {
     return await withDeadline(maxMs, work, () => new Error("no response in time"));

@@ -15,14 +15,14 @@ const inDoubt = table<LeaseInDoubt>("leases", {
   since: named("expires_at", time()),
 });
 
-/** Leases that were not renewed in time and hold money, by process and budget. */
+/** Returns the leases that hold money and were not renewed in time, by process and budget. */
 export async function leasesInDoubt(database: Database): Promise<LeaseInDoubt[]> {
   return await database.read((sql) => find(database.kind, sql, {}));
 }
 
 /**
- * Returns to the budgets what a process holds in doubt, in steps with an audit row each. The emptied leases stay for
- * a while and tell a process that was only cut off from the database what it still has.
+ * Returns the money of a process's leases in doubt to the budgets, in steps with one audit row each. The emptied leases
+ * stay for a while: a process that was only cut off from the database learns from them what it still has.
  */
 export async function writeOffLeases(
   database: Database,
@@ -39,7 +39,7 @@ export async function writeOffLeases(
       const candidates = (await find(kind, sql, filter)).map(({ budget }) => budget);
       const budgets = await lockBudgets(kind, sql, candidates);
       const leases = await lockLeases(kind, sql, processId, candidates);
-      // The process may have renewed some while this waited for the locks.
+      // The process may have renewed leases while this transaction waited for the locks.
       page = (await find(kind, sql, filter)).filter(({ budget }) => leases.has(budget));
       for (const row of page) {
         const lease = leases.get(row.budget);
@@ -67,7 +67,7 @@ async function find(
   return rows.map(inDoubt.read);
 }
 
-/** Reports once of each process whose money stays held because it vanished. */
+/** Reports each process once whose money stays held because the process vanished. */
 export function inDoubtReport(leases: LeaseStore, onProblem: StorageReport): () => Promise<void> {
   let reported = new Set<string>();
   return async () => {

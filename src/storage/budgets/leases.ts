@@ -7,24 +7,28 @@ import { lockBudgets, lockLeases, returnFromLease, saveBudgets, saveLeases } fro
 import { expiry, take, WANTED_MS } from "./take.ts";
 
 /**
- * Budgets and the leases that processes hold of them. `spent + held` never passes the amount by a taking, and
- * `held` is always the sum of the leases. A lease is what was drawn from the budget less what was charged since.
+ * Budgets and the leases that processes hold on them. A take never makes `spent + held` exceed the amount of a budget,
+ * and `held` is always the sum of the leases. A lease equals the amount drawn from the budget minus the charges since
+ * then.
  */
 export interface LeaseStore extends BudgetStore {
-  /** Returns all that a process holds: it ends, or has ended and its journal is posted. */
+  /** Returns all money that a process holds. Call it when the process ends, or has ended and its journal is posted. */
   release(processId: string): Promise<void>;
   /**
-   * Processes that hold money and have not renewed their leases in time. It stays held, because what they spent may
-   * still stand in a journal: posting that releases it, or an operator writes it off. Also deletes what such
-   * processes left empty a day ago.
+   * Returns the processes that hold money but did not renew their leases in time. Their money stays held, because
+   * charges may still be in a journal; it is released when the journal is posted or an operator writes it off. Also
+   * deletes empty leases of such processes that expired a day ago.
    */
   processesInDoubt(): Promise<string[]>;
 }
 
-/** A request waits for a taking, so it ends sooner than other calls. */
+/** Shorter than the timeout of other calls, because a request waits for the take. */
 const TAKE_TIMEOUT_MS = 1000;
 
-/** Leases changed in one transaction: SQLite works on the requests' own thread, PostgreSQL keeps others waiting. */
+/**
+ * Maximum number of leases changed in one transaction. On SQLite the transaction occupies the thread of requests, on
+ * PostgreSQL it blocks other transactions.
+ */
 export const LEASES_A_TRANSACTION = 250;
 
 export function leaseStore(database: Database): LeaseStore {
@@ -92,7 +96,10 @@ async function processesInDoubt(database: Database): Promise<string[]> {
   return rows.filter(({ amount }) => amount > 0n).map(({ lease }) => lease);
 }
 
-/** An empty lease stays this long after its expiry, so that a process cut off meanwhile learns of its end. */
+/**
+ * Time for which an empty lease stays after its expiry, so that a process that was cut off can learn that the lease has
+ * ended.
+ */
 const FORGOTTEN_MS = 24 * 60 * 60_000;
 
 const MAX_WANTED = 1000;
@@ -113,7 +120,7 @@ async function giveBack(
   await saveBudgets(kind, sql, budgets.values());
 }
 
-/** Returns all that is held under one name, in a transaction of the caller's. */
+/** Returns all money that one lease name holds to its budgets, within the caller's transaction. */
 export async function releaseLease(kind: Database["kind"], sql: Sql, lease: string): Promise<void> {
   const rows = await sql<{ budget: string }[]>`SELECT budget FROM leases WHERE lease = ${lease}`;
   if (rows.length === 0) return;
@@ -136,7 +143,7 @@ async function releasePage(
   for (const [id, lease] of leases) {
     const budget = budgets.get(id);
     if (budget) returnFromLease(budget, lease, lease.amount);
-    // A budget that was removed holds nothing any more.
+    // The budget of this lease was removed, or the money has just been returned.
     lease.amount = 0n;
   }
   await saveLeases(kind, sql, processId, leases);
@@ -154,7 +161,10 @@ async function deleteEmpty(
     AND budget IN (SELECT value ->> 0 FROM ${jsonRows(kind, sql, tuplesOf(budgets))})`;
 }
 
-/** Two steps, so that the cost depends neither on the number of budgets nor on that of the process's leases. */
+/**
+ * Finds budgets of this process that others need. Makes two queries, so that the cost depends neither on the number of
+ * budgets nor on the number of the process's leases.
+ */
 async function contended(database: Database, processId: string): Promise<ReadonlySet<string>> {
   const { kind } = database;
   const wanted = await database.read(
@@ -171,7 +181,7 @@ async function contended(database: Database, processId: string): Promise<Readonl
   return new Set(rows.map((row) => row.budget));
 }
 
-/** Splits the changes into one group for each transaction; requests get their turn between two groups. */
+/** Splits changes into one group for each transaction. Other requests get a turn between two groups. */
 async function* pagesOf<T>(items: readonly T[]): AsyncGenerator<T[]> {
   for (let start = 0; start < items.length; start += LEASES_A_TRANSACTION) {
     if (start > 0) await nextTurn();

@@ -5,9 +5,9 @@ import { money, table, text, time, type Columns, type Row } from "../database/ta
 import { type Period, runningPeriod } from "../../domain/calendar.ts";
 
 /**
- * Budget rows locked for the rest of a transaction, in the order of their ids, so that transactions which take,
- * settle and return never wait for each other in a circle. A period that is over has been replaced by the next,
- * and one that a wrong clock began far ahead by the one that runs.
+ * Budget rows that stay locked for the rest of a transaction. They are locked in the order of their ids, so that
+ * transactions never wait for each other in a circle. A period that has ended is replaced by the running one, and so is
+ * a period that a wrong clock began too early.
  */
 export interface LockedBudget {
   id: string;
@@ -18,14 +18,17 @@ export interface LockedBudget {
   held: Nanos;
   /** Unix milliseconds. */
   periodStart: number;
-  /** Until when another process needs money of it, and the time of the lock; both by the store's clock. */
+  /**
+   * Time until which another process needs money of the budget. This and `now`, the time of the lock, are by the
+   * store's clock.
+   */
   wantedUntil: number;
   now: number;
 }
 
 type Budget = Omit<LockedBudget, "wantedUntil" | "now">;
 
-/** Columns of a budget that its transactions and administration need. */
+/** Columns of a budget that transactions on leases and administration need. */
 export const BUDGET: Columns<Budget> = {
   id: text(),
   organizationId: text(),
@@ -60,7 +63,7 @@ export async function lockBudgets(
   return locked;
 }
 
-/** Writes back what a transaction has made of its budgets, in one statement. */
+/** Writes changed budgets back to the database, in one statement. */
 export async function saveBudgets(
   kind: Database["kind"],
   sql: Sql,
@@ -76,13 +79,13 @@ export async function saveBudgets(
 
 /** A process's lease of one budget. */
 interface LockedLease {
-  /** Held in the budget: `drawn` less the charges that were posted. */
+  /** Amount held in the budget: `drawn` minus the charges that were posted. */
   amount: Nanos;
-  /** Taken from the budget so far, less what was given back. */
+  /** Amount taken from the budget so far, minus what was given back. */
   drawn: Nanos;
 }
 
-/** The leases of a process of some budgets, locked in the order of the budgets. Lock the budgets first. */
+/** Locks and returns a process's leases of some budgets, in the order of the budgets. Lock the budgets first. */
 export async function lockLeases(
   kind: Database["kind"],
   sql: Sql,
@@ -103,7 +106,8 @@ export async function saveLeases(
   leases: ReadonlyMap<string, LockedLease>,
 ): Promise<void> {
   if (leases.size === 0) return;
-  // Every tuple has the process: as a single parameter it would make SQLite walk all of its leases for each tuple.
+  // Every tuple contains the process id. With a single parameter for it, SQLite would go through all leases of the
+  // process for each tuple.
   const tuples = Array.from(leases, ([budget, { amount, drawn }]) => [processId, budget, amount, drawn]);
   await sql`UPDATE leases SET amount = changed.amount, drawn = changed.drawn
     FROM (SELECT value ->> 0 AS lease, value ->> 1 AS budget, CAST(value ->> 2 AS BIGINT) AS amount,
@@ -112,15 +116,15 @@ export async function saveLeases(
 }
 
 /**
- * Books a charge on a lease: what the lease has leaves the budget's `held`, and what it lacks counts as drawn from
- * the budget just now, so that a lease is always what was drawn less what was charged.
+ * Books a charge on a lease. The covered part leaves the lease and the budget's `held`. The rest counts as drawn from
+ * the budget at this moment, so that a lease always equals what was drawn minus what was charged.
  */
 export function chargeLease(budget: LockedBudget, lease: LockedLease, charged: Nanos): void {
   const moved = release(budget, lease, charged);
   lease.drawn += charged - moved;
 }
 
-/** Returns an amount from a lease to its budget, at most the amount of the lease. */
+/** Returns an amount, at most that of the lease, from a lease to its budget. */
 export function returnFromLease(budget: LockedBudget, lease: LockedLease, amount: Nanos): void {
   lease.drawn -= release(budget, lease, amount);
 }
@@ -134,8 +138,8 @@ function release(budget: LockedBudget, lease: LockedLease, amount: Nanos): Nanos
 }
 
 /**
- * Returns the period that runs at `now` by the store's clock. Its `spent` is zero while the stored row still has the
- * amount of an earlier period.
+ * Returns the period that runs at `now` by the store's clock. `spent` is zero when the stored row still belongs to an
+ * earlier period.
  */
 export function inRunningPeriod(
   stored: Pick<Budget, "period" | "spent" | "periodStart">,
@@ -149,21 +153,25 @@ function tuplesOf(ids: Iterable<string>): [string][] {
   return [...new Set(ids)].map((id) => [id]);
 }
 
-/** The newest entries of an organization that a correction looks at, so that requests never wait for a long one. */
+/**
+ * Maximum number of an organization's newest entries that a correction reads, so that requests never wait for a long
+ * correction.
+ */
 const MAX_ENTRIES = 10_000;
 
 interface Correction {
   id: string;
   organizationId: string;
   spent: Nanos;
-  /** The start that a wrong clock wrote, and the one that takes its place. Unix milliseconds. */
+  /** The period start that a wrong clock wrote. `periodStart` is the correct one. Both in Unix milliseconds. */
   wrongStart: number;
   periodStart: number;
 }
 
 /**
- * Gives a locked budget whose period a wrong clock began the period that runs, with the bookings that were made since.
- * Returns what is spent in it, with what was booked in it before the clock went wrong.
+ * Corrects a locked budget whose period a wrong clock began: sets the running period for the budget and for the
+ * bookings made since then. Returns the amount spent in that period, including bookings from before the clock went
+ * wrong.
  */
 async function correctPeriod(
   sql: Sql,

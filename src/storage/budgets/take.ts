@@ -8,15 +8,15 @@ import { lockBudgets, lockLeases, saveBudgets, type LockedBudget } from "./locke
 const LEASE_TTL_MS = 15 * 60_000;
 
 /**
- * Time for which a budget counts as wanted after a process missed money of it, and the interval at which that is
- * written.
+ * Time for which a budget counts as wanted after a process lacked money of it. The mark is renewed every
+ * `WANTED_AGAIN_MS`.
  */
 export const WANTED_MS = 2000;
 const WANTED_AGAIN_MS = 250;
 
 /**
- * Moves money of budgets into a process's leases, all or none, as `BudgetStore.take` promises. Two requests for one
- * budget count as one, since they would be granted from the same rest.
+ * Moves money of budgets into a process's leases, for all budgets or for none, as `BudgetStore.take` promises. Two
+ * requests for one budget are merged, because both would otherwise be granted from the same rest.
  */
 export async function take(
   kind: Database["kind"],
@@ -52,7 +52,7 @@ export async function take(
   return { granted, left };
 }
 
-/** Lets the processes that hold some of a budget know that it is needed. */
+/** Marks a budget as needed, for the processes that hold money of it. */
 async function markWanted(sql: Sql, { id, wantedUntil, now }: LockedBudget): Promise<void> {
   const restMs = wantedUntil - now;
   if (restMs > WANTED_MS || restMs < WANTED_MS - WANTED_AGAIN_MS)
@@ -73,7 +73,7 @@ async function growLeases(
       drawn = leases.drawn + excluded.drawn, expires_at = excluded.expires_at`;
 }
 
-/** The end of a lease that is renewed now, as an SQL expression. */
+/** Returns the end of a lease that is renewed now, as an SQL expression. */
 export function expiry(kind: Database["kind"], sql: Sql) {
   return sql`${storeTime(kind, sql)} + ${LEASE_TTL_MS}`;
 }

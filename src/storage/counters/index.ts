@@ -8,7 +8,7 @@ import type { SupervisorLink } from "./limit-messages.ts";
 import { SharedHealth } from "./shared-health.ts";
 import { WorkerLimiter } from "./worker-limiter.ts";
 
-/** Limits and health that processes share. */
+/** The limits and the health of targets that processes share. */
 export interface LimitCounters {
   limiter: Limiter;
   /** Publishes an ejection to the other processes that share the store. */
@@ -19,29 +19,35 @@ export interface LimitCounters {
 }
 
 interface CountersOptions {
-  /** The store in which all machines count together; null where each machine counts for itself. */
+  /** Address of the store in which all machines count together; null when each machine counts for itself. */
   redisUrl: string | null;
-  /** Counts for the workers of this machine where there is no store; null in a process that has it to itself. */
+  /**
+   * Connection to the supervisor, which counts for the workers of this machine when there is no store; null in a
+   * process without other workers.
+   */
   supervisor: SupervisorLink | null;
-  /** Workers of this machine, between which limits are divided while the supervisor is away. */
+  /** Number of workers of this machine. Limits are divided among them while the supervisor is away. */
   workers: number;
-  /** Processes alive on all machines, between which limits are divided while the store is away. */
+  /** Returns the number of processes alive on all machines. Limits are divided among them while the store is away. */
   processes(): number;
   clock: Clock;
   onEjection(ejection: Ejection): void;
   /** Called once when the store is lost, with the reason, and once when it is back. */
   onProblem: StorageReport;
-  /** Called with the duration of each count in the store, in seconds. */
+  /** Called after each counting call to the store with its duration in seconds. */
   onCall?: (seconds: number) => void;
 }
 
-/** The runtime reports a wrong password and a server that is not there as the same error. */
+/**
+ * The message about the loss names all causes, because the runtime reports a wrong password and an unreachable server
+ * as the same error.
+ */
 const REDIS = {
   lost: "Redis is away, so each process keeps to its share of the limits; check REDIS_URL, its password, and that Redis runs",
   available: "Redis is back: limits are counted together again",
 };
 
-/** Opens the counters; a store that is away now is used as soon as it is there. */
+/** Opens the counters. A store that is unavailable now is used as soon as it is available. */
 export async function openCounters(options: CountersOptions): Promise<LimitCounters> {
   const { redisUrl, supervisor, workers, processes, clock, onEjection, onProblem, onCall } = options;
   if (redisUrl === null) {

@@ -12,37 +12,43 @@ import {
 } from "./limit-messages.ts";
 import { after } from "../../lib/waiting.ts";
 
-/** A credit for fewer requests would cost more messages than it saves. */
+/** Minimum number of requests in a credit. A smaller credit would cost more messages than it saves. */
 const MIN_CREDIT_REQUESTS = 8;
-/** The share of the rest that all workers together may hold as credits. */
+/** The part of a limit's unused amount that all workers together may hold as credits. */
 const CREDIT_SHARE = 1 / 4;
-/** Credits are given while this part of the limit is left; below it each request is counted here. */
+/**
+ * Credits are given while at least this part of the limit is unused. Below it, each request is counted by the
+ * coordinator.
+ */
 const AMPLE_SHARE = 1 / 2;
-/** The longest a take waits for workers to return their credits. */
+/** Maximum time that a take waits for workers to return their credits. */
 const RECALL_MS = 250;
 
 interface LimitCoordinatorOptions {
   workers: number;
   clock: Clock;
-  /** Time for which an acquired amount counts: an amount in a credit may be used up to `CREDIT_MS` later. */
+  /**
+   * Time for which an acquired amount counts. An amount of a credit may be used up to `CREDIT_MS` later, and counts
+   * that much longer.
+   */
   windowMs?: number;
   send(worker: number, message: SupervisorLimits): void;
 }
 
 /**
- * Counts the limits of all workers of a machine. Small limits are counted here request by request; of ample ones
- * workers get credits, which count as used until they are returned. So the sum never exceeds a limit, and before a
- * request is refused the credits of its limit are recalled.
+ * Counts the limits of all workers of a machine. Requests under small limits are counted one by one. For ample limits,
+ * workers get credits, which count as used until they are returned, so the sum never exceeds a limit. Before a request
+ * is refused, the credits of its limit are recalled.
  */
 export class LimitCoordinator {
   readonly #options: LimitCoordinatorOptions;
   readonly #limiter: MemoryLimiter;
-  /** By counter, then by worker. */
+  /** Credits by counter, then by worker. */
   readonly #credits = new Map<string, Map<number, Credit>>();
-  /** Reservations with slots, by worker and take. */
+  /** Reservations with slots, by worker, then by take. */
   readonly #slots = new Map<number, Map<number, LimitReservation>>();
   readonly #waiting = new Set<WaitingTake>();
-  /** Takes of this turn of the event loop. */
+  /** Takes that arrived in this turn of the event loop and are not decided yet. */
   #undecided: WaitingTake[] = [];
 
   constructor(options: LimitCoordinatorOptions) {
@@ -52,8 +58,8 @@ export class LimitCoordinator {
   }
 
   /**
-   * Processes a message. Takes are decided at the end of the turn: by then everything was received that a worker had
-   * sent before the take was, so a correction counts in the next take even where that comes from another worker.
+   * Processes a message. Takes are decided at the end of the turn, when all messages that workers sent before are
+   * received. So a correction counts for the next take even if it comes from another worker.
    */
   receive(worker: number, { returns, corrections, releases, takes }: WorkerLimits): void {
     for (const returned of returns) this.#return(worker, returned);
@@ -67,7 +73,7 @@ export class LimitCoordinator {
     for (const take of takes) this.#undecided.push({ worker, take, recalled: new Set(), holders: new Set() });
   }
 
-  /** Releases the slots of a worker that has ended. What it may have used of its credits stays counted. */
+  /** Releases the slots of a worker that has ended. Its credits stay counted, because it may have used them. */
   workerEnded(worker: number): void {
     for (const reservation of this.#slots.get(worker)?.values() ?? []) reservation.release();
     this.#slots.delete(worker);
@@ -135,7 +141,7 @@ export class LimitCoordinator {
     return credits;
   }
 
-  /** The workers that may still hold credits of a counter. */
+  /** Returns the workers that may still hold credits of a counter. */
   #holdersOf(counter: LimitCounter): Map<number, Credit> {
     const holders = this.#credits.get(counterName(counter)) ?? new Map<number, Credit>();
     const expiredAt = this.#options.clock.monotonic() - CREDIT_MS - RECALL_MS;
@@ -143,7 +149,7 @@ export class LimitCoordinator {
     return holders;
   }
 
-  /** Recalls the credits of a counter that has nothing left; returns false when there are none to wait for. */
+  /** Recalls the credits of a counter that has nothing left. Returns false when there are no credits to wait for. */
   #recall(waiting: WaitingTake, counter: LimitCounter): boolean {
     const name = counterName(counter);
     const holders = waiting.recalled.has(name) ? [] : [...this.#holdersOf(counter).keys()];
@@ -187,10 +193,10 @@ export class LimitCoordinator {
 }
 
 interface Credit {
-  /** The worker's take with which it was granted. */
+  /** Id of the worker's take that the credit was granted with. */
   takeId: number;
   amount: number;
-  /** Monotonic milliseconds, as is `grantedAt`. */
+  /** Monotonic milliseconds. `grantedAt` as well. */
   countedAt: number;
   grantedAt: number;
 }
@@ -199,9 +205,9 @@ interface Credit {
 interface WaitingTake {
   worker: number;
   take: LimitTake;
-  /** Counters whose credits were recalled for it. */
+  /** Counters whose credits were recalled for this take. */
   recalled: Set<string>;
-  /** Workers that have not yet returned theirs. */
+  /** Workers that have not returned their credits yet. */
   holders: Set<number>;
   stopTimer?(): void;
 }

@@ -5,48 +5,48 @@ import type {
   LimitWindow,
 } from "../../gateway/admission/limits.ts";
 
-/** Messages of a worker to its supervisor about limits, processed in their order. */
+/** A message of a worker to its supervisor about limits. The parts are processed in the order of these fields. */
 export interface WorkerLimits {
   returns: ReturnedCredit[];
   corrections: LimitCorrection[];
-  /** Takes whose slots are released. */
+  /** Ids of the takes whose slots are released. */
   releases: number[];
   takes: LimitTake[];
 }
 
 export interface LimitTake {
-  /** Unique in its worker. */
+  /** Id of the take, unique within its worker. */
   id: number;
   requests: readonly LimitRequest[];
-  /** True when the worker expects more such requests at once. */
+  /** True when the worker expects more of these requests soon. */
   wantsCredit: boolean;
 }
 
 interface LimitCorrection {
   counter: LimitCounter;
-  /** Monotonic milliseconds of the supervisor. */
+  /** Time at which the amount was counted, in monotonic milliseconds of the supervisor. */
   takenAt: number;
   by: number;
-  /** The part of the amount counted then that can no longer be given back. */
+  /** The part of that amount that can no longer be given back. */
   closed: number;
 }
 
 export interface ReturnedCredit {
   counter: LimitCounter;
-  /** The take with which it was granted; null when a credit was recalled that is no longer held. */
+  /** Id of the take that the credit was granted with; null when the recalled credit is no longer held. */
   takeId: number | null;
   /** The unused part of the credit. */
   unused: number;
-  /** The part of the rest that running requests may still give back. */
+  /** The part of the used amount that running requests may still give back. */
   open: number;
 }
 
-/** Messages of the supervisor to a worker. */
+/** A message of the supervisor to a worker. */
 export type SupervisorLimits =
   | { kind: "verdict"; id: number; verdict: TakeVerdict; takenAt: number; credits: LimitCredit[] }
   | { kind: "recall"; counter: LimitCounter };
 
-/** A verdict without its reservation, which the worker makes. */
+/** A verdict without its reservation. The worker makes the reservation itself. */
 type TakeVerdict =
   { isAdmitted: true; windows: readonly LimitWindow[] } | Extract<LimitVerdict, { isAdmitted: false }>;
 
@@ -55,7 +55,7 @@ export interface LimitCredit {
   counter: LimitCounter;
   limit: number;
   amount: number;
-  /** The rest of the limit, for the rate headers. */
+  /** The unused amount of the limit, for the rate-limit headers. */
   remaining: number;
   resetSeconds: number;
 }
@@ -63,14 +63,14 @@ export interface LimitCredit {
 /** Time for which a worker may use a credit. */
 export const CREDIT_MS = 500;
 
-/** The part of a worker's connection to its supervisor that serves limits. */
+/** The connection of a worker to its supervisor, as far as it concerns limits. */
 export interface SupervisorLink {
   isConnected(): boolean;
   sendLimits(message: WorkerLimits): void;
   onLimits(receive: (message: SupervisorLimits) => void): void;
 }
 
-/** A counter as the key of a map. */
+/** Returns a text that identifies a counter, as the key of a map. */
 export function counterName({ scope, quantity, owner }: LimitCounter): string {
   return `${scope}:${quantity}:${owner}`;
 }

@@ -1,14 +1,14 @@
 import { openAmount, type LimitRequest, type LimitWindow } from "../../gateway/admission/limits.ts";
 import { script } from "./script.ts";
 
-/** Slots a window is divided into, as in the limiter of one process. */
+/** Number of slots that divide a window, as in the limiter of one process. */
 export const SLOTS = 30;
 
 /**
- * A window is one packed value, `{began, total, last, amount, open, last, amount, open, …}`: when the newest slot
- * began, the sum, and of each slot, oldest first, its last time, its amount, and what of that running requests may give
- * back. Times are the server's, in milliseconds. A value from
- * beyond the future, left by a clock that was set back, counts as empty.
+ * Functions on windows. A window is one packed value, `{began, total, last, amount, open, last, amount, open, …}`: the
+ * start of the newest slot, the sum, and for each slot, oldest first, the time of its last addition, its amount, and
+ * the part of it that running requests may give back. Times are the server's, in milliseconds. A value from the future,
+ * left by a clock that was set back, counts as empty.
  */
 const WINDOWS = `
 local time = redis.call("TIME")
@@ -55,11 +55,11 @@ end
 `;
 
 /**
- * Grants all requests or none. KEYS: a counter each, then the epoch. ARGV: window, slot and lease time of a slot in
- * milliseconds, the wait for a slot, the slot's name, the epoch; then limit, amount and open amount of each, which is
- * `slot` for a slot.
- * Returns the number of the request that waits longest (0: granted), that wait, the time, and remaining and reset of
- * each; or -1 when the epoch is another one.
+ * Grants all requests or none. KEYS: one counter for each request, then the epoch. ARGV: length of the window, length
+ * of its slots, lease time of a concurrency slot, and the wait for one, all in milliseconds; the slot's name; the
+ * epoch; then limit, amount and open amount of each request, where the open amount is `slot` for a concurrency slot.
+ * Returns the number of the request that waits longest (0 when granted), its wait, the time, and for each request the
+ * remaining amount and the reset time. Returns -1 when the store has a different epoch.
  */
 export const TAKE = script(`${WINDOWS}
 local leaseMs, slotWaitMs, slotName = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
@@ -107,7 +107,7 @@ end
 return answer
 `);
 
-/** Limit, amount and open amount of each request, as `TAKE` expects them. */
+/** Returns limit, amount and open amount of each request, as `TAKE` expects them. */
 export function limitArguments(requests: readonly LimitRequest[]): string[] {
   return requests.flatMap((request) => {
     const open = request.quantity === "concurrent_images" ? "slot" : String(openAmount(request));
@@ -115,7 +115,7 @@ export function limitArguments(requests: readonly LimitRequest[]): string[] {
   });
 }
 
-/** A take of a counter that nobody uses, to try the store with. */
+/** A request for a counter that nobody uses, to test whether the store works. */
 export const PROBE: LimitRequest = {
   quantity: "requests",
   scope: "key",
@@ -124,13 +124,13 @@ export const PROBE: LimitRequest = {
   amount: 1,
 };
 
-/** The result of `TAKE`; null when it is something else. */
+/** Reads the result of `TAKE`; null when it has another form. */
 export function readTake(response: unknown, requestCount: number): number[] | null {
   if (!Array.isArray(response) || response.length !== 3 + requestCount * 2) return null;
   return response.every((item) => typeof item === "number") ? response : null;
 }
 
-/** Remaining and reset of each request that has a window, as `TAKE` gives them. */
+/** Returns the remaining amount and reset time of each request that has a window, from the result of `TAKE`. */
 export function windowsOf(requests: readonly LimitRequest[], response: readonly number[]): LimitWindow[] {
   return requests.flatMap(({ quantity, limit }, index) => {
     if (quantity === "concurrent_images") return [];
@@ -140,9 +140,9 @@ export function windowsOf(requests: readonly LimitRequest[], response: readonly 
 }
 
 /**
- * The name of the data in the store, made anew when there is none: a process that knows another name learns that the
- * store has lost everything. KEYS: where it is. ARGV: a new name, and how long it lives unless this is called again.
- * Returns the name and its age in milliseconds.
+ * Returns the name of the data in the store and its age in milliseconds. Makes a new name when the store has none, so a
+ * process that remembers another name learns that the store has lost its data. KEYS: the key of the name. ARGV: a new
+ * name, and the milliseconds after which the name expires unless this script runs again.
  */
 export const EPOCH = script(`
 local time = redis.call("TIME")
@@ -153,15 +153,15 @@ local epoch = redis.call("GET", KEYS[1])
 return {epoch, now - tonumber(string.match(epoch, "%d+$"))}
 `);
 
-/** The result of `EPOCH`. */
+/** Reads the result of `EPOCH`. */
 export function readEpoch(result: unknown): [epoch: string, ageMs: number] {
   const [epoch, ageMs]: unknown[] = Array.isArray(result) ? result : [];
   return [String(epoch), Number(ageMs)];
 }
 
 /**
- * Adds what a process has granted to windows that the store has lost. KEYS: a window each. ARGV: window and slot in
- * milliseconds; then for each window the number of its uses, and the age and amount of each.
+ * Adds what a process has granted to windows that the store has lost. KEYS: one window each. ARGV: length of the window
+ * and of its slots in milliseconds; then for each window the number of its uses, and the age and amount of each use.
  */
 export const SEED = script(`${WINDOWS}
 local position = 3
@@ -196,9 +196,9 @@ end
 `);
 
 /**
- * Corrects an amount that was counted earlier. KEYS: a window each. ARGV: window and slot in milliseconds, the time of
- * that count, the correction, and the part of the amount that can no longer be given back. A negative correction is
- * taken only from the slot of that count.
+ * Corrects an amount that was counted earlier. KEYS: one window each. ARGV: length of the window and of its slots in
+ * milliseconds, the time of the earlier count, the correction, and the part of the amount that can no longer be given
+ * back. A negative correction is subtracted only from the slot of that count.
  */
 export const CORRECT = script(`${WINDOWS}
 local at, by, closed = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -220,7 +220,10 @@ for _, key in ipairs(KEYS) do
 end
 `);
 
-/** Renews slots. KEYS: a set each. ARGV: lease time of a slot in milliseconds, then the slot's name in each set. */
+/**
+ * Renews concurrency slots. KEYS: one set each. ARGV: lease time of a slot in milliseconds, then the slot's name in
+ * each set.
+ */
 export const RENEW = script(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

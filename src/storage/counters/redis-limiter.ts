@@ -31,17 +31,23 @@ import { RedisLink, type Send } from "./redis-link.ts";
 
 export interface RedisLimiterOptions {
   url: string;
-  /** The name of every key begins with it. */
+  /** Beginning of the name of every key. */
   prefix?: string;
-  /** Processes that count in the same store now, between which limits are divided while it is away. */
+  /**
+   * Returns the number of processes that count in the same store. Limits are divided among them while the store is
+   * unavailable.
+   */
   processes: () => number;
   clock: Clock;
-  /** The longest a request waits for the store. */
+  /** Maximum time that a request waits for the store. */
   boundMs?: number;
   windowMs?: number;
-  /** Time for which a slot outlives its process. */
+  /** Time for which a concurrency slot outlives its process. */
   slotMs?: number;
-  /** Called with whether limits are local now, and why: once at the start and at every change. Must not throw. */
+  /**
+   * Called at the start and after every change: `isDegraded` is true while limits are counted locally, and `cause` is
+   * the reason. Must not throw.
+   */
   onDegraded(isDegraded: boolean, cause?: unknown): void;
   /** Called with the duration of each call, in seconds. */
   onCall?: ((seconds: number) => void) | undefined;
@@ -51,22 +57,23 @@ const BOUND_MS = 50;
 const SLOT_MS = 45_000;
 const RENEWALS = 3;
 const EPOCH_CHECK_MS = 1000;
-/** Longer than the others take to notice a loss of data. */
+/** Longer than the time after which every other process has noticed a loss of data. */
 const SETTLE_MS = 2 * EPOCH_CHECK_MS;
-/** Windows of one call, which takes a fraction of the bound. */
+/** Number of windows written by one call, so that the call takes a fraction of the bound. */
 const SEEDED_AT_ONCE = 100;
 
 /**
- * Counts in Redis: exact in sum over all processes, one round trip and one atomic script a request, on the server's
- * clock. A store that fails or takes longer than the bound (50 ms) is not waited for: until it is quick again each
- * process keeps to the limit divided by the number of processes, what it had been granted before included.
+ * Counts in Redis, by the server's clock. The sum over all processes is exact; a request costs one round trip and one
+ * atomic script. No request waits longer than the bound (50 ms): when the store fails or is slower, each process counts
+ * alone until the store is quick again. Its limit is then the configured limit divided by the number of processes, and
+ * includes what was granted before.
  *
  * When the store has lost its data (FLUSHALL, a restart without persistence), each process writes back what it has
- * granted. The sum may exceed a limit only when the store's clock is set forward, or around an outage under uneven
- * load, in each case by less than the limit itself.
+ * granted. The sum may exceed a limit only when the store's clock is set forward, or around an outage with uneven load,
+ * in each case by less than the limit itself.
  */
 export class RedisLimiter implements Limiter {
-  /** Settles when the first connection is established or has failed. */
+  /** Settles when the first connection is established or has failed. Never rejects. */
   readonly ready: Promise<void>;
   readonly #fallback: MemoryLimiter;
   readonly #link: RedisLink;
@@ -78,12 +85,12 @@ export class RedisLimiter implements Limiter {
   readonly #windowArguments: readonly [string, string];
   readonly #slotMs: number;
   readonly #send: Send = (command, args) => this.#link.send(command, args);
-  /** Counts connections and losses of data: after either one, earlier grants may be missing in the store. */
+  /** Number of connections and losses of data so far. After either, the store may lack earlier grants. */
   #connection = 0;
-  /** Name of the store's data as this process knows it; another one means that the store has lost everything. */
+  /** Name of the store's data as last seen by this process. Another name means that the store has lost its data. */
   #epoch = "";
   /**
-   * Until this time the other processes also notice the loss and write their grants to the store again. Monotonic
+   * Time until which the other processes notice the loss and write their grants to the store again, in monotonic
    * milliseconds.
    */
   #settlesAt = -Infinity;
@@ -107,7 +114,7 @@ export class RedisLimiter implements Limiter {
     });
     this.ready = this.#link.ready;
     const whileUp = (work: () => Promise<void>) => (this.#link.isUp ? work() : undefined);
-    // A call that fails closes the connection, which is reported there.
+    // A failed call closes its connection, and the link reports that, so the error is ignored here.
     const ignore = () => {};
     this.#work = [
       every(slotMs / RENEWALS, () => whileUp(() => this.#slots.renew(this.#send)), ignore),
@@ -129,7 +136,10 @@ export class RedisLimiter implements Limiter {
     return this.#clock.monotonic() < this.#settlesAt;
   }
 
-  /** Keeps to this process's share, and tells the store while all processes tell it what they granted. */
+  /**
+   * Counts within this process's share of the limits. After a loss of data, while all processes write back what they
+   * granted, also counts in the store.
+   */
   #takeLocal(requests: readonly LimitRequest[]): LimitVerdict {
     const verdict = this.#fallback.take(requests);
     if (!verdict.isAdmitted || !this.#isSettling()) return verdict;
@@ -170,7 +180,7 @@ export class RedisLimiter implements Limiter {
     return args.concat(limitArguments(requests));
   }
 
-  /** Every grant is counted locally too, so that the fallback knows what this process has used already. */
+  /** Every grant is also counted locally, so that the fallback knows what this process has already used. */
   #reservation(
     requests: readonly LimitRequest[],
     shared: { slot: string; connection: number; at: number },
@@ -185,7 +195,7 @@ export class RedisLimiter implements Limiter {
         isOpen = false;
         if (shared.connection !== this.#connection || !this.#link.isUp) return undefined;
         const correcting = this.#correct(requests, quantity, { at: shared.at, by, closed });
-        // A correction by 0 changes only the `Retry-After` of other requests, so this one does not wait for it.
+        // A correction by 0 only changes the `Retry-After` of other requests, so the response does not wait for it.
         return by === 0 ? undefined : correcting;
       },
       release: () => {
@@ -196,7 +206,7 @@ export class RedisLimiter implements Limiter {
     };
   }
 
-  /** Resolves when the store has it, or is lost. */
+  /** Corrects an amount in the store. Resolves when the store has the correction or is lost. */
   #correct(
     requests: readonly LimitRequest[],
     quantity: LimitQuantity,
@@ -212,7 +222,7 @@ export class RedisLimiter implements Limiter {
     );
   }
 
-  /** Loads the scripts and proves that the store can write and is quick. */
+  /** Loads the scripts into a new connection, and tests that the store accepts writes and is quick. */
   async #prepare(send: Send): Promise<void> {
     for (const { source } of [EPOCH, SEED, TAKE, CORRECT, RENEW]) await send("SCRIPT", ["LOAD", source]);
     await this.#checkEpoch(send);
@@ -221,13 +231,14 @@ export class RedisLimiter implements Limiter {
     this.#connection++;
   }
 
-  /** When the store has lost its data, tells it what this process has granted and holds. */
+  /** Writes what this process has granted and the slots it holds to the store, if the store has lost its data. */
   async #checkEpoch(send: Send): Promise<void> {
     const [epoch, ageMs] = readEpoch(
       await send("EVALSHA", [EPOCH.sha, "1", this.#epochKey, newId("proc"), this.#epochMs]),
     );
     if (epoch === this.#epoch) return;
-    // All processes end this at once. One that has just connected was not in use.
+    // The age of the name makes all processes end this phase at the same time. A process that has just connected has
+    // granted nothing in the store.
     if (this.#link.isUp) this.#settlesAt = this.#clock.monotonic() + SETTLE_MS - ageMs;
     this.#epoch = epoch;
     this.#connection++;

@@ -6,13 +6,13 @@ import { after } from "../../lib/waiting.ts";
 export type Send = (command: string, args: string[]) => Promise<unknown>;
 
 interface RedisLinkOptions {
-  /** `redis://`, `rediss://` or `redis+unix://`. */
+  /** `redis://`, `rediss://` or `redis+unix://` address. */
   url: string;
-  /** The longest a response may take, in milliseconds. */
+  /** Maximum duration of a response in milliseconds. */
   boundMs: number;
-  /** Readies a new connection; it is used only when this succeeds. */
+  /** Prepares a new connection, which is used only after this has succeeded. */
   prepare(send: Send, client: RedisClient): Promise<void>;
-  /** Called with the first state and every change of it, with the reason of a loss. Must not throw. */
+  /** Called with the first state and with every change, and with the reason of a loss. Must not throw. */
   onState(isUp: boolean, cause?: unknown): void;
   /** Called with the duration of each call, in seconds. */
   onCall?: ((seconds: number) => void) | undefined;
@@ -21,20 +21,19 @@ interface RedisLinkOptions {
 const CONNECT_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
-/** Time beyond its deadline after which a response is given up. */
+/** Extra time after its deadline, before a response is given up. */
 const TICK_MS = 10;
 
 /**
- * A connection that is either quick or closed: the first failed or late response closes it for all callers that wait,
- * and it reconnects by itself, at most once a second. A frozen server therefore costs each request no more than the
- * bound.
+ * A connection that is either quick or closed. The first failed or late response closes it for all waiting callers, and
+ * it reconnects by itself at most once a second. So a frozen server costs each request no more than the bound.
  */
 export class RedisLink {
-  /** Settles when the first attempt is over, however it went. */
+  /** Settles when the first attempt to connect has succeeded or failed. Never rejects. */
   readonly ready: Promise<void>;
   readonly #options: RedisLinkOptions;
   readonly #deadlines = new DeadlineTimer(TICK_MS);
-  /** The connection in use or in preparation. */
+  /** The connection that is in use or is being prepared. */
   #current: RedisClient | null = null;
   #state: boolean | null = null;
   #isClosed = false;
@@ -94,7 +93,7 @@ export class RedisLink {
       reject(error);
       this.#lose(client, error);
     };
-    // When this process was busy itself, the response may be in the socket already: it gets one more turn.
+    // If this process itself was busy, the response may already be in the socket, so the call gets one more tick.
     let deadline = this.#deadlines.set(this.#options.boundMs - TICK_MS, () => {
       deadline = this.#deadlines.set(TICK_MS, () =>
         fail(new Error("the counter store did not respond in time")),
@@ -107,7 +106,7 @@ export class RedisLink {
     return promise;
   }
 
-  /** Closing makes every other command of the connection fail at once. */
+  /** Closes the connection, which makes all its other commands fail at once. */
   #lose(client: RedisClient, cause?: unknown): void {
     if (this.#current !== client) return;
     this.#current = null;

@@ -1,11 +1,11 @@
-/** A script the server runs as one step. */
+/** A script that the server runs as one atomic step. */
 interface Script {
   source: string;
-  /** The name by which `EVALSHA` calls it. */
+  /** SHA-1 of the source, by which `EVALSHA` calls the script. */
   sha: string;
 }
 
-/** Names a script as the server does, by the SHA-1 of its source. */
+/** Computes the name of a script as the server does: the SHA-1 of its source. */
 export function script(source: string): Script {
   return { source, sha: new Bun.CryptoHasher("sha1").update(source).digest("hex") };
 }

@@ -7,20 +7,20 @@ import { script } from "./script.ts";
 
 interface SharedHealthOptions {
   url: string;
-  /** Begins the name of every key and of the channel. */
+  /** Beginning of the name of every key and of the channel. */
   prefix?: string;
-  /** Called with ejections of other processes, perhaps more than once for each. Must not throw. */
+  /** Called with ejections of other processes, possibly more than once for the same ejection. Must not throw. */
   onEjection(ejection: Ejection): void;
 }
 
-/** A late response here delays no request, so the bound is generous. */
+/** No request waits for these responses, so the bound is long. */
 const BOUND_MS = 1_000;
-/** A subscription without messages looks like a dead connection; a ping tells them apart. */
+/** A subscription without messages looks like a dead connection, so a ping tests the connection. */
 const PING_MS = 5_000;
-/** Longer than any ejection. */
+/** Time for which the list is kept, longer than any ejection. */
 const KEPT_MS = 120_000;
 
-/** KEYS: the hash of ejections. ARGV: milliseconds to keep it, the Redis channel, the field, the ejection. */
+/** KEYS: the hash of ejections. ARGV: milliseconds to keep the hash, the channel, the field, the ejection. */
 const ANNOUNCE = script(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -46,8 +46,8 @@ const messageSchema = z.object({
 });
 
 /**
- * Shares ejections between processes: at once by message, and after every (re)connection by the list of those still
- * in force. Without the store each process knows only its own.
+ * Shares ejections between processes: immediately by message, and after every connect by reading the list of ejections
+ * in force. While the store is unavailable, each process knows only its own.
  */
 export class SharedHealth {
   readonly #options: SharedHealthOptions;
@@ -63,7 +63,8 @@ export class SharedHealth {
     const { url, prefix = "gateway:" } = options;
     this.#hash = `${prefix}ejections`;
     this.#channel = `${prefix}ejected`;
-    // The connection that is ready last reads the list, so no ejection is lost between reading and subscribing.
+    // Whichever of the two connections becomes ready last reads the list, so that no ejection is lost between reading
+    // and subscribing.
     const onState = (isUp: boolean) => {
       if (isUp) this.#readList();
     };
@@ -81,11 +82,11 @@ export class SharedHealth {
       onState,
       prepare: async (send, client) => {
         const subscribed = client.subscribe(this.#channel, (message) => this.#onEjection(message, 0));
-        // Subscribing has no deadline of its own; a late ping closes the connection and so ends it.
+        // Subscribing has no deadline of its own. A late ping closes the connection, which also ends the subscribing.
         await Promise.all([subscribed, send("PING", [])]);
       },
     });
-    // A failed ping closes the connection, which is reported there.
+    // A failed ping closes its connection, and the link reports that, so the error is ignored here.
     this.#pings = every(
       PING_MS,
       () => this.#subscriber.send("PING", []),
@@ -93,12 +94,12 @@ export class SharedHealth {
     );
   }
 
-  /** Settles when the first attempts to connect are over. */
+  /** Settles when the first attempts to connect have succeeded or failed. */
   get ready(): Promise<unknown> {
     return Promise.all([this.#publisher.ready, this.#subscriber.ready]);
   }
 
-  /** Publishes an ejection of this process. Neither waits nor throws. */
+  /** Publishes an ejection of this process. Does not wait and does not throw. */
   announce(ejection: Ejection): void {
     const message = JSON.stringify({ from: this.#id, ...ejection });
     const field = JSON.stringify([ejection.target, ejection.organization]);

@@ -2,15 +2,16 @@ import { RENEW } from "./limit-scripts.ts";
 import type { Send } from "./redis-link.ts";
 
 /**
- * The slots that this process holds in shared sets. A slot expires after `slotMs` unless renewed, so those of a process
- * that died come back by themselves; those released while the store was away are removed when it returns.
+ * The concurrency slots that this process holds in shared sets. A slot expires after `slotMs` unless it is renewed, so
+ * the slots of a dead process become free by themselves. Slots that were released while the store was unavailable are
+ * removed when it is back.
  */
 export class ConcurrencySlots {
   readonly #held = new Map<string, readonly string[]>();
   readonly #released = new Map<string, readonly string[]>();
   #count = 0;
 
-  /** Unlike that of any other process. */
+  /** Differs from the id of every other process. */
   readonly #processId: string;
   readonly #slotMs: number;
 
@@ -28,7 +29,7 @@ export class ConcurrencySlots {
     this.#held.set(name, keys);
   }
 
-  /** Removes a slot from its sets, now or when the store is back; also one that may not have been taken. */
+  /** Removes a slot from its sets, now or when the store is back. The slot need not have been taken. */
   giveBack(name: string, keys: readonly string[], send: Send): void {
     this.#held.delete(name);
     this.#released.set(name, keys);

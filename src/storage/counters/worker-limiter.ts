@@ -18,11 +18,11 @@ import {
   type WorkerLimits,
 } from "./limit-messages.ts";
 
-/** Expired credits are returned this often. */
+/** Interval at which expired credits are returned. */
 const FLUSH_MS = 100;
-/** A counter taken from twice within this time is busy enough for a credit. */
+/** A counter that is taken from twice within this time is busy enough for a credit. */
 const BUSY_MS = 100;
-/** A supervisor that takes longer is not waited for. */
+/** Maximum time to wait for the supervisor. */
 const MAX_WAIT_MS = 1_000;
 
 interface WorkerLimiterOptions {
@@ -32,16 +32,16 @@ interface WorkerLimiterOptions {
 }
 
 /**
- * Counts together with the other workers of the machine, through their supervisor: exact in sum. Requests within a
- * credit are admitted at once, all others by one message there and back. While the supervisor is not there each
- * worker keeps to its share of the limits.
+ * Counts together with the other workers of the machine through their supervisor; the sum is exact. Requests within a
+ * credit are admitted at once; each other request costs one message and its reply. While the supervisor is unavailable,
+ * each worker counts within its share of the limits.
  */
 export class WorkerLimiter implements Limiter {
   readonly #link: SupervisorLink;
   readonly #clock: Clock;
   readonly #fallback: MemoryLimiter;
   readonly #credits = new Map<string, Credit>();
-  /** When a counter was last taken from at the supervisor. */
+  /** Time of the last take from each counter at the supervisor. */
   readonly #takenAt = new Map<string, number>();
   readonly #pending = new Map<number, PendingTake>();
   readonly #background: BackgroundWork;
@@ -138,7 +138,7 @@ export class WorkerLimiter implements Limiter {
     this.#flush();
   }
 
-  /** Returns the reservation of one take that the supervisor counted. */
+  /** Returns the reservation of a take that the supervisor has counted. */
   #reservation(id: number, requests: readonly LimitRequest[], takenAt: number): LimitReservation {
     let isOpen = true;
     return {
@@ -157,7 +157,10 @@ export class WorkerLimiter implements Limiter {
     };
   }
 
-  /** Returns a reservation counted against this worker's credits; returned credits are corrected at the supervisor. */
+  /**
+   * Returns a reservation that is counted against this worker's credits. Corrections of a returned credit go to the
+   * supervisor.
+   */
   #creditReservation(credits: readonly Credit[], requests: readonly LimitRequest[]): LimitReservation {
     let isOpen = true;
     return {
@@ -183,7 +186,10 @@ export class WorkerLimiter implements Limiter {
     this.#outbox.corrections.push({ counter: { scope, quantity, owner }, takenAt, by, closed });
   }
 
-  /** Confirms a recall also where nothing is held any more, as the supervisor waits for it. */
+  /**
+   * Returns a credit. Also confirms the recall of a credit that is no longer held, because the supervisor waits for a
+   * confirmation.
+   */
   #returnCredit(counter: LimitCounter): void {
     const name = counterName(counter);
     const { takeId = null, left: unused = 0, open = 0 } = this.#credits.get(name) ?? {};
@@ -203,7 +209,7 @@ export class WorkerLimiter implements Limiter {
     this.#flush();
   }
 
-  /** Sends what has collected in this turn of the event loop as one message. */
+  /** Sends everything that was collected in this turn of the event loop as one message. */
   #flushSoon(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
@@ -222,11 +228,11 @@ export class WorkerLimiter implements Limiter {
 interface Credit extends LimitCredit {
   takeId: number;
   left: number;
-  /** The part of the admitted that running requests may still give back. */
+  /** The part of the admitted amount that running requests may still give back. */
   open: number;
-  /** When it was counted; monotonic milliseconds of the supervisor. */
+  /** Time at which the supervisor counted the credit, in its monotonic milliseconds. */
   takenAt: number;
-  /** Monotonic milliseconds of this process. */
+  /** End of the credit, in monotonic milliseconds of this process. */
   endsAt: number;
 }
 
@@ -235,7 +241,10 @@ interface PendingTake {
   resolve(verdict: LimitVerdict): void;
   /** Monotonic milliseconds. */
   sentAt: number;
-  /** The supervisor was late, so the worker has decided; a late grant of the supervisor is given back. */
+  /**
+   * True when the worker has decided by itself because the supervisor was late. A grant that arrives later is given
+   * back.
+   */
   isAbandoned: boolean;
 }
 

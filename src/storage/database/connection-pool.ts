@@ -3,30 +3,33 @@ import type { PostgresConnection } from "./postgres-connect.ts";
 import { isConnectionLost } from "./unavailable.ts";
 
 /**
- * Connections to PostgreSQL, each used by one call at a time. The driver's own pool keeps a connection on which the
- * network has gone silent; this one closes a connection with the call that was given up on it.
+ * Connections to PostgreSQL; each is used by one call at a time. Closes a connection when a call on it is given up. The
+ * driver's own pool would keep a connection on which the network has gone silent.
  */
 interface ConnectionPool {
-  /** Runs `work` on a connection. When the signal aborts, the connection is closed and so is the work's query. */
+  /** Runs `work` on a connection. When the signal aborts, the connection is closed, which ends the query on it. */
   use<T>(signal: AbortSignal, work: (connection: PostgresConnection) => Promise<T>): Promise<T>;
-  /** Closes every connection; queries still running after a second fail. */
+  /** Closes every connection. Queries that still run after a second fail. */
   close(): Promise<void>;
 }
 
 interface Connection {
   opened: PostgresConnection;
   openedAt: number;
-  /** When the server last responded. */
+  /** Time at which the server last responded. */
   respondedAt: number;
 }
 
-/** A connection older than this is replaced, so that all move to another server after a switch of names. */
+/**
+ * Maximum age of a connection. Older ones are replaced, so that all move to the new server after a change of the host
+ * name.
+ */
 const LIFETIME_MS = 30 * 60_000;
 const CLOSE_TIMEOUT_SECONDS = 1;
 
 type Connect = (signal: AbortSignal) => Promise<PostgresConnection>;
 
-/** Opens a pool of at most `size` connections; none is made before it is needed. */
+/** Opens a pool of at most `size` connections. A connection is made only when it is needed. */
 export function connectionPool(size: number, connect: Connect, lifetimeMs = LIFETIME_MS): ConnectionPool {
   return new Pool(size, connect, lifetimeMs);
 }
@@ -73,7 +76,7 @@ class Pool implements ConnectionPool {
     this.#open.clear();
   }
 
-  /** The connection used last, so that a pool which was large for a moment leaves the others to age. */
+  /** Takes the connection that was used last, so that the others age and close after a peak of load. */
   async #take(signal: AbortSignal): Promise<Connection> {
     const now = performance.now();
     for (let last = this.#idle.pop(); last; last = this.#idle.pop()) {
@@ -97,7 +100,10 @@ class Pool implements ConnectionPool {
     void connection.opened.sql.close({ timeout: 0 }).catch(() => undefined);
   }
 
-  /** The network may have gone silent for all: idle connections that have not responded since are closed, too. */
+  /**
+   * Closes idle connections that have not responded since the given time: the network may have gone silent for them as
+   * well.
+   */
   #discardSilent(since: number): void {
     const [silent = [], sound = []] = [false, true].map((isSound) =>
       this.#idle.filter(({ respondedAt }) => respondedAt >= since === isSound),

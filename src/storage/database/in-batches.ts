@@ -1,11 +1,16 @@
 import { nextTurn } from "../../lib/waiting.ts";
 import { isRefusal } from "./unavailable.ts";
 
-/** Work that costs the same for many items as for one: a transaction that takes the items of several callers. */
+/** Work that costs the same for many items as for one, such as a transaction for the items of several callers. */
 interface BatchedWork<Item, Result> {
-  /** Items of one lane go in order, one batch at a time; lanes do not wait for each other. */
+  /**
+   * Returns the lane of an item. The items of a lane are processed in order, one batch at a time; lanes do not wait for
+   * each other.
+   */
   laneOf(item: Item): string;
-  /** Returns a result for each item, in their order. The changes of a batch are stored completely or not at all. */
+  /**
+   * Processes a batch. Returns a result for each item in the same order. Stores the changes of the whole batch or none.
+   */
   run(items: readonly Item[]): Promise<readonly Result[]>;
 }
 
@@ -15,13 +20,15 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** A batch on SQLite occupies this thread for a few milliseconds. */
+/** Maximum size of a batch. On SQLite, such a batch occupies this thread for a few milliseconds. */
 const MAX_ITEMS = 128;
 
-/** Turns of the event loop that take a few milliseconds in a busy process. */
+/** Maximum number of turns to wait. In a busy process they take a few milliseconds. */
 const MAX_TURNS = 8;
 
-/** Waits as long as each turn of the event loop brings another item: a fuller batch costs less for each. */
+/**
+ * Waits as long as each turn of the event loop brings another item, because a fuller batch costs less for each item.
+ */
 async function gathered(waiting: readonly unknown[]): Promise<void> {
   let before = 0;
   for (let turn = 0; turn < MAX_TURNS && waiting.length > before && waiting.length < MAX_ITEMS; turn += 1) {
@@ -31,8 +38,9 @@ async function gathered(waiting: readonly unknown[]): Promise<void> {
 }
 
 /**
- * Runs work on batches of what arrives in a few turns of the event loop, and waited for the batch before. When the
- * database refuses a batch for its data, each item is tried alone. When it is unavailable, all that wait are told.
+ * Runs work on batches. A batch contains the items that arrived within a few turns of the event loop or while the
+ * previous batch ran. If the database refuses a batch because of its data, each item is tried alone. If the database is
+ * unavailable, all items of the batch fail.
  */
 export function inBatches<Item, Result>({
   laneOf,

@@ -1,6 +1,6 @@
 import type { Database, Sql, Sums } from "./sql.ts";
 
-/** One statement that inserts many rows and skips those that exist: its text and its values. */
+/** Returns the text and the values of one statement that inserts many rows and skips existing ones. */
 export function insertStatement(
   kind: "sqlite" | "postgres",
   table: string,
@@ -15,7 +15,7 @@ export function insertStatement(
   return [text, rows.flatMap((row) => Object.values(row))];
 }
 
-/** One statement that adds the numbers of rows to the stored rows with the same key. */
+/** Returns one statement that adds the numbers of rows to the stored rows with the same key. */
 export function additionStatement(
   kind: "sqlite" | "postgres",
   { table, key }: { table: string; key: readonly string[] },
@@ -28,10 +28,10 @@ export function additionStatement(
   return [text.replace("ON CONFLICT", `ON CONFLICT (${key.join(",")})`), values];
 }
 
-/** Larger statements cost the same for each row. */
+/** Maximum number of rows in a statement. Larger statements cost the same for each row. */
 const MAX_ROWS = 32;
 
-/** Groups whose sizes are powers of two, so that few different statements are prepared. */
+/** Splits items into groups whose sizes are powers of two, so that few different statements are prepared. */
 export function groupsOf<T>(items: readonly T[]): T[][] {
   const groups: T[][] = [];
   for (let start = 0; start < items.length;) {

@@ -3,12 +3,12 @@ import { sleep } from "../../lib/waiting.ts";
 import type { Database, Sql } from "./sql.ts";
 
 /*
- * Entries of the ledger have a number, so that who has read up to one finds all later entries behind it. Transactions
- * that post do not wait for each other: each takes a number above all that were promised to readers, and a reader is
- * promised a number only when those that may have one up to it have ended.
+ * Each ledger entry has a number, so that a reader who has read up to a number finds all later entries above it.
+ * Transactions that post do not wait for each other. Each chooses a number above all numbers that were promised to
+ * readers. A reader is promised a number only after all transactions have ended that may have chosen a lower one.
  */
 
-/** Any number that no other program on the same database locks. */
+/** Number of the advisory lock. It may be any number that no other program uses on the same database. */
 const POSTING = 7_283_115;
 
 const NOW = {
@@ -17,20 +17,20 @@ const NOW = {
 };
 
 /**
- * Statements to run in a transaction before it inserts into the ledger; the last returns the number of its entries, the
- * time in Unix milliseconds or more. On PostgreSQL a lock that all can have shows others that it runs; it must be seen
- * before the number is chosen, so these are two statements.
+ * Statements that a transaction runs before it inserts into the ledger. The last one returns the number of its entries,
+ * which is the time in Unix milliseconds or more. On PostgreSQL, a shared lock shows other processes that the
+ * transaction runs. The lock must be visible before the number is chosen, which takes two statements.
  */
 export const SEQUENCE_STATEMENTS = {
   postgres: [
     `SELECT pg_advisory_xact_lock_shared(${POSTING})`,
     `SELECT GREATEST(${NOW.postgres}, promised + 1) AS number FROM ledger_sequence`,
   ],
-  // A transaction that writes is alone.
+  // On SQLite only one transaction writes at a time, so it needs no lock.
   sqlite: [`SELECT MAX(${NOW.sqlite}, promised + 1) AS number FROM ledger_sequence`],
 };
 
-/** The number of the entries that this transaction inserts. */
+/** Returns the number of the entries that this transaction inserts. */
 export async function nextSequence(kind: Database["kind"], sql: Sql): Promise<bigint> {
   let rows: { number: bigint }[] = [];
   for (const text of SEQUENCE_STATEMENTS[kind]) rows = await sql.unsafe(text);
@@ -43,10 +43,10 @@ export function sequenceOf(row: { number: bigint } | null | undefined): bigint {
 }
 
 const WAIT_MS = 10;
-/** Transactions end sooner, by their own deadlines. */
+/** Longer than any transaction, because the transactions have deadlines of their own. */
 const MAX_WAIT_MS = 60_000;
 
-/** A number up to which every entry can be read now, and none will be added. Throws a `DependencyError`. */
+/** Returns a number up to which all entries are readable and no more will be added. Throws a `DependencyError`. */
 export async function readableSequence(database: Database): Promise<number> {
   const { kind } = database;
   const larger = kind === "postgres" ? "GREATEST" : "MAX";
@@ -59,7 +59,7 @@ export async function readableSequence(database: Database): Promise<number> {
   return Number(sequenceOf(row));
 }
 
-/** Waits for the transactions that post now; those that begin later have a higher number. */
+/** Waits for the transactions that post at this moment. Transactions that begin later choose a higher number. */
 async function untilEnded(database: Database): Promise<void> {
   const deadline = performance.now() + MAX_WAIT_MS;
   for (let before: Set<string> | null = null; ; await sleep(WAIT_MS)) {

@@ -7,8 +7,8 @@ import type { Database, Sql } from "./sql.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Every migration, in order; its version is its position in this list. Processes of the version before go on
- * working while a new one migrates, so a migration only adds: tables, indexes, columns that may be left out.
+ * All migrations in order; the version of a migration is its position in the list. Processes of the previous version
+ * continue to work during a migration, so a migration only adds: tables, indexes, and columns that may be left out.
  */
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0001_tables", text: tables },
@@ -23,15 +23,15 @@ interface Migration {
 }
 
 /**
- * Brings the database to the form this code needs: each missing migration in order, all in one transaction and
- * under a lock, so that processes starting together do it once. Returns the names of those it applied. Throws an
- * `Error` when the database is newer than the code, or was made by migrations that the code does not know.
+ * Brings the database to the schema that this code needs. Runs each missing migration in order, all in one transaction
+ * and under a lock, so that processes that start together do it once. Returns the names of the migrations it ran.
+ * Throws an `Error` when the database is newer than the code or has unknown migrations.
  */
 export async function migrate(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<string[]> {
-  // A server that is away is reported after the usual time, not after that of a migration.
+  // This query reports an unavailable server after the usual timeout, not after the long one of a migration.
   await database.read((sql) => sql`SELECT 1`);
   return await database.begin(async (sql) => {
     await lock(database.kind, sql);
@@ -49,7 +49,7 @@ export async function migrate(
   }, TIMEOUT_MS);
 }
 
-/** The number of migrations that the database has had, each of which must be known. */
+/** Returns the number of migrations that the database has had. Throws for a migration that the code does not know. */
 async function countApplied(sql: Sql, migrations: readonly Migration[]): Promise<number> {
   const applied = await sql<{ version: Integer; name: string }[]>`
     SELECT version, name FROM schema_migrations ORDER BY version`;
@@ -68,18 +68,24 @@ async function countApplied(sql: Sql, migrations: readonly Migration[]): Promise
   return current;
 }
 
-/** The text for a database: on SQLite the content of a comment that begins with `on SQLite:` is part of the statement. */
+/**
+ * Returns the text of a migration for a database. On SQLite, the content of a comment that begins with `on SQLite:` is
+ * part of the statement.
+ */
 function textFor(kind: Database["kind"], text: string): string {
   return kind === "sqlite" ? text.replace(/\/\* on SQLite: ([^*]*) \*\//g, "$1") : text;
 }
 
-/** An index on a large table takes its time, and so does another process that is just migrating. */
+/** Long, because an index on a large table takes time, and because another process may be migrating. */
 const TIMEOUT_MS = 60 * 60_000;
 
-/** Any number that no other program on the same database locks. */
+/** Number of the advisory lock. It may be any number that no other program uses on the same database. */
 const LOCK = 7_283_114;
 
-/** SQLite's transactions exclude each other from their beginning; PostgreSQL needs a lock of its own. */
+/**
+ * Excludes other migrations. On SQLite, writing transactions exclude each other from their beginning; PostgreSQL needs
+ * this lock.
+ */
 async function lock(kind: Database["kind"], sql: Sql): Promise<void> {
   if (kind !== "postgres") return;
   await sql`SET LOCAL statement_timeout = 0`;

@@ -3,24 +3,26 @@ import type { Database } from "./sql.ts";
 import { openSqlite } from "./sqlite.ts";
 
 export interface DatabaseOptions {
-  /** Longest a caller waits for a result. Milliseconds; 5,000 by default. */
+  /** Maximum time that a caller waits for a result, in milliseconds; 5,000 by default. */
   timeoutMs?: number;
-  /** Most connections to PostgreSQL; 10 by default. */
+  /** Maximum number of connections to PostgreSQL; 10 by default. */
   poolSize?: number;
   /** Called when a statement on a SQLite file fails in a way that indicates damage. */
   onDamage?: (reason: string) => void;
   /**
-   * Set for a SQLite file that this process has open already: a missing file is then a `DependencyError`. A new file in
-   * its place would be empty and would take the rows that belong in the lost one.
+   * True for a SQLite file that this process has open already. If the file is missing, opening throws a
+   * `DependencyError`: a new empty file would receive the rows that belong in the lost one.
    */
   mustExist?: boolean;
-  /** Called with the name and the duration (seconds) of each call, failed ones included, but for reports. */
+  /** Called after each call, failed ones included and reports excluded, with its name and its duration in seconds. */
   onCall?: ObserveCall;
 }
 
 type ObserveCall = (operation: string, seconds: number) => void;
 
-/** Opens a `postgres://` address or a SQLite file, creating the file and its folder when absent, unless it must exist. */
+/**
+ * Opens a `postgres://` address or a SQLite file. Creates a missing file and its folder, unless the file must exist.
+ */
 export async function openDatabase(
   location: string,
   { timeoutMs = 5000, poolSize = 10, onDamage, mustExist = false, onCall }: DatabaseOptions = {},

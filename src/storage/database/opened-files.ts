@@ -3,13 +3,16 @@ import { basename } from "node:path";
 import { systemClock } from "../../lib/clock.ts";
 
 /**
- * Remembers which files a SQLite database was opened on. SQLite goes on with a file that was moved or removed, and
- * everything written to it is lost with the process.
+ * Remembers the files that a SQLite database was opened on. If a file is moved or removed, SQLite continues to write to
+ * it, and everything written is lost with the process.
  */
 interface OpenedFiles {
-  /** Returns the file that is no longer at its path; null while both are. */
+  /** Returns the file that is no longer at its path; null when both are. */
   replaced(): string | null;
-  /** Moves the WAL away from a file that has replaced the database: SQLite would read it as that file's own. */
+  /**
+   * Moves the WAL away when another file has replaced the database, because SQLite would read the WAL as that file's
+   * own.
+   */
   separateWal(): void;
 }
 
@@ -28,13 +31,13 @@ export function openedFiles(location: string): OpenedFiles {
       try {
         for (const suffix of ["-wal", "-shm"]) renameSync(location + suffix, kept + suffix);
       } catch {
-        // Another worker has just moved them.
+        // Another worker has just moved the files.
       }
     },
   };
 }
 
-/** The name under which a database stays that another one replaces. */
+/** Returns the name that a database is kept under when another one replaces it. */
 export function replacedName(location: string, at: Date): string {
   return `${location}.replaced-${at.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
 }

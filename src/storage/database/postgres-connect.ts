@@ -3,31 +3,31 @@ import { accessSync, constants } from "node:fs";
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import { type Encryption, type PostgresServer, readPostgresAddress } from "../../lib/postgres-address.ts";
 
-/** An open connection to a server that writes, where the address names several. */
+/** An open connection. If the address names several servers, it leads to one that accepts writes. */
 export interface PostgresConnection {
-  /** A client with this connection alone. */
+  /** A client with only this connection. */
   sql: SQL;
   /**
-   * True when a pooler stands in between that gives each transaction a session of its own choice, as PgBouncer with
-   * `pool_mode = transaction`. Then no setting outlives a transaction, and nothing can be listened to.
+   * True when a pooler in front of the server may run each transaction in a different session, as PgBouncer does with
+   * `pool_mode = transaction`. Settings then do not outlive a transaction, and LISTEN does not work.
    */
   isPooled: boolean;
-  /** True once the connection has ended. The client would open another one, to this same server. */
+  /** True once the connection has ended. The client itself would then connect again, to the same server. */
   readonly hasEnded: boolean;
 }
 
 interface PostgresConnector {
   /**
-   * Connects to the server that was connected to last, else to the next one that can be reached and writes. Throws a
-   * `DependencyError` when there is none. When the signal aborts, the connection is given up.
+   * Connects to the server that was connected to last, otherwise to the next server that is reachable and accepts
+   * writes. Throws a `DependencyError` when there is none. When the signal aborts, the attempt is given up.
    */
   connect(signal: AbortSignal): Promise<PostgresConnection>;
   /**
-   * A client for `listen` alone. It connects to the last server and never to another one later: listeners also poll by
-   * themselves.
+   * Returns a client used only for `listen`. It connects to the last server and never changes to another one; that is
+   * enough, because listeners also poll.
    */
   listener(): SQL;
-  /** The statements that begin a transaction of a pooled connection. */
+  /** The statements that set the timeouts at the beginning of a transaction through a pooler. */
   readonly transactionSettings: string;
 }
 
@@ -42,9 +42,9 @@ class Connector implements PostgresConnector {
   readonly #database: string;
   readonly #timeoutMs: number;
   readonly #settings: Readonly<Record<string, string>>;
-  /** Index of the server to begin with. */
+  /** Index of the server to try first. */
   #next = 0;
-  /** Null until a connection has shown it. */
+  /** Null until a connection has shown whether there is a pooler. */
   #isPooled: boolean | null = null;
 
   constructor(location: string, timeoutMs: number) {
@@ -112,7 +112,7 @@ class Connector implements PostgresConnector {
     signal.addEventListener("abort", giveUp, { once: true });
     try {
       await sql.connect();
-      // One round trip less for each further connection to a single server.
+      // With a single server, only the first connection is inspected, which saves a round trip for the others.
       if (this.#isPooled === null || this.#servers.length > 1) await this.#inspect(sql, isPooled);
     } catch (error) {
       giveUp();
@@ -129,7 +129,10 @@ class Connector implements PostgresConnector {
     };
   }
 
-  /** Throws when settings of the session are not in force, or when there are several servers and this one only reads. */
+  /**
+   * Throws when the settings of the session are not in force, or when this server accepts no writes and there are
+   * several servers.
+   */
   async #inspect(sql: SQL, isPooled: boolean): Promise<void> {
     const [row] = await sql<{ has_settings: boolean; only_reads: string }[]>`
       SELECT current_setting('statement_timeout')::interval = ${`${this.#timeoutMs} ms`}::text::interval AS has_settings,
@@ -139,7 +142,10 @@ class Connector implements PostgresConnector {
       throw new DependencyError("no server of the database accepts changes");
   }
 
-  /** A client with one connection, which sends TCP keepalives after 60 s of silence (Bun manual, SQL, timeouts). */
+  /**
+   * Returns a client with one connection. The client sends TCP keepalives after 60 s of silence (Bun manual, SQL,
+   * timeouts).
+   */
   #client(
     { url, encryption }: PostgresServer,
     { isPooled, onclose }: { isPooled: boolean; onclose?: () => void },
@@ -149,11 +155,11 @@ class Connector implements PostgresConnector {
       bigint: true,
       max: 1,
       connectionTimeout: CONNECT_TIMEOUT_SECONDS,
-      // Named here because a PGDATABASE or PGSSLMODE in the environment would win over the address.
+      // Named explicitly, because PGDATABASE or PGSSLMODE in the environment would otherwise override the address.
       ...(this.#database === "" ? {} : { database: this.#database }),
       tls: TLS[encryption],
       ...(onclose && { onclose }),
-      // A pooler may give the next execution of a prepared statement to a session that does not know it.
+      // A pooler may run a prepared statement in a session that does not know it, so none are prepared.
       ...(isPooled && { prepare: false }),
       connection: { application_name: "model-inference-gateway", ...(!isPooled && this.#sessionSettings) },
     });
@@ -162,7 +168,7 @@ class Connector implements PostgresConnector {
   get #sessionSettings(): Record<string, string> {
     return {
       ...this.#settings,
-      // The server ends sessions of a machine that vanished after 90 s, not after two hours.
+      // With these settings the server ends the session of a machine that vanished after 90 s instead of two hours.
       tcp_keepalives_idle: "60",
       tcp_keepalives_interval: "10",
       tcp_keepalives_count: "3",
@@ -170,7 +176,7 @@ class Connector implements PostgresConnector {
   }
 }
 
-/** In the words of the driver, to which `require` is TLS with any certificate. */
+/** Encryption modes as settings of the driver, for which `require` means TLS with any certificate. */
 const TLS = {
   disable: "disable",
   "no-verify": "require",
@@ -178,11 +184,12 @@ const TLS = {
   "verify-full": "verify-full",
 } as const satisfies Record<Encryption, string>;
 
-/** A pooler accepted the settings of a session and did not pass them on. */
+/** A pooler accepted the settings of a session but did not pass them on. */
 class SettingsDropped extends Error {}
 
 /**
- * True when a pooler dropped the settings of a session or may have refused them: other failures have the same SQLSTATE.
+ * True when a pooler dropped the settings of a session or may have refused them. A refusal has an SQLSTATE that other
+ * failures have as well.
  */
 function isOfPooler(error: unknown): boolean {
   return (
@@ -191,12 +198,12 @@ function isOfPooler(error: unknown): boolean {
   );
 }
 
-/** PostgreSQL manual, appendix A. */
+/** SQLSTATE of a protocol violation (PostgreSQL manual, appendix A). */
 const PROTOCOL_VIOLATION = "08P01";
 
 /**
- * Returns what the operator can do about a connection to PostgreSQL that TLS prevented, or null for any other failure.
- * `url` is the address of the server. Codes of certificates are those of OpenSSL's `X509_V_ERR_…`, without the prefix.
+ * Returns advice to the operator when TLS prevented a connection to PostgreSQL, and null for any other failure. `url`
+ * is the address of the server. Certificate codes are OpenSSL's `X509_V_ERR_…` without the prefix.
  */
 function tlsAdvice(error: unknown, url: string): string | null {
   const authorities = new URL(url).searchParams.get("sslrootcert");

@@ -5,7 +5,7 @@ import { nextSequence } from "./ledger-sequence.ts";
 import { postgresConnector, type PostgresConnection } from "./postgres-connect.ts";
 import { boundCalls, REPORT_TIMEOUT_MS, type Addition, type Database, type Sql } from "./sql.ts";
 
-/** Opens a PostgreSQL database; the first call connects. */
+/** Opens a PostgreSQL database. The first call connects. */
 export function openPostgres(location: string, timeoutMs: number, poolSize: number): Database {
   const connector = postgresConnector(location, timeoutMs);
   const pool = connectionPool(poolSize, (signal) => connector.connect(signal));
@@ -20,7 +20,9 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
     });
     return value;
   };
-  /** Runs statements that need no transaction, but for one through a pooler, which gives them their timeouts. */
+  /**
+   * Runs statements outside of a transaction. Through a pooler, runs them in a transaction, which sets their timeouts.
+   */
   const run: Run = async (connection, work, signal) =>
     connection.isPooled ? await transact(connection, ANY_MODE, work, signal) : await work(connection.sql);
   return {
@@ -45,7 +47,7 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
             : run(connection, (sql) => insert(sql, table, rows), signal),
         ),
       ),
-    // Every commit has waited for the server's disk.
+    // Does nothing, because each commit has already waited for the server's disk.
     persist: () => Promise.resolve(),
     verifyFiles: () => {},
     notify(channel) {
@@ -61,7 +63,7 @@ export function openPostgres(location: string, timeoutMs: number, poolSize: numb
   };
 }
 
-/** Listens on a connection of its own. */
+/** Opens a connection of its own and listens on it. */
 async function listenOn(sql: SQL, channel: string, onNotify: () => void) {
   const subscription = await sql.listen(channel, onNotify);
   return {
@@ -72,10 +74,10 @@ async function listenOn(sql: SQL, channel: string, onNotify: () => void) {
   };
 }
 
-/** Not READ WRITE, which a server that only reads for a while would take for an order to write. */
+/** The mode is not READ WRITE, because a server that is temporarily read-only would refuse it. */
 const ANY_MODE = "ISOLATION LEVEL READ COMMITTED";
 
-/** Runs `work` in one transaction, which is rolled back when the signal has aborted by its end. */
+/** Runs `work` in one transaction. If the signal has aborted by its end, rolls the transaction back. */
 type Transact = <T>(
   connection: PostgresConnection,
   mode: string,
@@ -112,14 +114,17 @@ async function insertAndAdd(
     const found = await sql.unsafe<object[]>(`${text} RETURNING ${identity.join(",")}`, values);
     for (const row of found) added.add(nameOf(row));
   }
-  // A row may have been named twice.
+  // The same row may occur twice, so rows are counted by their identity.
   const named = rows.map((row): [string, object] => [nameOf(row), row]);
   const fresh = new Map(named.filter(([name]) => added.has(name)));
   await addSums("postgres", sql, addition.sumsOf([...fresh.values()]));
   return added.size;
 }
 
-/** One state of the database lasts as long as the transaction; its statements may take as long as the report. */
+/**
+ * Runs a report in one transaction, so that it reads one consistent state. Its statements may take as long as the
+ * report.
+ */
 function report<T>(
   transact: Transact,
   connection: PostgresConnection,

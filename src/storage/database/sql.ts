@@ -3,73 +3,85 @@ import { withDeadline } from "../../lib/waiting.ts";
 import { isUnavailable } from "./unavailable.ts";
 
 /**
- * The one way to the database, SQLite or PostgreSQL. Every call ends within its deadline, and every failure that
- * means "unavailable now" is a `DependencyError`; other errors pass unchanged.
+ * The only access to the database, SQLite or PostgreSQL. Every call ends within its deadline. A failure that means
+ * "unavailable now" is thrown as a `DependencyError`; other errors pass unchanged.
  */
 export interface Database {
   readonly kind: "sqlite" | "postgres";
-  /** Runs a query outside of a transaction; it sees committed rows only. */
+  /** Runs a query outside of a transaction. It reads only committed rows. */
   read<T>(query: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
-  /** Runs reads on one state of the database, blocking no writer. For reports: they may take an hour. */
+  /**
+   * Runs reads on one consistent state of the database without blocking writers. For reports, which may take an hour.
+   */
   readConsistently<T>(work: (sql: Sql) => PromiseLike<T>): Promise<T>;
-  /** Runs `work` in one transaction. Once its deadline has passed it is rolled back, even if it ends later. */
+  /**
+   * Runs `work` in one transaction. After its deadline the transaction is rolled back, even if `work` completes later.
+   */
   begin<T>(work: (sql: Sql) => PromiseLike<T>, timeoutMs?: number): Promise<T>;
   /**
-   * Inserts rows of one shape, skipping those that exist, and returns how many were new. Not in one transaction:
-   * when it throws, some may have been inserted. What `addition` makes of new rows is added in their transaction.
+   * Inserts rows of one shape, skips existing ones, and returns the number of new rows. The rows are inserted in
+   * several transactions, so some may be inserted although the call throws. The sums that `addition` makes from new
+   * rows are added in the transaction of these rows.
    */
   insertRows(table: string, rows: readonly object[], addition?: Addition): Promise<number>;
   /** Returns once everything committed so far survives a loss of power. */
   persist(): Promise<void>;
   /**
-   * Throws a `DependencyError` while a SQLite file is not the one that was opened: what is written now would be lost.
-   * Writes and `persist` throw the same.
+   * Throws a `DependencyError` while a SQLite file is not the one that was opened, because writes would be lost. Writes
+   * and `persist` throw the same error.
    */
   verifyFiles(): void;
-  /** Calls back in every process that listens, soon and at most; only PostgreSQL carries it. */
+  /**
+   * Notifies the listeners of every process soon. A notification may get lost. Only PostgreSQL delivers notifications.
+   */
   notify(channel: string): void;
-  /** Calls back at each `notify` of another process; null where the database cannot tell. */
+  /** Calls `onNotify` after each `notify` of another process; returns null when the database cannot do that. */
   listen(channel: string, onNotify: () => void): Promise<{ stop(): Promise<void> } | null>;
   close(): Promise<void>;
 }
 
-/** Sums that new rows are added to. */
+/** Sums to which new rows of another table are added. */
 export interface Addition {
-  /** Columns that tell one row of the table from another. */
+  /** Columns that identify a row of the table. */
   identity: readonly string[];
   sumsOf(rows: readonly object[]): readonly Sums[];
-  /** Called before the rows are inserted: see `nextSequence`. */
+  /** Called before the rows are inserted, with the number of their transaction; see `nextSequence`. */
   number(sequence: bigint): void;
 }
 
-/** Rows whose numbers are added to the stored rows with the same `key`, in the order of the key. */
+/** Rows whose numbers are added to the stored rows with the same `key`, ordered by the key. */
 export interface Sums {
   table: string;
   key: readonly string[];
   rows: readonly object[];
 }
 
-/** The client inside a transaction, or outside of one. */
+/** The database client, inside or outside of a transaction. */
 export interface Sql {
-  /** A statement that runs once it is awaited, or a part of another one that it stands in. */
+  /** A statement, which runs when it is awaited, or a part of another statement. */
   <Rows = unknown>(strings: TemplateStringsArray, ...values: unknown[]): PromiseLike<Rows>;
-  /** Columns of a row or of rows, after INSERT INTO a table or after SET; or the values of a list, after IN. */
+  /** The columns of one or more rows, after INSERT INTO or SET, or the values of a list, after IN. */
   (columnsOrList: object): unknown;
-  /** The same as a template, of text that no caller had a hand in. Without values it may be several statements. */
+  /**
+   * Makes a statement from a text, which must not contain input of callers. A text without values may have several
+   * statements.
+   */
   unsafe<Rows = unknown>(text: string, values?: unknown[]): PromiseLike<Rows>;
 }
 
 export const REPORT_TIMEOUT_MS = 60 * 60_000;
 
-/** Calls that may wait for the database at once; more are refused, so that an outage fills no memory. */
+/**
+ * Maximum number of calls that wait for the database. Further calls are refused, so that an outage does not fill the
+ * memory.
+ */
 const MAX_CALLS = 2000;
 
-/** Runs work under a deadline. The signal aborts when the deadline has passed; the caller is gone by then. */
+/** Runs work under a deadline. The signal aborts when the deadline has passed and the caller no longer waits. */
 type BoundedCall = <T>(run: (signal: AbortSignal) => Promise<T>, timeoutMs?: number) => Promise<T>;
 
 /**
- * Gives every call a deadline and the right error, and bounds how many are under way. `failure` makes what is thrown of
- * each error as the database threw it.
+ * Gives every call a deadline, limits the number of running calls, and translates errors of the database by `failure`.
  */
 export function boundCalls(
   defaultTimeoutMs: number,
@@ -94,7 +106,7 @@ export function boundCalls(
   };
 }
 
-/** The error that a call throws for one of the database. */
+/** Translates an error of the database into the error that a call throws. */
 export function failureOf(error: unknown): unknown {
   return isUnavailable(error) ? new DependencyError("the database is unavailable", { cause: error }) : error;
 }

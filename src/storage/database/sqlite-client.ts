@@ -2,17 +2,20 @@ import { Database as Connection, type SQLQueryBindings, type Statement } from "b
 import { DependencyError } from "../../gateway/dependency-error.ts";
 import type { Sql } from "./sql.ts";
 
-/** One connection to a SQLite file. It runs a statement on the thread that awaits it. */
+/** One connection to a SQLite file. A statement runs on the thread that awaits it. */
 interface SqliteClient {
   sql: Sql;
-  /** Runs `work` in one transaction, which is rolled back when the signal has aborted by its end. One at a time. */
+  /**
+   * Runs `work` in one transaction; only one runs at a time. If the signal has aborted by its end, the transaction is
+   * rolled back.
+   */
   transact<T>(mode: string, work: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T>;
   close(): void;
 }
 
 /**
- * Opens a connection to a file that exists. Its statements stay prepared, for preparing one takes as long as running it. Whole numbers are
- * read as bigint.
+ * Opens a connection to an existing file. Keeps statements prepared, because preparing one takes as long as running it.
+ * Whole numbers are read as bigint.
  */
 export function openSqliteClient(location: string): SqliteClient {
   const statements = new KeptStatements(new Connection(location, { readwrite: true, safeIntegers: true }));
@@ -40,7 +43,10 @@ export function openSqliteClient(location: string): SqliteClient {
   };
 }
 
-/** The texts in use are a few hundred; those of lists have one for each length. */
+/**
+ * Maximum number of prepared statements. The program has a few hundred texts; a text with a list has a variant for each
+ * length.
+ */
 const MAX_KEPT = 400;
 const MAX_KEPT_LENGTH = 64 * 1024;
 
@@ -60,14 +66,15 @@ class KeptStatements {
       return [];
     }
     try {
-      // Passed as one array, because an object among several arguments would be read as named parameters.
+      // The values are passed as one array, because an object among several arguments would be read as named
+      // parameters.
       return this.#prepared(text).all(values as unknown as SQLQueryBindings);
     } finally {
       if (values.some(isLarge)) this.#drop(text);
     }
   }
 
-  /** SQLite has rolled back itself after some failures. */
+  /** Rolls the transaction back, unless SQLite has already done so after a failure. */
   rollBack(): void {
     if (!this.#isClosed && this.#connection.inTransaction) this.#connection.run("ROLLBACK");
   }
@@ -96,12 +103,15 @@ class KeptStatements {
   }
 }
 
-/** A statement keeps its last values, so one of large ones is not kept. */
+/**
+ * True for a large value. A prepared statement keeps its last values in memory, so a statement with large ones is not
+ * kept.
+ */
 function isLarge(value: unknown): boolean {
   return (typeof value === "string" || value instanceof Uint8Array) && value.length > MAX_KEPT_LENGTH;
 }
 
-/** A statement after which another one stands. */
+/** Matches a statement that is followed by another one. */
 const SEVERAL = /;\s*\S/;
 
 /** A statement, or a part of one. */
@@ -116,7 +126,7 @@ class Query implements PromiseLike<object[]> {
     this.values = values;
   }
 
-  // Runs when it is awaited, so that a part that stands in another statement does not run by itself.
+  // Runs only when it is awaited, so that a query that is part of another statement does not run by itself.
   // oxlint-disable-next-line unicorn/no-thenable
   then<Done = object[], Failed = never>(
     onDone?: ((rows: object[]) => Done | PromiseLike<Done>) | null,
@@ -126,7 +136,7 @@ class Query implements PromiseLike<object[]> {
   }
 }
 
-/** The result of `sql` for an object: the columns of a row or rows, or the values of a list. */
+/** The result of `sql(object)`: the columns of one or more rows, or the values of a list. */
 class Inserted {
   readonly content: object;
 
@@ -157,7 +167,10 @@ function composed(run: (query: Query) => object[], strings: TemplateStringsArray
   return new Query(run, text, values);
 }
 
-/** The text in place of an inserted object after what is `before` it; adds its values. */
+/**
+ * Returns the SQL text for an inserted object, chosen by the text `before` it, and appends the object's values to
+ * `values`.
+ */
 function textOf(content: object, before: string, values: unknown[]): string {
   const items: object[] = Array.isArray(content) ? content : [content];
   if (/\bIN\s*$/i.test(before)) {

@@ -11,7 +11,10 @@ const database = new Database(location, { readwrite: true });
 const files = openedFiles(location);
 setInterval(() => postMessage(check() ?? checkpoint()), EVERY_MS);
 
-/** The reason why a checkpoint failed, where it indicates damage. A failed checkpoint loses nothing. */
+/**
+ * Makes a checkpoint. Returns the reason of a failure that indicates damage, otherwise null. A failed checkpoint loses
+ * nothing.
+ */
 function checkpoint(): string | null {
   try {
     database.run("PRAGMA wal_checkpoint(PASSIVE)");
@@ -21,7 +24,7 @@ function checkpoint(): string | null {
   }
 }
 
-/** Why the database is damaged: a file is not the one that was opened, or cannot be read. Null when it is not. */
+/** Returns why the database is damaged: a file was replaced, or cannot be read. Returns null when it is not damaged. */
 function check(): string | null {
   const replaced = files.replaced();
   if (replaced !== null) {
@@ -29,7 +32,7 @@ function check(): string | null {
     return replaced;
   }
   try {
-    // An open connection would read the beginning of the file from memory.
+    // A new connection reads the file; an open one would read its beginning from memory.
     using fresh = new Database(location, { readwrite: true });
     fresh.query("SELECT version FROM schema_migrations LIMIT 1").get();
   } catch (error) {

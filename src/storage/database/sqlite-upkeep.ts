@@ -4,9 +4,9 @@ import type { StorageReport } from "../report.ts";
 import type { BackgroundWork } from "../../lib/waiting.ts";
 
 /**
- * Makes SQLite's WAL checkpoints on a thread of its own: they wait for the disk, and SQLite would otherwise make them on
- * the thread that happens to commit. The same thread checks that the files are whole and still those that were opened:
- * `onCheck` is called every second with why the database is damaged, or with null when it is not.
+ * Makes SQLite's WAL checkpoints on a thread of its own. A checkpoint waits for the disk, and SQLite would otherwise
+ * make it on the thread that happens to commit. The same thread checks every second that the files are readable and not
+ * replaced, and calls `onCheck` with the damage it finds, or null.
  */
 export function startSqliteUpkeep(
   location: string,
@@ -29,19 +29,22 @@ export function startSqliteUpkeep(
   };
 }
 
-/** Knows of damage of the database, and logs it once. */
+/** Remembers damage of the database and logs it once. */
 interface DamageReport {
-  /** Notes that a statement failed in a way that tells of damage. */
+  /** Notes that a statement failed in a way that indicates damage. */
   failed(reason: string): void;
-  /** Notes what a check has found; null is nothing. */
+  /** Notes the result of a check; null when it found no damage. */
   checked(reason: string | null): void;
   /** Describes the damage of the database; null when none is known. */
   current(): string | null;
-  /** Throws a `DependencyError` while damage is known. */
+  /** Throws a `DependencyError` while the database is damaged. */
   verify(): void;
 }
 
-/** A disk in trouble may recover; a page with wrong content stays so, wherever the check looks. */
+/**
+ * Matches errors that may end by themselves, because a disk may recover. A page with wrong content stays wrong even if
+ * the next check does not read it.
+ */
 const PASSING = /SQLITE_IOERR/;
 
 export function damageReport(report: StorageReport): DamageReport {

@@ -13,9 +13,10 @@ import { damageOf, isDamaged, isLocked } from "./unavailable.ts";
 import { WalFile } from "./wal-file.ts";
 
 /**
- * Opens a SQLite file with three connections. A plain query on the writing connection would run inside whatever
- * transaction is open there and see rows that may be rolled back; the same holds for rows inserted on their own.
- * SQLite has one writer at a time, so the two that write take turns here instead of meeting each other's locks.
+ * Opens a SQLite file with three connections: one for transactions, one for queries and one for inserted rows. A query
+ * on the connection for transactions would run inside of an open transaction and read rows that may be rolled back; the
+ * same holds for inserted rows. SQLite allows one writer at a time, so the two writing connections take turns here
+ * instead of failing on locks.
  */
 export async function openSqlite(
   location: string,
@@ -35,7 +36,8 @@ export async function openSqlite(
   return {
     kind: "sqlite",
     async read(query) {
-      // A query blocks the event loop, so no timer of a deadline could fire before its end. A deadline costs as much.
+      // There is no deadline, because a query blocks the event loop and a timer could not fire before its end; setting
+      // one would cost as much as the query.
       try {
         return await query(reader.sql);
       } catch (error) {
@@ -84,7 +86,7 @@ interface SqliteOptions {
 
 function createFile(location: string): void {
   createPrivateFolder(dirname(location), { isOwn: false });
-  // SQLite gives its log and its shared memory the mode of the file.
+  // The database file is created first, because SQLite gives its WAL and shared memory the mode of that file.
   createPrivateFile(location);
 }
 
@@ -99,7 +101,7 @@ async function openConnections(location: string, signal: AbortSignal) {
   return { writer, reader, inserter: openRowInserter(location, SETTINGS) };
 }
 
-/** Keeps rows from files that nobody will read again: see `Database.verifyFiles`. */
+/** Prevents writes to files that nobody will read again; see `Database.verifyFiles`. */
 function fileGuard(location: string) {
   const files = openedFiles(location);
   const verifyFiles = () => {
@@ -107,7 +109,7 @@ function fileGuard(location: string) {
     if (replaced !== null)
       throw new DependencyError(`the database was lost: ${replaced}`, { advice: RESTORE });
   };
-  /** A file that is replaced during a write may lack it. */
+  /** Checks the files before and after the work: a file that is replaced during a write may lack the written rows. */
   const verified: Around = async (work) => {
     verifyFiles();
     const result = await work();
@@ -117,7 +119,7 @@ function fileGuard(location: string) {
   return { verifyFiles, verified };
 }
 
-/** The error that a call throws for one of SQLite; reports damage. */
+/** Translates an error of SQLite into the error that a call throws. Reports damage. */
 function failureOn(location: string, error: unknown, onDamage: (reason: string) => void): unknown {
   const damage = damageOf(error);
   if (damage !== null) onDamage(`a statement on ${basename(location)} failed with ${damage}`);
@@ -126,7 +128,9 @@ function failureOn(location: string, error: unknown, onDamage: (reason: string) 
     : failureOf(error);
 }
 
-/** Throws the failure to open a file, in words that say which it is and what to do; any other error as it is. */
+/**
+ * Throws an error that names the file and the remedy when the file cannot be opened. Throws any other error unchanged.
+ */
 function fail(error: unknown, location: string): never {
   const cause = error instanceof DependencyError && damageOf(error.cause) !== null ? error.cause : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
@@ -146,12 +150,12 @@ const ADVICE = [
   [/^(SQLITE_NOTADB|SQLITE_CORRUPT.*)$/, `it is damaged; ${RESTORE}`],
 ] as const;
 
-/** A commit does not wait for the disk: a thread makes WAL checkpoints, unless it falls far behind. */
+/** Commits do not wait for the disk. A thread makes WAL checkpoints, unless it falls far behind. */
 const SETTINGS = ["PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 16000"];
 
 type Around = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Runs pieces of work one after another, each inside `around`. */
+/** Returns a function that runs pieces of work one after another, each inside of `around`. */
 function turns(around: Around): Around {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -180,14 +184,20 @@ async function insertGroup(
   }
 }
 
-/** Fewer would write the same pages more often; more would keep other writers waiting. */
+/**
+ * Maximum number of rows in a transaction. Fewer rows would write the same pages more often; more would make other
+ * writers wait.
+ */
 const ROWS_A_TRANSACTION = 512;
 
-/** SQLite blocks the whole process while it waits for a lock, so each such wait is short and then repeated. */
+/** SQLite blocks the whole process while it waits for a lock, so each wait is short and is repeated. */
 const BUSY_TIMEOUT_MS = 2;
 const BUSY_RETRY_MS = 2;
 
-/** An immediate transaction meets a foreign lock only at its beginning, so repeating it repeats no work. */
+/**
+ * Repeats a transaction while another connection has the lock. An immediate transaction meets the lock only at its
+ * beginning, so a repetition repeats no work.
+ */
 async function retryWhileLocked<T>(attempt: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
@@ -200,15 +210,15 @@ async function retryWhileLocked<T>(attempt: () => PromiseLike<T>, signal: AbortS
 }
 
 /**
- * Inserts rows by a statement that stays prepared, on a connection of its own: a third of what a statement with many
- * rows costs. It waits for no lock; the caller tries again.
+ * Inserts rows by a prepared statement on a connection of its own, which costs a third of a statement with many rows.
+ * Does not wait for locks; the caller tries again.
  */
 interface RowInserter {
   /** Begins a transaction, which takes the write lock at once. */
   begin(): void;
-  /** Inserts rows of one shape, skipping those that exist, and returns those that were new. */
+  /** Inserts rows of one shape, skips existing ones, and returns the new rows. */
   insert(table: string, rows: readonly object[]): object[];
-  /** The number of the entries that the transaction inserts. */
+  /** Returns the number of the entries that the transaction inserts. */
   sequence(): bigint;
   /** Adds sums to the stored ones. */
   add(sums: Sums): void;
@@ -217,11 +227,11 @@ interface RowInserter {
   close(): void;
 }
 
-/** Opens a connection to a database whose tables exist. */
+/** Opens a connection to a database that has its tables already. */
 function openRowInserter(location: string, settings: readonly string[]): RowInserter {
   const database = new Connection(location, { readwrite: true, safeIntegers: true });
   for (const setting of settings) database.run(setting);
-  // The lock may be held by this very thread, which could not release it while it waits.
+  // This thread itself may hold the lock, and could not release it while it waits.
   database.run("PRAGMA busy_timeout = 0");
   return {
     begin: () => void database.run("BEGIN IMMEDIATE"),

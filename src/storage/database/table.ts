@@ -1,16 +1,16 @@
 import { toBit, toColumn } from "./expressions.ts";
 
-/** A value as a column holds it. */
+/** A value as it is stored in a column. */
 type Stored = string | number | bigint | null;
 
-/** A row of a table as the databases' clients read and take it. */
+/** A row of a table as the database clients read and accept it. */
 export type Row = Record<string, Stored>;
 
 /** The conversion between one field of a record and one column. */
 export interface Column<Value> {
-  /** The field's name in snake case unless given. */
+  /** Name of the column; by default the field's name in snake case. */
   readonly name?: string;
-  /** Null in the column is an absent field. */
+  /** True when null in the column means that the field is absent. */
   readonly isOptional?: boolean;
   readonly read: (stored: Stored) => Value;
   readonly write: (value: Value) => Stored;
@@ -18,25 +18,28 @@ export interface Column<Value> {
 
 type AnyColumn = Omit<Column<unknown>, "write"> & { readonly write: (value: never) => Stored };
 
-/** A column for each field of a record: a field without one, or with one of another type, does not compile. */
+/** One column for each field of a record. A missing column, or one of another type, does not compile. */
 export type Columns<Fields> = { readonly [Field in keyof Fields]-?: Column<Fields[Field]> };
 
-/** A table whose columns are declared once: its rows are read into records, and records written as rows, by it. */
+/**
+ * A table whose columns are declared once. The declaration gives the functions that read rows into records and write
+ * records as rows.
+ */
 export interface Table<Fields> {
   readonly name: string;
-  /** The list of its columns, for SELECT and RETURNING. */
+  /** The list of the table's columns, for SELECT and RETURNING. */
   readonly columns: string;
-  /** Ignores other columns of the row. */
+  /** Reads a row. Ignores columns that are not declared. */
   readonly read: (row: Row) => Fields;
-  /** Reads the first of some rows; null where there is none. */
+  /** Reads the first row; null when there is none. */
   readonly first: (rows: readonly Row[]) => Fields | null;
-  /** Ignores other fields of the record. */
+  /** Writes a record. Ignores fields that are not declared. */
   readonly write: (record: Fields) => Row;
 }
 
 /**
- * Declares a table. `read` and `write` are compiled, since each posted charge and each loaded key is a row: a loop over
- * the columns takes twice as long as they do, and they take as long as code written by hand.
+ * Declares a table. `read` and `write` are compiled, because they run for each posted charge and each loaded key. They
+ * are as fast as code written by hand and twice as fast as a loop over the columns.
  */
 export function table<Fields extends object>(name: string, columns: Columns<Fields>): Table<Fields> {
   const all = Object.entries<AnyColumn>(columns).map(([field, column], index) => ({
@@ -64,7 +67,7 @@ export function table<Fields extends object>(name: string, columns: Columns<Fiel
   return { name, columns: names, read, first: ([row]) => (row ? read(row) : null), write };
 }
 
-/** The conversion of a value that is the same in a record and in a row; it is left out of the compiled functions. */
+/** Converts a value that is the same in a record and in a row. The compiled functions leave this call out. */
 function same<Value>(value: Value): Value {
   return value;
 }
@@ -73,20 +76,20 @@ function snakeCase(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A text, or one of a closed set that only this program writes. */
+/** A column of texts, or of a closed set of texts that only this program writes. */
 export function text<Value extends string>(): Column<Value> {
   return { read: same as Column<Value>["read"], write: same };
 }
 
-/** A whole number that needs no more than 53 bits. */
+/** A column of whole numbers of at most 53 bits. */
 export function integer(): Column<number> {
   return { read: Number, write: same };
 }
 
-/** Unix milliseconds. */
+/** A column of times in Unix milliseconds. */
 export const time = integer;
 
-/** A whole number of 64 bits. */
+/** A column of whole numbers of 64 bits. */
 export function bigInteger(): Column<bigint> {
   return {
     read: (stored) => (typeof stored === "bigint" ? stored : BigInt(stored ?? 0)),
@@ -94,29 +97,29 @@ export function bigInteger(): Column<bigint> {
   };
 }
 
-/** Nano-units of a currency. */
+/** A column of amounts in nano-units of a currency. */
 export const money = bigInteger;
 
-/** A boolean; 0 and 1 in both databases. */
+/** A column of booleans, which both databases store as 0 and 1. */
 export function bit(): Column<boolean> {
   return { read: (stored) => Number(stored) === 1, write: toBit };
 }
 
 /**
- * JSON, whose shape is trusted because only this program writes it; `revive` makes a value of what JSON gives back.
- * Amounts of money do not fit in it.
+ * A column of JSON. Its shape is trusted, because only this program writes it. `revive` converts the parsed JSON into
+ * the value. Use `moneyJson` for values that contain amounts of money.
  */
 export function json<Value, Written = Value>(revive?: (written: Written) => Value): Column<Value> {
   const read = (stored: Stored) => JSON.parse(String(stored));
   return { read: revive ? (stored) => revive(read(stored)) : read, write: (value) => JSON.stringify(value) };
 }
 
-/** The same where amounts of money are within: as decimal strings. Takes five times as long to write. */
+/** A column of JSON in which amounts of money are decimal strings. Takes five times as long to write as `json`. */
 export function moneyJson<Value, Written = Value>(revive?: (written: Written) => Value): Column<Value> {
   return { ...json(revive), write: toColumn };
 }
 
-/** A column that may hold null. */
+/** A column that may also contain null. */
 export function nullable<Value>({ read, write, ...rest }: Column<Value>): Column<Value | null> {
   return {
     ...rest,
@@ -125,7 +128,7 @@ export function nullable<Value>({ read, write, ...rest }: Column<Value>): Column
   };
 }
 
-/** A column of texts in which an empty one stands for none, where a key or an index takes no null. */
+/** A column of texts in which an empty text means null, for keys and indexes that accept no null. */
 export function emptyAsNull(): Column<string | null> {
   return {
     read: (stored) => (stored === "" || stored === null ? null : String(stored)),
@@ -133,12 +136,12 @@ export function emptyAsNull(): Column<string | null> {
   };
 }
 
-/** A column in which null is an absent field. */
+/** A column in which null means that the field is absent. */
 export function optional<Value>({ write, ...rest }: Column<Value>): Column<Value | undefined> {
   return { ...rest, isOptional: true, write: (value) => (value === undefined ? null : write(value)) };
 }
 
-/** A column with a name of its own. */
+/** A column with a name that differs from its field's. */
 export function named<Value>(name: string, column: Column<Value>): Column<Value> {
   return { ...column, name };
 }

@@ -2,8 +2,8 @@ import { SQL } from "bun";
 import { SQLiteError } from "bun:sqlite";
 
 /**
- * True when an error of the database means that it is unavailable now (gone, frozen, full, locked, shutting down)
- * rather than that the query was wrong.
+ * True when an error of the database means that the database is unavailable now (gone, frozen, full, locked, shutting
+ * down), and not that the query was wrong.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof SQL.PostgresError) {
@@ -14,17 +14,17 @@ export function isUnavailable(error: unknown): boolean {
   return FILE_CODES.test(sqliteCode(error));
 }
 
-/** True when the connection itself has failed, so that it is of no use to the next call. */
+/** True when the connection itself has failed, so that the next call cannot use it. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof SQL.PostgresError && CLIENT_CODES.test(error.code);
 }
 
 /**
- * True when the query itself is wrong and always will be: its data, or a constraint they violate. Any other error may
- * come from a state of the database that passes.
+ * True when the query itself will always fail because of its data, or because the data violate a constraint. Any other
+ * error may be caused by a temporary state of the database.
  */
 export function isRefusal(error: unknown): boolean {
-  // Thrown here, by values that no column takes.
+  // The client throws these for values that no column accepts.
   if (error instanceof RangeError || error instanceof TypeError) return true;
   if (error instanceof SQL.PostgresError)
     return error.code === SERVER_ERROR && DATA_STATES.test(String(error.errno));
@@ -42,7 +42,7 @@ export function damageOf(error: unknown): string | null {
   return /^SQLITE_(NOTADB|CORRUPT|IOERR)/.test(code) ? code : null;
 }
 
-/** True when the content of a SQLite file is wrong: a backup mends it, and waiting does not. */
+/** True when the content of a SQLite file is wrong. Only a backup helps then; waiting does not. */
 export function isDamaged(error: unknown): boolean {
   return /^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error));
 }
@@ -54,13 +54,13 @@ function sqliteCode(error: unknown): string {
 const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
 
 /**
- * SQLSTATE classes by the PostgreSQL manual, appendix A: connection, authorization, database unknown, transaction
- * conflict, no resources, operator intervention (its timeouts included), a lock that did not come free, and a server
- * that only reads (the second is what a standby says of a writing transaction).
+ * SQLSTATE classes of an unavailable server (PostgreSQL manual, appendix A): connection, authorization, unknown
+ * database, transaction conflict, no resources, operator intervention including timeouts, a lock that was not granted,
+ * and a read-only server (with 0A000, a standby refuses a writing transaction).
  */
 const SERVER_STATES = /^(08|28|3D|40|53|57|58)|^(55P03|25006|0A000)$/;
 
-/** Data exceptions and broken constraints. */
+/** SQLSTATE classes of data exceptions and violated constraints. */
 const DATA_STATES = /^(22|23)/;
 
 const CLIENT_CODES = /^ERR_POSTGRES_(CONNECTION_|IDLE_TIMEOUT|LIFETIME_TIMEOUT|QUERY_CANCELLED|TLS_)/;

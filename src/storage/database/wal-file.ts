@@ -5,8 +5,9 @@ import { promisify } from "node:util";
 const syncData = promisify(fdatasync);
 
 /**
- * The WAL of a database that has a connection for as long as this is open: so it remains one and the same file. It is the
- * one file of SQLite's that may be opened beside it: its locks are on the database and on the shared memory.
+ * The WAL of a database. While this is open, the database must have a connection, which keeps SQLite from replacing the
+ * file. The WAL is the only file of SQLite that other code may open, because SQLite's locks are on the database and the
+ * shared memory.
  */
 export class WalFile {
   readonly #path: string;
@@ -16,7 +17,10 @@ export class WalFile {
     this.#path = `${location}-wal`;
   }
 
-  /** Returns once everything committed so far survives a loss of power: it is in the WAL, or in the database. */
+  /**
+   * Returns when everything committed so far survives a loss of power, because it is on the disk in the WAL or the
+   * database.
+   */
   async sync(): Promise<void> {
     const { fd } = await (this.#opened ??= this.#open());
     await syncData(fd);

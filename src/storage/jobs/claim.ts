@@ -5,10 +5,13 @@ import { bit, integer, named, table, text, time, type Row } from "../database/ta
 import { nextKey, takeTurn, waitingOrganizations } from "./job-owners.ts";
 import { atLeast, jobRequests } from "./job-row.ts";
 
-/** Time for which a lease lasts without renewal. Workers renew every five seconds. */
+/** Time for which a lease lasts without renewal. Workers renew their leases every five seconds. */
 const LEASE_MS = 20_000;
 
-/** Takes the lease of the next job, in one transaction; `busy` when a lock of somebody else may hide one. */
+/**
+ * Takes the lease of the next job, in one transaction. Returns null when there is none, and `busy` when a lock of
+ * another worker may hide one.
+ */
 export async function claimJob(
   kind: Database["kind"],
   sql: Sql,
@@ -32,7 +35,7 @@ export async function claimJob(
   return isBusy ? "busy" : null;
 }
 
-/** A job whose worker has not renewed its lease. It counts as running already. */
+/** Returns a job whose worker did not renew its lease. Such a job already counts as running. */
 async function findAbandoned(kind: Database["kind"], sql: Sql): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`SELECT id FROM jobs
     WHERE lease_until < (SELECT ${storeTime(kind, sql)}) ORDER BY lease_until LIMIT 1 ${skipLocked(kind, sql)}`;
@@ -110,7 +113,7 @@ export async function renewLeases(
   );
 }
 
-/** Lets another worker take jobs over at once. */
+/** Ends leases, so that another worker can take the jobs over at once. */
 export async function releaseLeases(sql: Sql, leases: readonly JobLease[]): Promise<void> {
   for (const { jobId, fence } of leases)
     await sql`UPDATE jobs SET lease_until = 0 WHERE id = ${jobId} AND fence = ${fence} AND lease_until IS NOT NULL`;

@@ -9,7 +9,10 @@ import { countJobs, lockOrganization } from "./job-owners.ts";
 import { announceEnd } from "./webhooks.ts";
 import { isHeld, jobColumns, readJob } from "./job-row.ts";
 
-/** Ends a running job with everything that belongs to its end, in one transaction; false when the lease is gone. */
+/**
+ * Ends a running job, with all changes that belong to its end, in one transaction. Returns false when the lease is
+ * gone.
+ */
 export async function finishJob(
   kind: Database["kind"],
   sql: Sql,
@@ -27,7 +30,7 @@ export async function finishJob(
   return true;
 }
 
-/** Ends a job that nobody runs, or that has called nobody yet. Lock its organization first. */
+/** Ends a job that is queued, or whose worker has not called a vendor yet. Lock its organization first. */
 export async function endPending(
   kind: Database["kind"],
   sql: Sql,
@@ -54,7 +57,10 @@ function ended(
     error = ${toNullableColumn(error)}`;
 }
 
-/** Frees what was held and not charged, forgets the request, and announces the end. Returns the request's files. */
+/**
+ * Frees the part of the hold that was not charged, deletes the request, and announces the end. Returns the names of the
+ * request's files.
+ */
 async function settleEnd(kind: Database["kind"], sql: Sql, row: Row): Promise<string[]> {
   const { id, organizationId, status } = readJob(row);
   await releaseLease(kind, sql, id);
@@ -64,7 +70,7 @@ async function settleEnd(kind: Database["kind"], sql: Sql, row: Row): Promise<st
   return JSON.parse(request?.files ?? "[]");
 }
 
-/** Cancels a pending job at once and requests it of a running one; see `JobStore.cancel`. */
+/** Cancels a pending job at once, and marks a running one for cancellation; see `JobStore.cancel`. */
 export async function cancelJob(
   kind: Database["kind"],
   sql: Sql,

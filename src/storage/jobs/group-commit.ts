@@ -7,17 +7,18 @@ import { submitJobs } from "./submit.ts";
 const SUBMIT_TIMEOUT_MS = 1_500;
 
 /**
- * Submits jobs that arrive together in one transaction; see `JobStore.submit`. `notify` is called after each transaction
- * that has accepted some.
+ * Submits jobs that arrive together in one transaction; see `JobStore.submit`. Calls `notify` after each transaction
+ * that has accepted jobs.
  */
 export function groupCommit(database: Database, notify: () => void): (job: NewJob) => Promise<Submission> {
   const persist = groupedPersist(database);
   return inBatches<NewJob, Submission>({
-    // None waits for a lock of another organization.
+    // With one lane for each organization, no job waits for a lock of another organization.
     laneOf: ({ organizationId }) => organizationId,
     async run(jobs) {
       const results = await database.begin((sql) => submitJobs(database.kind, sql, jobs), SUBMIT_TIMEOUT_MS);
-      // Within the batch, so that more jobs gather while the disk is at work. A known job may have just been committed.
+      // The batch waits for the disk itself, so that more jobs gather meanwhile. A job that was already known may have
+      // been committed only just now, so it must wait, too.
       if (results.some((result) => "job" in result)) await persist();
       if (results.some(({ kind }) => kind === "accepted")) notify();
       return results;
@@ -25,7 +26,10 @@ export function groupCommit(database: Database, notify: () => void): (job: NewJo
   });
 }
 
-/** Waits for the disk once for all who wait: what was committed before a wait begins is covered by it. */
+/**
+ * Waits for the disk once for all callers that wait at the same time. A wait covers everything that was committed
+ * before it began.
+ */
 function groupedPersist(database: Database): () => Promise<void> {
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;

@@ -13,9 +13,9 @@ import type { Job } from "../../domain/job.ts";
 import { inBatches } from "../database/in-batches.ts";
 import { random } from "../../lib/random.ts";
 
-/** The channel of notifications between processes on PostgreSQL. */
+/** The channel for notifications between processes on PostgreSQL. */
 const CHANNEL = "gateway_jobs";
-/** Locks are held for a few milliseconds. */
+/** Maximum number of attempts when a lock hides a job. Locks are held for a few milliseconds. */
 const MAX_BUSY_CLAIMS = 8;
 const BUSY_CLAIM_MS = 4;
 
@@ -82,7 +82,7 @@ type LeaseMethods = Pick<
   | "releaseAll"
 >;
 
-/** The methods for workers and their leases. */
+/** Returns the methods for workers and their leases. */
 function leaseMethods(database: Database): LeaseMethods {
   const { kind } = database;
   return {
@@ -143,8 +143,8 @@ function leaseMethods(database: Database): LeaseMethods {
 }
 
 /**
- * Reads jobs by id; see `JobStore.get`. Those that are asked for at once come in one query. It begins after all of them
- * were asked for, so each is as it was then or newer.
+ * Reads jobs by id; see `JobStore.get`. Calls that arrive together share one query. The query begins after all these
+ * calls, so no caller gets an outdated job.
  */
 function jobFinder(database: Database): JobStore["get"] {
   const { kind } = database;
@@ -156,7 +156,7 @@ function jobFinder(database: Database): JobStore["get"] {
     return ids.map((id) => byId.get(id));
   };
   const gathered = inBatches({ laneOf: () => "", run: find });
-  // A query on SQLite is no round trip, and over before another one could join it.
+  // A query on SQLite makes no round trip and ends before another call could join it.
   const findOne = kind === "sqlite" ? async (id: string) => (await find([id]))[0] : gathered;
   return async (organizationId, id) => {
     const job = isJobId(id) ? await findOne(id) : null;

@@ -3,11 +3,12 @@ import { forUpdate, type Integer, jsonRows, skipLocked, storeTime } from "../dat
 import type { Database, Sql } from "../database/sql.ts";
 
 /*
- * Rows of organizations and keys that have jobs. Whoever changes how many jobs of an organization wait or run locks the
- * organization's row first, so that its counts are exact and no two transactions wait for each other in a circle.
+ * Rows of organizations and keys that have jobs. A transaction that changes how many jobs of an organization wait or
+ * run locks the organization's row first. So the counts are exact, and no two transactions wait for each other in a
+ * circle.
  */
 
-/** Counts of the jobs of an organization and its keys that wait, with those of this transaction. */
+/** Counts the waiting jobs of an organization and its keys, including those that this transaction adds. */
 export class QueuedCounts {
   #organization: number;
   readonly #keys: Map<string, number>;
@@ -32,8 +33,8 @@ export class QueuedCounts {
 }
 
 /**
- * Makes the rows of the organization and the keys of jobs where they are missing, and locks the organization's. `now` is
- * the store's time of the lock, Unix milliseconds.
+ * Makes missing rows of the organization and of the keys of jobs, and locks the organization's row. `now` is the
+ * store's time of the lock in Unix milliseconds.
  */
 export async function enterOwners(
   kind: Database["kind"],
@@ -42,7 +43,7 @@ export async function enterOwners(
 ): Promise<{ queued: QueuedCounts; now: number }> {
   const organizationId = jobs[0]?.organizationId ?? "";
   const limits = new Map(jobs.map(({ keyId, keyRunningLimit }) => [keyId, keyRunningLimit]));
-  // The order in which they are locked. An update that changes nothing locks the row and reads it.
+  // The rows are locked in the order of these tuples. The update locks and reads a row even if it changes nothing.
   const tuples = [[organizationId, null], ...limits].map(([id, limit]) => [id, organizationId, limit]);
   const rows = await sql<{ id: string; queued: Integer; now: Integer }[]>`
     INSERT INTO job_owners (id, organization_id, queued, running, turn, running_limit)
@@ -57,7 +58,9 @@ export async function enterOwners(
   };
 }
 
-/** The statement that counts new jobs of one organization and its keys as waiting. Lock the organization first. */
+/**
+ * Returns the statement that counts new jobs of one organization and its keys as waiting. Lock the organization first.
+ */
 export function countQueued(kind: Database["kind"], sql: Sql, jobs: readonly OwnedJob[]) {
   const counts = new Map<string, number>();
   for (const { organizationId, keyId } of jobs)
@@ -90,13 +93,13 @@ export async function countJobs(
     WHERE id IN (${organizationId}, ${keyId})`;
 }
 
-/** Moves a queued job's organization and key to the end of the turns, and counts the job as running. */
+/** Moves the organization and the key of a job to the end of the queue, and counts the job as running. */
 export async function takeTurn(sql: Sql, { organizationId, keyId }: OwnedJob): Promise<void> {
   await sql`UPDATE job_owners SET queued = queued - 1, running = running + 1,
     turn = (SELECT MAX(turn) FROM job_owners) + 1 WHERE id IN (${organizationId}, ${keyId})`;
 }
 
-/** Organizations with queued jobs and how many of theirs run, in the order of their turns. */
+/** Returns the organizations with queued jobs, in the order of their turns, each with its number of running jobs. */
 export async function waitingOrganizations(sql: Sql): Promise<{ id: string; running: number }[]> {
   const rows = await sql<{ id: string; running: Integer }[]>`SELECT id, running FROM job_owners
     WHERE id = organization_id AND queued > 0 ORDER BY turn, id`;
@@ -104,8 +107,8 @@ export async function waitingOrganizations(sql: Sql): Promise<{ id: string; runn
 }
 
 /**
- * Locks an organization and returns its next key with a queued job that may run; null where there is none, `busy` where
- * somebody else has the lock.
+ * Locks an organization and returns its next key with a queued job that may run. Returns null when there is none, and
+ * `busy` when another transaction has the lock.
  */
 export async function nextKey(
   kind: Database["kind"],

@@ -15,7 +15,7 @@ import {
   type Row,
 } from "../database/table.ts";
 
-/** Columns of a job that its organization sees. */
+/** Columns of a job that its organization may see. */
 export const JOB: Columns<Omit<Job, "readAt">> = {
   id: text(),
   organizationId: text(),
@@ -33,12 +33,15 @@ export const JOB: Columns<Omit<Job, "readAt">> = {
 
 const jobs = table("jobs", JOB);
 
-/** True for a text that may be the id of a job. No other text is looked up, because PostgreSQL refuses a NUL. */
+/**
+ * True for a text that can be the id of a job. Other texts are not looked up, because PostgreSQL refuses a NUL
+ * character.
+ */
 export function isJobId(text: string): boolean {
   return /^job_\w+$/.test(text);
 }
 
-/** The list of those columns, for a SELECT or RETURNING. */
+/** Returns the list of the columns of `JOB`, for SELECT or RETURNING. */
 export function jobColumns(kind: Database["kind"], sql: Sql) {
   return sql`${sql.unsafe(jobs.columns)}, ${storeTime(kind, sql)} AS read_at`;
 }
@@ -47,23 +50,23 @@ export function readJob(row: Row): Job {
   return Object.assign(jobs.read(row), { readAt: Number(row["read_at"]) });
 }
 
-/** The part of a live job that only its worker needs, without the names of its files. */
+/** The part of an unfinished job that only its worker needs, without the names of its files. */
 export const jobRequests = table<Pick<ClaimedJob, "terms" | "request" | "sent">>("job_requests", {
   terms: { read: (stored) => readTerms(String(stored)), write: writeTerms },
   request: text(),
   sent: nullable(json()),
 });
 
-/** The condition that a lease is still held and its job has not ended. */
+/** Returns the condition that a lease is still held and that its job has not ended. */
 export function isHeld(sql: Sql, { jobId, fence }: JobLease) {
   return sql`id = ${jobId} AND fence = ${fence} AND lease_until IS NOT NULL
     AND status IN ('pending', 'in_progress')`;
 }
 
-/** A price is that of many jobs, and its text costs as much as the rest of a job's row. */
+/** Texts of prices. Many jobs share one price, and writing its text costs as much as the rest of a job's row. */
 const priceTexts = new WeakMap<ImagePrice, string>();
 
-/** Writes terms as `toColumn` would. */
+/** Writes terms in the form of `toColumn`. */
 export function writeTerms({ admittedAt, price, ceiling, budgets, source, client }: JobTerms): string {
   const priceText = priceTexts.get(price) ?? toColumn(price);
   priceTexts.set(price, priceText);
@@ -91,7 +94,7 @@ function readPrice({ unit, currency, perImage }: ImagePrice): ImagePrice {
   return { unit, currency, perImage: Object.fromEntries(tiers) };
 }
 
-/** The stage after a step: it never goes back. */
+/** Returns the stage of a job after a step, as an SQL expression. The stage never goes back. */
 export function atLeast(sql: Sql, stage: keyof typeof JOB_STAGES) {
   const bound = JOB_STAGES[stage];
   return sql`CASE WHEN stage > ${bound} THEN stage ELSE ${bound} END`;

@@ -23,13 +23,16 @@ export async function endOverdue(
   for (const job of rows) {
     const ended = await endPending(kind, sql, job, { status: "failed", error: OVERDUE });
     files.push(...(ended?.files ?? []));
-    // SQLite works on this thread: requests get their turn between two jobs.
+    // On SQLite this work blocks the thread of requests, so they get a turn between two jobs.
     await nextTurn();
   }
   return { count: rows.length, files };
 }
 
-/** Locks organizations and then the budgets that hold money of their jobs, both in the order in which others lock them. */
+/**
+ * Locks the organizations of jobs, then the budgets that hold money for the jobs. Both are locked in the same order as
+ * everywhere else.
+ */
 async function lockAll(
   kind: Database["kind"],
   sql: Sql,

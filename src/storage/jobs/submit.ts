@@ -12,7 +12,7 @@ import { jobColumns, readJob, writeTerms } from "./job-row.ts";
 
 /** Time for which an idempotency key belongs to its job. */
 const IDEMPOTENCY_MS = 24 * 60 * 60_000;
-/** A job's lease of a budget ends with the job and never by itself. */
+/** The lease of a job on a budget ends with the job and never expires by itself. */
 const NEVER = 9_000_000_000_000_000;
 
 interface KnownJob {
@@ -21,8 +21,8 @@ interface KnownJob {
 }
 
 /**
- * Decides on jobs of one organization in their order, in one transaction: those accepted count in the queue, their
- * money is held, their rows stand. The others leave nothing behind.
+ * Decides on jobs of one organization in their order, in one transaction. For an accepted job, counts it in the queue,
+ * holds its money and writes its row. Writes nothing for the others.
  */
 export async function submitJobs(
   kind: Database["kind"],
@@ -31,7 +31,8 @@ export async function submitJobs(
 ): Promise<Submission[]> {
   const { queued, now } = await enterOwners(kind, sql, jobs);
   const known = await findKnown(kind, sql, jobs, now);
-  // All at once and in order, for each job would lock its own, and two transactions could meet in a circle.
+  // Locks all budgets at once and in order. If each job locked its own, two transactions could wait for each other in a
+  // circle.
   await lockBudgets(
     kind,
     sql,
@@ -59,7 +60,7 @@ function nameOf({ keyId, idempotency }: Pick<NewJob, "keyId" | "idempotency">): 
   return `${keyId} ${idempotency?.key}`;
 }
 
-/** The jobs that the same idempotency keys have made before. */
+/** Returns the jobs that were submitted before with the same idempotency keys. */
 async function findKnown(
   kind: Database["kind"],
   sql: Sql,
@@ -68,7 +69,7 @@ async function findKnown(
 ): Promise<Map<string, KnownJob>> {
   const tuples = jobs.flatMap(({ keyId, idempotency }) => (idempotency ? [[keyId, idempotency.key]] : []));
   if (tuples.length === 0) return new Map();
-  // SQLite would look at every job for a pair that is compared with a list.
+  // This form of the query lets SQLite use its index. It would go through all jobs to compare a pair with a list.
   const isNamed = sql`id IN (SELECT named.id FROM ${jsonRows(kind, sql, tuples)} CROSS JOIN jobs AS named
     WHERE named.key_id = value ->> 0 AND named.idempotency_key = value ->> 1)`;
   await sql`UPDATE jobs SET idempotency_key = NULL WHERE ${isNamed} AND created_at < ${now - IDEMPOTENCY_MS}`;
@@ -116,7 +117,7 @@ function fullFor(queued: QueuedCounts, { keyId, queuedLimit }: NewJob): Submissi
   return null;
 }
 
-/** Holds a job's money on each of its budgets, or tells why it cannot. */
+/** Holds a job's money on each of its budgets. Returns the reason when a budget has too little. */
 async function exhaustedBy(
   kind: Database["kind"],
   sql: Sql,
@@ -161,7 +162,7 @@ async function store(kind: Database["kind"], sql: Sql, jobs: readonly NewJob[], 
   ]);
   const kept = sql`INSERT INTO job_requests (job_id, terms, request, files)
     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM ${jsonRows(kind, sql, requests)}`;
-  // None of them reads what another writes, so that one round trip to PostgreSQL may take them all.
+  // No statement reads what another one writes, so PostgreSQL can run all of them in one round trip.
   if (kind === "postgres") await sql`WITH counted AS (${counted}), inserted AS (${inserted}) ${kept}`;
   else for (const statement of [counted, inserted, kept]) await statement;
 }

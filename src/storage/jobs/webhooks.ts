@@ -38,16 +38,16 @@ const dueDeliveries = table<DueDelivery>("webhook_deliveries", {
   content: nullable(json()),
 });
 
-/** Time that a sender has for one attempt before another sender makes it. */
+/** Time that a sender has for one attempt, before another sender may try. */
 const ATTEMPT_MS = 60_000;
 
 /**
- * Messages of one organization that are sent at once, so that slow receivers of one organization do not delay those of
- * others.
+ * Maximum number of messages of one organization that are sent at once, so that slow receivers of one organization do
+ * not delay the messages of others.
  */
 const AT_ONCE_PER_ORGANIZATION = 4;
 
-/** Writes the messages about a job's end, in the transaction of that end. */
+/** Writes the messages about a job's end, in the transaction that ends it. */
 export async function announceEnd(
   kind: Database["kind"],
   sql: Sql,

@@ -16,25 +16,27 @@ import { createPrivateFile, createPrivateFolder } from "../private-files.ts";
 import { isSegmentName } from "./segments.ts";
 
 /**
- * A folder under the journal's root that exactly one process owns. The lock is the kernel's own, held through an
- * open SQLite file: it ends with the process however that ends, and no process id has to be trusted.
+ * A folder below the journals' root that exactly one process owns. The lock is a lock of the kernel, held by an open
+ * SQLite file. It ends together with the process, however that ends, so no process id has to be trusted.
  */
 export interface JournalFolder {
   readonly path: string;
-  /** Name of the folder, and of the process that holds budgets by it. */
+  /** Name of the folder. The process holds budgets under the same name. */
   readonly processId: string;
-  /** Moves one of its files to the quarantine, where nothing is read or removed. */
+  /** Moves a file of the folder to the quarantine, where files are neither read nor removed. */
   quarantine(name: string): void;
-  /** Gives the lock up and leaves the files. */
+  /** Releases the lock and keeps the files. */
   release(): void;
-  /** Removes the journal's files and the folder. Returns the names of other files, which go to the quarantine. */
+  /** Removes the folder and the journal's files. Moves other files to the quarantine and returns their names. */
   remove(): string[];
 }
 
-/** Below the journal's root: files that were not understood, for people to look at. */
+/**
+ * Name of the folder, below the journals' root, of files that could not be understood. A person has to look at them.
+ */
 export const QUARANTINE = "quarantine";
 
-/** Makes a new folder, which appears under its name only once it is locked. */
+/** Makes a new folder. It gets its name only once it is locked. */
 export function createFolder(root: string, processId: string): JournalFolder {
   const unlisted = join(root, `.${processId}`);
   createPrivateFolder(unlisted, { isOwn: true });
@@ -46,8 +48,8 @@ export function createFolder(root: string, processId: string): JournalFolder {
 }
 
 /**
- * Takes over every journal whose process has ended. One that cannot be locked for another reason than its owner goes
- * to `onUnreadable` and holds up no other. Folders that are no journals are left alone.
+ * Takes over every journal whose process has ended. Calls `onUnreadable` for a journal that cannot be locked for
+ * another reason than its owner, and continues with the others. Ignores folders that are not journals.
  */
 export function adoptFolders(
   root: string,
@@ -64,7 +66,7 @@ export function adoptFolders(
       const lock = tryLock(path);
       return lock ? [lockedFolder(path, processId, lock)] : [];
     } catch (error) {
-      // Its owner may just have removed it.
+      // The owner may just have removed the folder.
       if (existsSync(path)) onUnreadable(processId, error);
       return [];
     }
@@ -76,7 +78,7 @@ export function isJournal(name: string): boolean {
   return PROCESS_ID.test(name);
 }
 
-/** True when a running process owns one of the journals below a root. */
+/** True when a running process owns a journal below this root. */
 export function hasOwner(root: string): boolean {
   if (!existsSync(root)) return false;
   return readdirSync(root)
@@ -88,11 +90,11 @@ export function hasOwner(root: string): boolean {
     });
 }
 
-/** Name of a process's folder. A copy that somebody keeps beside it (`proc_….bak`) does not match. */
+/** Matches the name of a process's folder. A copy that a person has made next to it (`proc_….bak`) does not match. */
 const PROCESS_ID = /^proc_[0-9a-z_]+$/;
 const LOCK = "lock";
 const LAST_BATCH = "last-batch";
-/** The lock with the files that SQLite may have added to it, and the note of the last batch. */
+/** Matches the lock with the files that SQLite may add to it, and the file with the number of the last batch. */
 const OWN_FILE = /^(?:lock(?:-journal|-wal|-shm)?|last-batch)$/;
 
 function lockedFolder(path: string, processId: string, lock: Database): JournalFolder {
@@ -112,7 +114,7 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
       const others = names.filter((name) => !isSegmentName(name) && !OWN_FILE.test(name));
       for (const name of others) quarantine(name);
       const own = names.filter((name) => !others.includes(name));
-      // The lock goes last: until then nobody else takes the folder over.
+      // The lock file is removed last. Until then no other process can take the folder over.
       for (const name of own.toSorted()) unlinkSync(join(path, name));
       removeEmpty(path);
       lock.close();
@@ -121,10 +123,14 @@ function lockedFolder(path: string, processId: string, lock: Database): JournalF
   };
 }
 
-/** Notes in a journal's folder the last batch that was posted, so that a start knows what a database has lost. */
+/**
+ * Notes the number of the last posted batch in a journal's folder, so that the next start knows what a database has
+ * lost.
+ */
 export function notePosted(folder: string, batch: number): void {
   try {
-    // Never truncated: the end of the process at any moment leaves a number.
+    // The file is overwritten and not truncated, so it always contains a number, even when the process ends during the
+    // write.
     const file = openSync(join(folder, LAST_BATCH), constants.O_WRONLY | constants.O_CREAT, 0o600);
     try {
       writeSync(file, String(batch).padStart(16, "0"));
@@ -132,7 +138,7 @@ export function notePosted(folder: string, batch: number): void {
       closeSync(file);
     }
   } catch {
-    // On a full disk an older number stays, by which fewer charges count as lost.
+    // On a full disk the file keeps an older number, so the next start finds fewer lost charges.
   }
 }
 
@@ -142,7 +148,10 @@ export function lastPosted(folder: string): number {
   return existsSync(path) ? Number(readFileSync(path, "latin1")) || 0 : 0;
 }
 
-/** Another process that just tries the lock may have made the file again; it removes the folder then. */
+/**
+ * Removes a folder if it is empty. Another process that tries the lock may have made the lock file again; that process
+ * then removes the folder.
+ */
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
@@ -151,14 +160,14 @@ function removeEmpty(folder: string): void {
   }
 }
 
-/** Files in the quarantine: there should be none. */
+/** Returns the number of files in the quarantine, which should be zero. */
 export function countQuarantined(root: string): number {
   const folder = join(root, QUARANTINE);
   if (!existsSync(folder)) return 0;
   return readdirSync(folder).reduce((sum, processId) => sum + readdirSync(join(folder, processId)).length, 0);
 }
 
-/** Null when another process holds the lock. */
+/** Tries to take the lock of a folder; returns null when another process holds it. */
 function tryLock(folder: string): Database | null {
   const path = join(folder, LOCK);
   let lock: Database | undefined;

@@ -201,7 +201,7 @@ test("a full disk refuses the record, keeps the others, and is used again once i
       expect(fill).toThrow(expect.objectContaining({ code: "ENOSPC" }));
       expect(journal.isWritable()).toBe(false);
       expect(() => journal.append(aRecord("req_refused"))).toThrow();
-      // The rest of the last block has space for a few bytes, but not for a record.
+      // The rest of the last disk block has space for a few bytes, but not for a record.
       Bun.sleepSync(1_050);
       expect(journal.isWritable()).toBe(false);
       Bun.spawnSync(["mount", "-o", "remount,size=1m", disk]);
@@ -211,25 +211,25 @@ test("a full disk refuses the record, keeps the others, and is used again once i
       append("req_after");
       expect(fill).toThrow();
       Bun.spawnSync(["mount", "-o", "remount,size=2m", disk]);
-      // A charge of a running request, before anything asks whether the disk has space again.
+      // This is a charge of a running request, appended before any check whether the disk has space again.
       append("req_at_once");
       expect(statSync(segmentPath(disk, 1)).size).toBe(journal.position().offset);
     });
     expect(acknowledged.length).toBeGreaterThan(100);
     expect(idsIn(disk)).toEqual(acknowledged);
   } finally {
-    // Also when the test has failed, with its journal open: nobody could remove the folder.
+    // Unmounts even when the test has failed with an open journal, because the folder could not be removed otherwise.
     Bun.spawnSync(["umount", "--lazy", disk]);
   }
 });
 
-/** Makes every sync of an open file fail: its descriptor becomes that of a device without a disk. */
+/** Makes every sync of an open file fail, by replacing its descriptor with one of a device without a disk. */
 function breakSync(path: string): void {
   const isOfFile = (name: string): boolean => {
     try {
       return readlinkSync(`/proc/self/fd/${name}`) === path;
     } catch {
-      // It has been closed meanwhile.
+      // The descriptor has been closed meanwhile.
       return false;
     }
   };

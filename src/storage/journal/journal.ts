@@ -9,34 +9,34 @@ import { segmentPath } from "./segments.ts";
 import { after } from "../../lib/waiting.ts";
 
 /**
- * The journal on the local disk: one write to the operating system per record, so the end of the process at any
- * moment loses nothing that `append` has returned for. Within 50 ms it is synced to the disk itself.
+ * The journal on the local disk. Each record is one write to the operating system, so no record that `append` has
+ * returned for is lost when the process ends. It is synced to the disk within 50 ms.
  */
 export interface FileJournal extends Journal {
-  /** The segment being written and its length in bytes. */
+  /** Returns the segment that is being written and its length in bytes. */
   position(): { segment: number; offset: number };
-  /** True while the disk takes records. After a failure this tries again at most once a second. */
+  /** True while the disk accepts records. After a failure, tries again at most once a second. */
   isWritable(): boolean;
-  /** Continues in a new segment. */
+  /** Begins a new segment. */
   rotate(): void;
-  /** Returns once everything written is on the disk itself. */
+  /** Returns when everything written is on the disk. */
   sync(): Promise<void>;
-  /** Accepts no more records, then syncs. May be called again. */
+  /** Refuses further records and syncs. May be called again. */
   close(): Promise<void>;
 }
 
 interface JournalOptions {
-  /** An existing folder that nothing else writes to. */
+  /** An existing folder that no other process writes to. */
   folder: string;
   /**
-   * Called with each record once it is written, with its position and its line, which is valid during the call only.
+   * Called with each record once it is written, with its position and its line. The line is valid only during the call.
    * Must not throw.
    */
   onAppend: (record: JournalRecord, segment: number, offset: number, line: Uint8Array) => void;
-  /** Called with a charge that the disk refuses. False makes `append` throw. */
+  /** Called with a charge that the disk refuses. If it returns false, `append` throws. */
   onRefused?: (entry: LedgerEntry) => boolean;
   onProblem: StorageReport;
-  /** Bytes after which a new segment is begun; 64 MiB by default. */
+  /** Size after which a new segment begins; 64 MiB by default. */
   segmentBytes?: number;
 }
 
@@ -56,12 +56,12 @@ class SegmentedJournal implements FileJournal {
   readonly #lines = new RecordLines();
   #segment = 1;
   #file: number;
-  /** Bytes of complete records; anything beyond is the torn end of a failed write. */
+  /** Number of bytes of complete records. Bytes after them are the incomplete end of a failed write. */
   #offset = 0;
   #failure: { error: unknown; at: number } | null = null;
   readonly #outage: OutageReport;
   #cancelSync: (() => void) | null = null;
-  /** File operations in the background, one after the other: no file is closed while it is being synced. */
+  /** Background operations on files. They run one after another, so that no file is closed while it is being synced. */
   #background: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
 
@@ -75,7 +75,7 @@ class SegmentedJournal implements FileJournal {
   }
 
   append(record: JournalRecord): void {
-    // The file descriptor may belong to another file by now.
+    // After the close, the file descriptor may belong to another file.
     if (this.#closing) throw new Error("the journal is closed");
     this.#lines.clear();
     const line = this.#lines.write(record);
@@ -151,7 +151,7 @@ class SegmentedJournal implements FileJournal {
 
   #write(bytes: Uint8Array): void {
     try {
-      // A disk that takes only a part reports the reason at the next call.
+      // When the disk accepts only a part of the bytes, the next write fails with the reason.
       for (let written = 0; written < bytes.length;)
         written += writeSync(this.#file, bytes, written, bytes.length - written);
     } catch (error) {
@@ -165,7 +165,7 @@ class SegmentedJournal implements FileJournal {
     this.#outage.lost(error);
   }
 
-  /** Cuts off what a failed write has left, so that the next record begins on a line of its own. */
+  /** Cuts off the end that a failed write has left, so that the next record begins a new line. */
   #repair(): void {
     if (fstatSync(this.#file).size > this.#offset) ftruncateSync(this.#file, this.#offset);
     this.#failure = null;
@@ -196,5 +196,5 @@ class SegmentedJournal implements FileJournal {
   }
 }
 
-/** Longer than the incomplete last block of a full disk; empty lines are ignored in a journal. */
+/** Longer than the incomplete last block of a full disk. Readers of a journal ignore empty lines. */
 const PROBE = Buffer.alloc(64 * 1024, "\n");

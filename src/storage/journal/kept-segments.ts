@@ -4,16 +4,20 @@ import { createPrivateFolder } from "../private-files.ts";
 import { segmentName } from "./segments.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Below the journal's root: segments whose charges are posted, in a folder for each ledger and process. */
+/**
+ * Name of the folder, below the journals' root, of segments whose charges are posted. It has a folder for each ledger
+ * and process.
+ */
 export const KEPT = "posted";
 
 /**
- * Time for which segments stay after they were posted, and the most bytes of them that all processes of a machine keep.
+ * Time for which segments are kept after they were posted. `KEPT_BYTES` limits the bytes that all processes of a
+ * machine keep.
  */
 const KEPT_MS = 60 * 60_000;
 const KEPT_BYTES = 256 * 1024 * 1024;
 
-/** A segment of which nothing is needed while the database stays as it is. */
+/** A posted segment. It is needed only if the database goes back to an earlier state. */
 export interface KeptSegment {
   processId: string;
   /** The last batch that posted charges of the segment: see `JournalMarks`. */
@@ -26,19 +30,22 @@ export interface KeptSegment {
 }
 
 /**
- * Segments that are kept for a while after they were posted, because the database may yet go back to a state without
- * their charges: a standby that lagged takes over, a backup is restored. All processes of a machine share them.
+ * Segments that are kept for a while after they were posted, because the database may go back to a state without their
+ * charges, as when a lagging standby takes over or a backup is restored. All processes of a machine share them.
  */
 export interface KeptSegments {
-  /** Segments in the order of their processes and numbers. */
+  /** Returns the segments, ordered by process and number. */
   list(processId?: string): KeptSegment[];
-  /** Takes segments over from the folder of their journal. */
+  /** Moves segments here from the folder of their journal. */
   keep(folder: string, processId: string, segments: readonly number[], batch: number): void;
-  /** Removes the segments that are too old or too many and that `isPosted`. Returns the processes without any left. */
+  /**
+   * Removes segments that are too old, or beyond the size limit, and for which `isPosted` is true. Returns the
+   * processes that have no segments left.
+   */
   sweep(isPosted: (segment: KeptSegment) => boolean): string[];
 }
 
-/** The kept segments of one ledger; no other ledger may be given their charges. */
+/** Opens the kept segments of one ledger. Their charges must never be posted to another ledger. */
 export function keptSegments(root: string, ledgerId: string, maxBytes = KEPT_BYTES): KeptSegments {
   const folder = join(root, KEPT, ledgerId);
   const listOf = (processId: string): KeptSegment[] =>
@@ -58,7 +65,7 @@ export function keptSegments(root: string, ledgerId: string, maxBytes = KEPT_BYT
           utimesSync(path, now, now);
           renameSync(path, join(own, `${batch}-${segmentName(segment)}`));
         } catch (error) {
-          // A segment that somebody has removed must not stop the others from being moved.
+          // When somebody has removed a segment, the others are moved nevertheless.
           if (!isMissing(error)) throw error;
         }
       }
@@ -83,7 +90,7 @@ const KEPT_NAME = /^(\d+)-(\d{8})\.log$/;
 function readKept(folder: string, processId: string, name: string): KeptSegment[] {
   const [, batch, segment] = KEPT_NAME.exec(name) ?? [];
   const path = join(folder, processId, name);
-  // Another process of this machine may just have removed it.
+  // Another process of this machine may just have removed the file.
   const stat = statSync(path, { throwIfNoEntry: false });
   if (batch === undefined || segment === undefined || !stat) return [];
   const { size: bytes, mtimeMs: keptAt } = stat;
@@ -99,7 +106,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Removes a folder if it is empty; true when it has. */
+/** Removes a folder if it is empty; returns true when it did. */
 function removeEmpty(folder: string): boolean {
   if (namesIn(folder).length > 0) return false;
   try {

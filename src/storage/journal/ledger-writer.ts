@@ -5,13 +5,13 @@ import type { LedgerWriter } from "./posting.ts";
 
 /** Settings of the thread. */
 export interface WriterSetup {
-  /** A `postgres://` address or the path of a SQLite file, already migrated. */
+  /** A `postgres://` address or the path of a SQLite file, with all migrations. */
   location: string;
   /** See `Posting`. */
   refusedPath: string;
 }
 
-/** The argument of a call of the thread: lines of a process's journal, and the number of their batch. */
+/** The argument of a call: lines of a process's journal, and the number of their batch. */
 export interface WriterCall {
   processId: string;
   lines: Uint8Array;
@@ -23,11 +23,11 @@ interface ThreadWriterOptions extends WriterSetup {
   onDamage?: (reason: string) => void;
   /** The module that the thread runs. */
   script?: URL;
-  /** Longest a batch may take before its thread counts as dead. Milliseconds. */
+  /** Maximum duration of a batch in milliseconds, after which the thread counts as dead. */
   patienceMs?: number;
 }
 
-/** A writer with a thread. */
+/** A `LedgerWriter` that runs in a thread. */
 export interface ThreadWriter extends LedgerWriter {
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ const SCRIPT = threadScript("src/storage/journal/ledger-writer-thread.ts");
 /** Far longer than one call to the database may take, because a refused batch needs many calls. */
 const PATIENCE_MS = 120_000;
 
-/** Posts on a thread of its own, so that no request waits for the work of the ledger. */
+/** Opens a writer that posts on its own thread, so that no request waits for the work of the ledger. */
 export function openThreadWriter({
   location,
   refusedPath,

@@ -7,11 +7,11 @@ import type { KeptSegments } from "./kept-segments.ts";
 import { postAll, type LedgerWriter } from "./posting.ts";
 import { readSegment, segmentFiles } from "./segments.ts";
 
-/** Posts the charges of a running process again that the database has lost by going back to an earlier state. */
+/** Posts charges of the running process again when the database has lost them by going back to an earlier state. */
 export interface LostCharges {
-  /** Looks at most every few seconds, unless `isNow`. Call it while nothing is being posted. */
+  /** Looks for lost charges, at most every few seconds unless `isNow`. Call it while nothing is being posted. */
   find(lastBatch: number, isNow: boolean): Promise<void>;
-  /** The number of these charges so far. */
+  /** Returns the number of lost charges found so far. */
   count(): number;
 }
 
@@ -20,7 +20,7 @@ export interface LostChargesOptions {
   marks: Pick<JournalMarks, "read" | "set">;
   kept: KeptSegments;
   onProblem: StorageReport;
-  /** The process's folder of segments. */
+  /** The folder of the process's segments. */
   folder: string;
   processId: string;
   clock: Clock;

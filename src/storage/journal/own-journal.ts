@@ -7,11 +7,14 @@ import { openJournal, type FileJournal } from "./journal.ts";
 import { listSegments } from "./segments.ts";
 import { startShipper, type Shipper, type ShipperOptions } from "./shipper.ts";
 
-/** The journal of this process with the shipper that carries its charges into the ledger. */
+/** The journal of this process, and the shipper that posts its charges to the ledger. */
 interface OwnJournal {
   journal: FileJournal;
   shipper: Shipper;
-  /** Posts the journal until the deadline (milliseconds). A journal that is no longer needed is put aside. */
+  /**
+   * Posts the journal until the deadline (milliseconds). If all of it is posted, its segments are moved to the kept
+   * ones.
+   */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -20,7 +23,7 @@ interface OwnJournalParts extends Pick<ShipperOptions, "writer" | "kept" | "pers
   leases: LeaseStore;
 }
 
-/** Throws a `DependencyError` when the database is away. */
+/** Opens the journal. Throws a `DependencyError` when the database is unavailable. */
 export async function openOwnJournal(
   root: string,
   processId: string,
@@ -56,14 +59,15 @@ async function close(
   await shipper.flush(deadlineMs);
   await shipper.stop();
   await journal.close();
-  // Checked only now, because a record may have been appended while the last ones were posted. Money of the rest stays
-  // held until the process that takes the journal over has posted it.
+  // This is checked last, because a record may have been appended while the last charges were posted. If charges are
+  // left, their money stays held until the process that takes the journal over has posted them.
   if (!shipper.isSettled()) return folder.release();
   const { processId, path } = folder;
   const last = shipper.lastBatch() + 1;
   const returnLeases = async () => {
     await leases.release(processId);
-    // A state of the database without this mark may have the leases still.
+    // The mark proves that the leases were returned: if the database goes back to a state without the mark, it may
+    // still have the leases.
     await marks.raise(processId, last);
     await persist();
   };

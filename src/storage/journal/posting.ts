@@ -7,29 +7,29 @@ import { isRefusal } from "../database/unavailable.ts";
 import type { JournalMarks } from "../tables/journal-marks.ts";
 import { readEntries, RecordLines } from "./record-line.ts";
 
-/** Name of the file, in the folder of all journals, that keeps entries the database refuses for good. */
+/** Name of the file, in the folder of all journals, of entries that the database refuses permanently. */
 export const REFUSED_FILE = "refused.log";
 
-/** Takes journaled charges into the ledger. */
+/** Posts journaled charges to the ledger. */
 export interface LedgerWriter {
   /**
-   * Books the charges of whole lines of a process's journal, then notes the number of the batch where it has one.
-   * Returns how many the ledger did not have. Throws when they must be posted again later; posting again changes
-   * nothing.
+   * Books the charges in complete lines of a process's journal, then marks the batch as posted if it has a number.
+   * Returns the number of charges that the ledger did not have. Throws when they must be posted again later; posting
+   * again does no harm.
    */
   post(processId: string, lines: Uint8Array, batch?: number): Promise<number>;
 }
 
-/** The destination of journaled entries, and of those that no ledger can take. */
+/** The ledger that journaled entries go to, and the file for entries that no ledger accepts. */
 export interface Posting {
   ledger: Pick<LedgerStore, "post">;
   marks: Pick<JournalMarks, "raise">;
-  /** The file of refused entries: one JSON line each, until a person has dealt with them. */
+  /** Path of the file of refused entries, one JSON line each. They stay there until a person has dealt with them. */
   refusedPath: string;
   onProblem: StorageReport;
 }
 
-/** Writes on this very thread. */
+/** Returns a writer that posts on the calling thread. */
 export function directWriter(posting: Posting): LedgerWriter {
   return {
     async post(processId, lines, batch) {
@@ -41,8 +41,9 @@ export function directWriter(posting: Posting): LedgerWriter {
 }
 
 /**
- * Posts entries together. When the database refuses the batch for its data, each is tried alone, so that one
- * impossible entry delays no other. Returns how many were new. Throws when they must be posted again later.
+ * Posts entries together. If the database refuses the batch because of its data, posts each entry alone, so that one
+ * impossible entry does not delay the others. Returns the number of new entries. Throws when they must be posted again
+ * later.
  */
 export async function postEntries(
   posting: Omit<Posting, "marks">,
@@ -65,7 +66,7 @@ export async function postEntries(
 
 const BATCH = 500;
 
-/** Posts any number of entries of a process, in batches. Returns how many there were, and how many were new. */
+/** Posts any number of entries of a process in batches. Returns the number of entries and the number of new ones. */
 export async function postAll(
   writer: LedgerWriter,
   processId: string,

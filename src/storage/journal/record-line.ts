@@ -1,33 +1,33 @@
 import { type LedgerEntry, readEntry, writeEntry } from "../../domain/ledger.ts";
 import type { JournalRecord } from "../../gateway/metering/stores.ts";
 
-/** Hexadecimal digits of the checksum, and a space. */
+/** Length of the checksum's hexadecimal digits and a space. */
 const PREFIX_BYTES = 9;
-/** The most bytes that one UTF-16 code unit takes in UTF-8. */
+/** Maximum number of bytes of one UTF-16 code unit in UTF-8. */
 const MAX_BYTES_A_UNIT = 3;
 const FIRST_BYTES = 1024;
 const LINE_FEED = 10;
 
 /**
- * Journal records as lines, one behind the other in memory that grows with them: the CRC-32 of a record's JSON as
- * eight hexadecimal digits, a space, the JSON, a line feed. Amounts are decimal strings.
+ * Journal records as consecutive lines in a buffer that grows with them. A line is the CRC-32 of the record's JSON as
+ * eight hexadecimal digits, a space, the JSON, and a line feed. Amounts are decimal strings.
  */
 export class RecordLines {
   #memory = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #length = 0;
   #count = 0;
 
-  /** The number of lines. */
+  /** Number of lines. */
   get count(): number {
     return this.#count;
   }
 
-  /** All of them: a view, until one is added. */
+  /** A view of all lines, valid until a line is added. */
   get bytes(): Buffer<ArrayBuffer> {
     return this.#memory.subarray(0, this.#length);
   }
 
-  /** Adds a record and returns its line: a view, until the next one is added. */
+  /** Adds a record and returns its line as a view, valid until the next line is added. */
   write({ type, entry }: JournalRecord): Buffer<ArrayBuffer> {
     const json = JSON.stringify({ type, entry: writeEntry(entry) });
     this.#reserve(PREFIX_BYTES + json.length * MAX_BYTES_A_UNIT + 1);
@@ -42,7 +42,7 @@ export class RecordLines {
     return this.#memory.subarray(start, this.#length);
   }
 
-  /** Adds the line of a record. */
+  /** Adds the line of a record that was written elsewhere. */
   add(line: Uint8Array): void {
     this.#reserve(line.length);
     this.#memory.set(line, this.#length);
@@ -64,17 +64,17 @@ export class RecordLines {
   }
 }
 
-/** Reads a line without its line feed; null when it is torn or damaged. */
+/** Reads a line without its line feed. Returns null when it is incomplete or damaged. */
 export function readLine(line: Uint8Array<ArrayBuffer>): JournalRecord | null {
   if (line.length <= PREFIX_BYTES) return null;
   const prefix = TEXT.decode(line.subarray(0, PREFIX_BYTES));
   const json = line.subarray(PREFIX_BYTES);
   if (!/^[0-9a-f]{8} $/.test(prefix) || Number.parseInt(prefix, 16) !== Bun.hash.crc32(json)) return null;
-  // The checksum proves that `RecordLines` made this.
+  // The checksum proves that `RecordLines` has written this line.
   return parseRecord(TEXT.decode(json));
 }
 
-/** The entries of lines that this process has written just now. */
+/** Reads the entries of lines that this process itself has just written. */
 export function readEntries(lines: Uint8Array): LedgerEntry[] {
   return TEXT.decode(lines)
     .trimEnd()
@@ -89,9 +89,12 @@ function parseRecord(json: string): JournalRecord {
 
 const TEXT = new TextDecoder();
 
-/** Charges that are posted together, as their lines: the garbage collector has nothing to do with bytes. */
+/**
+ * Charges that are posted together. They are kept as lines of bytes, because objects would be work for the garbage
+ * collector.
+ */
 export class Batch extends RecordLines {
-  /** The number of charges by segment. */
+  /** Number of charges of each segment. */
   readonly segments = new Map<number, number>();
 
   countIn(segment: number): void {

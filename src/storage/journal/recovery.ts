@@ -12,18 +12,18 @@ import { WENT_BACK } from "./lost-charges.ts";
 import { postAll, type LedgerWriter } from "./posting.ts";
 import { listSegments, replay, segmentFiles, segmentName } from "./segments.ts";
 
-/** Finishes what processes that have ended left in their journals. */
+/** Posts what ended processes left in their journals. */
 export interface Recovery {
   /**
-   * Posts the charges of each such journal, the last checkpoint of each request that never ended as a partial
-   * charge, then returns the process's budget leases and puts the segments aside. Does so again with what was put
-   * aside when the database has gone back in time, and removes what has been there for long. Throws a
-   * `DependencyError` when the database is away; nothing is lost by trying again.
+   * For each journal of an ended process: posts its charges, posts the last checkpoint of each unfinished request as a
+   * partial charge, returns the process's budget leases, and moves the segments to the kept ones. When the database has
+   * gone back in time, posts kept segments again. Removes old kept segments. Throws a `DependencyError` when the
+   * database is unavailable; a later run repeats everything without harm.
    */
   run(): Promise<void>;
-  /** Charges of other processes posted since the start of this one. */
+  /** Returns the number of other processes' charges posted since the start of this one. */
   recovered(): number;
-  /** Charges of other processes that the database had lost and that were posted again. */
+  /** Returns the number of other processes' charges that the database had lost and that were posted again. */
   restored(): number;
 }
 
@@ -31,23 +31,23 @@ interface RecoveryOptions {
   writer: LedgerWriter;
   marks: JournalMarks;
   kept: KeptSegments;
-  /** Returns once all that was posted survives a loss of power. */
+  /** Returns when everything posted so far survives a loss of power. */
   persist(): Promise<void>;
-  /** Throws a `DependencyError` when what the database has posted may be lost, so that its segments must stay. */
+  /** Throws a `DependencyError` when the database may lose what was posted to it, so that the segments must be kept. */
   verifyDatabase(): void;
   onProblem: StorageReport;
   leases: LeaseStore;
-  /** Called for each process whose journal is posted: it runs nothing any more. */
+  /** Called for each ended process whose journal is posted. */
   onEnded(processId: string): Promise<void>;
-  /** The folder that holds every process's journal folder. */
+  /** The folder that contains the journal folders of all processes. */
   root: string;
-  /** The running process, whose own folder is left alone. */
+  /** The running process. Its own folder is ignored. */
   processId: string;
 }
 
 export function createRecovery(options: RecoveryOptions): Recovery {
   const { root, processId: own, onProblem } = options;
-  /** Journals whose trouble is in the log already: each is tried again every few seconds. */
+  /** Journals whose problem is in the log already. Each is tried again every few seconds. */
   const reported = new Set<string>();
   const report = (processId: string, cause: unknown) => {
     if (reported.has(processId)) return;
@@ -85,7 +85,9 @@ export function createRecovery(options: RecoveryOptions): Recovery {
   };
 }
 
-/** Returns how many charges its journal had, and how many of them the database had lost. */
+/**
+ * Posts the journal in a folder. Returns the number of its charges, and the number of those that the database had lost.
+ */
 async function recoverFolder(options: RecoveryOptions, folder: JournalFolder) {
   const { onProblem, kept, marks } = options;
   const { processId, path } = folder;
@@ -116,7 +118,7 @@ function reportLost({ onProblem }: RecoveryOptions, processId: string, count: nu
   onProblem(`${count} charges of ${processId} that the database had lost are posted again`, null, "info");
 }
 
-/** Posts what a process that has ended left, and frees what it held. */
+/** Posts the charges of an ended process and frees the money that it held. */
 async function finish(options: RecoveryOptions, processId: string, records: Iterable<JournalRecord>) {
   const total = await postAll(options.writer, processId, entriesOf(records));
   await options.leases.release(processId);
@@ -125,8 +127,8 @@ async function finish(options: RecoveryOptions, processId: string, records: Iter
 }
 
 /**
- * Posts again what processes that have ended had posted, where the database has gone back to a state from before, and
- * removes what was put aside long ago. Returns how many charges the database had lost.
+ * Posts the kept segments of ended processes again when the database has gone back to an earlier state, and removes old
+ * ones. Returns the number of charges that the database had lost.
  */
 async function restoreKept(options: RecoveryOptions): Promise<number> {
   const { kept, marks, root, onProblem } = options;
@@ -135,7 +137,7 @@ async function restoreKept(options: RecoveryOptions): Promise<number> {
   let restored = 0;
   for (const [processId, segments] of byProcess) {
     const last = lastBatchOf(segments);
-    // A running process looks after its own.
+    // A running process posts its own segments again.
     if (existsSync(join(root, processId)) || (posted.get(processId) ?? 0) >= last) continue;
     onProblem(WENT_BACK, null);
     const { added } = await finish(
@@ -158,7 +160,10 @@ function lastBatchOf(segments: readonly KeptSegment[]): number {
   return Math.max(0, ...segments.map(({ batch }) => batch));
 }
 
-/** A checkpoint that nothing followed is all that is known of its request, so it becomes the charge. */
+/**
+ * Yields the charges. A checkpoint that no charge followed becomes a charge, because nothing else is known of its
+ * request.
+ */
 function* entriesOf(records: Iterable<JournalRecord>): Generator<LedgerEntry> {
   for (const { type, entry } of records)
     yield type === "charge" || entry.flags.includes("partial")

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { JournalRecord } from "../../gateway/metering/stores.ts";
 import { readLine } from "./record-line.ts";
 
-/** The files of a journal, numbered from 1 in the order they were written. */
+/** Returns the path of a segment. The segments of a journal are numbered from 1 in the order of writing. */
 export function segmentPath(folder: string, segment: number): string {
   return join(folder, segmentName(segment));
 }
@@ -16,7 +16,7 @@ export function isSegmentName(name: string): boolean {
   return /^\d{8}\.log$/.test(name);
 }
 
-/** Numbers of the segments in a folder, ascending. */
+/** Returns the numbers of the segments in a folder, ascending. */
 export function listSegments(folder: string): number[] {
   return readdirSync(folder)
     .filter(isSegmentName)
@@ -34,7 +34,7 @@ export function segmentFiles(folder: string): SegmentFile[] {
   return listSegments(folder).map((segment) => ({ segment, path: segmentPath(folder, segment) }));
 }
 
-/** A record and where in its segment it ends. */
+/** A record, and the position in its segment at which it ends. */
 interface PlacedRecord {
   record: JournalRecord;
   end: number;
@@ -43,8 +43,8 @@ interface PlacedRecord {
 const READ_BYTES = 256 * 1024;
 
 /**
- * Reads a segment's records from an offset on. Damaged lines are skipped and go to `onDamaged`; a last line without
- * its end is not a record.
+ * Reads the records of a segment from an offset on. Skips damaged lines and passes them to `onDamaged`. An incomplete
+ * last line is not a record.
  */
 export function* readSegment(
   path: string,
@@ -78,8 +78,8 @@ export function* readSegment(
 const LINE_FEED = 10;
 
 /**
- * The records of a journal whose process has ended, as they stand in the end: every charge, and each checkpoint
- * that no charge followed. A torn last line is cut off; a segment with damage is left as it is.
+ * Yields the final records of an ended process's journal: every charge, and each checkpoint that no charge followed. An
+ * incomplete last line is cut off; a segment with damage stays unchanged.
  */
 export function* replay(
   files: readonly SegmentFile[],
@@ -108,7 +108,7 @@ export function* replay(
   yield* open.values();
 }
 
-/** Ends early, instead of throwing, at a part of the disk that cannot be read. */
+/** Yields the bytes of a file. Ends early, without an error, at a part of the disk that cannot be read. */
 function* readable(
   records: Generator<PlacedRecord>,
   onUnreadable: (cause: unknown) => void,

@@ -14,7 +14,10 @@ import { startShipper } from "./shipper.ts";
 const root = mkdtempSync(join(tmpdir(), "gateway-shipper-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** A shipper whose ledger takes its first batch only once it is let go, and a journal whose disk may be full. */
+/**
+ * Opens a shipper whose ledger holds its first batch back until the test lets it continue, with a journal whose disk
+ * may be full.
+ */
 function open(name: string, { isFull }: { isFull: boolean }) {
   const folder = join(root, name);
   mkdirSync(folder);

@@ -9,33 +9,42 @@ import { lostCharges, type LostCharges, type LostChargesOptions } from "./lost-c
 import { readSegment, segmentPath } from "./segments.ts";
 
 /**
- * Carries journaled charges into the ledger, in batches and in the background, and puts segments aside that nothing
- * is needed of any more. During an outage its memory is bounded: what does not fit is read again from disk. When the
- * database turns out to have gone back in time, all charges that are still on the disk are posted again.
+ * Posts journaled charges to the ledger in the background, in batches, and moves segments that are no longer needed to
+ * the kept ones. Memory is limited during an outage: charges beyond the limit are read from disk again. When the
+ * database has gone back in time, posts all charges that are still on disk again.
  */
 export interface Shipper extends BackgroundWork {
-  /** Call for each record once it is journaled, with its position and its line. */
+  /** Call it for each record once it is journaled, with its position and its line. */
   onAppend(record: JournalRecord, segment: number, offset: number, line: Uint8Array): void;
-  /** Keeps a charge that the disk refused, until the disk or the ledger takes it; false when memory is full. */
+  /**
+   * Keeps a charge that the disk refused in memory until the disk or the ledger accepts it. Returns false when the
+   * memory is full.
+   */
   keep(entry: LedgerEntry): boolean;
-  /** Posts all there is. Returns false when the deadline (milliseconds from now) passed before. */
+  /** Posts everything. Returns false when the deadline (milliseconds from now) has passed before the end. */
   flush(deadlineMs: number): Promise<boolean>;
-  /** Charges that are not yet posted. */
+  /** Returns the number of charges that are not posted yet. */
   backlog(): number;
-  /** Charges that the database had lost and that were posted again. */
+  /** The charges that the database had lost and that were posted again. */
   readonly lost: Pick<LostCharges, "count">;
-  /** True when nothing in the journal is needed any more, neither a charge nor the checkpoint of a running request. */
+  /**
+   * True when the journal contains nothing that is still needed: neither an unposted charge nor the checkpoint of a
+   * running request.
+   */
   isSettled(): boolean;
-  /** The number of the last batch that was posted. */
+  /** Returns the number of the last posted batch. */
   lastBatch(): number;
 }
 
 export interface ShipperOptions extends LostChargesOptions {
-  /** Returns once all that was posted survives a loss of power; only then may its journal be put aside. */
+  /** Returns when everything posted so far survives a loss of power. Only then may segments be moved. */
   persist(): Promise<void>;
-  /** The journal whose charges are posted. Called when there is work, so it may be opened after the shipper. */
+  /**
+   * Returns the journal whose charges are posted. It is called only when there is work, so the journal may be opened
+   * after the shipper.
+   */
   journal: () => FileJournal;
-  /** Most charges kept in memory; 20,000 by default. */
+  /** Maximum number of charges in memory; 20,000 by default. */
   maxQueued?: number;
 }
 
@@ -46,11 +55,11 @@ export function startShipper(options: ShipperOptions): Shipper {
 const INTERVAL_MS = 200;
 const BATCH = 500;
 const MAX_QUEUED = 20_000;
-/** More than the requests that run when a disk fills up; new ones are refused from then on. */
+/** More than the number of requests that run when a disk fills up. New requests are refused from then on. */
 const MAX_KEPT = 10_000;
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5000;
-/** A segment this large is ended early when all of it is posted, so that a restart has little to read again. */
+/** A segment of this size is closed early when all of it is posted, so that a restart has little to read again. */
 const SETTLED_SEGMENT_BYTES = 4 * 1024 * 1024;
 
 class JournalShipper implements Shipper {
@@ -59,15 +68,15 @@ class JournalShipper implements Shipper {
   readonly #refcounts = segmentRefcounts();
   readonly lost: LostCharges;
   readonly #timer: BackgroundWork;
-  /** Batches in the order of the journal. Only the last one still accepts charges. */
+  /** Batches in the order of the journal. Charges are added only to the last one. */
   #queue: Batch[] = [];
   #queued = 0;
   #backlog = 0;
-  /** Charges that are on no disk. */
+  /** Charges that are not on any disk. */
   #kept: LedgerEntry[] = [];
   /** Position of the first charge that did not fit into memory. */
   #unread: { segment: number; offset: number } | null = null;
-  /** Segments nothing is needed of, once the database has their charges on disk. */
+  /** Segments that are no longer needed once the database has their charges on disk. */
   #settled: number[] = [];
   #lastBatch = 0;
   #isFlushing = false;
@@ -141,7 +150,8 @@ class JournalShipper implements Shipper {
 
   #kick(): Promise<void> {
     if (this.#isStopped) return Promise.resolve();
-    // Begun later, as the charges that a round journals call this again before the round would be known.
+    // The round begins asynchronously: charges that it journals call this method again, and must find the running
+    // round.
     this.#round ??= Promise.resolve()
       .then(() => this.#work())
       .finally(() => (this.#round = null));
@@ -166,13 +176,13 @@ class JournalShipper implements Shipper {
     }
   }
 
-  /** Journals what was kept as soon as the disk takes it; until then it is posted straight from memory. */
+  /** Journals kept charges as soon as the disk accepts them. Until then, posts them directly from memory. */
   async #placeKept(): Promise<void> {
     if (this.#kept.length === 0) return;
     const journal = this.#options.journal();
     for (const entry of this.#kept.slice()) {
       if (!journal.isWritable()) break;
-      // One that is refused again is kept again, at the end.
+      // An entry that is refused again is appended to the kept ones again.
       journal.append({ type: "charge", entry });
       this.#kept.shift();
     }
@@ -183,7 +193,7 @@ class JournalShipper implements Shipper {
       await this.#post(lines);
       this.#kept.splice(0, batch.length);
       const { segment } = journal.position();
-      // Their checkpoints in the journal are needed no more.
+      // The checkpoints of these entries in the journal are no longer needed.
       for (const entry of batch) this.#refcounts.add({ type: "charge", entry }, segment);
       this.#refcounts.posted(segment, batch.length);
     }
@@ -193,7 +203,7 @@ class JournalShipper implements Shipper {
     if (this.#queued === 0) this.#readMore();
     const [batch] = this.#queue;
     if (!batch) return;
-    // Charges that come meanwhile belong to the next one.
+    // Charges that arrive during the posting go to the next batch.
     if (this.#queue.length === 1) this.#queue.push(new Batch());
     await this.#post(batch);
     this.#queue.shift();
@@ -209,7 +219,7 @@ class JournalShipper implements Shipper {
     notePosted(this.#options.folder, this.#lastBatch);
   }
 
-  /** The batch that takes the next charge, which is of this segment. */
+  /** Returns the batch for the next charge, which is in this segment. */
   #batchFor(segment: number): Batch {
     let last = this.#queue.at(-1);
     if (!last || last.count === BATCH) this.#queue.push((last = new Batch()));
@@ -218,7 +228,9 @@ class JournalShipper implements Shipper {
     return last;
   }
 
-  /** Takes the next batch from disk, and returns to appended records once it has caught up with the journal. */
+  /**
+   * Reads the next batch from disk. After catching up with the journal, batches are filled by appended records again.
+   */
   #readMore(): void {
     const { folder, onProblem, journal } = this.#options;
     while (this.#unread) {
@@ -251,16 +263,16 @@ function tooLate(): Error {
 }
 
 /**
- * Counts for each segment of a running journal what it is still needed for: charges that are not in the database yet,
- * and checkpoints of requests that have not ended.
+ * Counts for each segment of a running journal the records that are still needed: charges that are not in the database,
+ * and checkpoints of running requests.
  */
 export interface SegmentRefcounts {
   add(record: JournalRecord, segment: number): void;
-  /** Notes that `count` charges of this segment are in the database. */
+  /** Notes that `count` charges of a segment are in the database. */
   posted(segment: number, count: number): void;
   /** True when no segment is needed any more. */
   isSettled(): boolean;
-  /** Removes and returns the segments before `current` that are no longer needed and may be deleted. */
+  /** Removes and returns the segments before `current` that are no longer needed. */
   takeSettled(current: number): number[];
 }
 

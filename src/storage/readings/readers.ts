@@ -1,8 +1,8 @@
 import type { AdminStore } from "../../admin/admin-store.ts";
 
 /**
- * The thread that runs a method of the store. `caller`: the calling one, for writes and for reads of named rows.
- * `reports`: for lists and sums, which may go through many rows. `verification`: for what reads a whole ledger or audit.
+ * The thread that runs a method of the store. `caller`: the calling thread, for writes and for reads of named rows.
+ * `reports`: for lists and sums, which may read many rows. `verification`: for reads of a whole ledger or audit.
  */
 export type Reader = "caller" | "reports" | "verification";
 
@@ -12,7 +12,7 @@ const CALLER = "caller";
 const REPORTS = "reports";
 const VERIFICATION = "verification";
 
-/** Every method of the store: one that is missing here is an error of types. */
+/** The thread for every method of the store. A missing method is a type error. */
 export const READERS: { readonly [Store in ReadStore]: Readonly<Record<keyof AdminStore[Store], Reader>> } = {
   organizations: { create: CALLER, get: CALLER, list: REPORTS, page: REPORTS, update: CALLER },
   keys: {

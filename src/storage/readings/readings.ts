@@ -4,7 +4,7 @@ import type { StorageReport } from "../report.ts";
 import { calledThread } from "../thread/called-thread.ts";
 import { READERS, type Reader, type ReadStore } from "./readers.ts";
 
-/** One reading, with the arguments of the store's method. */
+/** A call of one of the store's methods, with its arguments. */
 export interface Reading {
   store: ReadStore;
   method: string;
@@ -13,11 +13,11 @@ export interface Reading {
 
 /** Settings of a thread. */
 export interface ReadingSetup {
-  /** A `postgres://` address or the path of a SQLite file, already migrated. */
+  /** A `postgres://` address or the path of a SQLite file, with all migrations. */
   location: string;
   /** The folder of all journals of this machine. */
   journals: string;
-  /** Readings that it may have under way at the same time; SQLite does one after the other anyway. */
+  /** Maximum number of readings that run at the same time. On SQLite they run one after another anyway. */
   connections: number;
 }
 
@@ -32,15 +32,15 @@ type Thread = Exclude<Reader, "caller">;
 
 const SCRIPT = threadScript("src/storage/readings/readings-thread.ts");
 
-/** `patienceMs` is far beyond any reading that is sound: a report that has no index goes through a whole ledger. */
+/** `patienceMs` is far longer than any healthy reading takes: a report without an index reads the whole ledger. */
 const THREADS: Readonly<Record<Thread, { name: string; connections: number; patienceMs: number }>> = {
   reports: { name: "the thread that reads for administration", connections: 4, patienceMs: 120_000 },
   verification: { name: "the thread that verifies", connections: 1, patienceMs: 60 * 60_000 },
 };
 
 /**
- * The store with its long readings on threads of their own, whose connections are theirs, too: no request waits for what
- * administration reads. A verification keeps no report waiting.
+ * Returns the store with its long readings on threads of their own, which have connections of their own. No request
+ * waits for a reading of administration, and no report waits for a verification.
  */
 export function withReadingThreads(
   admin: AdminStore,

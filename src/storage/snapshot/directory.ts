@@ -10,7 +10,7 @@ import type { PriceRecord } from "../../admin/prices/store-port.ts";
 import { resolveRoute } from "../../admin/routes/routes.ts";
 import type { Directory } from "../../gateway/snapshot.ts";
 
-/** The part of the directory that comes from the configuration. */
+/** The part of the directory that the configuration defines. */
 export interface ConfiguredTables {
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
@@ -20,21 +20,21 @@ export interface ConfiguredTables {
   prices: PatternMap<PriceRow>;
 }
 
-/** The part that comes from the database. */
+/** The part of the directory that is stored in the database. */
 export interface Stored {
   organizations: readonly OrganizationRecord[];
   prices: readonly PriceRecord[];
   budgets: readonly BudgetScope[];
 }
 
-/** The key or, without one, the organization that a budget applies to. */
+/** The organization that a budget applies to, or the single key. */
 export interface BudgetScope {
   id: string;
   organizationId: string;
   keyId: string | null;
 }
 
-/** Joins the two parts. Routes to unknown channels are left out and reported to `onProblem`. */
+/** Joins the configured and the stored part. Leaves out routes to unknown channels and reports them to `onProblem`. */
 export function buildDirectory(
   configured: ConfiguredTables,
   stored: Stored,
@@ -67,7 +67,7 @@ export function buildDirectory(
   });
 }
 
-/** Budgets of single keys, by key. */
+/** Returns the ids of budgets of single keys, by key. */
 export function budgetsByKey(budgets: readonly BudgetScope[]): Map<string, string[]> {
   const byKey = new Map<string, string[]>();
   for (const { id, keyId } of budgets) {

@@ -9,17 +9,20 @@ import { organizationStore } from "../tables/organizations.ts";
 import { priceStore } from "../tables/prices.ts";
 import type { BudgetScope, Stored } from "./directory.ts";
 
-/** The queries of a snapshot. */
+/** The queries that a snapshot makes. */
 export interface SnapshotSource {
-  /** Kinds of rows that changed after one revision, up to another. */
+  /** Returns the kinds of rows that changed after one revision, up to another. */
   changedKinds(after: bigint, upTo: bigint): Promise<Set<ChangeKind>>;
-  /** Budgets created, changed or removed after one revision and up to another. */
+  /** Returns the budgets that were created, changed or removed after one revision, up to another. */
   changedBudgets(after: bigint, upTo: bigint): Promise<string[]>;
-  /** Reads the parts whose kind is given again, and keeps the others. */
+  /** Reads the given kinds of rows again, and keeps the other parts. */
   load(kinds: ReadonlySet<ChangeKind>, old: Stored): Promise<Stored>;
-  /** Keys changed after one revision and up to another, page by page, once with each of their secrets. */
+  /**
+   * Yields the keys that changed after one revision, up to another, in pages. A key with several secrets occurs once
+   * for each.
+   */
   changedKeys(after: bigint, upTo: bigint): AsyncGenerator<KeyRecord[]>;
-  /** The keys that changed last. */
+  /** Returns the keys that changed last. */
   latestKeys(limit: number): Promise<KeyRecord[]>;
   findKey(hash: string): Promise<KeyRecord | null>;
 }
@@ -89,10 +92,10 @@ export function snapshotSource(database: Database): SnapshotSource {
   };
 }
 
-/** A key with one of its secrets; only the present one has no end of its own. */
+/** A key with one of its secrets. `secret_expires_at` is null for the current secret. */
 type SecretRow = Row & { secret: string };
 
-/** Keys changed in a range of revisions, as they are under each of their earlier secrets. */
+/** Returns the keys that changed in a range of revisions, once for each of their earlier secrets. */
 async function retiredKeys(database: Database, after: bigint, upTo: bigint): Promise<KeyRecord[]> {
   const rows = await database.read(
     (sql) => sql<SecretRow[]>`
@@ -103,7 +106,7 @@ async function retiredKeys(database: Database, after: bigint, upTo: bigint): Pro
   return rows.map(readSecretRow);
 }
 
-/** An earlier secret is accepted until its own end, or the key's where that is sooner. */
+/** An earlier secret is accepted until its own end or the end of the key, whichever is earlier. */
 function readSecretRow(row: SecretRow): KeyRecord {
   const key = keys.read(row);
   if (row["secret_expires_at"] === null) return key;
@@ -119,20 +122,20 @@ async function budgetScopes(database: Database): Promise<BudgetScope[]> {
 }
 
 /**
- * Recently used keys, by hash, in bounded memory. Two generations approximate the order of use: a key used since the
- * last change of generation survives the next one, and a hit costs one lookup.
+ * Recently used keys by hash, in limited memory. Two generations approximate the order of use: a key that was used
+ * since the last change of generations survives the next change. A hit costs one lookup.
  */
 interface KeyCache {
   get(hash: string): ApiKey | undefined;
   put(hash: string, key: ApiKey): void;
-  /** Replaces a key that is cached; does nothing otherwise. */
+  /** Replaces a cached key. Does nothing when the key is not cached. */
   refresh(hash: string, key: ApiKey): void;
   /** Replaces every key by what `change` returns for it. */
   update(change: (key: ApiKey) => ApiKey): void;
   clear(): void;
 }
 
-/** Keeps at most `capacity` keys, at least half of which are the most recently used. */
+/** Returns a cache of at most `capacity` keys. At least half of them are the most recently used ones. */
 export function keyCache(capacity: number): KeyCache {
   const generation = Math.max(1, Math.floor(capacity / 2));
   let recent = new Map<string, ApiKey>();

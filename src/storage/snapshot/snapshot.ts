@@ -13,21 +13,21 @@ import type { ChangeKind } from "../../admin/audit/schema.ts";
 import type { KeyRecord } from "../../admin/keys/schema.ts";
 
 /**
- * The data by which requests are decided, in memory. A change in the database is noticed within half a second; while
+ * The data by which requests are decided, in memory. A change in the database is noticed within half a second. While
  * the database is unavailable, the known data stays in force for a quarter of an hour.
  */
 export interface LiveSnapshot extends Snapshot, BackgroundWork {
-  /** Reads changes now; returns when they are in force here. Throws a `DependencyError`. */
+  /** Reads changes now, and returns when they are in force in this process. Throws a `DependencyError`. */
   refresh(): Promise<void>;
-  /** Calls `listener` with the ids of budgets that were changed or removed, from then on. */
+  /** From now on, calls `listener` with the ids of budgets that were changed or removed. */
   onBudgetsChanged(listener: (budgets: readonly string[]) => void): void;
-  /** Awaits `listener` whenever channels or models were changed in the database, before the change counts as read. */
+  /** Awaits `listener` when channels or models were changed in the database, before the change counts as read. */
   onConfigurationChanged(listener: () => Promise<void>): void;
-  /** Replaces what is configured, from the next request on. */
+  /** Replaces the configured part, from the next request on. */
   reconfigure(configured: ConfiguredTables): void;
-  /** Milliseconds since the database last confirmed what is in memory. */
+  /** Returns the milliseconds since the database last confirmed the data in memory. */
   ageMs(): number;
-  /** Number of the last administrative change that is in force here. */
+  /** Returns the number of the last administrative change that is in force in this process. */
   revision(): number;
   /** True when the last poll reached the database. */
   isDatabaseUp(): boolean;
@@ -37,9 +37,9 @@ interface SnapshotOptions {
   configured: ConfiguredTables;
   clock: Clock;
   onProblem: StorageReport;
-  /** Called when the secrets of links have changed; until it succeeds, the change is not in force. */
+  /** Called when the link secrets have changed. The change is in force only after the call has succeeded. */
   onLinkSecretRotated?: () => Promise<void>;
-  /** Most keys kept; 100,000 by default. */
+  /** Maximum number of cached keys; 100,000 by default. */
   maxKeys?: number;
 }
 
@@ -61,7 +61,7 @@ const REFRESH = {
 const ALL_KINDS = new Set<ChangeKind>(["organization", "price", "budget", "link secret", "channel", "model"]);
 const NO_BUDGETS: readonly string[] = [];
 
-/** Loads the first state; throws a `DependencyError` when the database is away. */
+/** Loads the first state and starts to poll. Throws a `DependencyError` when the database is unavailable. */
 export async function openSnapshot(database: Database, options: SnapshotOptions): Promise<LiveSnapshot> {
   const snapshot = new PolledSnapshot(database, options);
   await snapshot.load();
@@ -74,7 +74,7 @@ class PolledSnapshot implements LiveSnapshot {
   readonly #source: SnapshotSource;
   readonly #keys;
   readonly #make;
-  /** Hashes that no key has, and until when that is assumed (monotonic milliseconds). */
+  /** Hashes that no key has, with the time until which that is assumed (monotonic milliseconds). */
   readonly #unknown = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<ApiKey | null>>();
   #configured: ConfiguredTables;
@@ -82,13 +82,13 @@ class PolledSnapshot implements LiveSnapshot {
   #keyBudgets = new Map<string, string[]>();
   #directory: Directory;
   #revision = -1n;
-  /** The newest revision seen; a lookup that began before it was seen may have read an older row. */
+  /** The newest revision seen. A lookup that began before may have read an older row. */
   #seenRevision = -1n;
   #confirmedAt = 0;
   #polling: Promise<void> | null = null;
   #timer: BackgroundWork | null = null;
   readonly #outage: OutageReport;
-  /** Reports polls that fail although the database responds, for example when a table is missing. */
+  /** Reports polls that fail although the database responds, for example because a table is missing. */
   readonly #refusal: OutageReport;
   #budgetListener: (budgets: readonly string[]) => void = () => {};
   #configurationListener: () => Promise<void> = async () => {};
@@ -139,7 +139,7 @@ class PolledSnapshot implements LiveSnapshot {
   }
 
   async refresh(): Promise<void> {
-    // A poll under way may have read the revision before the change that the caller knows of.
+    // A running poll may have read the revision before the change that the caller knows of.
     while (this.#polling) await this.#polling.catch(() => undefined);
     await this.#startPoll();
   }
@@ -189,7 +189,7 @@ class PolledSnapshot implements LiveSnapshot {
     this.#seenRevision = revision;
     this.#unknown.clear();
     const isFirst = this.#revision < 0n || revision < this.#revision;
-    // A database that went back in time (a restored copy) is read anew as a whole.
+    // If the database went back in time (a restored copy), everything is read again.
     if (isFirst) this.#keys.clear();
     const kinds = isFirst ? ALL_KINDS : await this.#source.changedKinds(this.#revision, revision);
     const stored = await this.#source.load(kinds, this.#stored);

@@ -7,7 +7,10 @@ import { table, text, type Row } from "../database/table.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Reads what the rules of an organization, or with null of the installation, are compared with: a few rows of sums, never the ledger itself. */
+/**
+ * Reads the facts that alert rules are compared with, for an organization or, with null, for the installation. Reads a
+ * few rows of sums, never the ledger itself.
+ */
 export function readFacts(
   database: Database,
   organizationId: string | null,
@@ -51,7 +54,7 @@ async function readBudgets(
   });
 }
 
-/** Only what failed at the gateway or its vendors counts as failed: callers' mistakes alert nobody. */
+/** Only failures of the gateway or its vendors count as failed, because callers' mistakes must not raise an alert. */
 async function readMinutes(
   sql: Sql,
   organizationId: string | null,
@@ -69,7 +72,10 @@ async function readMinutes(
   }));
 }
 
-/** The longest time that any process noted, because a process that has just started knows of none. */
+/**
+ * Returns the ejections with the earliest start that any process noted, because a process that has just started knows
+ * no earlier one.
+ */
 async function readEjections(sql: Sql, organizationId: string | null): Promise<AlertFacts["ejections"]> {
   const rows = await sql<{ target: string; reason: string; since: Integer }[]>`
     SELECT target, MIN(reason) AS reason, MIN(since) AS since FROM ejected_targets

@@ -5,7 +5,7 @@ import { newId } from "../../lib/ids.ts";
 import { storeTime, toColumn } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
-/** Writes the messages about something that a rule has found, in the transaction of its event. */
+/** Writes the messages about a new finding of a rule, in the transaction of its event. */
 export async function announceFired(
   kind: Database["kind"],
   sql: Sql,
@@ -16,7 +16,7 @@ export async function announceFired(
   await announce(kind, sql, rule, { type: "alert.fired", title: rule.name, event, installation });
 }
 
-/** The same when it holds no more. The end of a budget's period is news to nobody. */
+/** Writes the messages when a finding no longer holds. Writes none for a budget, whose period has simply ended. */
 export async function announceResolved(
   kind: Database["kind"],
   sql: Sql,
@@ -60,7 +60,7 @@ async function announce(
         ${toColumn(dataOf(message))}, ${event.id})`;
 }
 
-/** The data of a webhook's message, named as in messages about jobs. */
+/** Returns the data of a webhook's message, with the names that messages about jobs use. */
 function dataOf({ event, installation }: AlertMessage): AlertData {
   return {
     id: event.id,
@@ -93,7 +93,7 @@ function linkTo({ url }: InstallationName): string | null {
   return url === null ? null : `${url}/console/settings/alerts`;
 }
 
-/** Names come from people; a line break in one must not become a header. */
+/** Returns the text on one line. People choose names, and a line break in a name must not become a header. */
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ");
 }

@@ -17,7 +17,7 @@ const mails = table<Mail>("mails", {
   attempts: integer(),
 });
 
-/** The store of alerts for those who watch them. */
+/** The store of alerts for the watch, which evaluates the rules. */
 export function alertStore(database: Database): AlertStore {
   const { kind } = database;
   return {
@@ -83,8 +83,8 @@ function noteEjections(
         ON CONFLICT (process_id, target, organization_id)
           DO UPDATE SET seen_at = excluded.seen_at, reason = excluded.reason`;
     const held = new Set(ejections.map(({ target, organization }) => `${organization ?? ""} ${target}`));
-    // Targets that this process has taken back into service are forgotten at once; targets that an ended process had
-    // noted, after a while.
+    // Targets that this process has taken back into service are removed at once. Targets that ended processes had noted
+    // are removed after a while.
     const own = await sql<{ target: string; organization_id: string }[]>`
       SELECT target, organization_id FROM ejected_targets WHERE process_id = ${processId}`;
     for (const { target, organization_id: organization } of own)
@@ -95,7 +95,7 @@ function noteEjections(
   });
 }
 
-/** Opens and ends events in one transaction with their messages, so that each event is announced exactly once. */
+/** Begins and ends events in one transaction with their messages, so that each event is announced exactly once. */
 async function settle(
   database: Database,
   ...[rule, conditions, now, installation]: Parameters<AlertStore["settle"]>

@@ -30,7 +30,7 @@ export const alerts = table<AlertRecord>("alerts", {
   version: named("revision", integer()),
 });
 
-/** Findings of rules. The column `condition` beside these tells the findings of one rule apart. */
+/** Findings of rules. The additional column `condition` distinguishes the findings of one rule. */
 export const alertEvents = table<AlertEvent>("alert_events", {
   id: text(),
   alertId: text(),
@@ -51,7 +51,7 @@ const ejected = table<Awaited<ReturnType<AlertAdminStore["ejections"]>>[number]>
   since: time(),
 });
 
-/** Rules of alerts and their findings, as administration sees them. */
+/** Rules of alerts and their findings, for administration. */
 export function alertAdminStore(database: Database): AlertAdminStore {
   return {
     async create(rule, by) {
@@ -145,7 +145,7 @@ async function readEjected(database: Database): ReturnType<AlertAdminStore["ejec
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A message that waits for longer than this was not sent although it was due. */
+/** Delay after which a waiting message counts as not sent although it was due. */
 const DUE_MS = 60_000;
 
 async function readUndelivered(

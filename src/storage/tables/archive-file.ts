@@ -17,15 +17,15 @@ export function addEntry(total: EntrySums, { currency, kind, amount }: LedgerEnt
 }
 
 /**
- * Writes entries as gzipped JSON lines, money as decimal strings of nano-units, and returns the file's SHA-256. The
- * file has its name only once it is whole and on the disk.
+ * Writes entries as gzipped JSON lines, with money as decimal strings of nano-units. Returns the file's SHA-256. The
+ * file gets its name only when it is complete and on the disk.
  */
 export async function writeEntries(path: string, pages: AsyncIterable<LedgerEntry[]>): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
   const partial = `${path}.partial`;
   const file = await open(partial, "w", 0o600);
   try {
-    // Gzip files may be joined, so each page is one of its own.
+    // Gzip files may be concatenated, so each page is compressed by itself.
     for await (const entries of pages) {
       const page = Bun.gzipSync(entries.map((entry) => `${toColumn(entry)}\n`).join(""));
       hasher.update(page);
@@ -39,7 +39,7 @@ export async function writeEntries(path: string, pages: AsyncIterable<LedgerEntr
   return hasher.digest("hex");
 }
 
-/** Gives a file its name so that it has it after a loss of power, too. */
+/** Renames a complete file, so that the name survives a loss of power. */
 async function moveInPlace(partial: string, path: string): Promise<void> {
   await rename(partial, path);
   const folder = await open(dirname(path), "r");
@@ -50,7 +50,7 @@ async function moveInPlace(partial: string, path: string): Promise<void> {
   }
 }
 
-/** Reads the entries of a file back, in pages. */
+/** Reads the entries of a file, in pages. */
 export async function* readEntries(path: string, pageSize: number): AsyncGenerator<LedgerEntry[]> {
   const lines = createInterface({ input: createReadStream(path).pipe(createGunzip()), crlfDelay: Infinity });
   let page: LedgerEntry[] = [];
@@ -69,7 +69,10 @@ export async function fileHash(path: string): Promise<string> {
   return hasher.digest("hex");
 }
 
-/** Describes a file beside it, and whether its entries have been removed from the ledger. */
+/**
+ * The description of a file, stored next to it. It also says whether the file's entries have been removed from the
+ * ledger.
+ */
 export interface ArchiveManifest extends LedgerArchive {
   isRemoved: boolean;
 }
@@ -80,7 +83,7 @@ export async function writeManifest(path: string, manifest: ArchiveManifest): Pr
   await moveInPlace(partial, path);
 }
 
-/** Null when there is none. */
+/** Reads the description of a file; null when there is none. */
 export async function readManifest(path: string): Promise<ArchiveManifest | null> {
   try {
     const { sums, ...manifest } = JSON.parse(await readFile(path, "utf8"));

@@ -17,7 +17,7 @@ export const audit = table<AuditRecord>("audit", {
   after: named("after_change", nullable(moneyJson())),
 });
 
-/** Columns that a row's hash covers, in the order in which it does. */
+/** Columns that the hash of a row covers, in the order of hashing. */
 const HASHED = [
   "revision",
   "at",
@@ -35,7 +35,10 @@ type ChainedRow = Row & { revision: bigint; previous_hash: string | null; hash: 
 const PAGE = 1_000;
 const MAX_FAULTS = 100;
 
-/** The hash of a row as it is stored and, by that of the row before, of all before it: SHA-256 in hexadecimal. */
+/**
+ * Returns the hash of a stored row as SHA-256 in hexadecimal. It includes the hash of the previous row, and so covers
+ * all rows before.
+ */
 export function hashOf(previous: string, row: Row): string {
   const fields = HASHED.map((column) => row[column] ?? null);
   const texts = fields.map((field) => (field === null ? null : String(field)));
@@ -45,8 +48,8 @@ export function hashOf(previous: string, row: Row): string {
 }
 
 /**
- * Compares every row with its hash and with the row before, and the last one with the revision row. Whoever can write
- * to the database can also compute a new chain, so the head is to be compared with one that was kept elsewhere.
+ * Compares every row with its hash and with the previous row, and the last row with the revision row. Somebody who can
+ * write to the database can also compute a new chain, so the head should be compared with one that was kept elsewhere.
  */
 export async function verifyAudit(database: Database, knownHead?: string): Promise<AuditVerification> {
   return await database.readConsistently(async (sql) => {
@@ -81,7 +84,7 @@ export async function verifyAudit(database: Database, knownHead?: string): Promi
   });
 }
 
-/** Every row, oldest first. */
+/** Yields every row, oldest first. */
 async function* auditRows(sql: Sql): AsyncGenerator<ChainedRow> {
   for (let after = -1n; ;) {
     const page = await sql<ChainedRow[]>`

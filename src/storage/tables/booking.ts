@@ -28,8 +28,8 @@ import {
 import { usageSums } from "./usage-sums.ts";
 
 /**
- * Inserts entries and books them on their budgets and on the leases of `lease`; budgets must learn of exactly the
- * entries that are new, so all of it belongs to one transaction. Returns how many were new.
+ * Inserts entries, and books them on their budgets and on the leases of `lease`. Exactly the new entries must be
+ * booked, so everything is one transaction. Returns the number of new entries.
  */
 export async function bookInTransaction(
   kind: Database["kind"],
@@ -48,12 +48,12 @@ export async function bookInTransaction(
   }
   const booked = sorted.filter((entry) => isNew.has(nameOf(entry)));
   await bookEntries(kind, sql, lease, booked);
-  // Last, because other transactions add to the same rows and wait until this one has ended.
+  // The sums are added last, because other transactions add to the same rows and wait until this one has ended.
   await addSums(kind, sql, usageSums(booked));
   return booked.length;
 }
 
-/** The order in which two transactions with the same entries cannot block each other. */
+/** Compares entries for a fixed order, in which two transactions with the same entries cannot block each other. */
 export function byName(one: LedgerEntry, other: LedgerEntry): number {
   if (one.id !== other.id) return one.id < other.id ? -1 : 1;
   return one.kind < other.kind ? -1 : 1;
@@ -97,8 +97,8 @@ async function bookEntries(
 }
 
 /**
- * True when an entry adds to what its budget has spent in the running period. Its time is this machine's, periods
- * begin by the store's clock: the difference is what the two clocks differ by now.
+ * True when an entry adds to what its budget has spent in the running period. The time of the entry is this machine's
+ * and periods begin by the store's clock, so the current difference of the clocks is added.
  */
 function countsIn({ period, periodStart, now }: LockedBudget, at: number): boolean {
   return countsInPeriod(period, periodStart, at + now - systemClock.now(), now);
@@ -108,7 +108,7 @@ function nameOf(entry: { id: string; kind: string }): string {
   return `${entry.id} ${entry.kind}`;
 }
 
-/** An entry but for its vendor cost, which takes two columns. */
+/** An entry without its vendor cost, which takes two columns. */
 const entries = table<Omit<LedgerEntry, "vendorCost">>("ledger", {
   id: text(),
   kind: text(),
@@ -142,7 +142,7 @@ export function readEntryRow(row: Row): LedgerEntry {
   return entry;
 }
 
-/** `sequence` is that of the transaction: see `nextSequence`. */
+/** Returns the row of an entry. `sequence` is the number of the transaction; see `nextSequence`. */
 export function writeEntryRow(entry: LedgerEntry, sequence: bigint | null): Row {
   const row = entries.write(entry);
   row["vendor_cost"] = entry.vendorCost?.amount ?? null;

@@ -15,7 +15,7 @@ const budgets = table<Omit<BudgetRecord, "readAt">>("budgets", {
   version: named("revision", integer()),
 });
 
-/** Budgets as administration sees them; requests reach them through leases and the ledger. */
+/** Budgets for administration. Requests use them through leases and the ledger. */
 export function budgetAdminStore(database: Database): BudgetAdminStore {
   return {
     ...budgetReads(database),
@@ -114,7 +114,7 @@ function readBudget(row: Row): BudgetRecord {
   return { ...stored, ...inRunningPeriod(stored, readAt), readAt };
 }
 
-/** A row for the audit, which has the revision of each change and its time anyway. */
+/** Returns a budget for the audit, without its version and the time of reading. */
 function audited({ version: _version, readAt: _readAt, ...row }: BudgetRecord): NewBudget {
   return row;
 }

@@ -8,7 +8,7 @@ import type { Row } from "../database/table.ts";
 import { ofOrganizations } from "./list-page.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** One administrative change: who does what to which row. */
+/** The author, kind and row of one administrative change. */
 interface AuditedChange {
   by: Actor;
   kind: ChangeKind;
@@ -16,17 +16,17 @@ interface AuditedChange {
   subject: string;
 }
 
-/** The row before and after, without secrets and hashes; null is absent. */
+/** The row before and after the change, without secrets and hashes; null when it does not exist. */
 interface Effect {
   before: object | null;
   after: object | null;
-  /** Given where neither of them names it. */
+  /** The organization that the change concerns, given when neither row names it. */
   organizationId?: string | null;
 }
 
 /**
- * Makes a change in one transaction with the next revision and its audit row. `work` stamps its row with the
- * revision it is given, and returns null when there was nothing to change. Returns whether there was.
+ * Makes a change in one transaction, with the next revision and an audit row. `work` writes the revision into its row,
+ * and returns null when there was nothing to change. Returns true when something was changed.
  */
 export async function makeChange(
   database: Database,
@@ -57,7 +57,7 @@ export async function makeChange(
   });
 }
 
-/** A row for the audit, which has the revision of each change anyway. */
+/** Returns a row for the audit, without its version: the audit has the revision of each change. */
 export function withoutVersion<Row extends { version: number }>({
   version: _version,
   ...row
@@ -65,7 +65,7 @@ export function withoutVersion<Row extends { version: number }>({
   return row;
 }
 
-/** The organization whose row a change concerns; null for the installation. */
+/** Returns the organization whose row a change concerns; null for the installation. */
 function organizationOf(
   { kind, subject }: AuditedChange,
   { before, after, organizationId }: Effect,
@@ -75,15 +75,15 @@ function organizationOf(
   return organizationId ?? named.organizationId ?? null;
 }
 
-/** The last committed revision. */
+/** Returns the last committed revision. */
 export async function currentRevision(database: Database): Promise<bigint> {
   const rows = await database.read((sql) => sql<{ value: Integer }[]>`SELECT value FROM revision`);
   return BigInt(rows[0]?.value ?? 0);
 }
 
 /**
- * The next revision, and the hash of the last audit row. The row's lock lasts until the transaction ends, so revisions
- * become visible in their order and no two audit rows follow the same one.
+ * Returns the next revision and the hash of the last audit row. The lock of the revision row lasts until the
+ * transaction ends, so revisions become visible in order and no two audit rows follow the same one.
  */
 async function nextRevision(sql: Sql): Promise<{ revision: bigint; head: string | null }> {
   const rows = await sql<{ value: Integer; audit_head: string | null }[]>`

@@ -3,16 +3,16 @@ import { nextSpan, startOfSpan, type Span } from "../../domain/calendar.ts";
 import { padded, type Integer } from "../database/expressions.ts";
 import type { Sql } from "../database/sql.ts";
 
-/** The part of a filter that the sums of the ledger know. */
+/** The part of a filter that applies to the sums of the ledger. */
 type ChargeFilter = Pick<RequestFilter, "organizations" | "keyId" | "model" | "channel" | "from" | "to">;
 
-/** With fewer charges than this, the days that they belong to are looked up. */
+/** If a filter matches fewer charges than this, the time is narrowed down to days. */
 const FEW = 1_000;
 
 /**
- * Returns the time within which the ledger has entries that match a filter, decided from its sums: a list that matches
- * nothing, or little of long ago, does not read all entries. Null where there is none; without times where the ledger
- * has an index for the filter, whose own times then hold.
+ * Returns the time span in which the ledger has entries that match a filter. The span comes from the sums, so a list
+ * with few or no matches need not read the whole ledger. Returns null when nothing matches, and no limits when the
+ * ledger has an index for the filter.
  */
 export async function chargedSpan(
   sql: Sql,

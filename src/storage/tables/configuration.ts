@@ -12,7 +12,10 @@ const entries = table<StoredEntry>("configuration", {
   revision: bigInteger(),
 });
 
-/** Channels and models of administration. The audit has what they were and are, with no secret, sealed or not. */
+/**
+ * Channels and models of administration. The audit records them before and after a change, without secrets, sealed or
+ * not.
+ */
 export function configurationStore(database: Database): ConfigurationStore {
   return {
     async list() {
@@ -58,8 +61,8 @@ async function find(sql: Sql, kind: string, id: string): Promise<StoredEntry | n
 }
 
 /**
- * Returns the entry with a fingerprint in place of each sealed secret, so that the audit shows that a secret was
- * changed, without anything that could be opened later.
+ * Returns an entry with a fingerprint in place of each sealed secret. The audit then shows that a secret was changed,
+ * but contains nothing that could be decrypted later.
  */
 function audited({ value }: Pick<StoredEntry, "value">): object {
   return JSON.parse(JSON.stringify(value), (_name, part: unknown) =>

@@ -11,8 +11,8 @@ import type { Row } from "../database/table.ts";
 import { usageSums } from "./usage-sums.ts";
 
 /**
- * Corrections of charges: read with the charges they correct, and written one after the other when several people
- * correct the same charge.
+ * Corrections of charges. They are read with the charges that they correct, and written one after another when several
+ * people correct the same charge.
  */
 export function correctionStore(
   database: Database,
@@ -27,7 +27,7 @@ export function correctionStore(
       }),
     charges: ({ organizationId, model, from, to, after }) =>
       database.read(async (sql) => {
-        // All models are read and few returned: a page takes the same time however rare the model is.
+        // Charges of all models are read and then filtered, so that a page takes the same time even for a rare model.
         const rows = await sql<Row[]>`SELECT * FROM ledger
           WHERE organization_id = ${organizationId} AND kind = 'charge' AND at >= ${after?.at ?? from} AND at < ${to}
             ${after ? sql`AND (at > ${after.at} OR id > ${after.id})` : sql``}
@@ -65,7 +65,7 @@ export function correctionStore(
   };
 }
 
-/** Rows of one read; a correction's transaction is no larger. */
+/** Maximum number of rows of one read, and of one transaction of corrections. */
 const PAGE = 200;
 
 async function lockCharges(kind: Database["kind"], sql: Sql, ids: readonly string[]): Promise<LedgerEntry[]> {
@@ -103,7 +103,7 @@ async function writeCorrections(
   for (const { budget: id, entry, charge } of bookings) {
     if (!entry) continue;
     const budget = budgets.get(id);
-    // `spent` has nothing of periods that are over.
+    // A charge of an ended period does not change `spent`.
     const counts = budget && periods.get(`${id} ${charge.id}`) === budget.periodStart;
     await sql`INSERT INTO ledger_bookings (budget, entry, kind, amount, period_start)
       VALUES (${id}, ${entry.id}, ${entry.kind}, ${entry.amount}, ${counts ? budget.periodStart : 0})`;
@@ -113,7 +113,7 @@ async function writeCorrections(
   await addSums(kind, sql, usageSums(decided.flatMap(({ entry }) => entry ?? [])));
 }
 
-/** The start of the period that each charge counts in, by budget and charge. */
+/** Returns the start of the period that each charge counts in, by budget and charge. */
 async function periodsOfCharges(
   sql: Sql,
   bookings: readonly { budget: string; charge: LedgerEntry }[],

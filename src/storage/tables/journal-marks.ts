@@ -2,19 +2,21 @@ import { firstOf, type Integer, storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
 /**
- * Stores the number of the last batch of each process's journal that is in the ledger. A mark is committed after its
- * batch, so a database that is reset to a state without the batch does not have the mark either.
+ * Stores the number of the last posted batch of each process's journal. A mark is committed after its batch, so a
+ * database that goes back to a state without the batch does not have the mark either.
  */
 export interface JournalMarks {
-  /** The marks of some processes; those without one are missing. */
+  /** Returns the marks of processes. Processes without a mark are missing from the result. */
   read(processIds: readonly string[]): Promise<Map<string, number>>;
-  /** Records a posted batch. Does nothing when the batch before it is missing: `set` records both once it is posted. */
+  /**
+   * Records a posted batch. Does nothing when the previous batch is missing; `set` records both once that is posted.
+   */
   raise(processId: string, batch: number): Promise<void>;
   /** Records that all batches up to this one are posted. */
   set(processId: string, batch: number): Promise<void>;
-  /** Removes the marks of processes that have no journal left to compare them with. */
+  /** Removes the marks of processes whose journals no longer exist. */
   remove(processIds: readonly string[]): Promise<void>;
-  /** Returns the id of this ledger, which only its copies have too. */
+  /** Returns the id of this ledger. Only copies of the ledger have the same id. */
   ledgerId(): Promise<string>;
 }
 
@@ -52,7 +54,10 @@ export function journalMarks(database: Database): JournalMarks {
   };
 }
 
-/** Derived from when the database was made, so that a copy from before it had an id is given the same one. */
+/**
+ * Returns the ledger's id, which is derived from the time when the database was made. So a copy from before the id was
+ * stored gets the same id.
+ */
 async function ledgerId(sql: Sql): Promise<string> {
   await sql`INSERT INTO ledger_identity (id, ledger)
     SELECT 1, 'ledger_' || applied_at FROM schema_migrations WHERE version = 1

@@ -11,17 +11,17 @@ import { listSegments, readSegment, segmentPath } from "../journal/segments.ts";
 import type { LedgerDifference } from "../../admin/ledger/verification-schema.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Charges in the journals of one machine, compared with the ledger. */
+/** The charges in the journals of one machine, compared with the ledger. */
 interface JournalComparison {
-  /** Charges that are not in the ledger; normal for a while. */
+  /** Number of charges that are not in the ledger yet, which is normal for a short time. */
   waiting: number;
-  /** Among them charges that have waited for longer than a backlog explains. */
+  /** Those of them that have waited for longer than a backlog explains. */
   differences: LedgerDifference[];
 }
 
 const BATCH = 500;
 
-/** A charge that waits for longer is a difference, unless its process is just posting those before it. */
+/** A charge that waits for longer counts as a difference, unless its process is just posting earlier charges. */
 const STALE_MS = 5 * 60_000;
 
 interface Journaled {
@@ -29,7 +29,7 @@ interface Journaled {
   entry: LedgerEntry;
 }
 
-/** Compares every journaled charge with the ledger. Reads only, also in the folders of running processes. */
+/** Compares every journaled charge with the ledger. Only reads, also in the folders of running processes. */
 export async function compareJournals(
   kind: Database["kind"],
   sql: Sql,
@@ -75,7 +75,10 @@ function* journaledCharges(root: string, ledgerId: string): Generator<Journaled>
   }
 }
 
-/** A running process removes segments and whole folders at any time, once all in them is in the ledger. */
+/**
+ * Returns the paths of the segments; none when the folder is gone. A running process removes segments and whole folders
+ * at any time, once their charges are in the ledger.
+ */
 function segmentsOf(folder: string): string[] {
   try {
     return listSegments(folder).map((segment) => segmentPath(folder, segment));
@@ -117,7 +120,7 @@ async function compareBatch(
       continue;
     }
     if (found !== amount) differences.push({ check: "journal", subject: id, expected: amount, found });
-    // A journal is posted in its order, so those that wait before this one were left out.
+    // A journal is posted in order, so the charges that wait before this one were left out.
     differences.push(...(stale.get(processId) ?? []).map(unposted));
     stale.delete(processId);
   }
@@ -129,7 +132,7 @@ function getOrAdd(stale: Map<string, LedgerEntry[]>, processId: string): LedgerE
   return entries;
 }
 
-/** Entries that the database has refused for good; each waits for a person. */
+/** Returns the entries that the database has refused permanently. A person has to deal with each of them. */
 export async function readRefused(root: string): Promise<LedgerDifference[]> {
   const path = join(root, REFUSED_FILE);
   if (!existsSync(path)) return [];
@@ -142,13 +145,13 @@ export async function readRefused(root: string): Promise<LedgerDifference[]> {
   return differences;
 }
 
-/** Counts these entries. */
+/** Returns the number of entries that the database has refused permanently. */
 export function countRefused(root: string): number {
   const path = join(root, REFUSED_FILE);
   return existsSync(path) ? readFileSync(path, "utf8").split("\n").length - 1 : 0;
 }
 
-/** Files of journals that were not understood; each may hold charges and waits for a person. */
+/** Returns the journal files in the quarantine. Each may contain charges, and a person has to look at it. */
 export function listQuarantined(root: string): LedgerDifference[] {
   const folder = join(root, QUARANTINE);
   if (!existsSync(folder)) return [];

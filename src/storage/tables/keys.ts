@@ -25,7 +25,7 @@ export const keys = table<KeyRecord>("api_keys", {
   version: named("revision", integer()),
 });
 
-/** Gateway keys: the hash of a secret, never the secret. */
+/** Gateway keys. They are stored with the hash of the secret and never with the secret. */
 export function keyStore(database: Database): KeyStore {
   return { ...keyReads(database), ...keyChanges(database) };
 }
@@ -106,7 +106,7 @@ function keyReads(database: Database): Omit<KeyStore, keyof KeyChanges> {
   };
 }
 
-/** Facts about several keys that need none of their rows. */
+/** Returns the methods that read facts about several keys without their rows. */
 function keySummaries(database: Database): Pick<KeyStore, "count" | "names" | "lastUsed"> {
   return {
     async count(organizationId, most) {
@@ -128,7 +128,7 @@ function keySummaries(database: Database): Pick<KeyStore, "count" | "names" | "l
     },
     async lastUsed(ids) {
       if (ids.length === 0) return new Map();
-      // One step of an index for each key, however many charges it has.
+      // The query takes one index step for each key, however many charges the key has.
       const rows = await database.read(
         (sql) => sql<{ id: string; charged: Integer | null; logged: Integer | null }[]>`
           SELECT id, (SELECT MAX(at) FROM ledger WHERE key_id = api_keys.id) AS charged,
@@ -186,7 +186,7 @@ function inState(sql: Sql, { name, now }: NonNullable<KeyFilter["state"]>) {
   return sql`AND is_disabled = 0 AND (expires_at IS NULL OR expires_at > ${now})`;
 }
 
-/** Lets the secret of a key, and those it had before, be accepted until a time and no longer. */
+/** Limits the time for which the current secret of a key and its earlier secrets are accepted. */
 async function retireSecret(sql: Sql, { id, hash }: KeyRecord, expiresAt: number): Promise<void> {
   await sql`UPDATE retired_secrets SET expires_at = ${expiresAt} WHERE key_id = ${id} AND expires_at > ${expiresAt}`;
   await sql`INSERT INTO retired_secrets (hash, key_id, expires_at) VALUES (${hash}, ${id}, ${expiresAt})`;

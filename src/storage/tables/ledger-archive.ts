@@ -93,10 +93,13 @@ function rangeOf(month: string): { from: number; to: number } {
 }
 
 const PAGE = 1000;
-/** So few that charges wait for milliseconds only. */
+/** Maximum number of entries removed in one transaction, so that charges wait only milliseconds. */
 const REMOVED_AT_ONCE = 200;
 
-/** Writes what the ledger has of a month, on one state of it, and checks the file against the database's own sums. */
+/**
+ * Writes a month of the ledger to a file, from one consistent state, and checks the file against the database's own
+ * sums.
+ */
 async function writeMonth(
   database: Database,
   month: string,
@@ -129,7 +132,7 @@ async function sumsOf(sql: Sql, from: number, to: number): Promise<EntrySums> {
 async function* entriesOf(sql: Sql, from: number, to: number): AsyncGenerator<LedgerEntry[]> {
   let last: LedgerPosition = { at: from, id: "" };
   for (;;) {
-    // Entries of several kinds may share one id, and a page ends between two ids.
+    // Entries of different kinds may share one id, so a page must end between two ids.
     const rows = await sql<Row[]>`SELECT * FROM ledger
       WHERE (at, id) > (${last.at}, ${last.id}) AND at < ${to} ORDER BY at, id, kind LIMIT ${PAGE}`;
     const entries = rows.map(readEntryRow);
@@ -143,7 +146,7 @@ async function* entriesOf(sql: Sql, from: number, to: number): AsyncGenerator<Le
   }
 }
 
-/** Removes the entries of a verified file. What an earlier run has removed is passed over. */
+/** Removes the entries of a verified file. Skips entries that an earlier run has removed. */
 async function removeArchived(database: Database, path: string, { sha256 }: ArchiveManifest): Promise<void> {
   if ((await fileHash(path)) !== sha256)
     throw new Error(`${path} has changed since it was verified; nothing more was removed`);
@@ -151,7 +154,7 @@ async function removeArchived(database: Database, path: string, { sha256 }: Arch
     await database.begin((sql) => removeEntries(sql, entries));
 }
 
-/** A budget's sum stays the same: one booking replaces all that were archived. */
+/** Removes entries. The sum of a budget stays the same, because one booking replaces all archived ones. */
 async function removeEntries(sql: Sql, entries: readonly LedgerEntry[]): Promise<void> {
   for (const [kind, ofKind] of Map.groupBy(entries, (entry) => entry.kind)) {
     const ids = padded(ofKind.map(({ id }) => id));

@@ -9,22 +9,25 @@ import type { Addition, Database, Sql } from "../database/sql.ts";
 import type { Row } from "../database/table.ts";
 import { usageSums } from "./usage-sums.ts";
 
-/** The ledger: rows are only ever inserted, each once. */
+/** The ledger. Rows are only inserted, each exactly once. */
 export interface LedgerStore {
   /**
-   * Books entries: new ones add to their budgets' `spent`, and charges leave `held` and the process's leases
-   * (only `spent` moves when the lease is gone), all in one transaction. Posting again, in any order and grouping,
-   * changes nothing, so an attempt that failed halfway is repeated whole. Returns how many were new.
+   * Books entries in one transaction. New entries add to the `spent` of their budgets; charges also leave `held` and
+   * the process's leases (when the lease is gone, only `spent` changes). Posting the same entries again, in any order
+   * and grouping, changes nothing, so a failed attempt can be repeated as a whole. Returns the number of new entries.
    */
   post(processId: string, entries: readonly LedgerEntry[]): Promise<number>;
   find(id: string, kind: LedgerEntry["kind"]): Promise<LedgerEntry | null>;
-  /** Newest first. A page takes the same time wherever it is, unless only the model is named and it is rare. */
+  /**
+   * Returns a page of entries, newest first. Every page takes the same time, except when the filter names only a rare
+   * model.
+   */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
   /** See `LedgerAdminStore`. */
   listPosted(page: PostedPage): Promise<LedgerEntry[]>;
-  /** Position of the entry with an id; null when these organizations, or all, have no such entry. */
+  /** Returns the position of the entry with an id; null when no such entry exists in these organizations, or in any. */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
-  /** Sum of all entries booked on a budget, over all its periods. */
+  /** Returns the sum of all entries booked on a budget, over all its periods. */
   sumOfBudget(budget: string): Promise<Nanos>;
 }
 
@@ -95,7 +98,7 @@ function filtered(sql: Sql, filter: LedgerFilter) {
     ${to === undefined ? sql`` : sql`AND at < ${to}`}`;
 }
 
-/** Sums of usage know of exactly the entries that are new. */
+/** Returns the sums of usage that the new entries add to. */
 function additionOf(entries: ReadonlyMap<Row, LedgerEntry>): Addition {
   return {
     identity: ["id", "kind"],

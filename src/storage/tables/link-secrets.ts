@@ -6,24 +6,29 @@ import type { Integer } from "../database/expressions.ts";
 import { makeChange } from "./change.ts";
 
 const SECRET_BYTES = 32;
-/** At least the longest `blobs.link_hours`: a secret that was replaced longer ago has no valid link left. */
+/**
+ * At least the maximum of `blobs.link_hours`. A secret that was replaced longer ago than this has no valid links left.
+ */
 const MAX_LINK_MS = 168 * 60 * 60 * 1000;
 
-/** Time in which all other processes notice a rotation. */
+/** Time within which all other processes notice a rotation. */
 const SPREAD_MS = 2_000;
 
 /**
- * The secrets of links in one process. The column `place` orders them; of every secret but the first it is the Unix
- * time of its creation in milliseconds.
+ * The link secrets in one process. The column `place` orders them. For every secret except the first, it is the time of
+ * creation in Unix milliseconds.
  */
 interface LinkSecrets {
-  /** At this moment: the first signs, all of them verify. */
+  /** Returns the secrets in force: the first one signs links, and all of them verify links. */
   current(): readonly string[];
-  /** Reads them again, after a rotation. The previous one signs on until every process verifies the new one. */
+  /**
+   * Reads the secrets again after a rotation. The previous secret continues to sign until every process can verify with
+   * the new one.
+   */
   reload(): Promise<void>;
 }
 
-/** Makes the first secret, unless there is one; processes that start together agree on one. */
+/** Opens the secrets, and makes the first one if there is none. Processes that start together agree on one. */
 export async function openLinkSecrets(database: Database, clock: Clock = systemClock): Promise<LinkSecrets> {
   let secrets = await database.begin(async (sql) => {
     await sql`INSERT INTO shared_secrets (purpose, place, secret) 
@@ -50,7 +55,7 @@ export async function openLinkSecrets(database: Database, clock: Clock = systemC
   };
 }
 
-/** Rotation of these secrets. The audit records that it happened, never a secret. */
+/** Rotation of the link secrets. The audit records that it happened, but no secret. */
 export function linkSecretStore(database: Database): LinkSecretStore {
   return {
     async rotate({ at, keepsOld }, by) {
@@ -62,7 +67,7 @@ export function linkSecretStore(database: Database): LinkSecretStore {
         const older = rows.map(({ createdAt }) => Number(createdAt));
         const createdAt = Math.max(at, (older[0] ?? 0) + 1);
         await sql`INSERT INTO shared_secrets (purpose, place, secret) VALUES ('links', ${createdAt}, ${newSecret()})`;
-        // A secret was replaced when its successor was created.
+        // A secret was replaced at the time when the next one was created.
         const isValid = (index: number) => keepsOld && (older[index - 1] ?? createdAt) > at - MAX_LINK_MS;
         const removed = older.filter((_, index) => !isValid(index));
         for (const each of removed)

@@ -2,26 +2,26 @@ import type { ListPage, ListPosition, OrganizationFilter } from "../../admin/lis
 import { padded } from "../database/expressions.ts";
 import type { Sql } from "../database/sql.ts";
 
-/** The end of a SELECT for a page of a list, oldest first; the statement before it has a WHERE. */
+/** Returns the end of a SELECT for a page of a list, oldest first. The statement before it must have a WHERE. */
 export function pageOf(sql: Sql, { after, limit }: ListPage) {
   return sql`${after === undefined ? sql`` : sql`AND (created_at, id) > (${after.at}, ${after.id})`}
     ORDER BY created_at, id LIMIT ${limit}`;
 }
 
-/** The same, newest first. */
+/** Returns the end of a SELECT for a page of a list, newest first. The statement before it must have a WHERE. */
 export function pageBelow(sql: Sql, { below, limit }: { below?: ListPosition; limit: number }) {
   return sql`${below === undefined ? sql`` : sql`AND (created_at, id) < (${below.at}, ${below.id})`}
     ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
 }
 
-/** A pattern for `LIKE … ESCAPE '!'` of texts that contain this one; compare in lower case. */
+/** Returns a pattern for `LIKE … ESCAPE '!'` that matches texts containing this one. Compare in lower case. */
 export function partOf(text: string): string {
   return `%${text.toLowerCase().replace(/[%_!]/g, "!$&")}%`;
 }
 
 /**
- * A condition for rows with an `organization_id`; the statement before it has a WHERE. Null is what belongs to the
- * installation, whose column is empty.
+ * Returns a condition on the column `organization_id`. The statement before it must have a WHERE. Null stands for rows
+ * of the installation, whose column is empty.
  */
 export function ofOrganizations(
   sql: Sql,

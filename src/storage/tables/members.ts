@@ -16,7 +16,7 @@ import {
 } from "../database/table.ts";
 import { makeChange } from "./change.ts";
 
-/** No password is an empty text. */
+/** The column stores an empty text for a member without a password. */
 const passwordHash: Column<string | null> = {
   read: (stored) => (stored === "" ? null : String(stored)),
   write: (hash) => hash ?? "",
@@ -38,7 +38,7 @@ export const members = table<MemberRecord>("administrators", {
   version: named("revision", integer()),
 });
 
-/** Members; the audit records that a password was set and TOTP turned on, never a hash or a secret. */
+/** Members. The audit records that a password was set or TOTP was turned on, but no hash or secret. */
 export function memberStore(database: Database): MemberStore {
   return {
     create(member, by) {
@@ -72,7 +72,7 @@ export function memberStore(database: Database): MemberStore {
         const before = await find(sql, id);
         if (!before) return null;
         after = { ...before, ...definedFields(change(before, await countOwners(sql, id))) };
-        // Signing in changes nothing that anybody edits.
+        // Signing in changes none of the fields that people edit, so the version stays.
         if (isEdited(before, after)) after.version = Number(revision);
         await sql`UPDATE administrators SET ${sql(members.write(after))} WHERE id = ${id}`;
         if (endsSessions(before, after)) await sql`DELETE FROM sessions WHERE administrator_id = ${id}`;
@@ -103,7 +103,7 @@ function isEdited(before: MemberRecord, after: MemberRecord): boolean {
   return edited(before) !== edited(after);
 }
 
-/** Their sessions were given to somebody who could do something else, or knew another password. */
+/** True when a change must end the member's sessions: their rights or the password are different now. */
 function endsSessions(before: MemberRecord, after: MemberRecord): boolean {
   const rights = ({ role, organizations, isDisabled, passwordHash }: MemberRecord) =>
     toColumn([role, organizations, isDisabled, passwordHash]);
@@ -120,7 +120,7 @@ async function find(sql: Sql, id: string): Promise<MemberRecord | null> {
   return members.first(await sql<Row[]>`SELECT * FROM administrators WHERE id = ${id}`);
 }
 
-/** The member with an id, for what belongs to one. */
+/** Returns the member with an id, for stores of data that belongs to members. */
 export function findMember(database: Database, id: string): Promise<MemberRecord | null> {
   return database.read((sql) => find(sql, id));
 }

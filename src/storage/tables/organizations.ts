@@ -15,7 +15,7 @@ const organizations = table<OrganizationRecord>("organizations", {
   currency: text(),
   isDisabled: bit(),
   models: json(),
-  // A row written before a setting existed has that setting's default.
+  // A row that was written before a setting existed gets the default of that setting.
   settings: json((written: Partial<Settings>) => ({ ...DEFAULT_ORGANIZATION_SETTINGS, ...written })),
   limits: json(),
   routes: json(),
@@ -23,7 +23,7 @@ const organizations = table<OrganizationRecord>("organizations", {
   version: named("revision", integer()),
 });
 
-/** Organizations and their own rules. Creating one whose id exists fails with the database's own error. */
+/** Organizations with their own rules. Creating one whose id exists fails with the database's error. */
 export function organizationStore(database: Database): OrganizationStore {
   return {
     async create(organization, by) {

@@ -3,16 +3,19 @@ import { storeTime } from "../database/expressions.ts";
 import type { Database, Sql } from "../database/sql.ts";
 import { integer, json, nullable, table, text, type Column, type Row } from "../database/table.ts";
 
-/** A claim that is not renewed for this long belongs to a process that has ended. */
+/** Time after which a claim that is not renewed counts as that of an ended process. */
 const CLAIM_MS = 60_000;
 const KEPT_MS = 24 * 60 * 60_000;
 const MAX_PER_KEY = 10_000;
-/** Limits of an organization's bodies: kept after a sweep, and added in one process until the next sweep. */
+/**
+ * Limits of the bytes of an organization's bodies: those kept after a sweep, and those added by one process until the
+ * next sweep.
+ */
 const MAX_BYTES = 1024 ** 3;
 const MAX_ADDED_BYTES = MAX_BYTES / 4;
 const REMOVALS_AT_ONCE = 8;
 
-/** Bytes as base64. */
+/** A column of bytes, stored as base64. */
 const bytes: Column<Uint8Array<ArrayBuffer>> = {
   read: (stored) => new Uint8Array(Buffer.from(String(stored), "base64")),
   write: (value) => Buffer.from(value).toString("base64"),
@@ -26,7 +29,7 @@ const outcomes = table<Outcome>("stored_outcomes", {
   bytes: integer(),
 });
 
-/** Outcomes of requests with an idempotency key, shared by all processes on the database. */
+/** Outcomes of requests with an idempotency key. All processes on the database share them. */
 export function outcomeStore(database: Database): SweptOutcomes {
   const { kind } = database;
   const added = new Map<string, number>();
@@ -78,7 +81,7 @@ export function outcomeStore(database: Database): SweptOutcomes {
     async sweep(removeBlob) {
       const blobs = await removeOld(database);
       added.clear();
-      // The retention of blobs removes those that cannot be removed now.
+      // A blob that cannot be removed now is removed later, when its retention period ends.
       for (let from = 0; from < blobs.length; from += REMOVALS_AT_ONCE)
         await Promise.allSettled(blobs.slice(from, from + REMOVALS_AT_ONCE).map(removeBlob));
     },
@@ -86,11 +89,14 @@ export function outcomeStore(database: Database): SweptOutcomes {
 }
 
 interface SweptOutcomes extends OutcomeStore {
-  /** Removes what has expired, and beyond the bounds the oldest outcomes of a key and the oldest bodies of an organization. */
+  /**
+   * Removes expired outcomes. Beyond the limits, also removes the oldest outcomes of a key and the oldest bodies of an
+   * organization.
+   */
   sweep(removeBlob: (name: string) => Promise<void>): Promise<void>;
 }
 
-/** Returns the names of blobs that are to be removed as well. */
+/** Removes outcomes and bodies from the database. Returns the names of blobs to remove as well. */
 async function removeOld(database: Database): Promise<string[]> {
   const rows = await database.begin(async (sql) => [
     ...(await removeExpired(sql, storeTime(database.kind, sql))),
@@ -113,7 +119,7 @@ const removeSurplus = (sql: Sql): Removed =>
       FROM stored_outcomes WHERE status IS NOT NULL
     ) AS ranked WHERE position > ${MAX_PER_KEY}) RETURNING blob`;
 
-/** The rows stay, so that the same requests do not run, and are not charged, again. */
+/** The rows stay, so that repeated requests do not run, and are not charged, again. */
 const removeBodies = (sql: Sql): Removed =>
   sql`UPDATE stored_outcomes SET body = NULL, bytes = 0 WHERE (key_id, idempotency_key) IN (
     SELECT key_id, idempotency_key FROM (

@@ -17,10 +17,10 @@ const pictures = table<PictureRecord>("pictures", {
   bytes: integer(),
 });
 
-/** Rows of one transaction: few, so that nothing waits. */
+/** Maximum number of rows in one transaction, so that other transactions do not wait long. */
 const BATCH = 500;
 
-/** Records of the delivered pictures that are stored, for a gallery; the pictures themselves are blobs. */
+/** Records of the stored pictures, for a gallery. The pictures themselves are blobs. */
 export function pictureStore(database: Database): PictureStore {
   return {
     async add(records) {

@@ -16,7 +16,7 @@ const prices = table<PriceRecord>("prices", {
   createdAt: time(),
 });
 
-/** Price rows. They are added and ended; their amounts never change. */
+/** Price rows. They are added and ended, but their amounts never change. */
 export function priceStore(database: Database): PriceStore {
   return {
     async add(price, by, replaced) {
@@ -70,7 +70,7 @@ export function priceStore(database: Database): PriceStore {
   };
 }
 
-/** The `price` column as JSON gives it back: every amount a decimal string. */
+/** A price as it is parsed from the column `price`: every amount is a decimal string. */
 type WrittenPrice =
   | { unit: "image"; perImage: Record<string, Record<string, string>> }
   | {

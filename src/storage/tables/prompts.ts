@@ -17,7 +17,7 @@ const prompts = table<PromptRecord>("prompts", {
   expiresAt: time(),
 });
 
-/** Rows of one transaction: few, so that nothing waits. */
+/** Maximum number of rows in one transaction, so that other transactions do not wait long. */
 const BATCH = 200;
 
 /** Prompts and replies of organizations that have them logged. */

@@ -12,7 +12,7 @@ import { bit, integer, json, nullable, table, text, time, type Column, type Row 
 import { readEntryRow } from "./booking.ts";
 import { chargedSpan } from "./charged-span.ts";
 
-/** Measured in fractions of milliseconds, kept in whole ones. */
+/** Measured in fractions of milliseconds, stored as whole milliseconds. */
 const duration: Column<number> = { read: Number, write: Math.round };
 
 const requestLog = table<RequestRecord>("request_log", {
@@ -43,13 +43,13 @@ const requestLog = table<RequestRecord>("request_log", {
   attempts: json(),
 });
 
-/** Rows of one transaction: few, so that nothing waits. */
+/** Maximum number of rows in one transaction, so that other transactions do not wait long. */
 const BATCH = 500;
 const MAX_FOUND = 20;
-/** Shorter ids would be found in too many requests. */
+/** Minimum length of a vendor's id. Shorter texts would occur in too many requests. */
 const MIN_VENDOR_ID = 8;
 
-/** The log of requests that need looking at, listed together with the charges of the ledger. */
+/** The log of requests that need attention. It is listed together with the charges of the ledger. */
 export function requestStore(database: Database): RequestStore {
   return {
     async add(records) {
@@ -106,7 +106,10 @@ export function requestStore(database: Database): RequestStore {
   };
 }
 
-/** Finds by a vendor's id of one of the calls: the log has few rows, and the newest are meant. */
+/**
+ * Finds requests by the vendor's id of one of their calls. The log is small enough for a scan, and the newest matches
+ * are returned.
+ */
 async function selectByVendorId(sql: Sql, id: string): Promise<Row[]> {
   if (id.length < MIN_VENDOR_ID) return [];
   const text = `%"vendorRequestId":${JSON.stringify(id).replaceAll(/[\\%_]/g, "\\$&")}%`;
@@ -150,7 +153,7 @@ async function selectCharges(
   return rows.map(readEntryRow);
 }
 
-/** Conditions on the columns that both tables have. */
+/** Returns the conditions on columns that both tables have. */
 function shared(
   sql: Sql,
   { organizations, keyId, model, channel, requestId, from, to }: RequestFilter,
@@ -167,7 +170,7 @@ function shared(
     ${below === null ? sql`` : sql`AND (at, id) < (${below.at}, ${below.id})`}`;
 }
 
-/** Adds the records of charges and the charges of records. */
+/** Adds to each request its record in the log and its charge in the ledger, where they are missing. */
 async function completed(sql: Sql, requests: readonly ListedRequest[]): Promise<ListedRequest[]> {
   const lacking = {
     record: requests.filter(({ record }) => !record).map(({ id }) => id),

@@ -64,7 +64,7 @@ export function sessionStore(database: Database): SessionStore {
   };
 }
 
-/** Counts of sign-ins; one statement counts and reads, so concurrent ones are all counted. */
+/** Counts of sign-in attempts. One statement counts and reads, so that concurrent attempts are all counted. */
 export function signInAttemptStore(database: Database): SignInAttemptStore {
   return {
     async count(subject, now, windowMs) {

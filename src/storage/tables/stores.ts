@@ -34,7 +34,7 @@ import { openDatabase, type DatabaseOptions } from "../database/open.ts";
 import type { AuditStore } from "../../admin/audit/store-port.ts";
 import type { Database, Sql } from "../database/sql.ts";
 
-/** Everything that is kept in the database; sufficient for commands that serve no requests. */
+/** All data in the database. Enough for commands that serve no requests. */
 export interface Stores {
   database: Database;
   admin: AdminStore;
@@ -48,8 +48,8 @@ export interface Stores {
 }
 
 /**
- * Opens a `postgres://` address or a SQLite file and brings it to the form this program needs. Throws a
- * `DependencyError` when it is unavailable, an `Error` when it belongs to a newer program.
+ * Opens a `postgres://` address or a SQLite file and migrates it to the schema that this program needs. Throws a
+ * `DependencyError` when the database is unavailable, and an `Error` when it belongs to a newer program.
  */
 export async function openStores(location: string, options: StoresOptions = {}): Promise<Stores> {
   const database = await openDatabase(location, options);
@@ -63,11 +63,11 @@ export async function openStores(location: string, options: StoresOptions = {}):
 }
 
 interface StoresOptions extends DatabaseOptions {
-  /** The folder of all journals of this machine, which the ledger is verified with. */
+  /** The folder of all journals of this machine, for verifying the ledger. */
   journals?: string;
 }
 
-/** The stores on a database that is already migrated. */
+/** Returns the stores of a database that is already migrated. */
 export function storesOn(database: Database, journals?: string): Stores {
   const audit = auditStore(database);
   const ledger = ledgerStore(database);
@@ -113,12 +113,12 @@ export function storesOn(database: Database, journals?: string): Stores {
   };
 }
 
-/** Longest time of a transaction with many changes. */
+/** Maximum duration of a transaction with many changes. */
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs work on the database as one transaction: every read in it sees its own changes, and every transaction of the work
- * is a part of this one. When it throws, nothing is changed.
+ * Runs work on the database as one transaction. Every read in it sees its changes, and every inner transaction is part
+ * of it. When it throws, nothing is changed.
  */
 function transactionOf<Result>(
   database: Database,

@@ -24,7 +24,7 @@ const USAGE_KEY = [
   "currency",
 ] as const;
 
-/** Columns of numbers beside the token categories. */
+/** The columns of numbers, besides the token categories. */
 interface UsageNumbers {
   requests: number;
   images: number;
@@ -37,7 +37,7 @@ interface UsageNumbers {
 
 type UsageRow = Record<(typeof USAGE_KEY)[number], string | number> & UsageNumbers & Record<string, unknown>;
 
-/** The amounts that new entries add to the sums of their hours, days and months. */
+/** Returns the amounts that new entries add to the sums of their hours, days and months. */
 export function usageSums(entries: readonly LedgerEntry[]): Sums[] {
   return LEVELS.map(({ table, span }) => {
     const rows = new Map<string, UsageRow>();
@@ -55,7 +55,7 @@ export function usageSums(entries: readonly LedgerEntry[]): Sums[] {
       }
       addEntry(row, entry);
     }
-    // Two transactions that add to the same rows take their locks in one order.
+    // The names are sorted, so that two transactions that add to the same rows lock them in the same order.
     const names = [...rows.keys()].sort();
     return { table, key: USAGE_KEY, rows: names.map((name) => rows.get(name) ?? {}) };
   });
@@ -100,10 +100,10 @@ function addEntry(
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The tables of minutes are kept for two days. */
+/** Time for which rows of minutes are kept. */
 export const MINUTES_KEPT_MS = 2 * DAY_MS;
 
-/** The tables of traffic, the span of a row and how long it is kept. */
+/** The tables of traffic, each with the time span of a row and the time for which rows are kept. */
 export const TRAFFIC_LEVELS = [
   { table: "traffic_minutes", span: "minute", keptMs: MINUTES_KEPT_MS },
   { table: "traffic_hours", span: "hour", keptMs: 400 * DAY_MS },
@@ -116,7 +116,7 @@ const KEY = ["at", "organization_id", "key_id", "model", "channel", "route", "st
 /** Names of the columns of durations. */
 export const DURATION_COLUMNS = Array.from({ length: DURATION_BUCKETS }, (_, index) => `d${index}`);
 
-/** The rows that the counts of a process add to each table. */
+/** Returns the rows that the counts of a process add to each table. */
 export function trafficSums(counts: readonly TrafficCount[]): Sums[] {
   return TRAFFIC_LEVELS.map(({ table, span }) => {
     const rows = new Map<string, Record<string, string | number>>();
@@ -129,7 +129,7 @@ export function trafficSums(counts: readonly TrafficCount[]): Sums[] {
         for (const column of ["requests", "charged", ...DURATION_COLUMNS])
           known[column] = Number(known[column]) + Number(row[column]);
     }
-    // Two processes that add to the same rows take their locks in one order.
+    // The names are sorted, so that two processes that add to the same rows lock them in the same order.
     const names = [...rows.keys()].sort();
     return { table, key: KEY, rows: names.map((name) => rows.get(name) ?? {}) };
   });
@@ -139,7 +139,7 @@ function rowOf(count: TrafficCount, span: Span): Record<string, string | number>
   return {
     at: startOfSpan(span, count.at),
     organization_id: count.organizationId,
-    // Sums for all keys would make too many rows, and the ledger has the sums of successful requests.
+    // Only failed requests are counted by key. Successful ones would make too many rows, and the ledger has their sums.
     key_id: count.code !== "" ? count.keyId : "",
     model: count.model,
     channel: count.channel,

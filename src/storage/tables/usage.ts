@@ -122,7 +122,7 @@ function textSumOf(column: string): string {
   return `CAST(SUM(${column}) AS TEXT) AS ${column}`;
 }
 
-/** Codes and outcomes that are no error. */
+/** Codes and outcomes that are not errors. */
 const FINE = "'', 'caller_gone', 'cancelled', 'answered', 'stopped'";
 const IS_ERROR = `(code NOT IN (${FINE}) OR (code = '' AND status >= 4))`;
 

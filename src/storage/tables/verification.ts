@@ -5,17 +5,19 @@ import { compareJournals, listQuarantined, readRefused } from "./journal-verific
 import type { LedgerDifference, LedgerVerification } from "../../admin/ledger/verification-schema.ts";
 import { systemClock } from "../../lib/clock.ts";
 
-/** Most differences that are named, and most that one check of bookings counts. */
+/**
+ * Maximum number of differences that the result names. `MAX_COUNTED` limits those that one check of bookings counts.
+ */
 const MAX_NAMED = 100;
 const MAX_COUNTED = 10_000;
 
-/** Entry and kind of the booking that replaces a budget's archived ones. */
+/** Entry and kind of the booking that replaces the archived bookings of a budget. */
 export const ARCHIVED = "archived";
 
 /**
- * Compares, on one state of the database, what budgets have spent and hold with bookings and leases, bookings with
- * entries, and the journals of this machine with the ledger. Changes nothing but the row that metrics are read from.
- * `journals` is the folder of all journals, null where there is none.
+ * Compares on one consistent state of the database: what budgets have spent and hold with bookings and leases, bookings
+ * with entries, and the journals of this machine with the ledger. Changes only the row that metrics are read from.
+ * `journals` is the folder of all journals, null when there is none.
  */
 export async function verifyLedger(database: Database, journals: string | null): Promise<LedgerVerification> {
   const at = systemClock.now();
@@ -34,7 +36,7 @@ export async function verifyLedger(database: Database, journals: string | null):
       SELECT (SELECT COUNT(*) FROM ledger) AS entries, (SELECT COUNT(*) FROM budgets) AS budgets`;
     return { differences, storedCount: stored.length, waiting: journaled.waiting, ...count };
   });
-  // Every machine writes this row, so it has what all of them find.
+  // All machines share this row, so it contains only the differences within the database, which all of them find.
   await database.begin(
     (sql) => sql`INSERT INTO ledger_verification (id, at, differences) VALUES (1, ${at}, ${found.storedCount})
       ON CONFLICT (id) DO UPDATE SET at = excluded.at, differences = excluded.differences`,
@@ -51,7 +53,10 @@ export async function verifyLedger(database: Database, journals: string | null):
 
 const NO_JOURNALS = { waiting: 0, differences: [] };
 
-/** When the ledger was last verified (Unix milliseconds, 0 is never) and the differences found then. */
+/**
+ * Returns the time of the last verification of the ledger (Unix milliseconds, 0 for never) and the number of
+ * differences that it found.
+ */
 export async function readVerification(database: Database): Promise<{ at: number; differences: number }> {
   const [row] = await database.read(
     (sql) => sql<{ at: Integer; differences: Integer }[]>`SELECT at, differences FROM ledger_verification`,
@@ -74,7 +79,7 @@ function asDifference(check: LedgerDifference["check"]) {
   });
 }
 
-/** A budget has spent what is booked on it: in all, or in its running period. */
+/** Returns the budgets whose `spent` is not the sum of their bookings, in total or in the running period. */
 async function spentDifferences(sql: Sql): Promise<LedgerDifference[]> {
   const rows = await sql<Sums[]>`
     SELECT budgets.id, CAST(COALESCE(SUM(ledger_bookings.amount), 0) AS TEXT) AS expected, budgets.spent AS found
@@ -85,7 +90,7 @@ async function spentDifferences(sql: Sql): Promise<LedgerDifference[]> {
   return rows.map(asDifference("spent"));
 }
 
-/** A budget holds what the leases of all processes have left. */
+/** Returns the budgets whose `held` is not the sum of the leases of all processes. */
 async function heldDifferences(sql: Sql): Promise<LedgerDifference[]> {
   const rows = await sql<Sums[]>`
     SELECT budgets.id, CAST(COALESCE(SUM(leases.amount), 0) AS TEXT) AS expected, budgets.held AS found
@@ -101,7 +106,7 @@ interface Booking {
   found: Nanos | null;
 }
 
-/** Bookings without an entry, or with another amount. */
+/** Returns bookings without an entry, or with another amount than their entry. */
 async function strayBookings(sql: Sql): Promise<LedgerDifference[]> {
   const rows = await sql<Booking[]>`
     SELECT entry AS id, budget, ledger.amount AS expected, ledger_bookings.amount AS found
@@ -111,7 +116,7 @@ async function strayBookings(sql: Sql): Promise<LedgerDifference[]> {
   return rows.map(bookingDifference);
 }
 
-/** Entries without a booking on each of their budgets. */
+/** Returns entries that lack a booking on one of their budgets. */
 async function missingBookings(kind: Database["kind"], sql: Sql): Promise<LedgerDifference[]> {
   const named =
     kind === "postgres"

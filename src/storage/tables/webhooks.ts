@@ -22,7 +22,7 @@ const deliveries = table<WebhookDelivery>("webhook_deliveries", {
   lastResult: nullable(text()),
 });
 
-/** Administration of webhooks. The audit records what was done, never a secret. */
+/** Administration of webhooks. The audit records what was done, but no secret. */
 export function webhookStore(database: Database): WebhookStore {
   const { kind } = database;
   return {
@@ -94,7 +94,10 @@ function rotate(
   );
 }
 
-/** A message that is not sent any more keeps the time of its last attempt in the column. */
+/**
+ * The time of the next attempt is read only for waiting messages: for others, the column has the time of the last
+ * attempt.
+ */
 function readDelivery(row: Row): WebhookDelivery {
   const delivery = deliveries.read(row);
   return delivery.status === "waiting" ? delivery : { ...delivery, nextAt: null };

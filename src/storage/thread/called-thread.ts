@@ -4,32 +4,34 @@ import { DependencyError } from "../../gateway/dependency-error.ts";
 import { withDeadline } from "../../lib/waiting.ts";
 import type { StorageReport } from "../report.ts";
 
-/** A thread that does calls. Arguments and results are cloned. */
+/** A thread that executes calls. Arguments and results are cloned. */
 export interface CalledThread<Argument, Result> {
-  /** Throws a `DependencyError` when the thread has ended or hangs, or when that was what the call threw. */
+  /**
+   * Executes a call. Throws a `DependencyError` when the thread has ended or hangs, and when the call itself threw one.
+   */
   call(argument: Argument): Promise<Result>;
-  /** Ends the thread once the calls under way are done. */
+  /** Ends the thread once the running calls are done. */
   close(): Promise<void>;
 }
 
 interface ThreadOptions {
-  /** The module that the thread runs; it calls `doCalls`. */
+  /** The module that the thread runs. The module must call `doCalls`. */
   script: URL;
   /** The `workerData` of the thread. */
   setup: object;
-  /** For messages, such as "the thread that writes the ledger". */
+  /** Name of the thread in messages, such as "the thread that writes the ledger". */
   name: string;
-  /** Longest a call may take before the thread counts as dead. Milliseconds. */
+  /** Maximum duration of a call in milliseconds, after which the thread counts as dead. */
   patienceMs: number;
   onProblem: StorageReport;
-  /** Called when a statement of the thread fails in a way that tells of damage of the database. */
+  /** Called when a statement of the thread fails in a way that indicates damage of the database. */
   onDamage?: ((reason: string) => void) | undefined;
 }
 
-/** A message to the thread; null ends it once everything before is done. */
+/** A message to the thread. Null makes the thread end after all earlier calls. */
 export type ThreadCall = { number: number; argument: unknown } | null;
 
-/** A message of the thread. */
+/** A message from the thread. */
 export type ThreadWord =
   | { kind: "done"; number: number; result: unknown }
   | { kind: "failed"; number: number; message: string; isUnavailable: boolean }
@@ -39,8 +41,8 @@ export type ThreadWord =
 const CLOSE_MS = 1_000;
 
 /**
- * A thread that starts with its first call. One that ends or hangs is reported and replaced: its calls fail as if the
- * database were away.
+ * Makes a `CalledThread`. The thread starts with the first call. A thread that ends or hangs is reported and replaced;
+ * its calls fail as if the database were unavailable.
  */
 export function calledThread<Argument, Result>(options: ThreadOptions): CalledThread<Argument, Result> {
   return new ReplacedThread(options);
@@ -84,7 +86,7 @@ class ReplacedThread<Argument, Result> implements CalledThread<Argument, Result>
   async close(): Promise<void> {
     const thread = this.#thread;
     if (!thread) return;
-    // From here on, the thread's end is expected.
+    // From here on, the end of the thread is expected and not reported.
     this.#thread = null;
     const ended = once(thread, "exit");
     thread.postMessage(null satisfies ThreadCall);
@@ -112,7 +114,7 @@ class ReplacedThread<Argument, Result> implements CalledThread<Argument, Result>
     waiting?.reject(isUnavailable ? new DependencyError(message) : new Error(message));
   }
 
-  /** The next call starts another thread. */
+  /** Forgets a thread that has ended or hangs. The next call starts another one. */
   #lose(thread: Worker, cause: unknown): void {
     if (this.#thread !== thread) return;
     this.#thread = null;

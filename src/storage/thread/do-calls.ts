@@ -7,11 +7,14 @@ import type { ThreadCall, ThreadWord } from "./called-thread.ts";
 interface Work<Argument> {
   run(argument: Argument): Promise<unknown>;
   close(): Promise<void>;
-  /** With true, calls begin as they arrive; by default each waits for the calls before it. */
+  /** True to begin each call when it arrives; by default a call waits for the calls before it. */
   areTogether?: boolean;
 }
 
-/** The inside of a `CalledThread`: does the calls of the thread that has started this one, and runs behind it. */
+/**
+ * Runs inside of the thread of a `CalledThread`: executes the calls of the thread that has started it, at a lower
+ * priority.
+ */
 export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argument>): void {
   lowerThisThread();
   let all: Promise<unknown> = Promise.resolve();
@@ -34,10 +37,10 @@ export function doCalls<Argument>({ run, close, areTogether = false }: Work<Argu
   });
 }
 
-/** Sends a report of damage of the database to the thread that has started this one. */
+/** Sends a report of damage of the database to the starting thread. */
 export const reportDamageAbove = (reason: string): void => send({ kind: "damage", reason });
 
-/** Sends a report of a problem to the thread that has started this one. */
+/** Sends a report of a problem to the starting thread. */
 export const reportAbove: StorageReport = (message, cause) =>
   send({ kind: "problem", message, cause: String(cause) });
 
