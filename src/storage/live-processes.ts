@@ -4,10 +4,7 @@ import type { Database } from "./database/sql.ts";
 
 /** Announces this process in the database and counts those that are alive, on all machines. */
 interface LiveProcesses extends BackgroundWork {
-  /**
-   * Returns the number of live processes, including this one. While the database is unavailable, returns the last known
-   * number.
-   */
+  /** Number of live processes, this one included. While the database is unavailable, the last known number. */
   count(): number;
 }
 

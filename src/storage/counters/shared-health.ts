@@ -63,7 +63,7 @@ export class SharedHealth {
     const { url, prefix = "gateway:" } = options;
     this.#hash = `${prefix}ejections`;
     this.#channel = `${prefix}ejected`;
-    // Whichever of the two connections becomes ready last reads the list, so that no ejection is lost between reading
+    // The list is read by the connection that becomes ready last, so that no ejection is lost between reading
     // and subscribing.
     const onState = (isUp: boolean) => {
       if (isUp) this.#readList();

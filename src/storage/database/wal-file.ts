@@ -17,10 +17,7 @@ export class WalFile {
     this.#path = `${location}-wal`;
   }
 
-  /**
-   * Returns when everything committed so far survives a loss of power, because it is on the disk in the WAL or the
-   * database.
-   */
+  /** Returns when everything committed so far survives a loss of power: it is on the disk, in the WAL or the database. */
   async sync(): Promise<void> {
     const { fd } = await (this.#opened ??= this.#open());
     await syncData(fd);

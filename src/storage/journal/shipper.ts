@@ -16,10 +16,7 @@ import { readSegment, segmentPath } from "./segments.ts";
 export interface Shipper extends BackgroundWork {
   /** Call it for each record once it is journaled, with its position and its line. */
   onAppend(record: JournalRecord, segment: number, offset: number, line: Uint8Array): void;
-  /**
-   * Keeps a charge that the disk refused in memory until the disk or the ledger accepts it. Returns false when the
-   * memory is full.
-   */
+  /** Keeps a refused charge in memory until the disk or the ledger accepts it. Returns false when the memory is full. */
   keep(entry: LedgerEntry): boolean;
   /** Posts everything. Returns false when the deadline (milliseconds from now) has passed before the end. */
   flush(deadlineMs: number): Promise<boolean>;
@@ -27,10 +24,7 @@ export interface Shipper extends BackgroundWork {
   backlog(): number;
   /** The charges that the database had lost and that were posted again. */
   readonly lost: Pick<LostCharges, "count">;
-  /**
-   * True when the journal contains nothing that is still needed: neither an unposted charge nor the checkpoint of a
-   * running request.
-   */
+  /** True when the journal contains neither an unposted charge nor the checkpoint of a running request. */
   isSettled(): boolean;
   /** Returns the number of the last posted batch. */
   lastBatch(): number;
