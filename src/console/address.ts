@@ -7,7 +7,7 @@ export function parseSearch(query: string): Search {
   return Object.fromEntries(new URLSearchParams(query));
 }
 
-/** Returns the parameters as texts, which other parts of the program may have given as numbers. */
+/** Returns the parameters as texts. Other parts of the program may have passed numbers. */
 export function readSearch(search: Readonly<Record<string, unknown>>): Search {
   return Object.fromEntries(
     Object.entries(search).flatMap(([name, value]) =>
@@ -24,8 +24,8 @@ export function renderSearch(search: Search): string {
 }
 
 /**
- * Returns the filters of a view, which stand in its address. `change` sets some of them; an empty or absent value removes
- * one. A change replaces the entry in the browser's history, so that Back leaves the view.
+ * Returns the filters of a view, which are stored in its address. `change` sets some of them; an empty or absent value
+ * removes a filter. A change replaces the entry in the browser's history, so that Back leaves the view.
  */
 export function useFilters(): { filters: Search; change(some: Search): void } {
   const filters: Search = useSearch({ strict: false });

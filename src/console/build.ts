@@ -5,14 +5,14 @@ import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { DIRECTORY, readManifest, versionOfSources, writeManifest, type PageManifest } from "./manifest.ts";
 
-/** Builds that are kept, because pages that are open go on loading files of theirs. */
+/** Number of builds that are kept, because open pages continue to load files of their build. */
 const MAX_KEPT = 3;
 /** The address of the files of the page. */
 const ASSETS = "/console/assets/";
 
 /**
- * Bundles the console's page into the build folder. It is run by `npm run build`, and by a gateway that finds no build
- * of the present sources; several may do so at once.
+ * Bundles the console's page into the build folder. Run by `npm run build`, and by a gateway that finds no build of the
+ * current sources. Several processes may run it at the same time.
  */
 async function build(): Promise<void> {
   const version = await versionOfSources();
@@ -37,16 +37,16 @@ async function build(): Promise<void> {
     await rename(unfinished, join(DIRECTORY, version));
   } catch (error) {
     await rm(unfinished, { recursive: true });
-    // Another process has built the same meanwhile.
+    // The error does not matter if another process has finished the same build meanwhile.
     if (!(await readManifest(version))) throw error;
   }
   await removeOldBuilds();
 }
 
-/** The fonts of the page, by what they are imported by. */
+/** The fonts of the page, by the path that imports them. */
 type Fonts = Map<string, { name: string; bytes: Buffer }>;
 
-/** Keeps fonts as files of their own, which the bundler would write into the style sheet. */
+/** Returns a plugin that keeps fonts as separate files. The bundler would write them into the style sheet. */
 function keepsFonts(fonts: Fonts): Bun.BunPlugin {
   return {
     name: "fonts",
@@ -93,7 +93,7 @@ async function writeFiles(
   return manifest;
 }
 
-/** The bundler writes the address of a font into the style sheet, but not into the page that loads it ahead. */
+/** Adds the addresses of fonts to the page that preloads them. The bundler writes them only into the style sheet. */
 function withFonts(page: Uint8Array, fonts: Fonts): Uint8Array<ArrayBuffer> {
   let text = new TextDecoder().decode(page);
   for (const [path, { name }] of fonts) text = text.replace(path, ASSETS + name);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ownValue } from "../lib/json.ts";
 import { DIRECTORY, readManifest, shippedVersion, versionOfSources, type PageManifest } from "./manifest.ts";
 
-/** After its start the gateway has more urgent work than looking for a build. */
+/** Time after the start until the gateway looks for a build, because it has more urgent work before. */
 const WARM_UP_MS = 5_000;
 const RETRY_MS = 30_000;
 
@@ -12,8 +12,8 @@ interface Build {
 }
 
 /**
- * The files of the bundled page. Where there is no build of the present sources, one is made in the background soon
- * after the start, or by the first request that comes earlier.
+ * Opens the files of the bundled page. If there is no build of the current sources, one is made in the background: soon
+ * after the start, or when the first request comes earlier.
  */
 export function openConsole(onProblem: (error: unknown) => void) {
   let build: Promise<Build | null> | null = null;
@@ -27,14 +27,14 @@ export function openConsole(onProblem: (error: unknown) => void) {
   };
   setTimeout(find, WARM_UP_MS).unref();
   return {
-    /** True when the files are there; false when they could not be built. */
+    /** True when the files exist; false when they could not be built. */
     isReady: async () => (await find()) !== null,
-    /** The page. */
+    /** Returns the page. */
     async page(): Promise<string> {
       const found = await find();
       return found ? await Bun.file(join(found.folder, found.manifest.page)).text() : "";
     },
-    /** A file that the page loads; null for an unknown name. */
+    /** Returns a file that the page loads; null for an unknown name. */
     async file(name: string, acceptsGzip: boolean) {
       const found = await find();
       const known = found ? ownValue(found.manifest.files, name) : undefined;
@@ -47,13 +47,13 @@ export function openConsole(onProblem: (error: unknown) => void) {
   };
 }
 
-/** Returns the shipped build, or one of the present sources, which is made where there is none. */
+/** Returns the shipped build, or the build of the current sources. Makes the build when it does not exist. */
 async function findBuild(): Promise<Build> {
   const version = (await shippedVersion()) ?? (await versionOfSources());
   const folder = join(DIRECTORY, version);
   const known = await readManifest(version);
   if (known) return { manifest: known, folder };
-  // Bundling runs in a process of its own, because it takes memory and time that requests need.
+  // Bundling runs in another process, because it takes memory and time that requests need.
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "build.ts")], {
     env: { NODE_ENV: "production" },
     stdout: "ignore",

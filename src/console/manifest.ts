@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { IS_BUILT, PROGRAM_ROOT, programFolder } from "../lib/program-files.ts";
 
-/** The folder of the builds of the page, each in a folder of its version. */
+/** The folder of all builds of the page. Each build has a folder that is named by its version. */
 export const DIRECTORY = programFolder("dist/console");
 
 const MANIFEST = "manifest.json";
@@ -13,7 +13,7 @@ export interface PageManifest {
   /** Name of the page's file. */
   page: string;
   files: Record<string, BuiltFile>;
-  /** Names of the files that each other file needs before it runs. */
+  /** For each file, the names of the files that must be loaded before it runs. */
   needs: Record<string, string[]>;
 }
 
@@ -21,9 +21,9 @@ interface BuiltFile {
   /** Media type. */
   type: string;
   bytes: number;
-  /** Bytes of the `.gz` beside it. */
+  /** Size of the `.gz` file next to it, in bytes. */
   compressed: number;
-  /** The source it begins with, such as `areas/overview/index.tsx`; null for a shared file. */
+  /** The source that the file begins with, such as `areas/overview/index.tsx`; null for a shared file. */
   source: string | null;
 }
 
@@ -44,7 +44,7 @@ export async function versionOfSources(): Promise<string> {
   return hash.digest("hex").slice(0, 20);
 }
 
-/** The manifest of the build of a version, or null where there is none. */
+/** Returns the manifest of a version's build; null when there is none. */
 export async function readManifest(version: string): Promise<PageManifest | null> {
   const file = Bun.file(join(DIRECTORY, version, MANIFEST));
   return (await file.exists()) ? await file.json() : null;

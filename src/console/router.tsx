@@ -57,7 +57,7 @@ const signedIn = createRoute({
   },
 });
 
-/** Only a 401 means that nobody is signed in; other failures do not. */
+/** Returns null when nobody is signed in, which only a 401 means; throws all other failures. */
 function nullWhereSignedOut(error: unknown): null {
   if (error instanceof ApiError && error.status === 401) return null;
   throw error;
@@ -80,7 +80,7 @@ function page<const Path extends string>(path: Path, load: Page, needs?: Needs) 
   });
 }
 
-/** The page for those whom it is for, and for others one and the same word about it. */
+/** Shows the page to members who have the role. Shows all others the same notice. */
 function ForRole({ needs: [role, reach], page: Shown }: { needs: Needs; page: RouteComponent }) {
   const { t } = useTranslation();
   const own = useSession().role;
@@ -157,7 +157,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** Replaces a page that could not be shown; the navigation stays. */
+/** Shown in place of a page that failed. The navigation stays. */
 function ProblemPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation();
   return (
@@ -181,7 +181,8 @@ function NotFoundPage() {
 const RETRY_MS = 3_000;
 
 /**
- * Shown in place of all pages while the signed-in member cannot be read, such as without the database; ends by itself.
+ * Shown in place of all pages while the signed-in member cannot be read, for example without the database. Tries again
+ * by itself.
  */
 function AwayPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation();

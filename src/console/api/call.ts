@@ -46,7 +46,10 @@ export async function call<Name extends OperationName>(
   );
 }
 
-/** Sends a request that is no operation to the administrative interface. Throws an `ApiError` unless it succeeds. */
+/**
+ * Sends a request to a path of the administrative interface that is not an operation. Throws an `ApiError` unless it
+ * succeeds.
+ */
 export async function send<Reply>(
   method: string,
   path: string,
@@ -63,7 +66,7 @@ export async function send<Reply>(
       }),
     });
   const response = await fetchInSession(request, path !== "/session" && path !== "/sign-in");
-  // Some replies have no body.
+  // The body is null, because some replies have none.
   if (response.ok) return await response.json().catch(() => null);
   const { error, requestId } = await readBody<Refused>(response).catch((): Refused => ({}));
   throw new ApiError(

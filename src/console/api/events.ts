@@ -25,7 +25,7 @@ export function useEvents(onEvent: (event: PageEvent) => void): void {
   }, [onEvent]);
 }
 
-/** Reads everything of the named kinds again when the gateway reports a change of it. */
+/** Runs all queries of the given kinds again when the gateway reports a change of such a kind. */
 export function useLive(...kinds: readonly (typeof KINDS)[number][]): void {
   const client = useQueryClient();
   const wanted = kinds.join(" ");
@@ -52,7 +52,7 @@ function follow(): void {
   }
   if (source) return;
   source = new EventSource("/admin/v1/events");
-  // A refusal closes it for good, as without a session or a database.
+  // After a refusal, as without a session or a database, the browser does not reconnect by itself.
   source.addEventListener("error", () => {
     if (source?.readyState !== EventSource.CLOSED) return;
     source = null;

@@ -14,7 +14,7 @@ export interface Option {
 
 const NONE: readonly Option[] = [];
 const STALE_MS = 60_000;
-/** The longest page that a list gives. */
+/** Maximum length of a page of a list. */
 const MAX_OPTIONS = 1_000;
 
 const ORGANIZATIONS = { limit: MAX_OPTIONS };
@@ -61,8 +61,8 @@ export function useKeyOptions(organizationId?: string): readonly Option[] {
 }
 
 /**
- * Keys for a list with a search. Where there are more keys than a list holds, the gateway searches for the text that
- * `onSearch` was called with.
+ * Returns keys for a list with a search. If there are more keys than the list holds, the gateway searches for the text
+ * that `onSearch` was called with.
  */
 export function useKeySearch(organizationId?: string): {
   options: readonly Option[];

@@ -3,8 +3,9 @@ import { useOrganizationOptions } from "./options.ts";
 import { useSession } from "./session.ts";
 
 /**
- * Returns the current organization: the one in the address, else the only one there is. `id` is null for all, and so
- * is `chosen` where the address names none. `choose` keeps it in the address of every page.
+ * Returns the current organization: the one in the address, or the only one that the member may see. `id` is null when
+ * neither exists; `chosen` is null when the address names none. `choose` stores an organization in the address of every
+ * page.
  */
 export function useOrganization(): {
   id: string | null;

@@ -34,7 +34,7 @@ export type ListedPrice = { model: string; currency: string } & (
   | { unit: "token"; prices: Record<string, string> }
 );
 
-/** Reads the body of a successful reply. The page does not check what its own gateway publishes. */
+/** Reads the body of a successful reply. The page trusts the form of its own gateway's replies. */
 export async function readBody<Body>(response: Response): Promise<Body> {
   return await response.json();
 }

@@ -7,7 +7,10 @@ export function useSession(): Session {
   return useSuspenseQuery(sessionQuery).data;
 }
 
-/** Returns a function that is true where the signed-in member has a role; `installation` asks for all organizations. */
+/**
+ * Returns a function that is true when the signed-in member has a role; with `installation`, only when the member has
+ * it for all organizations.
+ */
 export function useCan(): (role: Role, reach?: "organization" | "installation") => boolean {
   const { role: own, organizations } = useSession();
   return (role, reach = "organization") =>

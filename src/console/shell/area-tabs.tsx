@@ -2,7 +2,10 @@ import { useTranslation } from "react-i18next";
 import { useCan } from "../api/session.ts";
 import { RouteTabs } from "../ui/page/route-tabs.tsx";
 
-/** The pages of the areas that have several. `needs` is the role that reads one, where not every role does. */
+/**
+ * The pages of areas that have several. `needs` is the role that a page requires; without it, every role may read the
+ * page.
+ */
 const AREA_PAGES = {
   images: [
     { to: "/images", label: "tab.controls" },
@@ -39,7 +42,7 @@ export function AreaTabs({ area }: { area: Area }) {
   return <RouteTabs label={t(`nav.${area}`)} tabs={tabs} />;
 }
 
-/** Returns a function that gives the pages of an area which the signed-in member may read. */
+/** Returns a function that returns the pages of an area that the signed-in member may read. */
 export function useAreaPages(): (area: Area) => AreaPage[] {
   const can = useCan();
   return (area) => {

@@ -77,7 +77,7 @@ export function Shell() {
   );
 }
 
-/** Asks to sign in again once a call has found that the session has ended. */
+/** Asks the member to sign in again when a call has found that the session has ended. */
 function SessionEnd() {
   const [hasEnded, setEnded] = useState(false);
   useEffect(() => {

@@ -7,7 +7,7 @@ declare module "i18next" {
   interface CustomTypeOptions {
     defaultNS: "shell";
     resources: typeof en;
-    // Names have dots of their own.
+    // The names of texts contain dots, so a dot must not separate keys.
     keySeparator: false;
   }
 }
@@ -18,11 +18,11 @@ export const LANGUAGES = [
 ] as const;
 type Language = (typeof LANGUAGES)[number]["id"];
 
-/** Every text by area and name. A text that one language lacks is a type error at its loader. */
+/** All texts by area and name. If one language lacks a text, the loader of that language does not compile. */
 type Texts = TextsOf<typeof en> & TextsOf<typeof zh>;
 type TextsOf<Language> = { [Area in keyof Language]: { [Name in keyof Language[Area]]: string } };
 
-/** The texts of the first page, and those of all pages. */
+/** Loaders of the texts of the first page, and of all texts. */
 const LOADERS: Record<Language, { first(): Promise<Partial<Texts>>; all(): Promise<Texts> }> = {
   en: { first: () => import("./en/first.ts"), all: () => import("./en/index.ts") },
   zh: { first: () => import("./zh/first.ts"), all: () => import("./zh/index.ts") },
@@ -44,7 +44,7 @@ const backend: BackendModule = {
   },
 };
 
-/** Starts with the language chosen earlier, else the browser's where there is one of it, else English. */
+/** Starts with the language that was chosen earlier, or the browser's if it has texts, or English. */
 export async function startI18n(): Promise<void> {
   const language = chosenLanguage();
   await i18next
@@ -59,7 +59,7 @@ export async function startI18n(): Promise<void> {
       interpolation: { escapeValue: false },
     });
   document.documentElement.lang = language;
-  // A dialog must not wait for its texts, so they are all there before it is opened.
+  // All texts are loaded early, so that no dialog has to wait for its texts.
   setTimeout(
     () => void LOADERS[language].all().then((all) => i18next.loadNamespaces(Object.keys(all))),
     IDLE_MS,
@@ -77,7 +77,7 @@ function chosenLanguage(): Language {
   return wanted.map(knownLanguage).find((language) => language !== undefined) ?? "en";
 }
 
-/** The language of a tag such as `en-GB`; undefined for one without texts. */
+/** Returns the language of a tag such as `en-GB`; undefined for a language without texts. */
 function knownLanguage(tag: string): Language | undefined {
   return LANGUAGES.find(({ id }) => id === tag.slice(0, 2))?.id;
 }

@@ -92,7 +92,7 @@ function Secret({ secret, uri }: Output<"totp.begin">) {
   );
 }
 
-/** A text as a QR code; dark on light in both themes, as cameras expect. */
+/** A text as a QR code. It is dark on light in both themes, because cameras expect that. */
 function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { ecc: "M", border: 3 });
   const path = data

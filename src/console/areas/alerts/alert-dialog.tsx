@@ -148,7 +148,7 @@ function BudgetFields({ organizationId }: Pick<RuleFieldsProps, "organizationId"
 const KINDS = ["budget", "error_rate", "ejection", "status"] as const;
 const SEVERITIES = ["critical", "warning"] as const;
 
-/** The option for every budget. */
+/** The option that stands for all budgets. */
 const ALL_BUDGETS = "*";
 
 /** The values of a rule's form: the fields of all kinds. Only those of the chosen kind are used. */

@@ -21,7 +21,7 @@ import { NoMail, useHasMail } from "./no-mail.tsx";
 import type { Alert } from "./views.ts";
 
 export default function AlertsPage() {
-  // A dialog needs the texts of money and must not wait for them.
+  // The texts of money are loaded as well, because a dialog uses them and must not wait.
   const { t } = useTranslation(["alerts", "shell", "money"]);
   const can = useCan();
   const { chosen: id } = useOrganization();
@@ -68,7 +68,7 @@ export default function AlertsPage() {
   );
 }
 
-/** Adds three rules of the installation that hardly anybody can do without. */
+/** Offers to add three rules of the installation that almost every operator needs. */
 function Suggested({ hasMail }: { hasMail: boolean }) {
   const { t } = useTranslation("alerts");
   const { email } = useSession();

@@ -40,7 +40,7 @@ const ACTIONS = [
   "turn off TOTP",
 ] as const;
 
-/** Returns actions and kinds in words; unknown ones are shown as they are recorded. */
+/** Returns functions that describe actions and kinds in words. Unknown ones are shown as they are recorded. */
 export function useAuditWords() {
   const { t } = useTranslation("settings");
   return {

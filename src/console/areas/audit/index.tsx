@@ -25,7 +25,7 @@ import { AUDIT_KINDS, useAuditWords } from "./audit-words.ts";
 
 type AuditEntry = Output<"audit.list">["data"][number];
 
-/** The audit log; the filters and the open entry stand in the address. */
+/** The audit log. The filters and the open entry are stored in the address. */
 export default function AuditPage() {
   const { t } = useTranslation(["settings", "shell"]);
   const { filters, change } = useFilters();
@@ -70,7 +70,7 @@ export default function AuditPage() {
   );
 }
 
-/** The filter of the address as the gateway takes it. */
+/** Returns the filter of the address in the form that the gateway takes. */
 function useAuditFilter(): Input<"audit.list"> {
   const { filters } = useFilters();
   const { subject, actor, kind } = filters;

@@ -18,7 +18,7 @@ import { DeliveryTable } from "./delivery-table.tsx";
 export function ControlForm({ organization }: { organization: Output<"organizations.get"> }) {
   const { t } = useTranslation("images");
   const form = useViewForm<ControlValues>(toValues(organization), {
-    // If leaving a field removed its error, the button would move away from under the pointer.
+    // If leaving a field removed its error, the submit button would move while the user presses it.
     reValidateMode: "onSubmit",
   });
   const update = useOperationMutation("organizations.update", ["organizations", "audit"]);

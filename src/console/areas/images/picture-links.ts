@@ -1,4 +1,7 @@
-/** Returns a link as a path: the page's policy allows pictures of its own origin only, and links may name another one. */
+/**
+ * Returns a link as a path, because links may name another origin and the page's policy allows only pictures of its
+ * own.
+ */
 export function ownPath(url: string): string {
   const from = url.indexOf("/files/");
   return from < 0 ? url : url.slice(from);

@@ -7,7 +7,7 @@ import type { JobRow } from "./states.ts";
 
 const ENDED = 409;
 
-/** Asks before jobs are cancelled, with their number, and shows the outcome. */
+/** Asks before jobs are cancelled, showing their number, and then shows the outcome. */
 export function CancelJobs({
   jobs,
   isOpen,

@@ -11,12 +11,12 @@ import { Time, useNow } from "../../ui/text/time.tsx";
 import { STATES, durationOf, isLive, type JobRow } from "./states.ts";
 
 interface Choice {
-  /** Ids of jobs. */
+  /** Ids of the chosen jobs. */
   chosen: ReadonlySet<string>;
   onChoose(chosen: ReadonlySet<string>): void;
 }
 
-/** The columns of the list; `choice` is null for members who may cancel nothing. */
+/** The columns of the list. `choice` is null for members who may not cancel jobs. */
 export function useJobColumns(choice: Choice | null): readonly TableColumn<JobRow>[] {
   const { t } = useTranslation("jobs");
   const now = useNow();

@@ -13,7 +13,7 @@ export function Outputs({ job }: { job: JobRow }) {
   return <Pictures job={job} />;
 }
 
-/** Pictures are recorded a moment after the job's end. */
+/** Pictures are recorded a moment after the job's end, so the search for them extends beyond it. */
 const MARGIN_MS = 60_000;
 const LOOK_AGAIN_MS = 1_000;
 

@@ -27,7 +27,7 @@ export function isLive({ status }: Pick<JobRow, "status">): boolean {
   return status === "pending" || status === "in_progress";
 }
 
-/** Milliseconds from its submission to its end, or until now. */
+/** Returns the milliseconds from a job's submission to its end, or until now. */
 export function durationOf({ createdAt, endedAt }: JobRow, now: number): number {
   return Math.max(0, (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(createdAt));
 }

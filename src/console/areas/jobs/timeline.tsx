@@ -7,7 +7,7 @@ import { Time } from "../../ui/text/time.tsx";
 import { Attempts } from "../requests/attempts.tsx";
 import { STATES, type JobRow } from "./states.ts";
 
-/** The events of a job: submission, first vendor call, each call, and its end. */
+/** The events of a job: submission, first vendor call, each further call, and its end. */
 export function Timeline({ job }: { job: JobRow }) {
   const { t } = useTranslation("jobs");
   const { createdAt, startedAt, endedAt, deadlineAt, status, error, isCancelRequested } = job;
@@ -61,7 +61,10 @@ function Moment({ at }: { at: string }) {
   );
 }
 
-/** The request behind a job that has ended, with its vendor calls and cost; a job's id is that of its ledger entry. */
+/**
+ * Returns the request of a job that has ended, with its vendor calls and cost. The job's id is the id of its ledger
+ * entry.
+ */
 export function useJobRequest({ id, endedAt }: Pick<JobRow, "id" | "endedAt">) {
   return useQuery({ ...operationQuery("requests.get", { id }), enabled: endedAt !== null });
 }

@@ -66,7 +66,7 @@ export default function KeysPage() {
   );
 }
 
-/** The filter of the address as the gateway takes it. */
+/** Returns the filter of the address in the form that the gateway takes. */
 function useKeyFilter() {
   const { filters } = useFilters();
   const { id } = useOrganization();

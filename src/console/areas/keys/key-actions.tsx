@@ -108,7 +108,7 @@ function RemoveDialog({ view, onClose }: { view: Key; onClose(): void }) {
       onConfirm={async () => {
         await call("keys.remove", { id: view.id });
         showToast(t("remove.done"));
-        // The page of a deleted key must not read it again.
+        // The page of the deleted key is left first, because it would otherwise read the key again.
         await navigate({ to: "/keys" });
         await queryClient.invalidateQueries({
           predicate: ({ queryKey }) => /^(keys|budgets)\./.test(String(queryKey[0])),
@@ -148,7 +148,7 @@ function EditKeyDialog({ view, isOpen, onClose }: EditKeyDialogProps) {
   );
 }
 
-/** Gives a key another secret; the present one stays valid for a time. */
+/** Gives a key a new secret. The current one stays valid for a time. */
 function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean; onClose(): void }) {
   const { t } = useTranslation("keys");
   const rotate = useOperationMutation("keys.rotate", ["keys"]);
@@ -173,7 +173,7 @@ function RotateKeyDialog({ view, isOpen, onClose }: { view: Key; isOpen: boolean
   );
 }
 
-/** The largest number of jobs that is counted. */
+/** Counting stops at this number of jobs. */
 const MAX_JOBS = 1_000;
 
 /** The number of a key's jobs that have not ended. */

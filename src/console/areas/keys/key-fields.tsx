@@ -24,7 +24,7 @@ export interface KeyValues {
   addresses: string[] | null;
   limits: Key["limits"];
   refuseIgnored: boolean;
-  /** `never`, `at` a time, or after so many days. */
+  /** `never`, `at` for the time in `expiresAt`, or a number of days. */
   expiry: string;
   expiresAt: string | null;
 }
@@ -54,7 +54,7 @@ export function valuesOf(key: Key): KeyValues {
   };
 }
 
-/** Returns the form's values as the gateway takes them; an absent limit is the default. */
+/** Returns the form's values in the form that the gateway takes. An absent limit means the default. */
 export function toInput(
   values: KeyValues,
 ): Pick<
@@ -71,7 +71,7 @@ function expiryOf({ expiry, expiresAt }: KeyValues): string | null {
   return expiry === "at" ? expiresAt : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
 }
 
-/** The fields of a key, without those of a new key only. */
+/** The fields of a key, without those that only a new key has. */
 export function KeyFields() {
   const { t } = useTranslation("keys");
   const models = useModelOptions();

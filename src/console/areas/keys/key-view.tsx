@@ -3,7 +3,7 @@ import type { Output } from "../../api/call.ts";
 import { Status } from "../../ui/text/status.tsx";
 import { useNow } from "../../ui/text/time.tsx";
 
-/** A key as it is read alone; in lists it has more. */
+/** A key as the operation `keys.get` returns it. Keys in lists have more fields. */
 export type Key = Output<"keys.get">;
 
 /** The state of a key: accepted now, or the reason why not. */

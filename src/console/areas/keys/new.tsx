@@ -30,7 +30,7 @@ export default function NewKeyPage() {
   const organization = useOrganization();
   const form = useForm<NewKeyValues>({
     values: { ...NEW_KEY, amount: "", period: "month", organizationId: organization.id },
-    // The organizations may be read only after typing has begun.
+    // The organizations may arrive after the user has begun to type, so typed values are kept.
     resetOptions: { keepDirtyValues: true },
   });
   const create = useCreation();
@@ -66,7 +66,7 @@ export default function NewKeyPage() {
   );
 }
 
-/** Creates the key and then its budget. The key stays when its budget fails. */
+/** Returns a function that creates the key and then its budget. The key stays when the budget fails. */
 function useCreation() {
   const { t } = useTranslation("keys");
   const createKey = useOperationMutation("keys.create", ["keys"]);

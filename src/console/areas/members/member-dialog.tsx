@@ -23,11 +23,11 @@ interface MemberValues {
 }
 
 interface MemberDialogProps {
-  /** Null is a new one. */
+  /** The member to change; null to add one. */
   view: Member | null;
   isOpen: boolean;
   onClose(): void;
-  /** A password that was generated, to be shown once. */
+  /** Called with a generated password, to be shown once. */
   onPassword(password: string): void;
 }
 

@@ -11,7 +11,7 @@ import { FIELD, INPUT } from "../../ui/forms/field-class.ts";
 import { PlainSelect } from "./plain-select.tsx";
 import { targetName, type DraftTarget, type RouteDraft } from "./route-draft.ts";
 
-/** Adds one of some targets to the route of the form around it; shows nothing when the route has all of them. */
+/** Adds one of the known targets to the route of the surrounding form. Shows nothing when the route has all of them. */
 export function AddKnownTarget({ known }: { known: readonly DraftTarget[] }) {
   const { t } = useTranslation("models");
   const { field } = useController<RouteDraft, "targets">({ name: "targets" });
@@ -41,7 +41,7 @@ export function AddKnownTarget({ known }: { known: readonly DraftTarget[] }) {
   );
 }
 
-/** Adds any target to the route of the form around it. */
+/** Adds any target to the route of the surrounding form. */
 export function AddTarget() {
   const { t } = useTranslation("models");
   const { field } = useController<RouteDraft, "targets">({ name: "targets" });

@@ -4,7 +4,7 @@ import { formatMoney } from "../../ui/text/format.ts";
 import { TextLink } from "../../ui/text/link.tsx";
 import { ModelStatus, stateOf, type ModelRow, type ModelSelection } from "./model-state.tsx";
 
-/** The columns of the list; `enabled` are the models of the current organization. */
+/** The columns of the list. `enabled` are the models that the current organization may call. */
 export function useModelColumns(enabled: ModelSelection): readonly TableColumn<ModelRow>[] {
   const { t } = useTranslation("models");
   return [

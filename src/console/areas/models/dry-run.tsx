@@ -26,8 +26,8 @@ const REASONS = {
 } as const;
 
 /**
- * Shows which targets a request for a model would call now, by the draft or the saved route and the gateway's own rules;
- * nothing is sent.
+ * Shows which targets a request for a model would call now, by the gateway's own rules, for the draft or the saved
+ * route. Sends nothing to a vendor.
  */
 export function DryRun({
   model,

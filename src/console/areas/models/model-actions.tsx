@@ -13,7 +13,7 @@ import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { showProblem, showToast } from "../../ui/overlay/toast.ts";
 import type { ModelRow } from "./model-state.tsx";
 
-/** The actions on a model for all organizations. Models of the file have none. */
+/** The actions on a model for all organizations. There are none for models of the configuration file. */
 export function ModelActions({ model }: { model: ModelRow }) {
   const { t } = useTranslation("models");
   const navigate = useNavigate();
@@ -77,7 +77,7 @@ export function ModelActions({ model }: { model: ModelRow }) {
 
 interface Values {
   displayName: string;
-  /** JSON. */
+  /** The model's other declared members, as JSON. */
   definition: string;
 }
 

@@ -19,7 +19,10 @@ const LEVELS: Readonly<Record<ModelState, StatusLevel>> = {
   not_enabled: "off",
 };
 
-/** Returns "callable" for a model that an organization with these models can call now, else the first reason why not. */
+/**
+ * Returns "callable" for a model that an organization with these models can call now, otherwise the first reason why
+ * not.
+ */
 export function stateOf(
   { id, isRetired, isDisabled, isRoutable, price }: ModelRow,
   enabled: ModelSelection = "*",
@@ -51,7 +54,7 @@ export function ModelStatus({ state }: { state: ModelState }) {
   return <Status level={LEVELS[state]}>{t(`state.${state}`)}</Status>;
 }
 
-/** Returns the models of the current organization; all where none is chosen. */
+/** Returns the models of the current organization; all models when no organization is chosen. */
 export function useEnabledModels(): ModelSelection {
   const { id } = useOrganization();
   const query = useQuery({ ...operationQuery("organizations.get", { id: id ?? "" }), enabled: id !== null });

@@ -78,7 +78,7 @@ function ModelDetail({ model }: { model: ModelRow }) {
   );
 }
 
-/** The route, and below it a dry run of what is written there, saved or not. */
+/** The route, with a dry run of its current state below it, even before it is saved. */
 function RouteAndDryRun({ model }: { model: ModelRow }) {
   const [draft, setDraft] = useState<DryRunDraft | null>(null);
   return (
@@ -142,7 +142,7 @@ function UnservedRoute({ model }: { model: ModelRow }) {
   );
 }
 
-/** A dry run for the current organization, or for the first. */
+/** A dry run for the current organization, or for the first one when none is chosen. */
 function SampleRun({ model, draft }: { model: string; draft: DryRunDraft | null }) {
   const { id } = useOrganization();
   const [first] = useOrganizationOptions();

@@ -10,9 +10,9 @@ export interface NewModelValues {
   upstreamModel: string;
   maxOutputTokens: number | null;
   dimensions: number | null;
-  /** Id of the image model whose capabilities it gets. */
+  /** Id of the image model whose capabilities the new model gets. */
   like: string | null;
-  /** Decimals; empty for none. */
+  /** Prices as decimals; empty for none. */
   priceInput: string;
   priceOutput: string;
   pricePerImage: string;
@@ -32,7 +32,7 @@ export const NEW_MODEL: NewModelValues = {
   pricePerImage: "",
 };
 
-/** Returns the model of the form; `images` are the image models whose capabilities it can get. */
+/** Returns the model that the form describes. `images` are the image models whose capabilities it can get. */
 export function newModel(values: NewModelValues, images: readonly ModelRow[]): Input<"models.create"> {
   const { id, displayName, channel, upstreamModel } = values;
   const target = {

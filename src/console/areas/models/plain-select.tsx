@@ -8,7 +8,7 @@ import { OptionsList } from "../../ui/forms/options-list.tsx";
 
 const NONE = "";
 
-/** A choice outside of a form: the id of an option, or null for the first entry. */
+/** A choice outside of a form. Its value is the id of an option, or null for the first entry. */
 export function PlainSelect({
   label,
   value,
@@ -19,7 +19,7 @@ export function PlainSelect({
   label: string;
   value: string | null;
   options: readonly Option[];
-  /** The label of null. */
+  /** The label of the entry for null. */
   none: string;
   onChange(value: string | null): void;
 }) {

@@ -12,7 +12,7 @@ export interface RouteDraft {
   targets: DraftTarget[];
 }
 
-/** Returns a target's name as health, logs and metrics have it. */
+/** Returns a target's name in the form that health, logs and metrics use. */
 export function targetName({
   channel,
   upstreamModel,
@@ -20,7 +20,7 @@ export function targetName({
   return `${channel}/${upstreamModel}`;
 }
 
-/** Returns each target's part of the requests while all targets work, from 0 to 1. */
+/** Returns each target's share of the requests, from 0 to 1, while all targets work. */
 export function sharesOf({ strategy, targets }: RouteDraft): number[] {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);
   return targets.map(({ weight }, index) =>
@@ -28,25 +28,26 @@ export function sharesOf({ strategy, targets }: RouteDraft): number[] {
   );
 }
 
-/** The members of a dry run's target that decide about its calls. */
+/** The members of a dry run's target that decide whether and when it is called. */
 interface RouteTarget {
   /** `channel/upstream-model`. */
   name: string;
   weight: number;
-  /** True while it is out of service. */
+  /** True while the target is out of service. */
   isEjected: boolean;
 }
 
 /** A target, and its part of the requests while some targets are down. */
 export type SimulatedTarget<Target> = Target & {
   isDown: boolean;
-  /** Part of the requests that call it first, from 0 to 1. */
+  /** Share of the requests that call this target first, from 0 to 1. */
   share: number;
 };
 
 /**
- * Returns a route's targets in the order of calls, as if those in `down` were ejected. The rules are those of the
- * gateway's own dry run: in order, the first that works; by weight, shares among those that work.
+ * Returns a route's targets in the order of calls, as if the targets in `down` were ejected. The rules are those of the
+ * gateway's own dry run: in an ordered route, the first working target is called; in a weighted one, the working
+ * targets share the requests.
  */
 export function simulateRoute<Target extends RouteTarget>(
   targets: readonly Target[],

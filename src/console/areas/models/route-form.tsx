@@ -20,7 +20,7 @@ interface RouteReset {
   onReset(): Promise<unknown>;
 }
 
-/** Writes a route. Without `onSave` it is only shown. */
+/** A form for a route. Without `onSave` the route is only shown. */
 export function RouteForm({
   route,
   origin,
@@ -36,7 +36,7 @@ export function RouteForm({
   /** The only targets that may be added; without it, any. */
   known?: readonly DraftTarget[];
   onSave?: (route: RouteDraft) => Promise<unknown>;
-  /** Called with the route while it is not saved, and with null where there is nothing to save. */
+  /** Called with the edited route while it differs from the saved one, and with null when it does not. */
   onDraft?: (draft: RouteDraft | null) => void;
   /** The stored record that has the route. */
   subject: FormSubject;

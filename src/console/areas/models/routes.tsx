@@ -14,12 +14,12 @@ type Route = Output<"routes.list">["data"][number];
 interface OrganizationRouteProps {
   model: string;
   organization: { id: string; label: string };
-  /** The route in force without one of the organization's own. */
+  /** The default route, which is in force while the organization has no route of its own. */
   fallback: RouteDraft;
   onDraft(draft: DryRunDraft | null): void;
 }
 
-/** The route of one organization: the default until it is saved as its own, and again after a reset. */
+/** The route of one organization. Shows the default until a route is saved, and again after a reset. */
 export function OrganizationRoute(props: OrganizationRouteProps) {
   const { model, organization } = props;
   const query = useOperationQuery("routes.list", { organizationId: organization.id, model });
@@ -30,7 +30,7 @@ export function OrganizationRoute(props: OrganizationRouteProps) {
   );
 }
 
-/** As high as a route of one target, so that nothing below it moves. */
+/** As high as a route with one target, so that the content below does not move. */
 export function RouteSkeleton() {
   return <Skeleton className="h-108 w-full sm:h-88" />;
 }
@@ -60,7 +60,7 @@ function OwnRoute({
       subject={{ kind: "organization", id: organizationId, version: route.version }}
       origin={t(isOwn ? "route.source.organization" : "route.source.default")}
       onDraft={(draft) => onDraft(draft && { ...draft, isDefault: false })}
-      // An organization's own administrators choose among the targets that it has been given.
+      // Administrators of an organization choose among the targets that the organization has been given.
       {...(!can("admin", "installation") && { known: [...fallback.targets, ...route.targets] })}
       {...(canChange && {
         onSave: (draft: RouteDraft) =>
@@ -71,7 +71,7 @@ function OwnRoute({
   );
 }
 
-/** The route of every organization without one of its own. Of a model in the file it is only shown. */
+/** The route of every organization that has none of its own. For a model of the configuration file it is only shown. */
 export function DefaultRoute({
   model,
   onDraft,

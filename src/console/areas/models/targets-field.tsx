@@ -15,7 +15,10 @@ import { sharesOf, targetName, type DraftTarget, type RouteDraft } from "./route
 
 const MAX_WEIGHT = 1_000_000;
 
-/** The targets of a route. They are ordered by drag, by keyboard or by buttons, and have weights in a weighted route. */
+/**
+ * The targets of a route. The user orders them by dragging, by keys or by buttons. In a weighted route they have
+ * weights.
+ */
 export function TargetsField({ isEditable }: { isEditable: boolean }) {
   const { t } = useTranslation("models");
   const { field, fieldState } = useController<RouteDraft, "targets">({ name: "targets" });
@@ -172,7 +175,7 @@ function Weight({
   );
 }
 
-/** Shows the gateway's error about one of the targets, at whatever path below the field. */
+/** Shows the gateway's error about one of the targets. The error may be at any path below the field. */
 function TargetsProblem({ error }: { error: unknown }) {
   const message = messageOf(error);
   return message === undefined ? null : (

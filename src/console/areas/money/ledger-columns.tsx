@@ -69,7 +69,7 @@ export function EntryKind({ kind }: { kind: Entry["kind"] }) {
   return <Status level={kind === "refund" ? "warn" : "unknown"}>{t(`kind.${kind}`)}</Status>;
 }
 
-/** The used pictures or tokens in a few words. */
+/** The number of pictures or tokens used, in a few words. */
 export function EntryUsage({ usage }: { usage: Entry["usage"] }) {
   const { t } = useTranslation("money");
   if (usage === null) return <span className="text-muted">{t("usage.none")}</span>;
@@ -85,7 +85,7 @@ export function EntryUsage({ usage }: { usage: Entry["usage"] }) {
   );
 }
 
-/** Names of organizations and keys by their ids; a deleted key keeps its id. */
+/** Returns functions that name organizations and keys by their ids. A deleted key is shown by its id. */
 export function useNames() {
   const organizations = useOrganizationOptions();
   const keys = useKeyOptions();

@@ -20,7 +20,7 @@ import { Verification } from "./verification.tsx";
 
 const DEFAULT_RANGE = "30d";
 
-/** The ledger with the filters and the open entry of the address. */
+/** The ledger. Its filters and the open entry are stored in the address. */
 export default function LedgerPage() {
   const { t } = useTranslation(["money", "shell"]);
   const can = useCan();
@@ -57,7 +57,7 @@ export default function LedgerPage() {
   );
 }
 
-/** The filter of the address as the gateway takes it. */
+/** Returns the filter of the address in the form that the gateway takes. */
 function useLedgerFilter() {
   const { filters } = useFilters();
   const { id } = useOrganization();
@@ -68,7 +68,7 @@ function useLedgerFilter() {
     ...(request !== undefined && { requestId: request }),
     ...(model !== undefined && { model }),
     ...(key !== undefined && { keyId: key }),
-    // A request is found at any time.
+    // A search for a request ignores the time range.
     ...(request === undefined && { from, to }),
   };
 }

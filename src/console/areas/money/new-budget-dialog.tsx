@@ -15,7 +15,7 @@ interface NewBudgetDialogProps {
   onClose(): void;
 }
 
-/** The option for the whole organization among those for its keys. */
+/** The option for the whole organization, in the list with its keys. */
 const WHOLE = "*";
 const PERIODS = ["month", "day", "total"] as const;
 

@@ -10,7 +10,7 @@ export type LimitsView = Output<"limits.defaults">["key"];
 /** The owner of a row of limits: an organization, a key that has limits of its own, or the defaults of either. */
 export interface LimitsOwner {
   kind: "organization" | "key";
-  /** Null is the default. */
+  /** Null for the defaults. */
   id: string | null;
   name: string;
   version: number;

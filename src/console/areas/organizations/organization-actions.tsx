@@ -43,7 +43,7 @@ export function OrganizationActions({ view }: { view: OrganizationView }) {
   );
 }
 
-/** The largest number that is counted. */
+/** Counting stops at this number. */
 const MOST = 1000;
 
 function DisableDialog({ view, onClose }: { view: OrganizationView; onClose(): void }) {

@@ -26,13 +26,16 @@ interface OrganizationValues {
 }
 
 interface OrganizationDialogProps {
-  /** Null is a new one. */
+  /** The organization to change; null to create one. */
   view: OrganizationView | null;
   isOpen: boolean;
   onClose(): void;
 }
 
-/** Creates or changes an organization. Members of some organizations change only what an organization decides itself. */
+/**
+ * Creates or changes an organization. Members who see only some organizations can change only what an organization may
+ * decide itself.
+ */
 export function OrganizationDialog({ view, isOpen, onClose }: OrganizationDialogProps) {
   const { t } = useTranslation("settings");
   const form = useViewForm<OrganizationValues>(valuesOf(view));

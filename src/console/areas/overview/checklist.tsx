@@ -18,7 +18,7 @@ const STEPS = [
 export const CHECKLIST_HEIGHT = "h-[31rem] w-full sm:h-[20.25rem] xl:h-[12rem]";
 const STORED = "gateway.checklist.done";
 
-/** True while steps were left when this browser asked last. */
+/** True unless all steps were done at the last check in this browser. */
 export function useHasChecklist(): boolean {
   const can = useCan();
   return can("admin") && localStorage.getItem(STORED) === null;

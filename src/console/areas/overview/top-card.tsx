@@ -24,7 +24,7 @@ const FILTERS = {
 } as const;
 type Share = Overview["top"][Group][number];
 
-/** The spend by model, key, organization or channel; the choice stands in the address. */
+/** The spend by model, key, organization or channel. The chosen grouping is stored in the address. */
 export function TopCard({ overview: { top, currency } }: { overview: Overview }) {
   const { t } = useTranslation("overview");
   const { filters, change } = useFilters();
@@ -69,7 +69,7 @@ export function TopCard({ overview: { top, currency } }: { overview: Overview })
   );
 }
 
-/** Leads to the requests of the same range. */
+/** Links to the requests of the same range. */
 function ShareLink({ group, share: { id, name } }: { group: Group; share: Share }) {
   const { t } = useTranslation("overview");
   const range = useRangeSearch();
@@ -101,7 +101,7 @@ function FailedLink({ group, share: { id, errors } }: { group: Group; share: Sha
 }
 
 interface Bar {
-  /** Decides the colour. */
+  /** Name of the bar, which decides its colour. */
   name: string;
   label: ReactNode;
   /** Between 0 and 1. */

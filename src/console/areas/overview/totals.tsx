@@ -15,8 +15,8 @@ import { Money } from "../../ui/text/money.tsx";
 import type { Overview } from "./overview.ts";
 
 /**
- * The range in four figures, each with its course, the period before and a link to its parts; two lesser ones stand
- * below.
+ * The range in four figures. Each has its course over time, the value of the period before and a link to details. Two
+ * less important figures are below.
  */
 export function Totals({ overview }: { overview: Overview }) {
   const figures = useFigures(overview);
@@ -36,7 +36,7 @@ export function Totals({ overview }: { overview: Overview }) {
 interface LesserFigureProps {
   name: string;
   value: ReactNode;
-  /** Beside the value, such as that of the period before. */
+  /** Texts next to the value, such as the value of the period before. */
   details: readonly ReactNode[];
   to: "/money/usage" | "/requests";
   search: Record<string, string>;
@@ -104,7 +104,7 @@ function useLesserFigures({ totals, previous, currency }: Overview): LesserFigur
   }));
 }
 
-/** The pages with the parts of a figure, in the same range. */
+/** Returns the links to the pages with the details of each figure, in the same range. */
 function useParts(currency: string) {
   const range = useRangeSearch();
   return {
@@ -113,7 +113,10 @@ function useParts(currency: string) {
   } as const;
 }
 
-/** Returns a function that names the value of the period before and, where the present one is given, the change since. */
+/**
+ * Returns a function that describes the value of the period before, and the change since then if the current value is
+ * given.
+ */
 function useBefore() {
   const { t } = useTranslation("overview");
   return <Value extends string | number>(
@@ -129,7 +132,7 @@ function useBefore() {
   };
 }
 
-/** A share of failed requests that is shown as bad. */
+/** A share of failed requests from which it is shown as bad. */
 const FAILING = 0.05;
 
 function shareOfErrors({ errors, requests }: { errors: number; requests: number }): number {

@@ -64,7 +64,7 @@ export function LatencyCard({ overview }: { overview: Overview }) {
   );
 }
 
-/** The operation's name for the models that are summed up. */
+/** The name that the operation uses for the sum of all other models. */
 const OTHER = "other";
 
 /** The spend over time, by model. */
@@ -94,14 +94,14 @@ export function SpendCard({ overview }: { overview: Overview }) {
   );
 }
 
-/** A chart over the points of the overview, a part of which can be dragged over to narrow the range. */
+/** A chart over the points of the overview. The user can drag over a part of it to narrow the range. */
 function ChartCard({
   overview: { series: points, interval, isUnfinished },
   empty,
   ...chart
 }: {
   overview: Overview;
-  /** Shown in place of a chart without anything in it. */
+  /** Shown instead of a chart that has no values. */
   empty: ReactNode;
 } & Pick<ComponentProps<typeof Chart>, "label" | "kind" | "series" | "format">) {
   const times = useMemo(() => points.map(({ at }) => at), [points]);

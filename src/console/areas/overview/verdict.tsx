@@ -10,7 +10,7 @@ import { Totals } from "./totals.tsx";
 
 type Cause = Overview["status"]["causes"][number];
 
-/** Every state has a shape of its own, so that it is not told by colour alone. */
+/** Every state has its own shape, so that it is recognizable without colour. */
 const STATES = {
   ok: [CircleCheck, "bg-good-soft text-good"],
   idle: [CircleDashed, "bg-sunken text-muted"],
@@ -48,7 +48,7 @@ export function Verdict({ overview }: { overview: Overview }) {
   );
 }
 
-/** The calls on which the verdict about channels rests. */
+/** The calls that the verdict about channels is based on. */
 function LatestCalls({ channels }: Pick<Overview, "channels">) {
   const { t } = useTranslation("overview");
   const calls = channels.reduce((sum, { requests }) => sum + requests, 0);
@@ -64,7 +64,7 @@ function LatestCalls({ channels }: Pick<Overview, "channels">) {
   return `${text} · `;
 }
 
-/** Everything that is wrong now, each with the page that shows more and the time since when. */
+/** Everything that is wrong now, each with the time of its beginning and a link to the page that shows more. */
 function Causes({ causes }: { causes: readonly Cause[] }) {
   const { t } = useTranslation("overview");
   if (causes.length === 0) return null;
@@ -109,7 +109,7 @@ function textOf({ kind, subject, figures }: Cause & { kind: Exclude<Cause["kind"
   return `cause.${kind}` as const;
 }
 
-/** Describes a cause in the reader's language, or by the server's own words where they say more than a text could. */
+/** Describes a cause in the reader's language, or in the server's own words when these say more. */
 function CauseText({ cause }: { cause: Cause }) {
   const { t } = useTranslation("overview");
   const { kind, subject, figures, message, path, organizationId } = cause;

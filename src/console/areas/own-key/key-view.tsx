@@ -52,7 +52,7 @@ export function KeyView({ secret }: { secret: string }) {
 
 function useOwn<Data>(kind: string, path: string, secret: string) {
   return useQuery({
-    // The secret is not in the key of the query, which is kept.
+    // The query key stays in the cache, so it must not contain the secret.
     queryKey: ["ownKey", kind],
     queryFn: ({ signal }) => readWithKey<Data>(path, secret, signal),
   });
@@ -136,7 +136,7 @@ function SpendByDay({ usage: { days, from, to, currency } }: { usage: OwnUsage }
   );
 }
 
-/** The chart has all days, the response only those with requests. */
+/** Returns the days of the chart. The chart shows all days, while the response has only those with requests. */
 function byModel(days: OwnUsage["days"], from: string, to: string) {
   const first = Date.parse(from.slice(0, 10));
   const last = Date.parse(to);

@@ -4,7 +4,7 @@ import { EmptyState } from "../../ui/page/empty-state.tsx";
 import { Id } from "../../ui/text/id.tsx";
 import { Money } from "../../ui/text/money.tsx";
 
-/** The quality of requests that name none. */
+/** The quality of requests that do not name one. */
 const DEFAULT_QUALITY = "auto";
 
 /** The models that the key may call, each with its price. */

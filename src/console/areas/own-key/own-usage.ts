@@ -52,7 +52,7 @@ export interface OwnRequest {
   currency: string | null;
 }
 
-/** Reads a path of the public interface with a key, and without the cookie of a session. */
+/** Reads a path of the public interface with a key, without sending the session's cookie. */
 export async function readWithKey<Data>(path: string, secret: string, signal: AbortSignal): Promise<Data> {
   const response = await fetch(path, {
     signal,

@@ -10,13 +10,13 @@ import { snippetsOf } from "./snippets.ts";
 
 interface BenchProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;
-  /** Called by the form's button, and by Ctrl or Command with Enter from anywhere in the form. */
+  /** Called when the button is pressed, and by Ctrl or Command with Enter anywhere in the form. */
   onSend(): void;
   /** The fields of the request, its price and its button. */
   fields: ReactNode;
   /** One card for each model. */
   results: readonly ReactNode[];
-  /** Shown while there are no results. */
+  /** Shown when there are no results yet. */
   noResults: string;
   /** The request that would be sent now. */
   call: GatewayCall | undefined;
@@ -64,7 +64,7 @@ export function Bench<Values extends FieldValues>(props: BenchProps<Values>) {
   );
 }
 
-/** The request as a program would send it; shown on demand. */
+/** The request as the code of a program, shown when the user asks for it. */
 function CallCode({ call }: { call: GatewayCall }) {
   const { t } = useTranslation("playground");
   const [isShown, setShown] = useState(false);

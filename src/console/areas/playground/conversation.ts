@@ -8,25 +8,25 @@ export type Protocol = "chat" | "messages";
 export interface Turn {
   role: "user" | "assistant";
   text: string;
-  /** The model's reasoning before its text, where it returns it. */
+  /** The model's reasoning before its text, when the model returns it. */
   thinking?: string;
 }
 
 export interface TextForm {
   system: string;
-  /** Null leaves it to the model where the protocol allows that. */
+  /** Null leaves the maximum to the model, if the protocol allows that. */
   maxTokens: number | null;
-  /** Null leaves it to the model. */
+  /** Null leaves the temperature to the model. */
   temperature: number | null;
 }
 
 export const EMPTY_TEXT_FORM: TextForm = { system: "", maxTokens: 1024, temperature: null };
 
-/** A part of a reply as it arrives. Texts are appended to those before. */
+/** A part of a reply as it arrives. Its texts are appended to the earlier ones. */
 export interface ReplyDelta {
   text?: string;
   thinking?: string;
-  /** Tokens so far; cached ones count as input. */
+  /** Input tokens so far, including cached ones. */
   input?: number;
   output?: number;
   /** The reason why the reply ended, in the protocol's word. */
@@ -45,7 +45,7 @@ export function textCall(
   const messages = turns.map(({ role, text }) => ({ role, content: text }));
   const options = { stream: true, ...(temperature !== null && { temperature }) };
   if (protocol === "messages") {
-    // The protocol requires a maximum.
+    // The messages protocol requires a maximum.
     const value = {
       model: model.id,
       max_tokens: maxTokens ?? MIN_MAX_TOKENS,
@@ -91,7 +91,7 @@ interface StreamedUsage {
   cache_creation_input_tokens?: number | null;
 }
 
-/** The members of both protocols' events that are read here. */
+/** The members of events that are read here, for both protocols. */
 interface StreamedEvent extends FailedReply {
   type?: string;
   choices?: {

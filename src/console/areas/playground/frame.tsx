@@ -15,13 +15,13 @@ import { usePlaygroundModels, type PlaygroundModel } from "./models.ts";
 
 interface PlaygroundFrameProps {
   type: PlaygroundModel["type"] | "text";
-  /** Called with a key and the models of the type that it may call: at least one. */
+  /** Called with the id of a key and the models of the type that the key may call, of which there is at least one. */
   children(keyId: string, models: readonly PlaygroundModel[]): ReactNode;
 }
 
 const MAX_KEYS = 200;
 
-/** The frame of the playground's pages: tabs, and the key on whose account everything is sent. */
+/** The frame of the playground's pages: tabs, and the choice of the key that all requests are charged to. */
 export function PlaygroundFrame(props: PlaygroundFrameProps) {
   const { t } = useTranslation("playground");
   const tabs = [

@@ -1,10 +1,10 @@
 import { readBody } from "../../api/public.ts";
 import { fetchInSession } from "../../api/session-end.ts";
 
-/** A call of the public interface as the playground sends it; the snippets show the same. */
+/** A call of the public interface as the playground sends it. The code snippets show the same call. */
 export interface GatewayCall {
   method: "GET" | "POST";
-  /** With its query. */
+  /** Path with its query. */
   path: string;
   headers?: Readonly<Record<string, string>>;
   body?: { kind: "json"; value: object } | { kind: "form"; fields: readonly FormField[] };
@@ -27,8 +27,8 @@ export class GatewayFailure extends Error {
 }
 
 /**
- * Calls the public interface on the account of the key with this id; the session takes the place of the key's secret.
- * Throws a `GatewayFailure` for any status that is no success.
+ * Calls the public interface on behalf of the key with this id. The session authenticates the call in place of the
+ * key's secret. Throws a `GatewayFailure` unless the status is a success.
  */
 export async function callGateway(
   keyId: string,

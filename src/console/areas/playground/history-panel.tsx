@@ -73,7 +73,7 @@ function EntryButton({ entry, onOpen }: { entry: HistoryEntry; onOpen(): void })
   );
 }
 
-/** Shows nothing for a picture that is kept no longer. */
+/** The picture of an entry; nothing when the picture is no longer kept. */
 function Thumbnail({ url }: { url: string }) {
   const [isGone, setGone] = useState(false);
   if (isGone) return null;

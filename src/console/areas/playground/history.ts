@@ -15,7 +15,7 @@ export interface ImageEntry extends EntryFacts {
   kind: "image";
   form: ImageForm;
   references: readonly Reference[];
-  /** Replaced as they go on. */
+  /** The runs of the entry. The list is replaced as their state changes. */
   runs: readonly PlaygroundRun[];
 }
 
@@ -31,7 +31,7 @@ export type HistoryEntry = ImageEntry | TextEntry;
 
 const STORE = "entries";
 const BY_TIME = "at";
-/** Older ones are removed. */
+/** Maximum number of entries. Older ones are removed. */
 const MOST = 200;
 
 /** The signed-in member's history, newest first. It never leaves the browser. */

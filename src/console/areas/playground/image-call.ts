@@ -22,7 +22,7 @@ export interface ImageForm {
   compressesReferences: boolean;
 }
 
-/** In place of a tier: the size is given in pixels. */
+/** The size is given in pixels instead of a tier. */
 export const EXACT = "exact";
 
 export const EMPTY_FORM: ImageForm = {
@@ -46,13 +46,13 @@ export interface Reference {
   name: string;
   blob: Blob;
   /**
-   * The mask has the size of the blob and is transparent where the model may paint. It applies to the first reference
-   * only.
+   * The mask has the size of the blob and is transparent where the model may paint. Only the mask of the first
+   * reference has an effect.
    */
   mask: Blob | null;
 }
 
-/** The form with only what a model offers: anything else is left to the model. */
+/** Returns the form with only the values that a model offers; the model chooses the others. */
 function fitForm(form: ImageForm, options: ImageOptions): ImageForm {
   const oneOf = (value: string, offered: readonly string[]): string => (offered.includes(value) ? value : "");
   const isExact = form.size === EXACT && options.pixels !== null;
@@ -88,12 +88,15 @@ export function joinOptions(one: ImageOptions, other: ImageOptions): ImageOption
   };
 }
 
-/** Compression has an effect on these formats only. */
+/** Only these formats can be compressed. */
 export function hasCompression(options: ImageOptions, format: string): boolean {
   return options.hasCompression && (format === "jpeg" || format === "webp");
 }
 
-/** Builds a model's request from the form: a generation, an edit where there are references, or either as a job. */
+/**
+ * Builds a model's request from the form: a generation, an edit when there are references, or a job with either of
+ * them.
+ */
 export function imageCall(
   model: PlaygroundModel,
   form: ImageForm,
@@ -117,7 +120,7 @@ export function imageCall(
   };
 }
 
-/** The query of the price lookup for the same request. */
+/** Returns the query of the price lookup for the same request. */
 export function priceQuery(model: PlaygroundModel, form: ImageForm): Record<string, string> {
   const { size, aspectRatio, quality, n } = fieldsOf(model, form);
   const query = { model: model.id, size, aspectRatio, quality, n };

@@ -5,7 +5,7 @@ import { ownPath } from "../images/picture-links.ts";
 import { callGateway, GatewayFailure, requestIdOf, type GatewayCall } from "./gateway.ts";
 import { newLocalId } from "./local-id.ts";
 
-/** One request for pictures and its state; it is kept in the history as it is. */
+/** One request for pictures and its state, in the form in which the history keeps it. */
 export interface PlaygroundRun {
   id: string;
   model: string;
@@ -15,11 +15,11 @@ export interface PlaygroundRun {
   tookMs: number | null;
   requestId: string | null;
   job: { id: string; progress: number; message: string } | null;
-  /** Links of this origin, or `data:` URLs where base64 alone was asked for. */
+  /** Links of this origin, or `data:` URLs when only base64 was requested. */
   pictures: readonly string[];
   /** The options that took effect; a job does not report them. */
   facts: { size: string; quality: string | null; format: string; background: string } | null;
-  /** `2/4` where fewer pictures came than were asked for. */
+  /** `2/4` when the reply has fewer pictures than were requested. */
   degraded: string | null;
   failure: { code: string; message: string } | null;
 }
@@ -45,12 +45,14 @@ export function newRun(model: string): PlaygroundRun {
 interface Reports {
   /** Aborted when the user cancels the request. */
   signal: AbortSignal;
-  /** Aborted when the page is left. The gateway works on a job all the same: it stays running in the history. */
+  /**
+   * Aborted when the page is left. The gateway continues a job nevertheless, so the job stays running in the history.
+   */
   left: AbortSignal;
   onChange: Change;
 }
 
-/** Sends a request for pictures and reports its state to its end. Never throws. */
+/** Sends a request for pictures and reports its state until it has ended. Never throws. */
 export async function runImages(
   keyId: string,
   run: PlaygroundRun,
@@ -67,7 +69,7 @@ export async function runImages(
   });
 }
 
-/** Resumes the reports of a job that was submitted before. Never throws. */
+/** Reports the state of a job that was submitted before. Never throws. */
 export async function resumeJob(
   keyId: string,
   run: PlaygroundRun,
@@ -76,7 +78,7 @@ export async function resumeJob(
   await settled(run, reports, () => follow(keyId, run.job?.id ?? "", reports.left, reports.onChange));
 }
 
-/** Cancels a job where that is still possible; `follow` reports how it ended. */
+/** Cancels a job if that is still possible. `follow` reports how the job ended. */
 export async function cancelJob(keyId: string, id: string): Promise<void> {
   await callGateway(keyId, { method: "POST", path: `/api/jobs/${encodeURIComponent(id)}/cancel` });
 }
@@ -169,7 +171,7 @@ async function follow(keyId: string, id: string, signal: AbortSignal, onChange: 
   }
 }
 
-/** A hidden page reads nothing. */
+/** Waits until the page is visible, so that a hidden page reads nothing. */
 async function untilVisible(signal: AbortSignal): Promise<void> {
   if (!document.hidden) return;
   const { promise, resolve } = Promise.withResolvers<void>();

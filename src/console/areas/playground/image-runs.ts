@@ -7,14 +7,14 @@ import { newLocalId } from "./local-id.ts";
 import type { PlaygroundModel } from "./models.ts";
 
 /**
- * Runs the form with each model at once. Every entry is saved as it ends, and a job as soon as it is submitted, so that
- * it is followed again when its entry is opened.
+ * Runs the form with each of the models at the same time. The entry is saved whenever a run ends. A job is also saved
+ * when it is submitted, so that it is followed again when its entry is opened.
  */
 export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
   const [runs, setRuns] = useState<readonly PlaygroundRun[]>([]);
   const aborts = useRef(new Map<string, AbortController>());
   const leaving = useLeaving();
-  /** The id of the entry that is shown. Runs of other entries change only the history. */
+  /** Id of the shown entry. Runs of other entries change only the history. */
   const shown = useRef("");
 
   const change = useCallback(
@@ -65,7 +65,7 @@ export function useImageRuns(keyId: string, save: (entry: ImageEntry) => void) {
   return { runs, start, open, cancel };
 }
 
-/** Returns a function that gives the signal which aborts when the component is left. */
+/** Returns a function that returns a signal, which aborts when the component is unmounted. */
 function useLeaving(): () => AbortSignal {
   const controller = useRef(new AbortController());
   useEffect(() => {

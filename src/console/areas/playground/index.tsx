@@ -124,7 +124,7 @@ interface SendingProps {
   onSend(): void;
 }
 
-/** The price and the button that spends it. */
+/** The price, and the button that sends the request. */
 function Sending({ keyId, chosen, isReady, onSend }: SendingProps) {
   const { t } = useTranslation("playground");
   const values = useFormContext<ImageForm>().watch();

@@ -1,6 +1,9 @@
 const BYTES = 12;
 
-/** An id for something that lives in this browser only; `crypto.randomUUID` is for secure pages alone. */
+/**
+ * Returns an id for something that exists only in this browser. `crypto.randomUUID` is not used, because it works only
+ * on secure pages.
+ */
 export function newLocalId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(BYTES));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

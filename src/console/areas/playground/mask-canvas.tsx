@@ -6,7 +6,7 @@ import { useObjectUrl } from "./object-url.ts";
 interface MaskCanvasProps {
   blob: Blob;
   strokes: readonly Stroke[];
-  /** `size` in pixels of the picture. */
+  /** `size` is in pixels of the picture. */
   brush: { size: number; isEraser: boolean };
   /** Called with the picture's size once it is known. */
   onSize(size: { width: number; height: number }): void;
@@ -14,8 +14,8 @@ interface MaskCanvasProps {
 }
 
 /**
- * A picture that is painted over: by pointer, or by keys, where arrows move the brush, Space puts it down and lifts it,
- * and Shift moves further.
+ * A picture that is painted over by pointer or by keys: arrows move the brush, Space puts it down and lifts it, and
+ * Shift makes larger steps.
  */
 export function MaskCanvas({ blob, strokes, brush, onSize, onStrokes }: MaskCanvasProps) {
   const { t } = useTranslation("playground");

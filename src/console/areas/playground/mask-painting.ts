@@ -11,9 +11,9 @@ export interface Stroke {
   points: readonly Point[];
 }
 
-/** Stripes are seen on every picture. */
+/** Colours of the strokes. Strokes are striped, so that they are visible on every picture. */
 const STRIPES = ["#e6007e", "#ffffff"] as const;
-/** Stripes across a picture's width. */
+/** Number of stripes across a picture's width. */
 const STRIPE_COUNT = 48;
 const OPAQUE_FROM = 128;
 
@@ -42,7 +42,7 @@ export function paintStrokes(canvas: HTMLCanvasElement | OffscreenCanvas, stroke
   }
 }
 
-/** Diagonal stripes of a width in pixels. */
+/** Returns diagonal stripes of a width in pixels. */
 function stripes(width: number): CanvasPattern | string {
   const side = width * 2;
   const tile = new OffscreenCanvas(side, side);
@@ -82,7 +82,7 @@ export async function exportMask(
   return await canvas.convertToBlob({ type: "image/png" });
 }
 
-/** Makes painted pixels transparent and all others black. Returns whether any was painted. */
+/** Makes painted pixels transparent and all others black. Returns true if any pixel was painted. */
 function invert(pixels: Uint8ClampedArray): boolean {
   let isPainted = false;
   for (let alpha = 3; alpha < pixels.length; alpha += 4) {

@@ -6,7 +6,7 @@ import { buttonClass } from "../../ui/forms/button.tsx";
 import { ChoiceSelect } from "../../ui/forms/choice-select.tsx";
 import type { PlaygroundModel } from "./models.ts";
 
-/** Returns the chosen models of the address: one, or two side by side. */
+/** Returns the models chosen in the address: one, or two to compare. */
 export function useChosenModels(models: readonly PlaygroundModel[]): readonly PlaygroundModel[] {
   const { filters } = useFilters();
   const first = models.find(({ id }) => id === filters["model"]) ?? models[0];

@@ -7,17 +7,17 @@ export interface PlaygroundModel {
   id: string;
   displayName: string;
   type: ListedModel["type"];
-  /** Of an image model. */
+  /** Set for an image model. */
   image: ImageOptions | null;
-  /** Of a text model. */
+  /** Set for a text model. */
   maxOutputTokens: number | null;
 }
 
-/** The options of an image model; a list is empty where it has no such choice. */
+/** The options of an image model. A list is empty when the model has no such choice. */
 export interface ImageOptions {
   tiers: readonly string[];
   ratios: readonly string[];
-  /** Bounds of exact sizes; null where the model has a table of sizes. */
+  /** Limits of exact sizes; null when the model has a table of sizes. */
   pixels: { maxEdge: number; multipleOf: number } | null;
   qualities: readonly string[];
   backgrounds: readonly string[];
@@ -30,7 +30,7 @@ export interface ImageOptions {
 
 const STALE_MS = 60_000;
 
-/** Reads the models that a key may call; nothing without a key. */
+/** Reads the models that a key may call; reads nothing without a key. */
 export function usePlaygroundModels(keyId: string | null) {
   return useQuery({
     queryKey: ["models.callable", keyId],
@@ -81,7 +81,7 @@ function readModel({ id, display_name, type, parameters, limits }: ListedModel):
   };
 }
 
-/** A single `auto` is no choice. */
+/** A list with only `auto` offers no choice. */
 function choices(parameter: ListedValues | undefined): readonly string[] {
   const values = parameter?.values ?? [];
   return values.some((value) => value !== "auto") ? values : [];

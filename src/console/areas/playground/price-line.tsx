@@ -10,11 +10,11 @@ interface PriceLineProps {
   query: Record<string, string>;
   /** The number of pictures, for a price of pictures. */
   count: number;
-  /** Shows the model's name, where several are compared. */
+  /** True to show the model's name, when several models are compared. */
   isNamed: boolean;
 }
 
-/** The price of a request, beside the button that sends it. */
+/** The price of a request, next to the button that sends it. */
 export function PriceLine({ keyId, model, query, count, isNamed }: PriceLineProps) {
   const { t } = useTranslation("playground");
   const price = usePlaygroundPrice(keyId, query);

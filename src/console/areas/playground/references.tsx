@@ -14,17 +14,17 @@ import { ReferenceSource } from "./reference-source.tsx";
 interface ReferencesProps {
   references: readonly Reference[];
   onChange(references: readonly Reference[]): void;
-  /** The number of pictures that the chosen models take. */
+  /** Maximum number of pictures that the chosen models accept. */
   most: number;
   hasMask: boolean;
 }
 
-/** The pictures of an edit in their order: the prompt refers to them by number. */
+/** The pictures of an edit in order, because the prompt refers to them by number. */
 export function ReferenceList(props: ReferencesProps) {
   const { references, onChange, most } = props;
   const { t } = useTranslation("playground");
   const { dragAndDropHooks } = useDragAndDrop({
-    // Without a width of its own, so that nothing moves while a picture is dragged.
+    // The indicator has no width, so that nothing moves while a picture is dragged.
     renderDropIndicator: (target) => (
       <DropIndicator
         target={target}

@@ -9,7 +9,7 @@ import { TextLink } from "../../ui/text/link.tsx";
 import { Money } from "../../ui/text/money.tsx";
 import { Status, type StatusLevel } from "../../ui/text/status.tsx";
 
-/** The state of a request of either kind: pictures are cancelled, a text is stopped. */
+/** The state of a request for pictures or text. A request for pictures is cancelled, one for text is stopped. */
 type ResultStateName = "running" | "done" | "failed" | "cancelled" | "stopped";
 
 const LEVELS: Readonly<Record<ResultStateName, StatusLevel>> = {
@@ -57,7 +57,7 @@ export function ResultFailure({ failure }: { failure: { code: string; message: s
   return <Problem>{failure.code === "" ? failure.message : `${failure.message} (${failure.code})`}</Problem>;
 }
 
-/** The id of a request, and the way to its record. */
+/** The id of a request, with a link to its record. */
 export function RequestId({ id }: { id: string }) {
   const { t } = useTranslation("playground");
   return (

@@ -25,7 +25,7 @@ function curl({ path, headers, body }: GatewayCall, base: string): string {
   return parts.join(" \\\n  ");
 }
 
-/** A word of a POSIX shell. */
+/** Returns a text quoted for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -60,7 +60,7 @@ function pythonField([name, value]: FormField): string {
   return `(${json(name)}, open(${json(value.fileName)}, "rb"))`;
 }
 
-/** JSON in the words of Python. */
+/** Returns a JSON value as a Python literal. */
 function pythonLiteral(value: unknown, depth: number): string {
   const inner = "    ".repeat(depth + 1);
   const outer = "    ".repeat(depth);
@@ -123,7 +123,7 @@ function isStreamed(body: GatewayCall["body"]): boolean {
   return body?.kind === "json" && "stream" in body.value && body.value.stream === true;
 }
 
-/** A text or number as JSON, which is a literal of TypeScript and of Python, too. */
+/** Returns a text or number as JSON, which is also a literal of TypeScript and Python. */
 function json(value: unknown): string {
   return JSON.stringify(value);
 }

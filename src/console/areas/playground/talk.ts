@@ -10,7 +10,7 @@ import {
 import { GatewayFailure } from "./gateway.ts";
 import type { PlaygroundModel } from "./models.ts";
 
-/** The conversation with one model, and the state of its last reply. */
+/** The conversation with one model and the state of its last reply. */
 export interface Talk {
   model: string;
   turns: readonly Turn[];
@@ -43,7 +43,7 @@ const NEW_REPLY: Omit<TalkReply, "startedAt"> = {
 interface TalksProps {
   keyId: string;
   protocol: Protocol;
-  /** Those that the page begins with. */
+  /** The conversations that the page begins with. */
   begun: readonly Talk[];
   /** Called after each reply. */
   onEnd(talks: readonly Talk[]): void;
@@ -53,7 +53,10 @@ interface TalksProps {
 export function useTalks({ keyId, protocol, begun, onEnd }: TalksProps) {
   const [talks, setTalks] = useState(begun);
   const abort = useRef<AbortController | null>(null);
-  /** The replies under way are written to this object; an opened or cleared conversation is another one. */
+  /**
+   * Running replies are written to this object. Opening or clearing a conversation replaces the object, so that older
+   * replies have no effect.
+   */
   const current = useRef<{ talks: readonly Talk[] }>({ talks: [] });
 
   const reset = (next: readonly Talk[]) => {

@@ -103,7 +103,9 @@ function TextBench({ keyId, protocol, models }: TextBenchProps) {
   );
 }
 
-/** The conversations of the page and their actions; each is kept in the history after its replies. */
+/**
+ * Returns the conversations of the page and their actions. Each conversation is saved in the history after its replies.
+ */
 function useTextBench({
   keyId,
   protocol,
@@ -113,7 +115,7 @@ function useTextBench({
 }: Pick<TextBenchProps, "keyId" | "protocol"> & {
   form: UseFormReturn<TextBenchForm>;
   chosen: readonly PlaygroundModel[];
-  /** The conversation before the page was opened. */
+  /** The turns of the conversation before this page was opened. */
   earlier: readonly Turn[];
 }) {
   const history = useHistory();
@@ -161,7 +163,7 @@ function isRunning(talks: readonly Talk[]): boolean {
   return talks.some(({ reply }) => reply?.state === "running");
 }
 
-/** The fields that a prompt from elsewhere fills. */
+/** Returns the fields that a prompt from another page fills. */
 function formFor(opened: OpenedPrompt | null): Partial<TextBenchForm> {
   return opened ? { ...formOf(opened), message: opened.message } : {};
 }
@@ -212,7 +214,7 @@ function Buttons({ isRunning, hasTalk, onSend, onStop, onBegin }: ButtonsProps) 
           {t("conversation.new")}
         </Button>
       )}
-      {/* One button, so that it keeps the focus and the key that sent does not stop as it is released. */}
+      {/* One button for both, so that it keeps the focus, and releasing the key that sent the message does not stop the reply. */}
       <Button
         kind={isRunning ? "plain" : "primary"}
         icon={isRunning ? Square : Send}

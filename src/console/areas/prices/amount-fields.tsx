@@ -8,7 +8,7 @@ const NAMES = Object.values(CATEGORIES);
 interface AmountFieldsProps {
   row: ModelPrices;
   currency: string;
-  /** The meaning of empty fields. */
+  /** A sentence that explains what an empty field means. */
   help: string;
 }
 
@@ -89,7 +89,7 @@ function CategoryFields({
 }: {
   name: string;
   currency: string;
-  /** The present prices, which stand in empty fields. */
+  /** The prices in force, shown as placeholders of empty fields. */
   cells?: ModelPrices["cells"];
 }) {
   const { t } = useTranslation("money");

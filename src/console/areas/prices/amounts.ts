@@ -1,7 +1,7 @@
 import { ApiError, type Input } from "../../api/call.ts";
 import { CATEGORIES, qualitiesOf, type Category, type ModelPrices } from "./cells.ts";
 
-/** The amounts of a price as a form holds them: texts, empty where nothing is named. */
+/** The amounts of a price in a form, as texts; empty when no amount is named. */
 export interface AmountValues {
   perImage: Record<string, Record<string, string>>;
   perMillion: Record<string, string>;
@@ -13,7 +13,7 @@ type Amounts = Pick<Input<"prices.create">, "perImage" | "perMillion" | "longCon
 
 const NAMES: readonly Category[] = Object.values(CATEGORIES);
 
-/** A form for a model's price without any amount. */
+/** Returns a form for a model's price without any amounts. */
 export function emptyAmounts(row: ModelPrices): AmountValues {
   const qualities = qualitiesOf(row);
   const blank = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, ""]));
@@ -25,7 +25,7 @@ export function emptyAmounts(row: ModelPrices): AmountValues {
   };
 }
 
-/** Returns the amounts of a form as the gateway takes them; null while there is none. */
+/** Returns the amounts of a form in the form that the gateway takes; null when there are none. */
 export function toAmounts(values: AmountValues): Amounts | null {
   const perImage = named(
     Object.fromEntries(Object.entries(values.perImage).map(([tier, row]) => [tier, named(row)])),
@@ -50,7 +50,7 @@ function named<Value>(entries: Record<string, Value | undefined | "">): Record<s
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
-/** Returns the error without its field where the form has no such field, so that it is shown above the form. */
+/** Returns the error without its field if this form does not have the field, so that it is shown above the form. */
 export function withoutRowField(error: unknown): unknown {
   if (
     !(error instanceof ApiError) ||

@@ -2,26 +2,26 @@ import { useTranslation } from "react-i18next";
 import type { Output } from "../../api/call.ts";
 import { formatCount } from "../../ui/text/format.ts";
 
-/** The prices of one model now. */
+/** The prices of one model that are in force now. */
 export type ModelPrices = Output<"prices.table">["data"][number];
-/** A row of prices, of the configuration or stored. */
+/** A price row, from the configuration or the database. */
 export type PriceRowView = Output<"prices.list">["data"][number];
 export type PriceCell = ModelPrices["cells"][number];
 
-/** Returns the cell of an image of a size class and quality; without one, the cell of every quality. */
+/** Returns the cell for images of a size class and quality. If there is none, returns the cell for every quality. */
 export function imageCell({ cells }: ModelPrices, tier: string, quality: string): PriceCell | undefined {
   const named = (name: string) => cells.find(({ cell }) => cell === `${tier}:${name}`);
   return named(quality) ?? named("*");
 }
 
-/** Returns the columns of the table of image prices: the model's qualities, or the one entry for all of them. */
+/** Returns the columns of the table of image prices: the model's qualities, or one column for all of them. */
 export function qualitiesOf({ qualities, cells }: ModelPrices): string[] {
   if (qualities.length > 0) return qualities;
   const named = cells.flatMap(({ cell }) => cell.split(":")[1] ?? []);
   return named.includes("auto") ? ["auto"] : ["*"];
 }
 
-/** Returns the latest start of a cell, from which the price as a whole holds; null where no cell has one. */
+/** Returns the latest start of all cells, from which on the whole price holds; null when no cell has a start. */
 export function latestOf({ cells }: ModelPrices): string | null {
   return (
     cells
@@ -31,7 +31,7 @@ export function latestOf({ cells }: ModelPrices): string | null {
   );
 }
 
-/** Categories of tokens by the names of their cells. */
+/** Categories of tokens, by the names of their cells. */
 export const CATEGORIES = {
   input: "input",
   cache_read: "cacheRead",
@@ -66,7 +66,7 @@ function readCellName(cell: string): CellName {
   return { kind: "token", category, above: above === undefined ? null : Number(above) };
 }
 
-/** The name of a cell in words. */
+/** Returns a function that gives the name of a cell in words. */
 export function useCellText(): (cell: string) => string {
   const { t } = useTranslation(["prices", "money"]);
   const qualityOf = (quality: string) => (quality === "*" ? t("quality.any") : quality);

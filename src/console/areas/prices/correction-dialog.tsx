@@ -80,7 +80,7 @@ function Preview({ form, owner }: { form: UseFormReturn<CorrectionValues>; owner
   useWatch({ control: form.control });
   const values = form.getValues();
   const input = toInput(values, owner);
-  // The reason does not change the preview, and is typed last.
+  // The preview does not need the reason, which the user types last, so a fixed one is sent.
   const preview = usePricePreview("priceCorrections.preview", input && { ...input, reason: "preview" });
   return (
     <section className="flex flex-col gap-2 border-t border-line pt-4" aria-live="polite">

@@ -19,7 +19,7 @@ import { ModelPricePage } from "./model-price-page.tsx";
 
 type PriceTable = Output<"prices.table">;
 
-/** The prices of all models; with a model in the address, the prices and rows of that one. */
+/** The prices of all models. If the address names a model, the prices and rows of that model. */
 export default function PricesPage() {
   const { filters } = useFilters();
   const { id } = useOrganization();
@@ -123,7 +123,7 @@ function useColumns(currency: string): TableColumn<ModelPrices>[] {
   ];
 }
 
-/** A price in a line: the range of an image, or of input and output. */
+/** The price of a model in one line: the range of image prices, or input and output. */
 function PriceSummary({ row, currency }: { row: ModelPrices; currency: string }) {
   const { t } = useTranslation("prices");
   if (row.cells.length === 0) return <Status level="warn">{t("unpriced")}</Status>;

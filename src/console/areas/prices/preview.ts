@@ -6,7 +6,7 @@ type PreviewName = "prices.preview" | "priceCorrections.preview";
 
 const PAUSE_MS = 400;
 
-/** Reads the effects of a change as soon as typing pauses; nothing is read while the input is null. */
+/** Reads the effects of a change when the user pauses typing. Reads nothing while the input is null. */
 export function usePricePreview<Name extends PreviewName>(
   name: Name,
   input: Input<Name> | null,

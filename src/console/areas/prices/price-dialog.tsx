@@ -19,14 +19,14 @@ interface PriceValues extends AmountValues {
   when: "now" | "later";
   effectiveFrom: string | null;
   isForced: boolean;
-  /** A change by a factor of ten or more was confirmed. */
+  /** True when the user has confirmed a change by a factor of ten or more. */
   isMeant: boolean;
 }
 
 export interface PriceDialogProps {
   row: ModelPrices;
   currency: string;
-  /** Null is the default of all. */
+  /** Null for the default price of all organizations. */
   organizationId: string | null;
   onClose(): void;
 }
@@ -165,10 +165,10 @@ function Consequence({ preview: { consequence } }: { preview: Output<"prices.pre
 }
 
 const MAX_NAMED = 5;
-/** A change by so much is asked about again: a slip of a digit. */
+/** Factor from which a change must be confirmed, because it may be a mistyped digit. */
 const LARGE_FACTOR = 10;
 
-/** The largest factor by which an amount rises or falls; to or from nothing it has none. */
+/** Returns the largest factor by which an amount rises or falls. Changes from or to zero do not count. */
 function factorOf(cells: readonly ComparedCell[]): number {
   const factors = cells.map(({ before, after }) => {
     const [one, other] = [Number(before ?? 0), Number(after ?? 0)];

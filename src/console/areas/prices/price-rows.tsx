@@ -107,7 +107,7 @@ function Span({ row: { effectiveFrom, effectiveUntil } }: { row: PriceRowView })
   );
 }
 
-/** Every amount of a row under the name of its cell. */
+/** Every amount of a row with the name of its cell. */
 function RowAmounts({ row }: { row: PriceRowView }) {
   const textOf = useCellText();
   return (
@@ -144,7 +144,9 @@ function amountsOf({ perImage, perMillion, longContext, perUse }: PriceRowView):
   ];
 }
 
-/** Ends a row. Where models would lose their price, the gateway names them, and only then the end can be forced. */
+/**
+ * Ends a row. If models would lose their price, the gateway refuses and names them; the user can then force the end.
+ */
 function EndPriceDialog({ row, onClose }: { row: PriceRowView; onClose(): void }) {
   const { t } = useTranslation("prices");
   const [isRefused, setRefused] = useState(false);

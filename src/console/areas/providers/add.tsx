@@ -29,7 +29,7 @@ import {
 } from "./channel-values.ts";
 import { TestConnection } from "./test-connection.tsx";
 
-/** Connects a vendor: first its provider, which stands in the address, then its settings. */
+/** Connects a vendor in two steps: the choice of its provider, which is stored in the address, and its settings. */
 export default function ProviderAddPage() {
   const { t } = useTranslation("providers");
   const { filters } = useFilters();
@@ -109,7 +109,7 @@ function AddForm({ provider }: { provider: ProviderView }) {
     const { id: _, ...input } = creationOf(values, provider);
     return input;
   };
-  // An untested credential must not replace one that works.
+  // Tests the connection first, because an untested credential must not replace a working one.
   const submit = async (values: ChannelValues) => {
     const { ok, message } = await call("channels.test", readTest(values));
     if (ok) await connect(values);
@@ -170,7 +170,7 @@ function ConnectAnyway({
   );
 }
 
-/** The names under which a new channel serves shipped models; choosing one fills in what belongs to it. */
+/** The names under which a new channel can serve shipped models. Choosing one fills in its settings. */
 function ShippedChannels({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation("providers");
   const { setValue } = useFormContext<ChannelValues>();

@@ -18,7 +18,7 @@ export function ChannelFields({
   present,
 }: {
   provider: ProviderView;
-  /** Of a channel that exists: the end of its credential; absent for a new one. */
+  /** Facts about the credential of an existing channel: its end, and whether there is one. Absent for a new channel. */
   present?: { credentialEnd: string | null; hasCredential: boolean };
 }) {
   const { t } = useTranslation("providers");
@@ -57,7 +57,7 @@ function MoreSettings({ provider }: { provider: ProviderView }) {
   const fields = fieldsOf(provider).filter(({ isRequired }) => !isRequired);
   const [isOpen, setOpen] = useState(false);
   const { errors } = useFormState<ChannelValues>();
-  // A field that the gateway refuses must not be hidden.
+  // The settings are opened when the gateway refuses one of them, so that it is not hidden.
   const isRefused = HIDDEN.some((name) => errors[name] !== undefined);
   return (
     <Disclosure isExpanded={isOpen || isRefused} onExpandedChange={setOpen} className="flex flex-col gap-4">
@@ -87,7 +87,7 @@ function MoreSettings({ provider }: { provider: ProviderView }) {
   );
 }
 
-/** A present credential is never shown, and stays while the field is empty. */
+/** The field for a credential. An existing credential is never shown, and is kept while the field is empty. */
 function CredentialField({
   provider,
   present,
@@ -98,7 +98,7 @@ function CredentialField({
   const { t } = useTranslation("providers");
   const keeps = present?.hasCredential === true;
   const baseUrl = useWatch<ChannelValues, "baseUrl">({ name: "baseUrl" });
-  // Only an own server may have no credential.
+  // Only a server of the operator's own may have no credential.
   const isVendors = baseUrl.trim() === "" && provider.defaultBaseUrl?.startsWith("https:") === true;
   const help =
     keeps && present.credentialEnd !== null

@@ -17,7 +17,7 @@ export function ChannelHealth({ channel: { health, isUsable, problems } }: { cha
   return <ChannelState health={health} />;
 }
 
-/** Shows whether there is a credential, and its last characters where they may be shown. */
+/** Shows whether there is a credential, and its last characters if these may be shown. */
 export function CredentialState({
   channel: { hasCredential, credentialEnd },
 }: {

@@ -14,13 +14,13 @@ const LEVELS: Record<Health["state"], StatusLevel> = {
   untried: "unknown",
 };
 
-/** The state of a channel, with its reason and the time since when. */
+/** The state of a channel, with its reason and its beginning. */
 export function ChannelState({
   health: { state, since, reason },
 }: {
   health: Pick<Health, "state" | "since" | "reason">;
 }) {
-  // The texts of the first page come first.
+  // This component uses texts of the overview, because these are loaded first.
   const { t } = useTranslation("overview");
   return (
     <span className="flex flex-wrap items-center gap-x-3 gap-y-1">

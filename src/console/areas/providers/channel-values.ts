@@ -10,15 +10,15 @@ import {
 export type ProviderView = Output<"providers.list">["data"][number];
 export type ListedChannel = Output<"channels.list">["data"][number];
 
-/** The values of a channel's form; empty texts and nulls are left to the provider. */
+/** The values of a channel's form. Empty texts and nulls leave the value to the provider. */
 export interface ChannelValues {
   id: string;
   baseUrl: string;
   credential: string;
   region: string;
-  /** By the name of the setting, as it is written. */
+  /** Texts of the settings by name. */
   settings: Record<string, string>;
-  /** `name: value`. */
+  /** Headers as `name: value`. */
   headers: string[];
   maxConcurrent: number | null;
   deadlines: Record<(typeof DEADLINES)[number], number | null>;
@@ -31,7 +31,10 @@ export function fieldsOf({ settings }: Pick<ProviderView, "settings">): SettingF
   return settingFields(settings as SettingSchema);
 }
 
-/** The form of a new channel: named as the shipped one whose models it serves, where that is free. */
+/**
+ * Returns the form of a new channel. It gets the id of the shipped channel whose models it serves, unless that id is
+ * taken.
+ */
 export function newValues(provider: ProviderView): ChannelValues {
   const open = provider.shippedChannels.filter(({ isTaken }) => !isTaken);
   const shipped = open.find(({ id }) => id === provider.name) ?? open[0];
@@ -42,7 +45,7 @@ export function newValues(provider: ProviderView): ChannelValues {
   };
 }
 
-/** The form of a channel as it is; its credential is not known here. */
+/** Returns the form of an existing channel. The credential is not known here. */
 export function valuesOf(channel: ListedChannel, fields: readonly SettingField[]): ChannelValues {
   const { id, baseUrl, region, headers, maxConcurrent, deadlines, isOwnServer } = channel;
   return {
@@ -78,7 +81,7 @@ export function creationOf(values: ChannelValues, provider: ProviderView): Input
   };
 }
 
-/** Returns the changes of a form: an emptied field is removed, and an empty credential stays as it is. */
+/** Returns the changes that a form makes. An emptied field is removed; an empty credential stays unchanged. */
 export function changeOf(
   values: ChannelValues,
   before: ListedChannel,

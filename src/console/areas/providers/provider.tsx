@@ -24,7 +24,7 @@ import { TestConnection } from "./test-connection.tsx";
 
 type Channel = Output<"channels.get">;
 
-/** One channel: its health, its routes and its actions. */
+/** One channel with its health, its routes and its actions. */
 export default function ProviderPage() {
   const { t } = useTranslation("providers");
   const { id } = useParams({ from: "/signed-in/models/providers/$id" });
@@ -98,7 +98,9 @@ function Summary({ channel }: { channel: Channel }) {
   );
 }
 
-/** The newest requests that failed at the channel, each leading to its attempts with the vendor's own ids. */
+/**
+ * The newest requests that failed at the channel, each with a link to its attempts, which have the vendor's own ids.
+ */
 function LastErrors({ id }: { id: string }) {
   const { t } = useTranslation("providers");
   const query = useOperationQuery("requests.list", { channel: id, statusClass: "5xx", limit: 5 });
@@ -159,7 +161,7 @@ function Pairs({ pairs }: { pairs: Readonly<Record<string, unknown>> }) {
   );
 }
 
-/** Removes a channel, and first names the models that lose it. */
+/** Removes a channel. First names the models that lose the channel. */
 function RemoveChannel({ channel }: { channel: Output<"channels.get"> }) {
   const { t } = useTranslation("providers");
   const navigate = useNavigate();

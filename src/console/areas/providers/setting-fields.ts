@@ -2,11 +2,11 @@
 export interface SettingField {
   name: string;
   kind: "text" | "number" | "switch" | "choice" | "json";
-  /** Of a choice. */
+  /** The values of a choice; empty for other fields. */
   choices: readonly (string | boolean | number)[];
   help: string | null;
   isRequired: boolean;
-  /** The value for an empty field. */
+  /** The value that an empty field stands for. */
   fallback: unknown;
 }
 
@@ -23,7 +23,7 @@ export interface SettingSchema {
   oneOf?: readonly SettingSchema[];
 }
 
-/** Returns the fields of a form for an object's schema, required ones first. Nested values are written as JSON. */
+/** Returns the form's fields for the schema of an object, required ones first. A nested value is one field of JSON. */
 export function settingFields(schema: SettingSchema): SettingField[] {
   const required = new Set(schema.required);
   const fields = Object.entries(schema.properties ?? {}).map(([name, property]): SettingField => {
@@ -34,7 +34,7 @@ export function settingFields(schema: SettingSchema): SettingField[] {
   return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter((field) => !field.isRequired)];
 }
 
-/** Returns the texts of a form as settings; an empty field is left out. Throws a `SyntaxError` for invalid JSON. */
+/** Returns the settings for the texts of a form. Leaves out empty fields. Throws a `SyntaxError` for invalid JSON. */
 export function settingsOf(
   fields: readonly SettingField[],
   written: Readonly<Record<string, string>>,
@@ -69,7 +69,10 @@ function kindOf(schema: SettingSchema): Pick<SettingField, "kind" | "choices"> {
   return { kind: type === "string" ? "text" : "json", choices: [] };
 }
 
-/** The values that a schema allows, where it lists them; `isAlone` leaves a lone boolean to its switch. */
+/**
+ * Returns the values that a schema lists, and true and false for a boolean. With `isAlone`, returns none for a boolean,
+ * which is a switch.
+ */
 function valuesOf({ type, enum: listed, const: only }: SettingSchema, isAlone = false) {
   const values = listed ?? (only === undefined ? [] : [only]);
   if (values.length === 0 && type === "boolean" && !isAlone) return [true, false];

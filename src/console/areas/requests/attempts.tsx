@@ -9,7 +9,7 @@ import { outcomeOf, OUTCOMES } from "./outcomes.ts";
 
 type Attempt = Output<"requests.get">["attempts"][number];
 
-/** The calls to vendors one below the other, each with its time as a bar and the reason for the next. */
+/** The calls to vendors in order, each with its duration as a bar and the reason for the next call. */
 export function Attempts({ attempts, isFailed }: { attempts: readonly Attempt[]; isFailed: boolean }) {
   const { t } = useTranslation("requests");
   if (attempts.length === 0)
@@ -48,7 +48,7 @@ function AttemptCard({
 }: {
   attempt: Attempt;
   number: number;
-  /** Share of the time of all attempts, from 0 to 1. */
+  /** Start of the call as a part of the time of all calls, from 0 to 1. */
   start: number;
   width: number;
 }) {

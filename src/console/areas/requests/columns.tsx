@@ -72,7 +72,7 @@ export function useRequestColumns(): readonly TableColumn<RequestRow>[] {
   ];
 }
 
-/** A text on one line, cut where it is too long. */
+/** A text on one line, cut when it is too long. */
 function Short({ text }: { text: string | null }) {
   if (text === null) return NOTHING;
   return (

@@ -23,7 +23,7 @@ import { ButtonLink } from "../../ui/text/link.tsx";
 import { useRequestColumns } from "./columns.tsx";
 import { NewRequests } from "./new-requests.tsx";
 
-/** Every recorded request, newest first, by filters that stand in the address. */
+/** Every recorded request, newest first. The filters are stored in the address. */
 export default function RequestsPage() {
   const { t } = useTranslation("requests");
   const navigate = useNavigate();
@@ -122,12 +122,12 @@ function NoRequests() {
   );
 }
 
-/** The filters of the list beside organization and range, as they are named in the address. */
+/** The filters of the list except organization and range, by their names in the address. */
 const FILTERS = ["status", "model", "keyId", "channel", "code"] as const;
 
 const CLASSES = ["2xx", "4xx", "5xx"] as const;
 
-/** Returns the filter of the address as the gateway takes it. */
+/** Returns the filter of the address in the form that the gateway takes. */
 function useRequestFilter(): OperationInput<"requests.list"> {
   const { filters } = useFilters();
   const { id } = useOrganization();

@@ -13,7 +13,10 @@ import { ANSWERING, promptToTry, replyText, turnsOf } from "./kept-turns.ts";
 
 type Request = Output<"requests.get">["request"];
 
-/** The prompt and the reply of a request whose organization keeps them. A button reads them, which is audited. */
+/**
+ * The prompt and the reply of a request, if its organization keeps them. They are read when a button is pressed, which
+ * the audit log records.
+ */
 export function KeptPrompt({ request, organizationId }: { request: Request; organizationId: string }) {
   const { t } = useTranslation("requests");
   const organization = useOperationQuery("organizations.get", { id: organizationId });
@@ -41,7 +44,7 @@ export function KeptPrompt({ request, organizationId }: { request: Request; orga
   );
 }
 
-/** Leads to the playground with the form filled in; nothing is sent yet. */
+/** Opens the playground with the form filled in. Nothing is sent before the user presses the button there. */
 function TryAgain({ prompt, request: { model, keyId, route } }: { prompt: string; request: Request }) {
   const { t } = useTranslation("requests");
   const opened = promptToTry(prompt);
@@ -59,8 +62,7 @@ function TryAgain({ prompt, request: { model, keyId, route } }: { prompt: string
 }
 
 /**
- * The turns of a conversation with its reply, one below the other. A prompt that was cut or is no conversation is shown
- * as text.
+ * The turns of a conversation and its reply. A prompt that was cut, or that is not a conversation, is shown as text.
  */
 function Conversation({ prompt, reply }: { prompt: string; reply: string }) {
   const { t } = useTranslation("requests");
@@ -84,7 +86,10 @@ function Conversation({ prompt, reply }: { prompt: string; reply: string }) {
   );
 }
 
-/** Roles of tools and others keep the protocol's word. */
+/**
+ * Only the roles of the user, the model and the instructions are translated; other roles, as those of tools, are shown
+ * by the protocol's word.
+ */
 function speakerOf(t: TFunction<"requests">, role: string): string {
   if (role === "user") return t("prompt.prompt");
   if (ANSWERING.has(role) && !role.includes("_")) return t("prompt.reply");

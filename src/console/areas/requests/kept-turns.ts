@@ -9,7 +9,7 @@ interface KeptTurn {
 
 type Fields = Record<string, unknown>;
 
-/** The field of the turns in each protocol, with that of the instructions. */
+/** The field with the turns in each protocol, mapped to the field with the instructions. */
 const INSTRUCTIONS: Readonly<Record<string, string>> = {
   messages: "system",
   contents: "systemInstruction",
@@ -17,8 +17,8 @@ const INSTRUCTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the turns of a text request of any protocol; null for any other text, and for a request that has the turns of
- * several protocols, since a caller may add what no model reads.
+ * Reads the turns of a text request of any protocol. Returns null for any other text. Also returns null for a request
+ * with turns of several protocols, because a caller may have added fields that no model reads.
  */
 export function turnsOf(prompt: string): KeptTurn[] | null {
   const body = fieldsOf(parsed(prompt));
@@ -41,8 +41,8 @@ export function turnsOf(prompt: string): KeptTurn[] | null {
 }
 
 /**
- * Returns a kept prompt in the form of the playground: a conversation, or the prompt of pictures; null for a prompt
- * that was cut.
+ * Returns a kept prompt in the form that the playground opens: a conversation, or a prompt for pictures. Returns null
+ * for a prompt that was cut.
  */
 export function promptToTry(prompt: string): OpenedPrompt | null {
   const turns = turnsOf(prompt);
@@ -73,7 +73,7 @@ export function promptToTry(prompt: string): OpenedPrompt | null {
 }
 
 const INSTRUCTING: ReadonlySet<string> = new Set(["system", "developer"]);
-/** Roles and item types of the model, in all protocols. */
+/** Roles and item types with which the protocols mark the model's turns. */
 export const ANSWERING: ReadonlySet<string> = new Set([
   "assistant",
   "model",
@@ -82,7 +82,7 @@ export const ANSWERING: ReadonlySet<string> = new Set([
   "reasoning",
 ]);
 
-/** Reads the content of a whole reply of any protocol; null for any other text, such as that of a stream. */
+/** Reads the content of a whole reply of any protocol. Returns null for any other text, such as a stream. */
 export function replyText(reply: string): string | null {
   const body = fieldsOf(parsed(reply));
   if (!body) return null;
@@ -99,7 +99,7 @@ export function replyText(reply: string): string | null {
   return texts.filter((text) => text !== "").join("\n\n") || null;
 }
 
-/** A text, or the texts of its parts; other parts are named. */
+/** Returns a text, or the texts of its parts joined; names the parts that are not text. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -119,7 +119,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Cut, or no JSON.
+    // The text was cut, or is not JSON.
     return null;
   }
 }

@@ -10,7 +10,7 @@ import type { RequestRow } from "./columns.tsx";
 /** Larger counts are shown as `100+`. */
 const MAX_COUNTED = 100;
 
-/** Counts the requests of the filter since the list was read; a press reads the list again. */
+/** Counts the requests that match the filter and are newer than the list. A press reads the list again. */
 export function NewRequests({
   filter,
   shown,
@@ -31,7 +31,7 @@ export function NewRequests({
       if (kind !== "requests" || shown === undefined || filter.to !== undefined) return;
       countNew(filter, shown).then(
         (found) => newestOf(latest.current.shown) === newestOf(shown) && setCount(found),
-        // The list itself shows that the gateway cannot be reached.
+        // Errors are ignored, because the list itself shows that the gateway cannot be reached.
         () => {},
       );
     }, []),

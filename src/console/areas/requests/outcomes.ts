@@ -20,7 +20,7 @@ export const OUTCOMES = {
 
 type Outcome = keyof typeof OUTCOMES;
 
-/** Returns the outcome of a name; null for one of a later version. */
+/** Returns the outcome with a name; null for an outcome of a later version. */
 export function outcomeOf(name: string): Outcome | null {
   return Object.hasOwn(OUTCOMES, name) ? (name as Outcome) : null;
 }

@@ -136,7 +136,7 @@ function Summary({ detail: { request } }: { detail: Detail }) {
   );
 }
 
-/** The caller of a request, and the target that served it. */
+/** Returns the caller of a request, and the target that served it. */
 function useSides({ organizationId, source, client, channel }: Detail["request"]): [string, ReactNode][] {
   const { t } = useTranslation("requests");
   return [
@@ -161,7 +161,7 @@ function useSides({ organizationId, source, client, channel }: Detail["request"]
   ];
 }
 
-/** The duration of a request, and the speed of its content. */
+/** Returns the duration of a request, and the speed of its content. */
 function useTimes({ durationMs, firstByteMs, tokensPerSecond }: Detail["request"]): [string, ReactNode][] {
   const { t } = useTranslation("requests");
   return [
@@ -174,7 +174,7 @@ function useTimes({ durationMs, firstByteMs, tokensPerSecond }: Detail["request"
   ];
 }
 
-/** Requests that carried the same id, as when a caller repeats one. */
+/** Other requests with the same id, as when a caller repeats one. */
 function Others({ others }: { others: Detail["others"] }) {
   const { t } = useTranslation("requests");
   if (others.length === 0) return null;

@@ -17,7 +17,9 @@ const PROBLEMS = ["oidc_unavailable", "oidc_failed", "oidc_refused"] as const;
 
 type Step = "password" | "code" | "newPassword";
 
-/** Signs in by password, by a code where the account has an authenticator, and by a new password where one is due. */
+/**
+ * Signs in by password, by an authenticator's code if the account has one, and by a new password if it must be changed.
+ */
 export default function SignInPage() {
   const { t } = useTranslation("signIn");
   const navigate = useNavigate();
@@ -77,7 +79,7 @@ export default function SignInPage() {
   );
 }
 
-/** A session that exists needs no form, as after an outage. */
+/** Looks for an existing session, with which no form is needed, as after an outage. */
 function useExistingSession(onFound: (member: SignedInMember) => unknown): void {
   const found = useRef(onFound);
   useEffect(() => {

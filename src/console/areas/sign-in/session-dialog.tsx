@@ -8,20 +8,23 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import type { SignInFields, SignedInMember } from "./sign-in.ts";
 import { CodeStep, PasswordStep } from "./steps.tsx";
 
-/** Signs in over the page, which keeps what was written; the calls that found no session are then repeated. */
+/**
+ * Signs in by a dialog over the page, so that the page keeps its input. The calls that found no session are then
+ * repeated.
+ */
 export function SessionDialog({ onClose }: { onClose(): void }) {
   const { t } = useTranslation("signIn");
   const [before] = useState(() => queryClient.getQueryData(sessionQuery.queryKey));
   const [credentials, setCredentials] = useState<SignInFields | null>(null);
   const onSignedIn = async (member: SignedInMember) => {
-    // For a different member, or one who must choose a password first, the page is loaded again.
+    // The page is loaded again for a different member, and for one who must first choose a password.
     if (member.mustChangePassword || (before && before.id !== member.id)) return location.reload();
     queryClient.setQueryData(sessionQuery.queryKey, member);
     endRenewal();
     onClose();
   };
   useEffect(() => {
-    // Another tab may have signed in, as at an identity provider.
+    // The member may have signed in in another tab, as at an identity provider.
     const look = () => void call("session.get", {}).then(onSignedIn, () => {});
     window.addEventListener("focus", look);
     return () => window.removeEventListener("focus", look);

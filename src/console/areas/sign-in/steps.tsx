@@ -22,9 +22,9 @@ export function PasswordStep({
 }: {
   onSignedIn(member: SignedInMember, used: SignInFields): Promise<void>;
   onCodeNeeded(given: SignInFields): void;
-  /** The name where it is known. */
+  /** The member's name, if it is known already. */
   name?: string | undefined;
-  /** True where the page behind must stay: an identity provider then opens in a tab of its own. */
+  /** True when the page below must stay. An identity provider then opens in a new tab. */
   isOverPage?: boolean;
 }) {
   const { t } = useTranslation("signIn");
@@ -69,7 +69,7 @@ export function PasswordStep({
   );
 }
 
-/** Signing in elsewhere leaves the page, so this is a plain link and none of the router. */
+/** A plain link instead of the router's, because signing in at a provider leaves the page. */
 function ProviderLink({ label, isOverPage }: { label: string; isOverPage: boolean }) {
   const { t } = useTranslation("signIn");
   const { filters } = useFilters();
@@ -85,7 +85,7 @@ function ProviderLink({ label, isOverPage }: { label: string; isOverPage: boolea
   );
 }
 
-/** The code of the authenticator, or a recovery code in its place. */
+/** Asks for the authenticator's code, or for a recovery code instead. */
 export function CodeStep({
   credentials,
   onSignedIn,
@@ -129,7 +129,7 @@ export function CodeStep({
   );
 }
 
-/** Asks for a new password in place of a generated one. `current` is null where it is not known. */
+/** Asks for a new password that replaces a generated one. `current` is null when the old one is not known here. */
 export function NewPasswordStep({
   current,
   onChanged,

@@ -16,7 +16,7 @@ type Usage = Output<"usage.list">;
 type Group = Usage["groups"][number];
 type GroupBy = NonNullable<Input<"usage.list">["groupBy"]>;
 
-/** The filter of the list of requests for each grouping; it has none of members and programs. */
+/** The filter of the list of requests for each grouping. The list has no filter by member or program. */
 const FILTERS: Record<GroupBy, string | null> = {
   model: "model",
   key: "keyId",
@@ -26,7 +26,7 @@ const FILTERS: Record<GroupBy, string | null> = {
   client: null,
 };
 
-/** The columns of usage by group; figures lead to their requests in the same range. */
+/** The columns of usage by group. The figures link to their requests in the same range. */
 export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly TableColumn<Group>[] {
   const { t } = useTranslation("money");
   const range = useRangeSearch("7d");
@@ -84,7 +84,7 @@ export function useUsageColumns(by: GroupBy, usage: Usage | undefined): readonly
   ];
 }
 
-/** Failed requests, which lead to their list; a dash where they are not counted. */
+/** The number of failed requests, which links to their list. A dash when they are not counted. */
 function Errors({ count, search }: { count: number | null; search: object }) {
   if (count === null || count === 0) return <span className="text-muted">{count ?? "–"}</span>;
   return (
@@ -94,12 +94,12 @@ function Errors({ count, search }: { count: number | null; search: object }) {
   );
 }
 
-/** The words for requests without a member, a program or another group. */
+/** Returns the words for requests without a member, program or other group. */
 export function noneOf(by: GroupBy) {
   return by === "member" || by === "client" ? (`usage.none.${by}` as const) : "usage.none";
 }
 
-/** The difference of the spend to that of the period before. */
+/** The change of the spend since the period before. */
 function Change({ group: { amount, previousAmount }, currency }: { group: Group; currency: string }) {
   const { t } = useTranslation("money");
   const [now, before] = [Number(amount), Number(previousAmount)];

@@ -25,9 +25,9 @@ import { formatCount, formatShortMoney } from "../../ui/text/format.ts";
 import { noneOf, useUsageColumns } from "./columns.tsx";
 
 const DEFAULT_RANGE = "7d";
-/** The gateway lists no more groups at once. */
+/** Maximum number of groups that the gateway lists at once. */
 const MAX_GROUPS = 10_000;
-/** Groups with a colour of their own in the chart. */
+/** Number of groups that have a colour of their own in the chart. */
 const MAX_NAMED = 7;
 const GROUPS = ["model", "key", "organization", "channel", "member", "client"] as const;
 const STEPS = ["hour", "day", "month"] as const;
@@ -92,7 +92,7 @@ export default function UsagePage() {
   );
 }
 
-/** The filter of the address as the gateway takes it. */
+/** Returns the filter of the address in the form that the gateway takes. */
 function useUsageFilter(): Input<"usage.list"> & { groupBy: (typeof GROUPS)[number] } {
   const { filters } = useFilters();
   const { id } = useOrganization();
@@ -135,7 +135,7 @@ function UsageFilters({ usage }: { usage: Usage | undefined }) {
   );
 }
 
-/** The dearest groups, and all others together. */
+/** The spend of the most expensive groups over time, and of all others together. */
 function SpendOverTime({ by, usage }: { by: (typeof GROUPS)[number]; usage: Usage }) {
   const { t } = useTranslation("money");
   const narrow = useNarrowing();

@@ -2,7 +2,7 @@ import { Meter } from "react-aria-components/Meter";
 import { useTranslation } from "react-i18next";
 import { formatMoney } from "../text/format.ts";
 
-/** The amount of a budget and its used parts; decimal texts of one currency. */
+/** The amount of a budget and its used parts, as decimal texts of one currency. */
 interface BudgetUse {
   amount: string;
   spent: string;
@@ -10,7 +10,10 @@ interface BudgetUse {
   currency: string;
 }
 
-/** Spent and held of a budget as one bar; it changes its colour from 80 percent on and when it is used up. */
+/**
+ * The spent and held parts of a budget as one bar. Its colour changes from 80 percent on, and when the budget is used
+ * up.
+ */
 export function BudgetBar({ budget }: { budget: BudgetUse }) {
   const { t } = useTranslation("money");
   const amount = Number(budget.amount);
@@ -36,7 +39,7 @@ export function BudgetBar({ budget }: { budget: BudgetUse }) {
 
 const NEARLY = 0.8;
 
-/** Between 0 and 1. A budget of nothing is used up. */
+/** Returns a share between 0 and 1. A budget of zero counts as used up. */
 function shareOf(part: string, amount: number): number {
   return amount > 0 ? Math.min(1, Math.max(0, Number(part) / amount)) : 1;
 }

@@ -93,7 +93,7 @@ function Legend({ series, index, format }: Pick<ChartData, "series" | "format"> 
   );
 }
 
-/** The numbers of a chart. */
+/** The numbers of a chart as a table. */
 function ChartTable({ label, times, series, format, interval }: ChartData) {
   const { t } = useTranslation();
   const head = "sticky top-0 bg-surface px-3 py-2 text-xs font-medium text-muted";

@@ -1,6 +1,9 @@
 import { Meter } from "react-aria-components/Meter";
 
-/** A bar of the used share: 0 to 1, and more where it is exceeded. `forecast` is the share at the end of the period. */
+/**
+ * A bar of the used share, from 0 to 1; more when it is exceeded. `forecast` is the expected share at the end of the
+ * period.
+ */
 export function Progress({ label, share, forecast }: { label: string; share: number; forecast?: number }) {
   const look = share >= 1 ? "bg-bad" : share >= 0.8 ? "bg-warn" : "bg-accent-solid";
   return (

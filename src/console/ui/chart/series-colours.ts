@@ -6,12 +6,12 @@ const FNV_PRIME = 16_777_619;
 let slots: Record<string, number> | null = null;
 
 /**
- * Returns the colour of a series by its name, so that a model looks the same in every chart. Of two names with the same
- * colour, the one that this browser has met later gets the next free colour.
+ * Returns the colour of a series by its name, so that a model has the same colour in every chart. If two names would
+ * have the same colour, the name that this browser has met later gets the next free one.
  */
 export function seriesColour(name: string): string {
   const slot = slotOf(name);
-  // Neighbours in hue differ in lightness, too.
+  // Neighbouring hues also differ in lightness.
   return `oklch(${slot % 2 === 0 ? 0.58 : 0.7} 0.14 ${(slot * 360) / HUES + 25})`;
 }
 
@@ -39,5 +39,5 @@ function hashOf(name: string): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/** The colour of the small values that are summed up. */
+/** The colour of the series that sums up small values. */
 export const REST_COLOUR = "oklch(0.62 0.01 270)";

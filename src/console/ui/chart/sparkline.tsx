@@ -2,8 +2,8 @@ const WIDTH = 100;
 const HEIGHT = 32;
 
 /**
- * The course of a figure, small and without axes, as decoration beside its number. A null is a gap. The step that has
- * not ended is left out, because it would look like a fall.
+ * The course of a figure, small and without axes, as decoration next to its number. A null is a gap. The running step
+ * is left out, because it would look like a fall.
  */
 export function Sparkline({
   values,
@@ -22,7 +22,7 @@ export function Sparkline({
       if (value === null) return "";
       const isStart = index === 0 || ended[index - 1] === null;
       const point = `${round(index * step)} ${round(HEIGHT - (value / highest) * HEIGHT)}`;
-      // A line of no length is drawn as a dot by its round ends.
+      // The round line ends draw a line without length as a dot.
       return isStart ? `M${point}L${point}` : `L${point}`;
     })
     .join("");

@@ -48,8 +48,8 @@ export function usePlot(
 }
 
 /**
- * Stacked kinds are summed up from the first series on. The step that has not ended is a series of its own for each, so
- * that it is drawn otherwise.
+ * Returns the data of a chart. Stacked kinds are summed up from the first series on. The running step is in separate
+ * series, so that it can be drawn in another style.
  */
 function dataOf({ kind, times, series, isUnfinished }: ChartData): uPlot.AlignedData {
   const seconds = times.map((at) => Date.parse(at) / 1_000);
@@ -59,7 +59,7 @@ function dataOf({ kind, times, series, isUnfinished }: ChartData): uPlot.Aligned
       ? [...values]
       : values.map((value, index) => (sums[index] = (sums[index] ?? 0) + (value ?? 0))),
   );
-  // Higher sums are created first, so that bars of lower ones stand before them.
+  // The highest sums are drawn first, so that the bars of lower sums are in front of them.
   rows.reverse();
   if (!isUnfinished) return [seconds, ...rows];
   const last = times.length - 1;
@@ -130,7 +130,7 @@ function optionsOf(
   };
 }
 
-/** With room for half a bar at both ends. */
+/** Returns the range of the axis, with room for half a bar at both ends. */
 function padded(times: readonly string[]): [number, number] {
   const first = Date.parse(times[0] ?? "") / 1_000;
   const last = Date.parse(times.at(-1) ?? "") / 1_000;
@@ -149,16 +149,16 @@ function seriesOf(kind: ChartData["kind"], series: ChartData["series"][number], 
   return {
     stroke: colour,
     width: 1.75,
-    // Few points are drawn without a line, which would suggest values between them.
+    // If there are few points, no line is drawn, because it would suggest values between them.
     ...(times < MIN_LINE_POINTS
       ? { paths: () => null, points: { show: true, size: 6 } }
-      : // No line leads to a value between two gaps.
+      : // A value between two gaps has no line to it, so it is drawn as a point.
         { points: { show: true, size: 5, filter: (plot, index) => isolatedIn(plot.data[index] ?? []) } }),
     ...(kind === "area" && { fill: colour.replace(")", " / 0.28)") }),
   };
 }
 
-/** The same for the step that has not ended. */
+/** Returns the style of a series for its running step. */
 function unfinished(kind: ChartData["kind"], { fill, ...series }: uPlot.Series): uPlot.Series {
   if (kind === "bar") return { ...series, fill: String(fill).replace(")", " / 0.45)") };
   return { ...series, dash: [4, 4], points: { show: false } };
@@ -171,7 +171,10 @@ function isolatedIn(values: ArrayLike<number | null | undefined>): number[] {
   );
 }
 
-/** A number that changes with the theme, because colours of a canvas do not follow it. */
+/**
+ * Returns a number that changes with the theme. The chart must then be drawn again, because colours of a canvas do not
+ * follow the theme.
+ */
 function useThemeChanges(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {
@@ -188,10 +191,10 @@ function useThemeChanges(): number {
 }
 
 interface Series {
-  /** The id of the shown thing; it decides the colour. */
+  /** Id of what the series shows, which decides its colour. */
   name: string;
   label: string;
-  /** One for each time; null where there is none. */
+  /** One value for each time; null when there is none. */
   values: readonly (number | null)[];
   colour?: string;
 }
@@ -203,12 +206,12 @@ export interface ChartData {
   /** ISO 8601. */
   times: readonly string[];
   series: readonly Series[];
-  /** The length of a step; those of days and months are UTC's. */
+  /** Length of a step. Days and months are those of UTC. */
   interval: "minute" | "quarter" | "hour" | "day" | "month";
-  /** The last step has not ended. */
+  /** True when the last step is still running. */
   isUnfinished?: boolean;
   /** Renders a value. */
   format(value: number): string;
-  /** Called with Unix milliseconds when a part of the range is dragged over. */
+  /** Called with two times in Unix milliseconds when the user drags over a part of the range. */
   onSelect?(from: number, to: number): void;
 }

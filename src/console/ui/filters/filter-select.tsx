@@ -5,7 +5,10 @@ import { ChoiceSelect } from "../forms/choice-select.tsx";
 
 const ALL = "";
 
-/** A filter in the address, under `name`: one of the options, or all; always one of them where `usual` is given. */
+/**
+ * A filter stored in the address under `name`: one of the options, or all of them. With `usual`, one option is always
+ * chosen.
+ */
 export function FilterSelect({
   name,
   label,
@@ -17,7 +20,7 @@ export function FilterSelect({
   label: string;
   options: readonly Option[];
   usual?: string;
-  /** Called with the text to search for, where there are more options than are listed. */
+  /** Called with the text to search for, when there are more options than the list shows. */
   onSearch?: (typed: string) => void;
 }) {
   const { t } = useTranslation();

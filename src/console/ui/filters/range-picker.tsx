@@ -55,7 +55,7 @@ export function RangePicker({ usual = "24h" }: { usual?: RangeName }) {
 
 const DAY_MS = 86_400_000;
 
-/** Whole days, else the minutes. */
+/** Returns the range as whole days if possible, otherwise with minutes. */
 function nameOf({ from, to }: Range): string {
   const [start, end] = [Date.parse(from), Date.parse(to)];
   return start % DAY_MS === 0 && end % DAY_MS === 0

@@ -17,12 +17,14 @@ const STEP_MS = 60_000;
 
 export interface Range {
   name: RangeName | "custom";
-  /** ISO 8601, `to` not included. */
+  /** ISO 8601. `to` is exclusive. */
   from: string;
   to: string;
 }
 
-/** The range in the address: `range=7d`, or `from` and `to`. A range that ends now moves on each minute. */
+/**
+ * Returns the range in the address: `range=7d`, or `from` and `to`. A range that ends now moves forward every minute.
+ */
 export function useRange(usual: RangeName = "24h"): Range {
   const { filters } = useFilters();
   const { range, from, to } = filters;
@@ -35,7 +37,7 @@ export function useRange(usual: RangeName = "24h"): Range {
   }, [range, from, to, minute, usual]);
 }
 
-/** The range as parameters of an address, for a link to another page of the same range. */
+/** Returns the range as parameters of an address, for links to other pages with the same range. */
 export function useRangeSearch(usual: RangeName = "24h"): { range?: string; from?: string; to?: string } {
   const { name, from, to } = useRange(usual);
   return name === "custom" ? { from, to } : { range: name };
@@ -52,13 +54,13 @@ export function useNarrowing(): (from: number, to: number) => void {
 }
 
 /**
- * The range in the address for a list that is read page by page. It keeps the start that it had when it was chosen, so
- * that the pages stay one list. `to` is absent for a range that ends now.
+ * Returns the range in the address for a list that is read page by page. Its start stays fixed after the range is
+ * chosen, so that the pages belong to one list. `to` is absent for a range that ends now.
  */
 export function useSteadyRange(usual: RangeName = "24h"): { from: string; to?: string } {
   const { name, from, to } = useRange(usual);
   const custom = name === "custom" ? `${from} ${to}` : "";
-  // The start changes when another range is chosen, and not when a minute passes.
+  // The start must change when another range is chosen, but not when a minute passes.
   return useMemo(() => (custom === "" ? { from } : { from, to }), [name, custom]);
 }
 

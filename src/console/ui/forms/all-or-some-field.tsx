@@ -5,7 +5,7 @@ import { FIELD } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { MultiSelectField } from "./select-field.tsx";
 
-/** Everything or a selection: `"*"` or a list of ids. */
+/** A field for everything or a selection. The value is `"*"` or a list of ids. */
 export function AllOrSomeField({
   options,
   allLabel,

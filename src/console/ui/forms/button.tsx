@@ -54,7 +54,7 @@ export function IconButton({
   );
 }
 
-/** A short text beside an element, shown on hover and focus. */
+/** A short text next to an element, shown on hover and focus. */
 function Tooltip({ text, children }: { text: string; children: ReactElement }) {
   return (
     <TooltipTrigger delay={400} closeDelay={0}>

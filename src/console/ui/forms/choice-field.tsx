@@ -7,7 +7,7 @@ interface ChoiceFieldProps extends FieldProps {
   choices: readonly { id: string; label: string }[];
 }
 
-/** One of two to four choices, all of them in sight. The value is the id of the choice. */
+/** A field for one of two to four choices, all visible. The value is the id of the choice. */
 export function ChoiceField({ choices, ...props }: ChoiceFieldProps) {
   const { field, error } = useField(props);
   return (
@@ -21,7 +21,7 @@ export function ChoiceField({ choices, ...props }: ChoiceFieldProps) {
   );
 }
 
-/** On, off or not set: true, false or null. */
+/** A field for on, off or not set. The value is true, false or null. */
 export function ThreeStateField({
   labels,
   ...props

@@ -11,11 +11,11 @@ interface ChoiceSelectProps {
   /** The id of an option. */
   value: string;
   onChange(id: string): void;
-  /** Called with the text to search for, where there are more options than are listed. */
+  /** Called with the text to search for, when there are more options than the list shows. */
   onSearch?: ((typed: string) => void) | undefined;
 }
 
-/** One of several, beside what it applies to; in a form there is `SelectField`, for a filter `FilterSelect`. */
+/** A choice of one option next to what it applies to. Use `SelectField` in a form and `FilterSelect` for a filter. */
 export function ChoiceSelect({ label, options, value, onChange, onSearch }: ChoiceSelectProps) {
   return (
     <Select

@@ -8,17 +8,17 @@ import { formatAge } from "../text/format.ts";
 import { useNow } from "../text/time.tsx";
 import { Button } from "./button.tsx";
 
-/** The stored record that a form changes, by its name in the audit log, and the revision that the form shows. */
+/** The stored record that a form changes: its kind and id in the audit log, and the revision that the form shows. */
 export interface FormSubject {
   kind: string;
   id: string;
-  /** Null where nothing is stored yet. */
+  /** Null when nothing is stored yet. */
   version: number | null;
 }
 
 /**
- * Names the person who has changed the record since the form was opened, and the changes; a button reads it again and
- * keeps the user's input.
+ * Names the person who has changed the record since the form was opened, and the changes. A button reads the record
+ * again and keeps the user's input.
  */
 export function Conflict({ subject: { kind, id, version } }: { subject: FormSubject }) {
   const { t } = useTranslation(["shell", "settings"]);
@@ -31,7 +31,8 @@ export function Conflict({ subject: { kind, id, version } }: { subject: FormSubj
   const oldest = since.at(-1);
   const changes = newest && oldest ? wordsOf({ ...newest, before: oldest.before }) : [];
   const [known] = useState(version);
-  // The form must still be in conflict when it shows what was read, or it would lose what was written.
+  // The conflict is cleared only after the form shows the new values. If it were cleared earlier, the form would lose
+  // the user's input.
   useEffect(() => {
     if (version !== known) clearErrors("root");
   }, [version, known, clearErrors]);

@@ -1,10 +1,10 @@
 const BOX =
   "w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-sm placeholder:text-muted data-disabled:opacity-60 aria-invalid:border-bad data-invalid:border-bad max-sm:text-base";
 
-/** The look of an input of one line. */
+/** Style of a one-line input. */
 export const INPUT = `h-8 max-sm:h-10 ${BOX}`;
 
-/** The look of an input of several lines; its height is the user's. */
+/** Style of a multi-line input. The user can change its height. */
 export const TEXT_AREA = `py-1.5 ${BOX}`;
 
 /** Label, input and help, one below another. */

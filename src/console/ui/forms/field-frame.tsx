@@ -11,15 +11,15 @@ import { FIELD } from "./field-class.ts";
 export interface FieldProps {
   name: string;
   label: string;
-  /** Below the field. */
+  /** Help text below the field. */
   help?: ReactNode;
   isRequired?: boolean;
   isDisabled?: boolean;
 }
 
 /**
- * Returns the field's value in the form around it, its error, and the properties that every field of React Aria takes
- * for the two.
+ * Returns the value and the error of a field in the surrounding form, and the properties that every field component of
+ * React Aria takes for them.
  */
 export function useField({ name, isRequired = false, isDisabled = false }: Omit<FieldProps, "label">) {
   const { t } = useTranslation();
@@ -45,14 +45,16 @@ function isBlank(value: unknown): boolean {
   );
 }
 
-/** The first message of an error, or of those of its parts. */
+/** Returns the first message of an error, or of the errors of its parts. */
 export function messageOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   if ("message" in error && typeof error.message === "string") return error.message;
   return Object.values(error).map(messageOf).find(Boolean);
 }
 
-/** Label above, help and error below; inside a field of React Aria. */
+/**
+ * Shows the label above a field, and the help and the error below it. Use it inside of a field component of React Aria.
+ */
 export function FieldFrame({
   label,
   help,

@@ -10,7 +10,10 @@ import { submitHandler } from "./submit-handler.ts";
 
 interface FormDialogProps<Values extends FieldValues> extends Pick<DialogProps, "title" | "isOpen" | "size"> {
   form: UseFormReturn<Values>;
-  /** The dialog closes when it resolves. An error is shown beside its field. */
+  /**
+   * Called with the values of the form. The dialog closes when the promise resolves. An error is shown next to its
+   * field.
+   */
   onSubmit(values: Values): Promise<unknown>;
   onClose(): void;
   submitLabel?: string;

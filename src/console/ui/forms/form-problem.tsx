@@ -7,7 +7,10 @@ import { CONFLICT } from "./submit-handler.ts";
 
 const Conflict = lazy(async () => ({ default: (await import("./conflict.tsx")).Conflict }));
 
-/** Shows a refusal of the gateway that belongs to no field; for a subject that somebody else has changed, by whom and how. */
+/**
+ * Shows a refusal of the gateway that belongs to no field. If somebody else has changed the subject, shows who has
+ * changed it and how.
+ */
 export function FormProblem({ subject }: { subject?: FormSubject | null }) {
   const { errors } = useFormState();
   const conflict = errors.root?.[CONFLICT]?.message;

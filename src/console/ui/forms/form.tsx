@@ -12,7 +12,7 @@ interface FormProps<Values extends FieldValues> {
   form: UseFormReturn<Values>;
   onSubmit(values: Values): Promise<unknown>;
   submitLabel?: string;
-  /** The form creates something and may be submitted unchanged. */
+  /** True when the form creates something and may be submitted without changes. */
   isNew?: boolean;
   /** The stored record that the form changes, to detect that somebody else has changed it meanwhile. */
   subject?: FormSubject | null;
@@ -21,8 +21,8 @@ interface FormProps<Values extends FieldValues> {
 }
 
 /**
- * A form in a page. Errors of the gateway stand beside their fields. The form asks before the page is left with unsaved
- * changes. Without changes its button is disabled, unless it creates something.
+ * A form in a page. Errors of the gateway are shown next to their fields. The form asks before the user leaves the page
+ * with unsaved changes. Its button is disabled without changes, unless the form creates something.
  */
 export function Form<Values extends FieldValues>({
   form,

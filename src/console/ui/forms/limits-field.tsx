@@ -6,8 +6,8 @@ import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField } from "./field-frame.tsx";
 
 /**
- * Limits by name below `name`: a number, null for unlimited, or undefined for the default. An empty field is the
- * default, which stands in it where `defaults` are given; `∞` is unlimited.
+ * A field for several limits, stored by name below `name`: a number, null for unlimited, or undefined for the default.
+ * An empty field means the default, which it shows as a placeholder if `defaults` are given; `∞` means unlimited.
  */
 export function LimitsField({
   name,
@@ -65,7 +65,7 @@ function parse(text: string): number | null | undefined {
 /** Limits as the gateway returns them: a number, null for unlimited, absent for the default. */
 export type OwnLimits = Output<"limits.defaults">["key"];
 
-/** In the order in which they are shown. */
+/** The names of limits in the order in which they are shown. */
 export const LIMITS = [
   "requestsPerMinute",
   "tokensPerMinute",
@@ -77,7 +77,7 @@ export const LIMITS = [
 
 type TakenLimits = NonNullable<OperationInput<"keys.update">["limits"]>;
 
-/** Returns the limits of a form as the gateway takes them: an undefined limit becomes the default again. */
+/** Returns the limits of a form in the form that the gateway takes. An undefined limit is set back to the default. */
 export function toLimits(limits: OwnLimits): TakenLimits {
   const taken: TakenLimits = {};
   for (const name of LIMITS)

@@ -5,7 +5,9 @@ import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 import { Unit } from "./number-field.tsx";
 
-/** An amount as a decimal text. It stays text, because floating-point numbers would change digits. */
+/**
+ * A field for an amount as a decimal text. The amount stays text, because floating-point numbers would change digits.
+ */
 export function MoneyField({
   currency,
   placeholder = "0.00",

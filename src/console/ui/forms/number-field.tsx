@@ -7,12 +7,12 @@ import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 interface NumberFieldProps extends FieldProps {
   minimum?: number;
   maximum?: number;
-  /** After the number, such as ms. */
+  /** Unit after the number, such as ms. */
   unit?: string;
   placeholder?: string;
 }
 
-/** A number; null where there is none. */
+/** A field for a number; null when it is empty. */
 export function NumberField({ minimum, maximum, unit, placeholder, ...props }: NumberFieldProps) {
   const { field, error, shared } = useField(props);
   return (

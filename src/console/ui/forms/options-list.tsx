@@ -7,12 +7,12 @@ import { SearchField } from "react-aria-components/SearchField";
 import { useTranslation } from "react-i18next";
 import type { Option } from "../../api/options.ts";
 
-/** Lists of this many options or more have a search. */
+/** Number of options from which a list has a search. */
 const SEARCHED = 9;
 
 /**
- * The options of a select. Long lists have a search; `onSearch` is called with its text where there are more options
- * than are listed.
+ * The options of a select. A long list has a search. `onSearch` is called with the searched text when there are more
+ * options than the list shows.
  */
 export function OptionsList({
   options,

@@ -1,6 +1,6 @@
-// Lists that the user puts in order by drag, by keys or by buttons.
+// Functions for lists that the user orders by dragging, by keys or by buttons.
 
-/** Returns the list with the item at an index moved by some places; it stays within the list. */
+/** Returns the list with the item at an index moved by some places, but not beyond the ends of the list. */
 export function moved<Item>(items: readonly Item[], index: number, by: number): Item[] {
   const rest = items.filter((_, each) => each !== index);
   const item = items[index];

@@ -8,17 +8,20 @@ const DAY_MS = 24 * HOUR_MS;
 const OVERLAPS = [0, HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
 
 interface RotateDialogProps {
-  /** `what` says what happens, `overlap` labels the time for which the present secret stays valid, `none` is no time. */
+  /**
+   * `what` describes the effect, `overlap` is the label of the time for which the current secret stays valid, and
+   * `none` is the option for no such time.
+   */
   texts: { title: string; what: string; overlap: string; none: string; submit: string };
-  /** The longest overlap. */
+  /** Maximum time for which the current secret stays valid. */
   maxDays: number;
   isOpen: boolean;
   onClose(): void;
-  /** Replaces the secret; the present one stays valid for the given milliseconds. */
+  /** Replaces the secret. The current one stays valid for the given milliseconds. */
   onRotate(overlapMs: number): Promise<unknown>;
 }
 
-/** Asks for how long the present secret stays valid, and replaces it. */
+/** Asks how long the current secret stays valid, and replaces it. */
 export function RotateDialog({ texts, maxDays, isOpen, onClose, onRotate }: RotateDialogProps) {
   const { t } = useTranslation();
   const form = useForm({ defaultValues: { overlap: String(DAY_MS) } });

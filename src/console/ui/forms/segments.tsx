@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 
-/** The look of one of `Segments`; `aria-pressed` marks the chosen one. */
+/** Style of a button in `Segments`. `aria-pressed` marks the chosen one. */
 export const SEGMENT =
   "rounded px-2.5 py-1 text-xs font-medium whitespace-nowrap text-muted hover:text-text aria-pressed:bg-surface aria-pressed:text-text aria-pressed:shadow-sm max-sm:py-2";
 
-/** A few buttons of which one is pressed: they choose the view of the content below. */
+/** A group of buttons, one of which is pressed. They choose what the content below shows. */
 export function Segments<Id extends string>({
   label,
   segments,
@@ -16,7 +16,7 @@ export function Segments<Id extends string>({
   segments: readonly { id: Id; label: string }[];
   chosen: string;
   onChoose(id: Id): void;
-  /** Further buttons, which look like `SEGMENT`. */
+  /** Further buttons in the style of `SEGMENT`. */
   children?: ReactNode;
 }) {
   return (

@@ -12,11 +12,11 @@ interface TextFieldProps extends FieldProps {
   inputMode?: "text" | "numeric" | "decimal" | "email" | "url";
   isMono?: boolean;
   autoFocus?: boolean;
-  /** More than one line: as many as this at first. */
+  /** Number of lines that a multi-line field has at first. */
   lines?: number;
 }
 
-/** A text. An empty one is `""`. */
+/** A field for a text. The value of an empty field is `""`. */
 export function TextField({ type, placeholder, isMono, lines, ...props }: TextFieldProps) {
   const { field, error, shared } = useField(props);
   const look = isMono === true ? " font-mono" : "";

@@ -3,7 +3,10 @@ import { TextField } from "react-aria-components/TextField";
 import { INPUT } from "./field-class.ts";
 import { FieldFrame, useField, type FieldProps } from "./field-frame.tsx";
 
-/** A moment: ISO 8601 in UTC, or null. It is typed in the reader's time zone, which stands below. */
+/**
+ * A field for a moment. The value is ISO 8601 in UTC, or null. The user types it in their own time zone, which is shown
+ * below.
+ */
 export function TimeField(props: FieldProps) {
   const { field, error, shared } = useField(props);
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

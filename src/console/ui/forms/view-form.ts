@@ -3,8 +3,8 @@ import { useForm, type FieldValues, type UseFormProps, type UseFormReturn } from
 import { CONFLICT } from "./submit-handler.ts";
 
 /**
- * A form that shows what exists, and shows it again when that changes. After a conflict the fields that were written in
- * stay as they are.
+ * Returns a form that shows an existing record. When the record changes, the form shows the new values. After a
+ * conflict it keeps the fields that the user has changed.
  */
 export function useViewForm<Values extends FieldValues>(
   values: Values,

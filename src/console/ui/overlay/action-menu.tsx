@@ -11,7 +11,7 @@ export interface Action {
   onAction(): void;
 }
 
-/** The actions on one record, behind three dots. Without actions it shows nothing. */
+/** A menu, behind three dots, of the actions on one record. Shows nothing when there are no actions. */
 export function ActionMenu({ label, actions }: { label?: string; actions: readonly Action[] }) {
   const { t } = useTranslation();
   if (actions.length === 0) return null;

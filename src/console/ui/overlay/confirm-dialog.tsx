@@ -14,13 +14,15 @@ interface ConfirmDialogProps {
   consequences: ReactNode;
   /** The action in one word, such as Delete. */
   confirmLabel: string;
-  /** Must be typed first. For actions that cannot be undone. */
+  /** A name that the user must type first, for actions that cannot be undone. */
   name?: string;
-  /** False for an action that does no harm. */
+  /** False for an action that is not dangerous. */
   isDangerous?: boolean;
   isOpen: boolean;
   onClose(): void;
-  /** The dialog closes when it resolves, and shows the error when it rejects. */
+  /**
+   * Called when the user confirms. The dialog closes when the promise resolves, and shows the error when it rejects.
+   */
   onConfirm(): Promise<unknown>;
 }
 

@@ -9,20 +9,20 @@ export interface DialogProps {
   title: string;
   isOpen: boolean;
   onClose(): void;
-  /** `m` is right for a form. */
+  /** `m` suits a form. */
   size?: "s" | "m" | "l";
-  /** For a question that needs an answer: a press outside does not close it. */
+  /** True for a question that needs an answer: a press outside does not close the dialog. */
   isAlert?: boolean;
-  /** Keeps Escape from closing it. */
+  /** True to keep Escape from closing the dialog. */
   isHeld?: boolean;
-  /** Below the content, always in sight. */
+  /** Content below the scrolled part, always visible. */
   footer?: ReactNode;
   children: ReactNode;
 }
 
 const SIZES = { s: "sm:max-w-md", m: "sm:max-w-xl", l: "sm:max-w-4xl" };
 
-/** A modal dialog; a sheet from below on a phone. */
+/** A modal dialog. On a phone it is a sheet that comes from below. */
 export function Dialog({
   title,
   isOpen,

@@ -8,7 +8,7 @@ import { Dialog } from "./dialog.tsx";
 
 interface SecretOnceProps {
   title: string;
-  /** Replaces the sentence that the secret is shown only now. */
+  /** A sentence that replaces the notice that the secret is shown only now. */
   about?: string;
   /** Null while there is nothing to show. */
   secret: string | null;
@@ -17,7 +17,7 @@ interface SecretOnceProps {
   onClose(): void;
 }
 
-/** A secret that is shown this once, to be copied before the dialog is closed. */
+/** Shows a secret once, to be copied before the dialog is closed. */
 export function SecretOnce({ title, about, secret, snippets = [], onClose }: SecretOnceProps) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(secret ?? "");

@@ -20,12 +20,12 @@ export function showProblem(error: unknown): void {
   add({ text: error instanceof Error ? error.message : String(error), isProblem: true });
 }
 
-/** Calls `onFirst` at the first toast, because the component that shows toasts is loaded only then. */
+/** Calls `onFirst` at the first toast. The component that shows toasts is loaded only then. */
 export function whenToastsAreNeeded(onFirst: () => void): void {
   load = onFirst;
 }
 
-/** Passes every toast to `take`, first those that already wait. */
+/** Passes every toast to `take`, beginning with those that wait already. */
 export function takeToasts(take: Listener): void {
   listener = take;
   for (const toast of waiting.splice(0)) take(toast);

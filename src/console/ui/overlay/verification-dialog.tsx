@@ -13,14 +13,17 @@ interface VerificationDialogProps<Name extends VerificationName> {
   operation: Name;
   input: Input<Name>;
   label: string;
-  /** Title of the dialog; the label where it is absent. */
+  /** Title of the dialog; by default the label. */
   title?: string;
   /** Shown while the verification runs. */
   skeleton?: ReactNode;
   children(report: Output<Name>): ReactNode;
 }
 
-/** A button that runs a verification and shows its report in a dialog. Each opening runs it again. */
+/**
+ * A button that runs a verification and shows its report in a dialog. Opening the dialog again repeats the
+ * verification.
+ */
 export function VerificationDialog<Name extends VerificationName>(props: VerificationDialogProps<Name>) {
   const { operation, input, label, title = label, skeleton, children } = props;
   const [isOpen, setOpen] = useState(false);

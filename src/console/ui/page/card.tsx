@@ -4,7 +4,7 @@ interface CardProps {
   title?: string;
   about?: ReactNode;
   actions?: ReactNode;
-  /** Without padding, for a table that fills it. */
+  /** True to leave out the padding, for a table that fills the card. */
   isFlush?: boolean;
   children: ReactNode;
 }

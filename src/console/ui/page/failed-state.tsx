@@ -9,7 +9,10 @@ import { Time } from "../text/time.tsx";
 
 const RETRY_MS = 10_000;
 
-/** Shows why something could not be read, since when, and a button that tries again, which happens by itself too where the gateway was away. */
+/**
+ * Shows why something could not be read and since when, with a button that tries again. Tries again by itself when the
+ * gateway is unavailable.
+ */
 export function FailedState({ error, at, onRetry }: { error: unknown; at?: number; onRetry(): void }) {
   const { t } = useTranslation();
   const retry = useRef(onRetry);
@@ -17,7 +20,7 @@ export function FailedState({ error, at, onRetry }: { error: unknown; at?: numbe
   const isForbidden = error instanceof ApiError && error.status === 403;
   const isRefused = error instanceof ApiError && error.status < 500;
   useEffect(() => {
-    // An unavailable service comes back by itself; a refusal stays.
+    // An unavailable service returns by itself, so the read is repeated. A refusal stays a refusal.
     if (isRefused) return;
     const again = setInterval(() => document.hidden || retry.current(), RETRY_MS);
     return () => clearInterval(again);

@@ -8,16 +8,16 @@ interface PageProps {
   title: string;
   /** One sentence on the purpose of the page. */
   about?: ReactNode;
-  /** Beside the title: at most one of them primary. */
+  /** Buttons next to the title, at most one of them primary. */
   actions?: ReactNode;
-  /** `RouteTabs` of the area. */
+  /** The tabs of the area, as `RouteTabs`. */
   tabs?: ReactNode;
-  /** The list to which the shown thing belongs. */
+  /** The list that the shown record belongs to. */
   back?: { to: NonNullable<LinkProps["to"]>; label: string };
   children: ReactNode;
 }
 
-/** The frame of every page. It sets the title of the document, too. */
+/** The frame of every page. It also sets the title of the document. */
 export function Page({ title, about, actions, tabs, back, children }: PageProps) {
   useDocumentTitle(title);
   return (

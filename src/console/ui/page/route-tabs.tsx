@@ -12,7 +12,7 @@ export function RouteTabs({
   const list = useRef<HTMLUListElement>(null);
   const { pathname } = useLocation();
   useEffect(() => {
-    // On a phone the current tab may be out of sight.
+    // Scrolls to the current tab, which may be out of sight on a phone.
     list.current
       ?.querySelector("[aria-current=page]")
       ?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -19,29 +19,31 @@ export interface TableColumn<Row> {
   id: string;
   header: string;
   cell(row: Row): ReactNode;
-  /** Numbers stand at the right. */
+  /** True to align the column to the right, for numbers. */
   isNumber?: boolean;
-  /** Not shown until it is chosen. */
+  /** True to hide the column until the user chooses it. */
   isOptional?: boolean;
 }
 
 interface DataTableProps<Row> {
-  /** Names the chosen columns in the browser's storage. */
+  /** Name under which the browser stores the chosen columns. */
   id: string;
-  /** Names the table for screen readers. */
+  /** Name of the table for screen readers. */
   label: string;
   columns: readonly TableColumn<Row>[];
   list: List<Row>;
   rowId(row: Row): string;
-  /** Opens a row, by a press or Enter. The first column should have a link to the same. */
+  /** Opens a row, when the user presses it or Enter. The first column should contain a link to the same page. */
   onOpen?(row: Row): void;
-  /** An `EmptyState`. */
+  /** Shown when there are no rows; an `EmptyState`. */
   empty: ReactNode;
-  /** Above the table at its left: filters. */
+  /** Filters, shown above the table at the left. */
   filters?: ReactNode;
-  /** Above the table at its right: an export. */
+  /** Actions such as an export, shown above the table at the right. */
   actions?: ReactNode;
-  /** For lists that are usually short: the table is small while it loads, so that the content below does not move. */
+  /**
+   * True for lists that are usually short: the table is small while it loads, so that the content below does not move.
+   */
   isShort?: boolean;
 }
 
@@ -127,7 +129,7 @@ function Rows<Row extends RowData>(props: RowsProps<Row>) {
   );
 }
 
-/** The rows, those of them that are in the document, and the columns that are shown. */
+/** Returns the rows, those of them that are in the document, and the visible columns. */
 function useRowsInSight<Row extends RowData>(
   { columns, list, rowId, visible }: RowsProps<Row>,
   scroller: RefObject<HTMLDivElement | null>,
@@ -189,7 +191,7 @@ function BodyRow<Row extends RowData>({
 }: {
   row: TableRow<Features, Row>;
   index: number;
-  /** In sight: Tab leads to it. */
+  /** True for the first row in sight, which Tab leads to. */
   isFirst: boolean;
   measure(row: HTMLTableRowElement | null): void;
   columns: readonly (TableColumn<Row> | undefined)[];

@@ -42,7 +42,7 @@ export function DifferenceTable({ before, after }: { before: unknown; after: unk
 
 /** A field whose value differs; undefined stands for an absent field. */
 interface Difference {
-  /** Such as `limits.runningJobs`; empty for the value as a whole. */
+  /** Path of the field, such as `limits.runningJobs`; empty for the value as a whole. */
   path: string;
   before: string | undefined;
   after: string | undefined;
@@ -74,12 +74,12 @@ function renderList(list: readonly unknown[]): string {
   return isPlain ? list.join(", ") : JSON.stringify(list);
 }
 
-/** True for a field of the audit that holds an amount, in nano-units as text. */
+/** True for a field of the audit that contains an amount, as nano-units in text. */
 export function isAmount(path: string): boolean {
   return /^(amount|price\.(longContext\.)?per.*)$/.test(path);
 }
 
-/** True for the name of a field that holds Unix milliseconds. */
+/** True for the name of a field that contains Unix milliseconds. */
 function isTime(path: string): boolean {
   return /(At|From|Until|Start)$/.test(path);
 }

@@ -20,7 +20,10 @@ export function useTableKeys(
   };
 }
 
-/** Waits for the row: one out of sight is rendered only after the table has scrolled to it. */
+/**
+ * Focuses a row. A row out of sight is rendered only after the table has scrolled to it, so the function waits for up
+ * to `frames` frames.
+ */
 function focusRow(table: HTMLElement, index: number, frames: number): void {
   const row = table.querySelector<HTMLElement>(`tr[data-index="${index}"]`);
   if (row) row.focus({ preventScroll: true });

@@ -8,17 +8,17 @@ export function isAmount(text: string): boolean {
   return AMOUNT.test(text);
 }
 
-/** Throws the gateway's error for a text that is no amount, so that the message stands beside the field. */
+/** Throws the gateway's error for a text that is not an amount, so that the message is shown next to the field. */
 export function requireAmount(text: string, field: string, message: string): void {
   if (!isAmount(text)) throw new ApiError(400, "bad_request", message, field, null);
 }
 
-/** The exact sum of decimal texts, which may be negative. */
+/** Returns the exact sum of decimal texts, which may be negative. */
 export function sum(amounts: readonly string[]): string {
   return render(amounts.reduce((total, amount) => total + parse(amount), 0n));
 }
 
-/** The exact difference of two decimal texts. */
+/** Returns the exact difference of two decimal texts. */
 export function subtract(from: string, amount: string): string {
   return render(parse(from) - parse(amount));
 }

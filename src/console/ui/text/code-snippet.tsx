@@ -6,12 +6,12 @@ import { IconButton } from "../forms/button.tsx";
 import { useCopy } from "./copy.ts";
 
 export interface Snippet {
-  /** Such as curl. */
+  /** Name of the language or tool, such as curl. */
   label: string;
   code: string;
 }
 
-/** The same call in several languages, one of them shown. */
+/** The same call in several languages, one of which is shown. */
 export function CodeSnippet({ snippets, label }: { snippets: readonly Snippet[]; label: string }) {
   const { t } = useTranslation();
   const [shown, setShown] = useState(snippets[0]?.label ?? "");

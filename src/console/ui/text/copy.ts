@@ -2,7 +2,7 @@ import { useState } from "react";
 
 const SHOWN_MS = 1_500;
 
-/** Copies a text; `isCopied` for a moment afterwards. */
+/** Returns a function that copies a text. `isCopied` is true for a moment afterwards. */
 export function useCopy(text: string): { isCopied: boolean; copy(): void } {
   const [isCopied, setCopied] = useState(false);
   const copy = () => {
@@ -14,7 +14,7 @@ export function useCopy(text: string): { isCopied: boolean; copy(): void } {
   return { isCopied, copy };
 }
 
-/** The clipboard works on secure pages only; over plain http the selection is copied. */
+/** Copies a text. The clipboard works only on secure pages; over plain http the text is selected and copied. */
 export async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return await navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");

@@ -4,12 +4,12 @@ import { zoneName } from "./zone.ts";
 const CENT = 2;
 const MAX_FRACTION = 12;
 
-/** A decimal text such as `"0.042"` in a currency, every digit of it; at least two after the point. */
+/** Formats a decimal text such as `"0.042"` in a currency, with all its digits and at least two after the point. */
 export function formatMoney(amount: string, currency: string): string {
   return money(amount, currency, CENT, MAX_FRACTION);
 }
 
-/** The same to the cent, or to two significant digits below a cent. */
+/** Formats a decimal text in a currency, rounded to the cent, or to two significant digits below a cent. */
 export function formatShortMoney(amount: string, currency: string): string {
   const size = Math.abs(Number(amount));
   const most = size > 0 && size < 0.01 ? Math.min(MAX_FRACTION, 1 - Math.floor(Math.log10(size))) : CENT;
@@ -22,7 +22,7 @@ function money(amount: string, currency: string, least: number, most: number): s
   try {
     return format(`money ${currency} ${most}`, { style: "currency", currency, ...digits }).format(amount);
   } catch {
-    // A currency that the platform does not know.
+    // The platform does not know this currency.
     return `${format(`plain ${most}`, digits).format(amount)} ${currency}`;
   }
 }
@@ -35,17 +35,17 @@ export function formatCount(count: number): string {
   return format("count", { maximumFractionDigits: 2 }).format(count);
 }
 
-/** Such as 1.2K. */
+/** Formats a count in short form, such as 1.2K. */
 export function formatShortCount(count: number): string {
   return format("short", { notation: "compact", maximumFractionDigits: 1 }).format(count);
 }
 
-/** A share between 0 and 1 as percent. */
+/** Formats a share between 0 and 1 as a percentage. */
 export function formatShare(share: number): string {
   return format("share", { style: "percent", maximumFractionDigits: share < 0.1 ? 2 : 0 }).format(share);
 }
 
-/** Milliseconds in the unit that reads best. */
+/** Formats milliseconds in the unit that is easiest to read. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return unit(Math.round(ms), "millisecond");
   if (ms < 120_000) return unit(Math.round(ms / 100) / 10, "second");
@@ -81,12 +81,12 @@ const AGES: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1_000],
 ];
 
-/** The page's clock ticks every 20 seconds, and may be a little behind the gateway's. */
+/** Maximum difference to the gateway's clock. The page's clock advances every 20 seconds, so it may be behind. */
 const CLOCK_SKEW_MS = 30_000;
 
-/** Such as 3 minutes ago. */
+/** Formats how long ago a time was, such as 3 minutes ago. */
 export function formatAge(at: number, now: number): string {
-  // Nothing that has just happened lies in the future.
+  // A time slightly in the future has just happened, and is shown as now.
   const distance = at > now && at - now < CLOCK_SKEW_MS ? 0 : at - now;
   const [name, ms] = AGES.find(([, ms]) => Math.abs(distance) >= ms) ?? ["second", 1_000];
   return new Intl.RelativeTimeFormat(i18next.language, { numeric: "auto", style: "short" }).format(
@@ -95,23 +95,23 @@ export function formatAge(at: number, now: number): string {
   );
 }
 
-/** Returns a message of the gateway, which begins with a small letter, as a sentence. */
+/** Returns a message of the gateway as a sentence. Messages begin with a small letter. */
 export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Date and time with the name of the time zone. */
+/** Formats date and time with the name of the time zone. */
 export function formatTime(at: number): string {
   return time({ dateStyle: "medium", timeStyle: "long" }).format(at);
 }
 
-/** The time of day; at midnight the date. */
+/** Formats the time of day, but the date at midnight. */
 export function formatClock(at: number): string {
   const clock = time({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
   return clock === "00:00" ? time({ month: "short", day: "numeric" }).format(at) : clock;
 }
 
-/** Date and time of day without the year, for lists. */
+/** Formats date and time of day without the year, for lists. */
 export function formatMoment(at: number): string {
   return time({
     month: "short",
@@ -123,12 +123,12 @@ export function formatMoment(at: number): string {
   }).format(at);
 }
 
-/** A day of a report, which is one of UTC. */
+/** Formats a day of a report, which is a UTC day. */
 export function formatDay(at: number): string {
   return time({ month: "short", day: "numeric", timeZone: "UTC" }).format(at);
 }
 
-/** The name of a step of a report. */
+/** Formats the beginning of a step of a report. */
 export function formatStep(at: number, step: "minute" | "quarter" | "hour" | "day" | "month"): string {
   if (step === "month") return time({ month: "long", year: "numeric", timeZone: "UTC" }).format(at);
   if (step === "day") return `${time({ dateStyle: "medium", timeZone: "UTC" }).format(at)} (UTC)`;

@@ -1,7 +1,10 @@
 import { useSyncExternalStore } from "react";
 import { formatAge, formatMoment, formatTime } from "./format.ts";
 
-/** Shows how long ago a moment in ISO 8601 was, and its date and time zone on hover; or the date at once. */
+/**
+ * Shows how long ago a time in ISO 8601 was, and the date with the time zone on hover. With `isAbsolute`, shows the
+ * date directly.
+ */
 export function Time({ at, isAbsolute = false }: { at: string; isAbsolute?: boolean }) {
   const now = useNow();
   const time = Date.parse(at);
@@ -13,7 +16,7 @@ export function Time({ at, isAbsolute = false }: { at: string; isAbsolute?: bool
   );
 }
 
-/** A moment by its date and time of day, for lists whose rows are compared; how long ago it was on hover. */
+/** Shows a time with date and time of day, and how long ago it was on hover. For lists whose rows are compared. */
 export function Moment({ at }: { at: string }) {
   const now = useNow();
   const time = Date.parse(at);
@@ -32,13 +35,15 @@ const TICK_MS = 20_000;
 
 let now = Date.now();
 
-/** Returns the present in Unix milliseconds, to within 20 seconds. The component renders again as time goes on. */
+/**
+ * Returns the current time in Unix milliseconds, accurate to 20 seconds. The component renders again when it changes.
+ */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
 function subscribe(notify: () => void): () => void {
-  // A moment that has just been rendered may be younger than the last tick.
+  // The time is set again, because what has just been rendered may be younger than the last tick.
   now = Date.now();
   const timer = setInterval(() => {
     if (document.hidden) return;
