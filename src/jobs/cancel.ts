@@ -25,7 +25,7 @@ export async function requestCancel(
   return job;
 }
 
-/** Throws `job_already_ended` for a job that has ended otherwise. */
+/** Throws `job_already_ended` when the job has ended in another way. */
 export function requireCancelled(job: Job): void {
   if (isCancellable(job)) return;
   const message = `The job has ended already: it is ${job.status}.`;

@@ -7,17 +7,17 @@ import type { Hold } from "../gateway/metering/budget-leases.ts";
 import type { Nanos } from "../lib/money.ts";
 
 /**
- * Billing of one job. The store holds its money from submission to end, whichever process runs it, and posts its entry
- * in the same transaction as its end; so this class only records both values.
+ * Billing of one job. The store holds the job's money from its submission to its end, whichever process runs it, and
+ * writes its ledger entry in the transaction that ends it. So this class only records the amount to hold and the entry.
  */
 export class JobBilling {
-  /** The amount that was requested to be held. */
+  /** The maximum cost to hold. */
   ceiling: Nanos = 0n;
   budgets: readonly string[];
-  /** The charge of the job, or an entry of cost without a charge. */
+  /** The ledger entry of the job: its charge, or costs without a charge. */
   entry: LedgerEntry | null = null;
 
-  /** `budgets` hold the job's money; at its submission they are the caller's. */
+  /** `budgets` are the budgets that hold the job's money. At the submission there are none yet. */
   constructor(budgets: readonly string[] = []) {
     this.budgets = budgets;
   }
@@ -40,7 +40,7 @@ export class JobBilling {
   release(): void {}
 }
 
-/** Returns the core with the billing of one job. */
+/** Returns the core with this billing in place of its own. */
 export function coreOf<OfCore extends Core>(core: OfCore, billing: JobBilling): OfCore {
   return { ...core, billing };
 }

@@ -39,88 +39,88 @@ import type { Nanos } from "../lib/money.ts";
  */
 
 /**
- * The store of jobs. Every method throws a `DependencyError` while the store is unavailable, and repeating a call then
- * changes nothing twice.
+ * The store of jobs. Every method throws a `DependencyError` while the store is unavailable. A call may then be
+ * repeated: nothing is changed twice.
  */
 export interface JobStore {
   /**
-   * Accepts a job: writes its row, its place in the queue and its hold on every budget in one transaction, which is on
-   * the disk when this resolves.
+   * Accepts a job: writes its row, its place in the queue and its hold on every budget in one transaction. Resolves
+   * when the transaction is on the disk.
    */
   submit(job: NewJob): Promise<Submission>;
   /**
-   * Returns the earlier submission with the same idempotency key of a gateway key: `known` or `other`; null for a new
-   * one.
+   * Returns the result of an earlier submission by the same gateway key and idempotency key, `known` or `other`; null
+   * when there was none.
    */
   findSubmitted(keyId: string, idempotency: NonNullable<NewJob["idempotency"]>): Promise<Submission | null>;
-  /** Returns a job of the organization; null for an unknown job or one of another organization. */
+  /** Returns a job of the organization; null for an unknown job or a job of another organization. */
   get(organizationId: string, id: string): Promise<Job | null>;
   /** Returns jobs, newest first. */
   list(organizationId: string, page: JobPage): Promise<Job[]>;
   /**
-   * Cancels a job: a pending one at once, a running one by notifying its worker; an ended job is not changed. Returns
-   * the job as it is afterwards, null as `get` does. `files` are blobs that are no longer needed.
+   * Cancels a pending job at once, and notifies the worker of a running one. Does not change an ended job. Returns the
+   * job as it is afterwards, or null as `get` does. `files` are the names of blobs that are no longer needed.
    */
   cancel(organizationId: string, id: string): Promise<{ job: Job; files: string[] } | null>;
 
-  /** True when `claim` might find a job; cheap. */
+  /** True when `claim` might find a job. A call costs little. */
   hasWork(): Promise<boolean>;
   /**
-   * Takes the lease of a job: first of one whose worker has ended, else of a queued one by turns of organizations and
-   * then of keys, within the limits of running jobs. Returns null when there is none.
+   * Takes the lease of a job: first of a job whose worker has ended, otherwise of a queued one. Organizations take
+   * turns, and so do the keys of each. Respects the limits of running jobs. Returns null when there is no job.
    */
   claim(worker: string, runningLimit: RunningLimit): Promise<ClaimedJob | null>;
   /**
-   * Prolongs leases. Returns those that are still held, by job id; the other jobs have ended or belong to another
+   * Prolongs leases. Returns the leases that are still held, by job id. The other jobs have ended or belong to another
    * worker.
    */
   renew(leases: readonly JobLease[]): Promise<ReadonlyMap<string, { isCancelRequested: boolean }>>;
   /** Returns the ids of this worker's jobs whose cancellation was requested. */
   cancelling(worker: string): Promise<string[]>;
   /**
-   * Notes that a vendor is called next: `pending` becomes `in_progress`. Returns false when the lease or the job is
-   * gone.
+   * Notes that a vendor is called next, which turns `pending` into `in_progress`. Returns false when the lease or the
+   * job is gone.
    */
   send(lease: JobLease, target: SentTarget): Promise<boolean>;
-  /** Stores the ids that the vendor gave to its own jobs. Returns false when the lease is gone. */
+  /** Stores the ids of the vendor's own jobs. Returns false when the lease is gone. */
   rememberVendorJobs(lease: JobLease, sent: SentJob): Promise<boolean>;
-  /** Sets the state in which pictures are stored. Returns false when the lease is gone. */
+  /** Sets the stage in which pictures are stored. Returns false when the lease is gone. */
   store(lease: JobLease): Promise<boolean>;
   /**
-   * Ends a job: writes its outputs, its ledger entry, its webhooks and the release of its hold in one transaction.
-   * Returns false when the lease is gone; then nothing has changed.
+   * Ends a job: writes its outputs, its ledger entry and its webhooks, and releases its hold, all in one transaction.
+   * Returns false when the lease is gone; nothing is changed then.
    */
   finish(lease: JobLease, ending: JobEnding): Promise<boolean>;
-  /** Gives leases back, so that another worker takes over the jobs at once. */
+  /** Gives leases back, so that another worker takes the jobs over at once. */
   release(leases: readonly JobLease[]): Promise<void>;
   /** Gives back all leases of a worker that has ended. */
   releaseAll(worker: string): Promise<void>;
 
   /**
-   * Ends queued jobs whose deadline has passed. Returns their number and the blobs that are no longer needed; call it
-   * again while the number equals `limit`.
+   * Ends queued jobs whose deadline has passed. Returns their number and the names of blobs that are no longer needed.
+   * Call it again while the number equals `limit`.
    */
   endOverdue(limit: number): Promise<{ count: number; files: string[] }>;
   /**
-   * Turns completed jobs created more than `retentionMs` ago into tombstones without outputs. Returns the names of
-   * their pictures; call it again while there are as many jobs as `limit`.
+   * Turns completed jobs that were created more than `retentionMs` ago into tombstones without outputs. Returns their
+   * number and the names of their pictures. Call it again while the number equals `limit`.
    */
   expire(retentionMs: number, limit: number): Promise<{ count: number; names: string[] }>;
   /**
-   * Removes ended jobs created more than `retentionMs` ago. Returns their number; call it again while it equals
-   * `limit`.
+   * Removes ended jobs that were created more than `retentionMs` ago. Returns their number. Call it again while the
+   * number equals `limit`.
    */
   remove(retentionMs: number, limit: number): Promise<number>;
-  /** Returns the organizations with live jobs. */
+  /** Returns the organizations that have jobs which have not ended. */
   queues(): Promise<JobQueue[]>;
   /**
-   * Calls `wake` when other processes may have added work or requested a cancellation. Resolves to null where the
+   * Calls `wake` when other processes may have added work or requested a cancellation. Resolves to null when the
    * database cannot notify.
    */
   wakes(wake: () => void): Promise<{ stop(): Promise<void> } | null>;
 }
 
-/** Returns how many jobs an organization may run at once; null is unlimited. */
+/** Returns the maximum number of an organization's running jobs; null when it is unlimited. */
 export type RunningLimit = (organizationId: string) => number | null;
 
 export interface NewJob {
@@ -130,19 +130,19 @@ export interface NewJob {
   requestId: string;
   model: string;
   typicalMs: number;
-  /** Milliseconds from its creation. */
+  /** Milliseconds from the job's creation. */
   deadlineMs: number;
   webhookUrl: string | null;
-  /** Base address of links to its results, for messages about its end. */
+  /** Base address of the links to the job's results, for messages about its end. */
   linkBase: string;
   idempotency: { key: string; fingerprint: string } | null;
   terms: JobTerms;
   /** The caller's request as text. Its files are stored as blobs named in `files`. */
   request: string;
   files: readonly string[];
-  /** Maximum of waiting jobs; null is unlimited. */
+  /** Maximum numbers of waiting jobs; null when unlimited. */
   queuedLimit: { organization: number | null; key: number | null };
-  /** Maximum of jobs of the key that run at once; null is unlimited. */
+  /** Maximum number of running jobs of the key; null when unlimited. */
   keyRunningLimit: number | null;
 }
 
@@ -151,12 +151,12 @@ export interface JobTerms {
   /** Unix milliseconds at which the price was taken. */
   admittedAt: number;
   price: ImagePrice;
-  /** The maximum cost; held on each of the budgets. */
+  /** The maximum cost, which is held on each budget. */
   ceiling: Nanos;
   budgets: readonly string[];
-  /** The member or program that submitted it, for the ledger; null for the holder of the key. */
+  /** The member or program that submitted the job, for the ledger; null for the holder of the key. */
   source: string | null;
-  /** As in the ledger. */
+  /** The client's program, as in the ledger. */
   client: string | null;
 }
 
@@ -165,20 +165,20 @@ export type Submission =
   /** The idempotency key belongs to a job with another request. */
   | { kind: "other" }
   | { kind: "full"; scope: "organization" | "key"; limit: number }
-  /** The budget is `spent`, or others hold the rest of it (`held`) and may give back what they do not use. */
+  /** The budget is `spent`, or others hold the rest of it (`held`) and may return the part that they do not use. */
   | { kind: "exhausted"; reason: BudgetRefusal };
 
 export interface JobPage {
   limit: number;
   offset: number;
   statuses: readonly JobStatus[];
-  /** Unix milliseconds, inclusive. */
+  /** Earliest creation, in Unix milliseconds, inclusive. */
   createdFrom: number | null;
-  /** Unix milliseconds, exclusive. */
+  /** Latest creation, in Unix milliseconds, exclusive. */
   createdTo: number | null;
 }
 
-/** The right to run a job and to write to it until another worker has claimed it. */
+/** The right to run a job and to change it, until another worker claims the job. */
 export interface JobLease {
   jobId: string;
   organizationId: string;
@@ -192,12 +192,12 @@ export interface ClaimedJob extends JobLease {
   model: string;
   status: "pending" | "in_progress";
   createdAt: number;
-  /** Milliseconds until its deadline; zero or negative when that has passed. */
+  /** Milliseconds until the job's deadline; zero or negative when it has passed. */
   remainingMs: number;
-  /** Milliseconds between its creation and its first claim; null for a repeated claim. */
+  /** Milliseconds between the job's creation and its first claim; null when this claim is not the first. */
   pickUpMs: number | null;
   isCancelRequested: boolean;
-  /** False once its key was disabled or deleted or has expired. */
+  /** False when the job's key was disabled or deleted or has expired. */
   isKeyUsable: boolean;
   terms: JobTerms;
   request: string;
@@ -211,7 +211,7 @@ interface SentTarget {
 }
 
 interface SentJob extends SentTarget {
-  /** Ids of the vendor's jobs by call; several where a channel fans out. */
+  /** Ids of the vendor's jobs, by call. There are several when a channel fans out. */
   vendorJobs: Readonly<Record<string, string>>;
 }
 
@@ -219,15 +219,15 @@ export interface JobEnding {
   status: "completed" | "failed" | "cancelled";
   outputs: JobOutput[];
   error: JobError | null;
-  /** The charge, or a record of cost without one. */
+  /** The ledger entry: a charge, or costs without a charge. */
   entry: LedgerEntry | null;
 }
 
-/** The live jobs of one organization. */
+/** The unfinished jobs of one organization. */
 export interface JobQueue {
   organizationId: string;
   queued: number;
   running: number;
-  /** Waiting time of the oldest queued job, milliseconds. */
+  /** Milliseconds that the oldest queued job has waited. */
   oldestMs: number;
 }

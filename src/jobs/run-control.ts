@@ -4,7 +4,7 @@ import { random } from "../lib/random.ts";
 import { after, sleep } from "../lib/waiting.ts";
 import type { ClaimedJob } from "./ports.ts";
 
-/** The reason why a running job was stopped. The first reason remains. */
+/** The reason why a running job was stopped. A later reason does not replace it. */
 type StopReason = "cancelled" | "overdue" | "handed over" | "lost";
 
 /** Stops one running job, on request or at its deadline. Dispose of it when the job has ended. */
@@ -14,8 +14,8 @@ export class RunControl implements Disposable {
   #reason: StopReason | null = null;
   #isCancelRequested: boolean;
   /**
-   * True while a vendor has a job for it that this run has not polled yet: cancelling the vendor's job needs a poll
-   * first.
+   * True while a vendor has a job of its own for this job that this run has not polled yet. The vendor's job can be
+   * cancelled only after a poll.
    */
   #isUnpolled: boolean;
 
@@ -37,20 +37,20 @@ export class RunControl implements Disposable {
     return this.#reason === "overdue";
   }
 
-  /** True when another worker continues the job or has it already. */
+  /** True when another worker continues the job or already has it. */
   get isHandedOver(): boolean {
     return this.#reason === "handed over" || this.#reason === "lost";
   }
 
-  /** Cancels the job at once, or as soon as its vendor's job is polled. */
+  /** Cancels the job at once, or as soon as the vendor's job is polled. */
   cancel(): void {
     this.#isCancelRequested = true;
     if (!this.#isUnpolled) this.stop("cancelled");
   }
 
   /**
-   * Call it before a vendor's job is polled. In the next turn of the event loop all calls of the order are being
-   * polled.
+   * Call it before a vendor's job is polled. In the next turn of the event loop, all vendor calls of the order are
+   * being polled.
    */
   beforePoll(): void {
     this.#isUnpolled = false;
@@ -71,8 +71,8 @@ export class RunControl implements Disposable {
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Repeats `work` while it fails for lack of capacity. `waitOf` returns the milliseconds to wait after such a failure,
- * and null for any other failure, which is thrown. Waits grow, with jitter, up to half a minute.
+ * Repeats `work` while it fails for lack of capacity. For such a failure `waitOf` returns the milliseconds to wait; for
+ * any other failure it returns null, and the failure is thrown. Waits grow up to half a minute, with jitter.
  */
 export async function waitForCapacity<Result>(
   work: () => Promise<Result>,
@@ -91,12 +91,12 @@ export async function waitForCapacity<Result>(
   }
 }
 
-/** Maximum of calls to vendors that throttled or were overloaded. */
+/** Maximum number of calls to vendors that throttled or were overloaded. */
 const MAX_REFUSED_CALLS = 5;
 
 /**
- * Returns for how many milliseconds the job should wait: when no vendor was called because all are at their limits, or
- * the called ones did nothing and reported overload. Returns null when waiting is useless.
+ * Returns the milliseconds that the job should wait: when no vendor was called because all are at their limits, or when
+ * the called vendors did nothing and reported overload. Returns null when waiting is useless.
  */
 export function capacityWaitMs(error: unknown, calls: number, mayCallAgain: boolean): number | null {
   if (!(error instanceof UpstreamError) || error.isAmbiguous) return null;
@@ -107,7 +107,7 @@ export function capacityWaitMs(error: unknown, calls: number, mayCallAgain: bool
 
 const RETRY_MS = 250;
 
-/** Repeats a write to the store while the store is unavailable, so that work already done or paid for is not lost. */
+/** Repeats a write while the store is unavailable, so that finished or paid work is not lost. */
 export async function retryWhileUnavailable<Result>(
   write: () => Promise<Result>,
   isOver: () => boolean,

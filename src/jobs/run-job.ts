@@ -32,9 +32,9 @@ export class LeaseLost extends Error {
 }
 
 /**
- * Runs a claimed job by the image pipeline of the synchronous endpoints and returns how it ends. A job that a vendor
- * has is polled to its end. A job that may have been sent and cannot be polled is not sent again. Throws `LeaseLost`,
- * or any error once the job was handed over.
+ * Runs a claimed job by the same image pipeline as the synchronous endpoints, and returns its ending. If a vendor
+ * already has the job, it is polled to its end. If the job may have been sent but cannot be polled, it is not sent
+ * again. Throws `LeaseLost`, and any error after the job was handed over.
  */
 export async function runJob(claimed: JobRun): Promise<JobEnding> {
   const run = isRepeatable(claimed) ? { ...claimed, job: { ...claimed.job, sent: null } } : claimed;
@@ -76,7 +76,7 @@ export async function runJob(claimed: JobRun): Promise<JobEnding> {
   }
 }
 
-/** True when a repeated call costs nothing, so that the earlier one does not matter. */
+/** True when the earlier call may be repeated, because a repeated call costs nothing. */
 function isRepeatable({ job: { sent }, core }: JobRun): boolean {
   const channel = sent && core.snapshot.directory().channels.get(sent.channel);
   return channel ? core.upstreams.image(channel)?.isRepeatable === true : false;
@@ -96,8 +96,8 @@ async function makeOutputs(run: JobRun, billing: JobBilling): Promise<JobEnding[
 }
 
 /**
- * Returns the core for a running job. The cap on orphan costs was applied at the submission; the worker counts the
- * job's final cost towards it.
+ * Returns the core for a running job. Its cap on orphan costs is not checked again, because the submission did that,
+ * but the job's final cost counts towards it.
  */
 function runningCoreOf<OfCore extends ImageCore>(core: OfCore, billing: JobBilling): OfCore {
   return { ...coreOf(core, billing), orphanCosts: new OrphanCosts(null, core.clock) };
@@ -112,7 +112,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
   let target = { channel: sent?.channel ?? "", upstreamModel: sent?.upstreamModel ?? "" };
   let vendorJobs: Record<string, string> = { ...sent?.vendorJobs };
-  /** The last write. The next one waits for it, so that each contains all earlier ids. */
+  /** The last write. The next write waits for it, so that each write contains all earlier ids. */
   let last: Promise<void> = Promise.resolve();
   return {
     isTarget: ({ channel, upstreamModel }) =>
@@ -141,7 +141,7 @@ export function followCalls({ job, core, control }: Pick<JobRun, "job" | "core" 
   };
 }
 
-/** Records the estimated cost of a call that was sent and can no longer be polled. */
+/** Records the estimated cost of a call that was sent but can no longer be polled. */
 async function recordLoss({ job, core: plain, context, spool }: JobRun, billing: JobBilling): Promise<void> {
   const core = runningCoreOf(plain, billing);
   const channel = job.sent && core.snapshot.directory().channels.get(job.sent.channel);
@@ -151,7 +151,7 @@ async function recordLoss({ job, core: plain, context, spool }: JobRun, billing:
   abandon(admission, { channel, upstreamModel: job.sent.upstreamModel, weight: 1 }, request);
 }
 
-/** Returns the job's caller as a request context, with the organization's present settings. */
+/** Returns a request context for the job's caller, with the organization's current settings. */
 export function contextOfJob(
   core: ImageCore,
   job: ClaimedJob,
@@ -159,7 +159,7 @@ export function contextOfJob(
   signal: AbortSignal,
 ): RequestContext {
   const principal: Principal = {
-    // A cancelled call is aborted: no client waits for it.
+    // Vendor calls of a cancelled job are aborted, because no client waits for them.
     organization: {
       ...organization,
       limits: {},
@@ -180,12 +180,12 @@ export function contextOfJob(
       expiresAt: null,
     },
   };
-  // The request was counted at its submission.
+  // The limits already counted the request at its submission.
   const grant = new LimitGrant(core.limiter, { organization: NO_LIMITS, key: NO_LIMITS }, principal);
   const { jobId: id, requestId } = job;
   const { source, client } = job.terms;
   const facts = newRequestFacts();
-  // Fields without effect were refused or named when the job was submitted.
+  // At the submission, fields without effect were already refused or named in the response.
   const isStrict = false;
   return {
     id,
@@ -218,7 +218,7 @@ const TIMED_OUT: JobError = {
   message: "The job did not end before its deadline. Nothing is billed. Submit it again.",
 };
 
-/** Returns the error shown to the caller: the code and message that a synchronous request would have received. */
+/** Returns the error that the caller sees: the code and message that a synchronous request would have received. */
 function executionError(thrown: unknown): JobError {
   const { code, message } = asGatewayError(thrown);
   return { type: code, message };

@@ -32,7 +32,7 @@ export async function readJobRequest(request: JobRequest): Promise<ImageRequest>
   return { ...read, delivery: "url" };
 }
 
-/** A request as it is stored: JSON with placeholders for files, and the stored blobs of those files. */
+/** The stored form of a request: JSON with placeholders for its files, and those files as blobs. */
 interface StoredRequest {
   placeholder: string;
   files: StoredFile[];
@@ -41,20 +41,23 @@ interface StoredRequest {
 
 interface StoredFile {
   name: string;
-  /** An uploaded file, or a long string: of text, or of base64 with its decoded bytes. */
+  /**
+   * `upload` is an uploaded file. `text` and `base64` are long strings; the blob of a base64 string has its decoded
+   * bytes.
+   */
   kind: "upload" | "text" | "base64";
   byteLength: number;
   mime?: string | undefined;
 }
 
-/** Stores a request's files as blobs and returns the rest as text; `names` are those of the blobs. */
+/** Stores a request's files as blobs and returns the rest as text. `names` are the names of the blobs. */
 export async function writeStoredRequest(
   request: JobRequest,
   blobs: BlobStore,
   organizationId: string,
 ): Promise<{ text: string; names: string[] }> {
   const handles: (Blob | SpooledString)[] = [];
-  // Random for each request, so that no string of the caller equals it.
+  // Random for each request, so that it equals no string of the caller.
   const placeholder = `file:${crypto.randomUUID()}:`;
   const skeleton = JSON.stringify(withoutUnread(request), (_, value: StreamedJson) =>
     isHandle(value) ? placeholder + (handles.push(value) - 1) : value,
@@ -75,9 +78,7 @@ export function filesOf(text: string): string[] {
   return (JSON.parse(text) as StoredRequest).files.map(nameOf);
 }
 
-/**
- * Reads a request that `writeStoredRequest` has written. Files that are not on the local disk are copied to the spool.
- */
+/** Reads a request that `writeStoredRequest` has written. Copies files that are not on the local disk to the spool. */
 export async function readStoredRequest(text: string, blobs: BlobStore, spool: Spool): Promise<JobRequest> {
   const { placeholder, files, request } = JSON.parse(text) as StoredRequest;
   const handles: (Blob | SpooledString)[] = [];
@@ -89,7 +90,7 @@ export async function readStoredRequest(text: string, blobs: BlobStore, spool: S
   ) as JobRequest;
 }
 
-/** Removes blobs as far as possible; the sweep of old blobs removes the rest. */
+/** Tries to remove blobs. The sweep of old blobs removes those that remain. */
 export async function removeBlobs(blobs: BlobStore, names: readonly string[]): Promise<void> {
   await Promise.allSettled(names.map((name) => blobs.remove(name)));
 }

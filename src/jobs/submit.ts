@@ -19,7 +19,7 @@ import { readJobRequest, removeBlobs, writeStoredRequest, type JobRequest } from
 export interface JobCore extends ImageCore {
   jobs: JobStore;
   webhooks: Pick<WebhookQueue, "isSigned">;
-  /** Returns the longest duration of a job from its submission, milliseconds. */
+  /** Returns the maximum duration of a job from its submission, in milliseconds. */
   deadlineMs(): number;
   /** Makes the worker of this process look for work at once. */
   wake(): void;
@@ -34,13 +34,13 @@ interface JobSubmission {
   idempotency: { key: string; fingerprint: string } | null;
 }
 
-/** Milliseconds by tier: the middle of the usual durations of such pictures. */
+/** Typical durations by tier in milliseconds: the middle of the usual range. */
 const TYPICAL_MS: Record<SizeTier, number> = { "1K": 25_000, "2K": 60_000, "4K": 240_000 };
-/** Other processes give unused money back within half a second. */
+/** Other processes return unused money within half a second, so the hold is attempted again. */
 const MAX_HOLD_ATTEMPTS = 8;
 const HOLD_SLEEP_MS = 100;
 const FULL_RETRY_SECONDS = 5;
-/** The longest time after which the store has committed or dropped a failed submission. */
+/** Maximum time after which the store has either committed or dropped a failed submission. */
 const UNDECIDED_MS = 5_000;
 
 /**
@@ -54,7 +54,7 @@ export async function submitJob(
 ): Promise<{ job: Job; ignored: string[] }> {
   const { principal } = context;
   const { key, organization } = principal;
-  // A repetition is not refused because of the amounts that the first submission has used up.
+  // A repeated submission must not be refused because of amounts that the first one has used, so it is looked up first.
   const submitted = idempotency && (await core.jobs.findSubmitted(key.id, idempotency));
   if (submitted) return { job: accepted(submitted), ignored: [] };
   const images = await readJobRequest(request);
@@ -103,7 +103,9 @@ export async function submitJob(
   return { job: taken, ignored: [...ignoredParams(images, admission.fitted)] };
 }
 
-/** Throws when an address may not be called, or the organization has no secret to sign messages with. */
+/**
+ * Throws when the webhook's address may not be called, or when the organization has no secret to sign messages with.
+ */
 async function requireWebhook(
   { webhooks }: JobCore,
   organizationId: string,
@@ -119,7 +121,7 @@ async function requireWebhook(
   throw new GatewayError("unsupported_parameter", message, { param });
 }
 
-/** Submits a job and waits a little for money that other processes hold without using it. */
+/** Submits a job. If other processes hold money without using it, waits a little for it. */
 async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await jobs.submit(job);
@@ -130,8 +132,8 @@ async function submitHeld(jobs: JobStore, job: NewJob): Promise<Submission> {
 }
 
 /**
- * Removes the files of a failed submission, unless it has been committed nevertheless, which is known a little later.
- * While the store is unavailable they remain for the sweep of old blobs.
+ * Removes the files of a failed submission, unless the submission was committed after all, which is known a little
+ * later. While the store is unavailable, the files stay for the sweep of old blobs.
  */
 async function removeUnlessSubmitted({ jobs, blobs }: JobCore, job: NewJob): Promise<void> {
   if (job.files.length === 0) return;

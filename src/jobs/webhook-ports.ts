@@ -1,21 +1,23 @@
 import type { Job } from "../domain/job.ts";
 
 /**
- * Messages about the ends of jobs, written in the same transaction as those ends. Methods throw a `DependencyError`.
+ * Queue of messages about the ends of jobs, which are written in the transactions that end the jobs. Methods throw a
+ * `DependencyError`.
  */
 export interface WebhookQueue {
-  /** True when the organization has a secret that signs messages to addresses named by its jobs. */
+  /** True when the organization has a secret to sign messages to the addresses that its jobs name. */
   isSigned(organizationId: string): Promise<boolean>;
   /**
-   * Takes up to `limit` due messages, of each organization in turn. A message is due again when neither `delivered` nor
-   * `failed` is called within a minute.
+   * Takes up to `limit` due messages; organizations take turns. A message is due again after a minute unless
+   * `delivered` or `failed` is called.
    */
   due(limit: number): Promise<DueWebhook[]>;
   delivered(id: string, result: string): Promise<void>;
-  /** Schedules the message again after `retryMs`; null gives it up. `result` is shown to operators. */
+  /** Schedules the message again after `retryMs`; with null, gives the message up. `result` is shown to operators. */
   failed(id: string, result: string, retryMs: number | null): Promise<void>;
   /**
-   * Removes messages created more than `retentionMs` ago. Returns their number; call it again while it equals `limit`.
+   * Removes messages that were created more than `retentionMs` ago. Returns their number. Call it again while the
+   * number equals `limit`.
    */
   remove(retentionMs: number, limit: number): Promise<number>;
 }
@@ -24,15 +26,17 @@ export interface DueWebhook {
   id: string;
   event: string;
   url: string;
-  /** Number of attempts, this one included. */
+  /** Number of attempts including this one. */
   attempts: number;
   organizationId: string;
-  /** The job of the message; null when the job has been removed or the message is about something else. */
+  /** The job that the message is about; null when the job has been removed, or the message is about something else. */
   job: Job | null;
-  /** Base address of links. */
+  /** Base address of the links in the message. */
   linkBase: string | null;
-  /** Content of a message that is not about a job, with its time in Unix milliseconds; null for one about a job. */
+  /**
+   * Content of a message that is not about a job, with its time in Unix milliseconds; null for a message about a job.
+   */
   content: { data: unknown; at: number } | null;
-  /** Every secret signs the message; empty when the endpoint was removed. */
+  /** Secrets; each of them signs the message. Empty when the endpoint was removed. */
   secrets: readonly string[];
 }

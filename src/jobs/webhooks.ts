@@ -10,16 +10,16 @@ export interface WebhookOptions {
   queue: WebhookQueue;
   safeFetch: Pick<SafeFetch, "post">;
   links: Links;
-  /** Base address of links; with null, the one of the job's submission. */
+  /** Base address of links; with null, the base address of the job's submission is used. */
   publicUrl: string | null;
-  /** Returns how long an organization's links are valid; null where it has no setting of its own. */
+  /** Returns the hours for which an organization's links are valid; null when it has no setting of its own. */
   linkHoursOf(organizationId: string): number | null;
   now(): number;
   onProblem(message: string, cause: unknown): void;
 }
 
 const MINUTE_MS = 60_000;
-/** Waits before the second and later attempts: eight attempts in about fifteen hours. */
+/** Waits before the second and later attempts, which make eight attempts in about fifteen hours. */
 const RETRY_MS = [
   5_000,
   MINUTE_MS,
@@ -31,12 +31,12 @@ const RETRY_MS = [
 ];
 const POLL_MS = 1_000;
 const AT_ONCE = 16;
-/** Status of an address that has been removed for good. */
+/** Status with which an address says that it is gone permanently. */
 const GONE = 410;
 
 /**
- * Sends messages until it is stopped, each at least once, signed as Standard Webhooks prescribes. Calls public
- * addresses only and follows no redirect.
+ * Sends messages until it is stopped. Each message is sent at least once and is signed as Standard Webhooks prescribes.
+ * Calls only public addresses and follows no redirects.
  */
 export function startWebhooks(options: WebhookOptions): BackgroundWork {
   const stopping = new AbortController();
@@ -55,7 +55,7 @@ export function startWebhooks(options: WebhookOptions): BackgroundWork {
   };
 }
 
-/** Sends some of the due messages, of each organization in turn. Returns their number. */
+/** Sends some of the due messages; organizations take turns. Returns the number of messages. */
 export async function sendDue(options: WebhookOptions): Promise<number> {
   const due = await options.queue.due(AT_ONCE);
   await Promise.all(due.map((message) => send(options, message)));
@@ -72,7 +72,7 @@ async function send(options: WebhookOptions, message: DueWebhook): Promise<void>
   await queue.failed(message.id, result, isFinal || waitMs === undefined ? null : jittered(waitMs));
 }
 
-/** Adds jitter, so that messages that failed together are not sent together again. */
+/** Adds jitter, so that messages that failed together are not repeated together. */
 function jittered(milliseconds: number): number {
   return Math.round(milliseconds * (0.9 + random() * 0.2));
 }

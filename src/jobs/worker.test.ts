@@ -35,7 +35,7 @@ test("jobs of an organization that this process does not know yet are left to ot
   await worker.stop(0);
 });
 
-/** A worker of one job at once, which waits for its picture; that is no longer stored. */
+/** Opens a worker of one job, which waits for its picture; the picture is not stored yet. */
 function openRunning(isHeld: boolean) {
   const begun = Promise.withResolvers<void>();
   const letGo = Promise.withResolvers<null>();

@@ -14,18 +14,21 @@ export interface JobWorkerOptions {
   core: ImageCore & { jobs: JobStore };
   /** Name of this process, new at every start. */
   worker: string;
-  /** Jobs that run here at once. */
+  /** Maximum number of jobs that run in this process. */
   concurrency: number;
   createSpool(): Spool;
   observer: JobObserver;
   onProblem(message: string, cause: unknown): void;
 }
 
-/** Interval at which the worker looks for work that nobody has announced. */
+/** Interval at which the worker looks for work that was not announced. */
 const POLL_MS = 250;
 const HEARTBEAT_MS = 5_000;
 const CANCEL_POLL_MS = 1_000;
-/** Time after an outage of the store in which every worker renews its leases before another may take one. */
+/**
+ * Time after an outage of the store during which no lease is taken over, so that every worker can first renew its own
+ * leases.
+ */
 const AFTER_OUTAGE_MS = HEARTBEAT_MS + 1_000;
 /** Time that handed-over jobs may take to stop. */
 const HAND_OVER_MS = 2_000;
@@ -68,19 +71,19 @@ export class JobWorker {
     this.#loop = this.#claimJobs();
   }
 
-  /** Looks for work now. */
+  /** Looks for work at once. */
   wake(): void {
     this.#wake.resolve();
   }
 
-  /** Cancels a running job; does nothing when it runs elsewhere. */
+  /** Cancels a running job. Does nothing when the job runs in another process. */
   cancel(jobId: string): void {
     this.#running.get(jobId)?.control.cancel();
   }
 
   /**
-   * Starts no more jobs, waits at most `graceMs` for the running ones, and hands over the rest: another worker, or the
-   * next start, continues them.
+   * Starts no more jobs, waits at most `graceMs` for the running ones, and hands the others over: another worker, or
+   * the next start, continues them.
    */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
@@ -119,7 +122,8 @@ export class JobWorker {
     const { organizations } = core.snapshot.directory();
     const job = await core.jobs.claim(worker, (id) => {
       const organization = organizations.get(id);
-      // This process does not know a new organization yet: its jobs wait for half a second or for another worker.
+      // This process does not know a new organization yet. Its jobs wait up to half a second, or another worker takes
+      // them.
       if (!organization) return 0;
       return limitOf(organization.limits.runningJobs, core.limits.organization.runningJobs);
     });
@@ -184,9 +188,9 @@ interface EndedRun {
   job: ClaimedJob;
   ending: JobEnding;
   context: RequestContext;
-  /** Unix milliseconds at which it was claimed. */
+  /** Unix milliseconds of the claim. */
   at: number;
-  /** The time of the claim in monotonic milliseconds. */
+  /** Monotonic milliseconds of the claim. */
   startedAt: number;
   durationMs: number;
 }
