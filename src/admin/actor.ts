@@ -1,6 +1,6 @@
 /** The author of a change, as the audit names it. */
 export interface Actor {
-  /** Name of the operating system's user, `bootstrap` or an administrator's id. */
+  /** Name of the operating system's user, or `bootstrap`, or the id of an administrator. */
   actor: string;
   /** The program and machine that the change comes from, such as `cli@host`. */
   source?: string;

@@ -7,7 +7,7 @@ export class AdminError extends Error {
 
   constructor(
     /**
-     * 400 wrong input, 401 not signed in, 403 not allowed, 404 no such thing, 409 in conflict with what exists, 429 too
+     * 400 wrong input, 401 not signed in, 403 not allowed, 404 not found, 409 in conflict with existing data, 429 too
      * often.
      */
     readonly status: 400 | 401 | 403 | 404 | 409 | 429,

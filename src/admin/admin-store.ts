@@ -1,6 +1,6 @@
 /**
- * The store as administration needs it. Every change bumps the store's revision, by which running gateways notice it,
- * and leaves an audit row in the same transaction.
+ * The store with the methods that administration needs. Every change increases the store's revision, by which running
+ * gateways notice the change, and writes an audit row in the same transaction.
  */
 import type { Actor } from "./actor.ts";
 import type { AlertAdminStore } from "./alerts/store-port.ts";
@@ -36,7 +36,7 @@ export interface AdminStore {
   requests: RequestStore;
   pictures: PictureStore;
   alerts: AlertAdminStore;
-  /** Runs work on a store whose changes are made together at its end, or not at all when it throws. */
+  /** Runs work on a store whose changes are all made at the end of the work, or not at all when it throws. */
   atomically<Result>(work: (store: AdminStore) => Promise<Result>): Promise<Result>;
   prompts: PromptStore;
 }
@@ -44,8 +44,8 @@ export interface AdminStore {
 /** Secrets that sign links to results. */
 export interface LinkSecretStore {
   /**
-   * Makes a secret that signs from now on (`at`, Unix milliseconds). Removes the older ones, or keeps those that may
-   * have signed links that are still valid. Returns how many were kept.
+   * Makes a secret that signs from now on (`at`, in Unix milliseconds). Removes older secrets, or with `keepsOld` keeps
+   * those whose links may still be valid. Returns the number of kept ones.
    */
   rotate(rotation: { at: number; keepsOld: boolean }, by: Actor): Promise<{ kept: number }>;
 }

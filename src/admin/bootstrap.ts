@@ -9,23 +9,28 @@ import { generatePassword, hashPassword, isPassword } from "./sign-in/passwords.
 import { keyCreationSchema } from "./keys/schema.ts";
 import { organizationCreationSchema } from "./organizations/schema.ts";
 
-/** Fixed by the operator, as the configuration has checked it; null lets the first start generate it. */
+/**
+ * Values that the operator has fixed in the configuration, already checked. Null lets the first start generate a value.
+ */
 export interface BootstrapInput {
   key: string | null;
   administratorPassword: string | null;
 }
 
-/** Result that the start prints. It contains only secrets that this start has generated. */
+/** Values that the start prints. Contains only the secrets that this start has generated. */
 export interface BootstrapResult {
   organizationId: string;
   administrator: { name: string; password: string | null };
-  /** `secret` is null when the key was fixed or made earlier; `prefix` is null when there is nothing to show. */
+  /**
+   * `secret` is null when the operator fixed the key or an earlier start made it. `prefix` is null when there is
+   * nothing to show.
+   */
   key: { secret: string | null; prefix: string | null };
 }
 
 /**
- * Ensures one organization, one administrator and one key. Repeating it changes only what the operator has
- * fixed differently. Only one process of a first start should do it: each would generate a key.
+ * Makes sure that there are an organization, an administrator and a key. Running it again changes only values that the
+ * operator has fixed differently. Only one process should do it at a first start, because each would generate a key.
  */
 export async function bootstrap(context: AdminContext, input: BootstrapInput): Promise<BootstrapResult> {
   await ensureOrganization(context);
@@ -50,7 +55,7 @@ async function ensureOrganization(context: AdminContext): Promise<void> {
   );
 }
 
-/** The generated password, or null when there is none to show. */
+/** Creates the administrator if there is none. Returns the generated password, or null when there is none to show. */
 async function ensureAdministrator(context: AdminContext, input: BootstrapInput): Promise<string | null> {
   const { members } = context.store;
   const fixed = input.administratorPassword;
@@ -63,7 +68,7 @@ async function ensureAdministrator(context: AdminContext, input: BootstrapInput)
     }
     return null;
   }
-  // Owners may have removed this one.
+  // Owners may have removed this administrator, so any other owner is enough.
   if ((await members.list()).some(isOwner)) return null;
   const password = fixed ?? generatePassword();
   const administrator = {
@@ -89,7 +94,7 @@ async function ensureKey(context: AdminContext, fixed: string | null): Promise<B
   if (fixed !== null) {
     const hash = hashSecret(fixed);
     const { keys } = context.store;
-    // A restart must not make a rotated or deleted secret valid again.
+    // A key that was rotated or deleted must not become valid again by a restart.
     const isThere = async () => (await keys.findByHash(hash)) !== null || (await keys.isRetired(hash));
     if (!(await isThere()))
       await unlessDoneByAnother(isThere, () => createKey(context, fields, { fixedSecret: fixed }));
@@ -101,7 +106,7 @@ async function ensureKey(context: AdminContext, fixed: string | null): Promise<B
   return { secret, prefix: key.prefix };
 }
 
-/** Two machines may start at the same time; the slower one finds the work done. */
+/** Runs the work. When two machines start at the same time, the slower one fails and finds the work done. */
 async function unlessDoneByAnother(
   isDone: () => Promise<boolean>,
   work: () => Promise<unknown>,

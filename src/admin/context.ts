@@ -16,56 +16,56 @@ export type { Catalogue } from "./configuration/store-port.ts";
 export interface AdminContext {
   store: AdminStore;
   by: Actor;
-  /** The signed-in caller; absent at the command line, which may do everything. */
+  /** The signed-in caller; absent on the command line, which may do everything. */
   signedIn?: SignedIn;
   clock: Clock;
   catalogue: Catalogue;
-  /** The running gateway; absent on the command line, which has the database alone. */
+  /** The running gateway; absent on the command line, which has only the database. */
   running?: RunningGateway;
 }
 
 /** Facts and actions that need a running gateway. */
 export interface RunningGateway {
-  /** Targets that its process takes no requests to now. */
+  /** Returns the targets that the process currently sends no requests to. */
   ejections(): readonly Ejection[];
   /** Cancels a job by the rules of `jobs` and returns it afterwards; null for an unknown job. */
   cancelJob(organizationId: string, id: string): Promise<Job | null>;
-  /** Sends a mail now. The result is a message with the mail server's refusal, or that no server is configured. */
+  /** Sends a mail now. The message contains the mail server's refusal, or says that no server is configured. */
   testMail(recipient: string): Promise<{ isSent: boolean; message: string }>;
-  /** Writes its counts of requests to the store now. */
+  /** Writes the process's counts of requests to the store now. */
   writeCounts(): Promise<void>;
-  /** Its parts that do not work as they should. */
+  /** Returns the parts of the process that do not work as they should. */
   degradations(): readonly Degradation[];
-  /** Its calls to vendors that have no answer yet. */
+  /** Returns the process's calls to vendors that have no answer yet. */
   waitingCalls(): readonly WaitingCall[];
-  /** A signed link to a stored picture; without a host where the gateway has no public address. */
+  /** Returns a signed link to a stored picture, without a host when the gateway has no public address. */
   linkTo(name: string): string;
-  /** Time for which delivered pictures are kept. Milliseconds. */
+  /** Returns the milliseconds for which delivered pictures are kept. */
   picturesKeptMs(): number;
 }
 
 /** A part of the gateway that does not work as it should. */
 export interface Degradation {
   part: string;
-  /** Unix milliseconds, as far as it is known. */
+  /** Beginning in Unix milliseconds; null when it is unknown. */
   since: number | null;
   /** A sentence for operators. */
   message: string;
-  /** True where requests are refused or money is at risk. */
+  /** True when requests are refused or money is at risk. */
   isCritical?: boolean;
-  /** Page below `/console` that shows more; absent for the configuration. */
+  /** Path below `/console` of the page that shows more; absent for the page of the configuration. */
   path?: string;
 }
 
-/** A call to a vendor of which nothing has been answered yet. */
+/** A call to a vendor that has received no part of its answer yet. */
 export interface WaitingCall {
   channel: string;
-  /** Id of the organization whose request it serves. */
+  /** Id of the organization whose request the call serves. */
   organization: string;
   waitedMs: number;
 }
 
-/** The running gateway. Throws 409 where there is none. */
+/** Returns the running gateway. Throws 409 when there is none. */
 export function requireRunning({ running }: AdminContext): RunningGateway {
   if (running) return running;
   throw new AdminError(409, null, "this needs a running gateway: name one with --url");
@@ -76,7 +76,7 @@ export interface OperationContext extends AdminContext {
   configuration: Configuration;
 }
 
-/** A configured model, or a pattern that covers some; throws as `requireModel` does. */
+/** Accepts a configured model, or a pattern that covers at least one. Throws as `requireModel` does. */
 export function requireModels(catalogue: Catalogue, id: string, field: string): void {
   const beginning = id.slice(0, -1);
   const overlaps = (known: string): boolean =>
@@ -84,7 +84,7 @@ export function requireModels(catalogue: Catalogue, id: string, field: string): 
   if (!isPattern(id) || !catalogue.models.declared.keys().some(overlaps)) requireModel(catalogue, id, field);
 }
 
-/** The configured model, or an error that suggests the one that was meant. */
+/** Returns the configured model. Throws an error with a suggestion when there is none. */
 export function requireModel(catalogue: Catalogue, id: string, field: string): Model {
   const model = catalogue.models.get(id);
   if (model) return model;

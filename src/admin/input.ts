@@ -5,7 +5,9 @@ import { formatPath, readStrictly } from "../lib/schema-problems.ts";
 import { TARGET_REASONING } from "../domain/model.ts";
 import { AdminError } from "./admin-error.ts";
 
-/** Input from outside as the schema's output. Throws an `AdminError` that names every wrong or unknown field. */
+/**
+ * Returns input from outside as the schema's output. Throws an `AdminError` that names every wrong or unknown field.
+ */
 export function readInput<Schema extends ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = readStrictly(schema, input);
   if ("value" in result) {
@@ -19,7 +21,7 @@ export function readInput<Schema extends ZodType>(schema: Schema, input: unknown
   throw new AdminError(400, result.problems[0]?.path || null, lines.join("; "));
 }
 
-/** Returns the path of a text with a NUL, which PostgreSQL refuses; null where there is none. */
+/** Returns the path of a text that contains a NUL character, which PostgreSQL refuses; null when there is none. */
 function fieldWithNul(value: unknown, path: readonly PropertyKey[] = []): string | null {
   if (typeof value === "string") return value.includes("\0") ? formatPath(path) : null;
   if (typeof value !== "object" || value === null) return null;
@@ -31,19 +33,21 @@ function fieldWithNul(value: unknown, path: readonly PropertyKey[] = []): string
   return null;
 }
 
-/** Name of anything that people name. */
+/** Schema of names that people choose. */
 export const nameSchema = z.string().trim().min(1).max(100).refine(isPlainName, { error: NOT_PLAIN });
 
-/** Longest list that one record has: every process keeps them in memory, and requests are compared with them. */
+/**
+ * Maximum length of a list in one record. Every process keeps these lists in memory and compares requests with them.
+ */
 export const MAX_LISTED = 1000;
 
-/** Ids of models, and patterns that cover some. */
+/** Schema of lists of models: ids, and patterns that cover several models. */
 export const modelListSchema = z.array(z.string().max(256)).max(MAX_LISTED);
 
-/** The revision that a change was made from; another one is a conflict. */
+/** Schema of the revision that a change is based on. The change is refused when the record has another revision. */
 export const versionSchema = z.int().min(0).optional();
 
-/** Refuses a change that was made from an earlier state than the present one. */
+/** Throws 409 when a change is based on an earlier state of the record than the current one. */
 export function requireVersion(before: { version: number }, version: number | undefined): void {
   if (version === undefined || version === before.version) return;
   throw new AdminError(
@@ -53,26 +57,26 @@ export function requireVersion(before: { version: number }, version: number | un
   );
 }
 
-/** `true` and `false`, also as the text of a query. */
+/** Schema of `true` and `false`, also as texts of a query. */
 export const flagSchema = z
   .union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")], {
     error: "must be true or false",
   })
   .meta({ type: "boolean" });
 
-/** A time: ISO 8601 with a zone, or Unix milliseconds; read as Unix milliseconds. */
+/** Schema of a time, as ISO 8601 with a zone or as Unix milliseconds. Its output is Unix milliseconds. */
 export const timeSchema = z.union(
   [z.int().min(0), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))],
   { error: "must be a time such as 2026-01-31T00:00:00Z" },
 );
 
-/** The same time in a query, where every value is text. */
+/** Schema of a time in a query, where every value is text. */
 export const queryTimeSchema = z.preprocess(
   (value) => (typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value),
   timeSchema,
 );
 
-/** A limit's number, null to lift it, or `default` to have none of one's own. */
+/** Schema of a limit: a number, null for no limit, or `default` to use the default limit. */
 const limitSchema = z
   .union([z.int().min(0), z.null(), z.literal("default")], {
     error: 'must be a whole number from 0, null to lift the limit, or "default"',
@@ -88,7 +92,7 @@ export const limitsSchema = z.strictObject({
   runningJobs: limitSchema,
 });
 
-/** Returns an object's own limits after a change. Limits that the change does not name stay. */
+/** Returns an object's own limits after a change. Limits that the change does not name stay unchanged. */
 export function changeLimits<Own extends object>(own: Own, change: z.output<typeof limitsSchema>): Own {
   const merged = Object.entries({ ...own, ...change });
   return Object.fromEntries(merged.filter(([, value]) => value !== "default" && value !== undefined)) as Own;
@@ -96,7 +100,7 @@ export function changeLimits<Own extends object>(own: Own, change: z.output<type
 
 const NOT_AN_AMOUNT = 'must be a decimal of at most nine digits and nine places as text, such as "12.50"';
 
-/** A decimal string as nano-units; signs, exponents and numbers are refused. */
+/** Schema of an amount: a decimal string, which becomes nano-units. Signs, exponents and numbers are refused. */
 export const amountSchema = z
   .string({ error: ({ input }) => (input === undefined ? "is missing" : NOT_AN_AMOUNT) })
   .regex(/^\d{1,9}(\.\d{1,9})?$/, { error: NOT_AN_AMOUNT })
@@ -108,10 +112,10 @@ export const currencySchema = z
   .string()
   .refine((code) => CURRENCIES.has(code), { error: "must be an ISO 4217 code such as USD" });
 
-/** The reason for a correction; kept in the audit. */
+/** Schema of the reason for a correction, which the audit records. */
 export const reasonSchema = z.string().trim().min(1).max(500);
 
-/** Of a target of a route. */
+/** Schema of the reasoning setting of a route's target. */
 export const targetReasoningSchema = z
   .enum(TARGET_REASONING)
   .optional()

@@ -1,11 +1,11 @@
-/** A place in a list that is ordered by the time of creation and then by id. */
+/** A position in a list that is ordered by the time of creation and then by id. */
 export interface ListPosition {
   /** Unix milliseconds. */
   at: number;
   id: string;
 }
 
-/** A page of a list: the items after a position, or those at the beginning. */
+/** A page of a list: the items after a position, or the first items. */
 export interface ListPage {
   after?: ListPosition;
   limit: number;
@@ -14,6 +14,6 @@ export interface ListPage {
 /** Filter of rows by organization; an absent field matches every row. */
 export interface OrganizationFilter {
   organizationId?: string;
-  /** One of these; not empty. */
+  /** A filter of rows by organization. An absent field matches every row. */
   organizationIds?: readonly string[];
 }

@@ -7,23 +7,29 @@ import { isAtLeast, type Role } from "./roles.ts";
 import type { SignedIn } from "./sign-in/signed-in.ts";
 
 /**
- * One act of administration. The HTTP interface, the command line, the console's client and the OpenAPI document are
- * made of these, so none of them can do what another cannot.
+ * One action of administration. The HTTP interface, the command line, the console's client and the OpenAPI document are
+ * all made from operations, so each of them can do the same.
  */
 export interface Operation<Input extends ZodType = ZodType, Output extends Shown = Shown> {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below `/admin/v1`, with at most one `{…}` part, which is a field of the input. */
+  /** Path below `/admin/v1`, with at most one `{…}` part, which is a field of the input. */
   path: string;
   /** One sentence without a full stop, for documents. */
   summary: string;
-  /** The least role that may do it. */
+  /** The lowest role that may run the operation. */
   role: Role;
-  /** `installation` needs a member of all organizations, because the act concerns what they share. */
+  /**
+   * `installation` requires a member of all organizations, because the operation concerns things that organizations
+   * share.
+   */
   reach: "organization" | "installation";
   cost: Cost;
-  /** Allows it to a member who has to change the password. */
+  /** True when a member who must first change the password may run the operation. */
   beforePasswordChange?: true;
-  /** The path's part, and the query of a GET or DELETE or else the JSON body, as one object. */
+  /**
+   * Schema of the input, as one object: the variable part of the path, with the query of a GET or DELETE or the JSON
+   * body of other methods.
+   */
   input: Input;
   /**
    * Schema of the result. It writes times and amounts of records as texts and leaves out fields that it does not name.
@@ -34,8 +40,8 @@ export interface Operation<Input extends ZodType = ZodType, Output extends Shown
 
 /**
  * The amount that an operation reads. `page`: rows that its input names, a page of a list, or records that people have
- * configured. `report`: whole tables, or sums over a range. `verification`: all of the ledger or the audit, with every
- * hash or amount.
+ * configured. `report`: whole tables, or sums over a range. `verification`: the whole ledger or audit, with every hash
+ * or amount.
  */
 export type Cost = "page" | "report" | "verification";
 
@@ -49,8 +55,8 @@ export function operation<Input extends ZodType, Output extends Shown>(
 }
 
 /**
- * Runs an operation for the caller that the context names. Its changes are in force in this process when it returns.
- * Throws an `AdminError`: 403, 400 for input that its schema refuses, or the operation's own error.
+ * Runs an operation for the caller in the context. Its changes are in force in this process when it returns. Throws an
+ * `AdminError`: 403, 400 for input that the schema refuses, or the operation's own error.
  */
 export async function runOperation<Input extends ZodType, Output extends Shown>(
   operation: Operation<Input, Output>,
@@ -61,8 +67,8 @@ export async function runOperation<Input extends ZodType, Output extends Shown>(
 }
 
 /**
- * Checks access and input, and returns what then runs the operation. Throws an `AdminError`: 403, or 400 for input that
- * the schema refuses.
+ * Checks access and input, and returns a function that runs the operation. Throws an `AdminError`: 403, or 400 for
+ * input that the schema refuses.
  */
 export function readOperation<Input extends ZodType, Output extends Shown>(
   operation: Operation<Input, Output>,
@@ -78,7 +84,10 @@ export function readOperation<Input extends ZodType, Output extends Shown>(
   };
 }
 
-/** A database that is lost just now takes nothing back: every process reads the change once it is there again. */
+/**
+ * Applies a change in this process. An unavailable database is no error here: the change is committed, and every
+ * process reads it when the database is available again.
+ */
 async function applyChange({ configuration }: OperationContext): Promise<void> {
   await configuration.apply().catch((error: unknown) => {
     if (!(error instanceof DependencyError)) throw error;

@@ -11,19 +11,19 @@ const LIMIT_NAMES = [
   "runningJobs",
 ] as const satisfies readonly (keyof Limits)[];
 
-/** Unix milliseconds as ISO 8601 in UTC. */
+/** Writes Unix milliseconds as ISO 8601 in UTC. */
 export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
 export const isoTimeSchema = z.iso.datetime().describe("ISO 8601 in UTC");
 
-/** A time: Unix milliseconds in a record, ISO 8601 in what is shown of it. */
+/** A time: Unix milliseconds in a record, ISO 8601 in its view. */
 export const timeCodec = z
   .codec(z.iso.datetime(), z.number(), { decode: (text) => Date.parse(text), encode: isoTime })
   .describe("ISO 8601 in UTC");
 
-/** A page of a list; `next` is the cursor of the page after it. */
+/** Returns the schema of a page of a list. `next` is the cursor of the next page. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), next: z.string().nullable() });
 }
@@ -32,10 +32,10 @@ export const versionViewSchema = z
   .int()
   .describe("Revision of its last change; name it in an update to be told of changes in between");
 
-/** An amount of money; never a float. */
+/** An amount of money in a view, never a float. */
 export const amountViewSchema = z.string().describe("Decimal");
 
-/** An amount: nano-units in a record, a decimal in what is shown of it. Refunds can make a sum negative. */
+/** An amount: nano-units in a record, a decimal in its view. Refunds can make a sum negative. */
 export const amountCodec = z
   .codec(z.string(), z.bigint(), {
     decode: (text) => (text.startsWith("-") ? -parseNanos(text.slice(1)) : parseNanos(text)),

@@ -6,7 +6,7 @@ const MAX_LIMIT = 1000;
 
 /** Fields of every list: `limit` may be the text of a query. */
 export const pageFields = {
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   cursor: z.string().optional(),
   limit: z
     .union(
@@ -24,13 +24,13 @@ export const pageFields = {
     .meta({ type: "integer", minimum: 1, maximum: MAX_LIMIT }),
 };
 
-/** A page and the cursor of the one after it. */
+/** A page of items, and the cursor of the next page. */
 export interface Page<Item> {
   data: Item[];
   next: string | null;
 }
 
-/** Returns the position in a list that a cursor names. Throws 400 for a text that is no cursor. */
+/** Returns the list position that a cursor names. Throws 400 for a text that is not a cursor. */
 export function readCursor(cursor: string | undefined): ListPosition | undefined {
   if (cursor === undefined) return undefined;
   const [, at, id] = /^(\d{1,15})\.([\x21-\x7e]{1,300})$/.exec(cursor) ?? [];
@@ -39,7 +39,7 @@ export function readCursor(cursor: string | undefined): ListPosition | undefined
   return { at: Number(at), id };
 }
 
-/** Makes a page of `limit` items; one more item than that shows that another page follows. */
+/** Makes a page of `limit` items. `found` contains one item more if another page follows. */
 export function toPage<Item extends { id: string; createdAt: number }>(
   found: readonly Item[],
   limit: number,
@@ -49,7 +49,7 @@ export function toPage<Item extends { id: string; createdAt: number }>(
   return { data, next: found.length > limit && last ? `${last.createdAt}.${last.id}` : null };
 }
 
-/** A page of a list that is whole in memory, whose items have names in their order. */
+/** Makes a page of a list that is completely in memory. The list is ordered by the names of its items. */
 export function pageByName<Item>(
   all: readonly Item[],
   { cursor, limit }: { cursor?: string; limit: number },

@@ -1,9 +1,9 @@
-/** Roles of members; each role includes the rights of the roles before it. */
+/** Roles of members, ascending. Each role includes the rights of all roles before it. */
 export const ROLES = ["viewer", "billing", "admin", "owner"] as const;
 
 /**
- * `viewer` reads; `billing` changes prices and budgets and corrects charges; `admin` changes everything else but
- * members; `owner` changes members, too.
+ * `viewer` reads. `billing` changes prices and budgets and corrects charges. `admin` changes everything except members.
+ * `owner` also changes members.
  */
 export type Role = (typeof ROLES)[number];
 
@@ -12,12 +12,13 @@ export function isAtLeast(role: Role, least: Role): boolean {
 }
 
 /**
- * Rights of a member or token: a role in some organizations or, with `"*"`, in all of them and over what they share.
+ * Rights of a member or token: a role in some organizations or, with `"*"`, in all organizations and over everything
+ * that they share.
  */
 export interface Access {
   role: Role;
   organizations: "*" | readonly string[];
 }
 
-/** Access of the command line, which has the database anyway. */
+/** Access of the command line, which can change the database anyway. */
 export const FULL_ACCESS: Access = { role: "owner", organizations: "*" };

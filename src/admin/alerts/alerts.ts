@@ -37,7 +37,7 @@ export async function createAlert(
   return await context.store.alerts.create(rule, context.by);
 }
 
-/** Rules of one organization or of all, oldest first. */
+/** Returns the rules of one organization or of all, oldest first. */
 export async function listAlerts(
   context: AdminContext,
   input: z.output<typeof alertListSchema>,
@@ -49,7 +49,7 @@ export async function listAlerts(
   return { ...rules, hasMail: context.catalogue.mail !== null };
 }
 
-/** Changes what the input names. Throws 404 for an unknown rule. */
+/** Changes the fields that the input names. Throws 404 for an unknown rule. */
 export async function updateAlert(
   context: AdminContext,
   id: string,
@@ -66,12 +66,12 @@ export async function updateAlert(
   return (await context.store.alerts.update(id, change, context.by)) ?? (await getAlert(context, id));
 }
 
-/** Throws 404 for an unknown rule. */
+/** Removes a rule. Throws 404 for an unknown one. */
 export async function removeAlert(context: AdminContext, id: string): Promise<void> {
   if (!(await context.store.alerts.remove(id, context.by))) throw unknownAlert(id);
 }
 
-/** Events that rules have found, newest first. */
+/** Returns events that rules have found, newest first. */
 export async function listAlertEvents(
   context: AdminContext,
   input: z.output<typeof alertEventListSchema>,
@@ -120,7 +120,7 @@ async function checkAlert(
   throw new AdminError(404, "settings.budgetId", `there is no budget "${settings.budgetId}"`);
 }
 
-/** Most rules of one organization: each check reads all of them, and each may send mails to anybody. */
+/** Maximum number of rules of one organization. Each check reads all of them, and each rule may send mails. */
 const MAX_RULES = 50;
 
 function unknownAlert(id: string): AdminError {

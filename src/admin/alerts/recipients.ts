@@ -4,9 +4,9 @@ import type { AdminStore } from "../admin-store.ts";
 import { covers } from "../sign-in/signed-in.ts";
 
 /**
- * Throws 400 for the first address that the gateway sends no mail to. Permitted are the addresses of enabled members
- * (of the organization where one is named, of all organizations with null) and the domains in `mail.allowed_domains`.
- * Without a mail server every address passes.
+ * Throws 400 for the first address that the gateway does not send mail to. Allowed are the addresses of enabled members
+ * (of the named organization; with null, of all organizations) and the domains in `mail.allowed_domains`. Without a
+ * mail server every address passes.
  */
 export async function requireRecipients(
   { store, catalogue: { mail } }: Pick<AdminContext, "store" | "catalogue">,
@@ -22,8 +22,8 @@ export async function requireRecipients(
 }
 
 /**
- * Returns true for an address that gets mail: that of an enabled member, of the organization where one is named, or one
- * of an allowed domain.
+ * True for an address that gets mail: one of an allowed domain, or that of an enabled member who belongs to the named
+ * organization, if one is named.
  */
 export async function isRecipient(
   { members }: Pick<AdminStore, "members">,

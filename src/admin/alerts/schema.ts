@@ -42,7 +42,7 @@ export const eventSchema = z.object({
   resolvedAt: timeCodec.nullable().describe("Null while it lasts"),
 });
 
-/** A message about an event, and its delivery. */
+/** A message about an event, and the state of its delivery. */
 export const noticeSchema = z.object({
   way: z.enum(["mail", "webhook"]),
   to: z.string(),

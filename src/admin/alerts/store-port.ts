@@ -6,30 +6,33 @@ import type { AlertNotice, AlertRecord } from "./schema.ts";
 export interface AlertAdminStore {
   create(rule: AlertRule, by: Actor): Promise<AlertRecord>;
   get(id: string): Promise<AlertRecord | null>;
-  /** Oldest first. */
+  /** Returns a page of rules, oldest first. */
   page(page: ListPage & AlertFilter): Promise<AlertRecord[]>;
-  /** Writes the rule that `change` returns for the present one. Null when there is none. */
+  /** Replaces a rule by the result of `change` for its current state. Returns null when there is no such rule. */
   update(
     id: string,
     change: (before: AlertRecord) => Partial<Omit<AlertRule, "id" | "organizationId" | "createdAt">>,
     by: Actor,
   ): Promise<AlertRecord | null>;
-  /** False when there is no such rule. */
+  /** Removes a rule. Returns false when there is no such rule. */
   remove(id: string, by: Actor): Promise<boolean>;
-  /** Events that rules have found, newest first. */
+  /** Returns events that rules have found, newest first. */
   events(
     page: AlertFilter & { isOpen?: boolean; below?: ListPosition; limit: number },
   ): Promise<AlertEvent[]>;
-  /** The messages about events of these organizations, or of all, by the id of each. */
+  /** Returns the messages about events by the event's id, for these organizations or for all. */
   notices(
     eventIds: readonly string[],
     organizationIds?: readonly string[],
   ): Promise<ReadonlyMap<string, AlertNotice[]>>;
-  /** The targets that processes reported as out of service, for one organization; null reads those of all. */
+  /**
+   * Returns the targets that processes have reported as out of service. `organizationId` is null for a target that is
+   * out of service for all.
+   */
   ejections(): Promise<{ target: string; organizationId: string | null; reason: string; since: number }[]>;
   /**
-   * The alert messages of these organizations, or of all, that failed within a day or have waited too long, with the
-   * reason given for the newest.
+   * Returns the alert messages of these organizations, or of all, that failed within a day or have waited too long,
+   * with the reason of the newest failure.
    */
   undelivered(organizationIds?: readonly string[]): Promise<Undelivered[]>;
 }
@@ -37,7 +40,7 @@ export interface AlertAdminStore {
 export interface Undelivered {
   way: "mail" | "webhook";
   count: number;
-  /** Unix milliseconds of the oldest. */
+  /** Unix milliseconds of the oldest such message. */
   since: number;
   result: string | null;
 }

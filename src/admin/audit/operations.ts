@@ -9,7 +9,7 @@ import { queryTimeSchema } from "../input.ts";
 import { pageFields, type Page } from "../paging.ts";
 import { maskedAddress } from "../webhooks/shown-address.ts";
 
-/** A list of names from a query; unknown ones find nothing. */
+/** A list of names in a query. Unknown names match nothing. */
 const wordSchema = z.string().min(1).max(100);
 
 const auditFilterSchema = z.strictObject({
@@ -66,7 +66,7 @@ export const auditOperations = {
   }),
 };
 
-/** Changes, newest first. */
+/** Returns changes, newest first. */
 async function listAudit(
   context: AdminContext,
   input: z.output<typeof auditListSchema>,

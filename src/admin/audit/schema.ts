@@ -3,7 +3,7 @@ import type { ConfigurationKind } from "../configuration/store-port.ts";
 import type { MemberAction } from "../members/store-port.ts";
 import { timeCodec } from "../output.ts";
 
-/** Kinds of rows that administration changes; running gateways reload by kind. */
+/** Kinds of rows that administration changes. Running gateways reload only the kinds that changed. */
 export type ChangeKind =
   | "organization"
   | "key"
@@ -35,7 +35,7 @@ export type AuditAction =
   | "use"
   | MemberAction;
 
-/** A revision: stored as a bigint, shown as a number. */
+/** A revision, stored as a bigint and shown as a number. */
 const revisionCodec = z.codec(z.int(), z.bigint(), { decode: BigInt, encode: Number });
 
 export const auditSchema = z.object({
@@ -50,7 +50,7 @@ export const auditSchema = z.object({
   after: z.unknown().describe("The row afterwards; null where it was removed"),
 });
 
-/** A row of the audit as stored: never changed, never removed. Amounts in `before` and `after` are decimals. */
+/** A stored row of the audit, which is never changed or removed. Amounts in `before` and `after` are decimals. */
 export type AuditRecord = z.output<typeof auditSchema> & {
   kind: ChangeKind;
   action: AuditAction;

@@ -8,13 +8,13 @@ interface AuditFilter extends Pick<OrganizationFilter, "organizationIds"> {
   kind?: ChangeKind;
   action?: AuditAction;
   actor?: string;
-  /** Unix milliseconds, inclusive. */
+  /** Earliest time in Unix milliseconds, inclusive. */
   from?: number;
-  /** Unix milliseconds, exclusive. */
+  /** Latest time in Unix milliseconds, exclusive. */
   to?: number;
 }
 
-/** An act that changes nothing. */
+/** An action that changes no row but is audited. */
 export interface AuditNote {
   by: Actor;
   kind: ChangeKind;
@@ -28,26 +28,26 @@ export interface AuditNote {
 export interface AuditStore {
   /** Writes an audit row about an action that changes nothing. */
   note(act: AuditNote): Promise<void>;
-  /** Newest first. */
+  /** Returns a page of rows, newest first. */
   list(page: AuditFilter & { before?: bigint; limit: number }): Promise<AuditRecord[]>;
   /**
-   * Checks the chain of hashes in which each row depends on all rows before it, and that `knownHead`, a hash that was
-   * kept elsewhere, is in it.
+   * Checks the chain of hashes, in which each row depends on all rows before it. Also checks that the chain contains
+   * `knownHead`, a hash that was kept elsewhere.
    */
   verify(knownHead?: string): Promise<AuditVerification>;
 }
 
 export interface AuditVerification {
   rows: number;
-  /** Hash of the last row; null where no row is chained yet. */
+  /** Hash of the last row; null when the chain has no rows yet. */
   head: string | null;
-  /** At most 100. */
+  /** The faults found, at most 100. */
   faults: AuditFault[];
   faultCount: number;
 }
 
 export interface AuditFault {
-  /** The row; null for the end of the chain. */
+  /** The faulty row; null for a fault at the end of the chain. */
   revision: bigint | null;
   fault: string;
 }

@@ -3,9 +3,9 @@ import type { AdminContext } from "../context.ts";
 import type { AuditRecord } from "./schema.ts";
 
 /**
- * Returns the names of the subjects of rows of the audit, by revision: a row's own name, a price's model, an endpoint's
- * host, and for a budget the name of the key or organization that it bounds. Rows whose subject has no name are left
- * out. Reads each key, organization and member once.
+ * Returns the names of the subjects of audit rows, by revision: the row's own name, the model of a price, the host of
+ * an endpoint, and for a budget the name of its key or organization. Rows without a named subject are left out. Reads
+ * each key, organization and member once.
  */
 export async function subjectNames(
   context: Pick<AdminContext, "store">,
@@ -27,7 +27,7 @@ export async function subjectNames(
   );
 }
 
-/** A row whose name is the name of the subject. */
+/** A row that has the name of the subject. */
 interface Reference {
   kind: "key" | "organization" | "member";
   id: string;
@@ -35,13 +35,13 @@ interface Reference {
 
 const keyOf = ({ kind, id }: Reference): string => `${kind} ${id}`;
 
-/** Returns the name that the row itself has. */
+/** Returns the name that the audit row itself contains. */
 function ownName({ kind, before, after }: AuditRecord): string | null {
   const fields = { ...fieldsOf(before), ...fieldsOf(after) };
   const field = kind === "price" ? "model" : kind === "webhook" ? "url" : "name";
   const name = fields[field];
   if (typeof name !== "string" || name === "") return null;
-  // The path of an address may be a secret, as those of chat services are.
+  // The path of an address may be a secret, as with chat services.
   return kind === "webhook" ? (URL.parse(name)?.host ?? null) : name;
 }
 

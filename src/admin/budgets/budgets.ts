@@ -37,14 +37,14 @@ export async function createBudget(
     ...fields,
     spent: 0n,
     held: 0n,
-    // The first period is already over, so that the store begins the current one by its own clock.
+    // The start is in the past, so that the store begins the current period by its own clock.
     periodStart: fields.period === "total" ? now : 0,
     createdAt: now,
   };
   return await context.store.budgets.create(budget, context.by);
 }
 
-/** Budgets of one organization or of all, of one key or of all, oldest first. */
+/** Returns the budgets of one organization or of all, of one key or of all, oldest first. */
 export async function listBudgets(
   context: AdminContext,
   input: z.output<typeof budgetListSchema>,
@@ -55,7 +55,7 @@ export async function listBudgets(
   return toPage(await context.store.budgets.page(page), limit);
 }
 
-/** Sets a new amount, a decimal string; what was spent stays spent. Throws 404 for an unknown budget. */
+/** Sets a new amount, a decimal string. What was already spent still counts. Throws 404 for an unknown budget. */
 export async function updateBudget(
   context: AdminContext,
   id: string,
@@ -72,8 +72,8 @@ export async function updateBudget(
 }
 
 /**
- * Returns the amount that a budget will have spent at the end of its period if spending goes on at the present pace.
- * Null for a budget without an end, and while the period is too young for a forecast.
+ * Returns the amount that will have been spent at the end of the budget's period at the current pace. Null for a budget
+ * without an end, and while the period is too young for a forecast.
  */
 export function forecast({ period, periodStart: start, spent, readAt }: BudgetRecord): Nanos | null {
   const end = periodEnd(period, start);
@@ -82,22 +82,25 @@ export function forecast({ period, periodStart: start, spent, readAt }: BudgetRe
   return elapsed < whole * YOUNG_PERIOD ? null : (spent * BigInt(whole)) / BigInt(elapsed);
 }
 
-/** Until this share of a period has passed, a forecast would be a guess. */
+/** Share of a period before which no forecast is made, because it would be a guess. */
 const YOUNG_PERIOD = 0.05;
 
-/** Removes a budget: nothing is held against it any more. Throws 404 for an unknown one. */
+/** Removes a budget, so that requests are no longer held against it. Throws 404 for an unknown budget. */
 export async function removeBudget(context: AdminContext, id: string): Promise<void> {
   if (!(await context.store.budgets.remove(id, context.by))) throw unknownBudget(id);
 }
 
-/** Money held by processes that have vanished: charges in a journal that nobody has posted may have spent it. */
+/**
+ * Returns the money that is held by processes which have vanished. It may have been spent by charges in a journal that
+ * is not posted.
+ */
 export function listLeasesInDoubt(context: AdminContext): Promise<LeaseInDoubt[]> {
   return context.store.budgets.leasesInDoubt();
 }
 
 /**
- * Gives up the journal of a vanished process, so that the money it held can be spent again. Throws 404 when the process
- * holds nothing in doubt.
+ * Gives up the journal of a vanished process, so that the money held by the process can be spent again. Throws 404 when
+ * the process holds nothing in doubt.
  */
 export async function writeOffLeases(context: AdminContext, processId: string): Promise<LeaseInDoubt[]> {
   const written = await context.store.budgets.writeOff(processId, context.by);

@@ -114,7 +114,10 @@ async function toViews(context: AdminContext, budgets: readonly BudgetRecord[]):
   return budgets.map(await viewer(context, budgets));
 }
 
-/** Returns a function that shows one of these budgets, with the name of its key and the currency of its organization. */
+/**
+ * Returns a function that makes the view of one of these budgets, with the name of its key and the currency of its
+ * organization.
+ */
 async function viewer(
   context: AdminContext,
   budgets: readonly BudgetRecord[],

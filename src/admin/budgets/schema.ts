@@ -27,13 +27,13 @@ export type BudgetRecord = Omit<
   z.output<typeof budgetSchema>,
   "keyName" | "currency" | "periodEnd" | "forecast"
 > & {
-  /** Unix milliseconds of the store's clock, by which periods run, when this was read. */
+  /** Time of the reading by the store's clock, which periods follow, in Unix milliseconds. */
   readAt: number;
 };
 
 /**
- * The leases of a process on one budget, which it has not renewed for 15 minutes. A part of them may be spent: those
- * charges are then in the journal of that process.
+ * The lease of a process on one budget that was not renewed for 15 minutes. A part of it may be spent; those charges
+ * are in the journal of the process.
  */
 export const leaseSchema = z.object({
   processId: z.string(),

@@ -6,16 +6,16 @@ import type { BudgetRecord, LeaseInDoubt } from "./schema.ts";
 export type NewBudget = Omit<BudgetRecord, "version" | "readAt">;
 
 export interface BudgetAdminStore {
-  /** Every read replaces an ended day or month by the current one. */
+  /** All methods of this store replace a day or month that has ended by the current one. */
   create(budget: NewBudget, by: Actor): Promise<BudgetRecord>;
   get(id: string): Promise<BudgetRecord | null>;
   list(organizationId?: string): Promise<BudgetRecord[]>;
-  /** Oldest first. */
+  /** Returns a page of budgets, oldest first. */
   page(page: ListPage & OrganizationFilter & { keyId?: string }): Promise<BudgetRecord[]>;
   /** Returns the budgets with the largest spent share, at most `limit` of them. */
   mostSpent(limit: number): Promise<BudgetRecord[]>;
   ofKeys(ids: readonly string[]): Promise<BudgetRecord[]>;
-  /** Sets the amount that `change` returns for the present budget. Null when there is no such budget. */
+  /** Sets the amount that `change` returns for the current budget. Returns null when there is no such budget. */
   update(
     id: string,
     change: (before: BudgetRecord) => { amount: Nanos },
@@ -24,8 +24,8 @@ export interface BudgetAdminStore {
   remove(id: string, by: Actor): Promise<boolean>;
   leasesInDoubt(): Promise<LeaseInDoubt[]>;
   /**
-   * Returns the leases in doubt of a process to their budgets. Returns those leases; empty when the process has none in
-   * doubt.
+   * Returns the money of a process's leases in doubt to their budgets. The result contains these leases, and is empty
+   * when the process has none in doubt.
    */
   writeOff(processId: string, by: Actor): Promise<LeaseInDoubt[]>;
 }

@@ -18,14 +18,14 @@ import {
 import type { ConfiguredChannel, EntryValue, StoredEntry } from "../configuration/store-port.ts";
 import type { OperationContext } from "../context.ts";
 
-/** Every channel: of the file, the environment, the database and the catalogue. */
+/** Returns every channel: of the file, the environment, the database and the catalogue. */
 export async function listChannels(context: OperationContext): Promise<ChannelView[]> {
   const configured = await readConfigured(context);
   const { channels: health } = await readStatus(context);
   return [...configured.state.channels.values()].map((channel) => viewOf(configured, channel, health));
 }
 
-/** One channel with the routes and models that depend on it. Throws 404. */
+/** Returns one channel with the routes and models that depend on it. Throws 404. */
 export async function getChannel(
   context: OperationContext,
   id: string,
@@ -37,8 +37,8 @@ export async function getChannel(
 }
 
 /**
- * Adds a channel; its credential is encrypted before it is stored. It serves requests within half a second, in every
- * process. Throws 400 for what its provider does not take, 409 for an id that exists.
+ * Adds a channel. Its credential is encrypted before it is stored. All processes use the channel within half a second.
+ * Throws 400 for input that its provider does not accept, and 409 for an id that exists.
  */
 export async function createChannel(
   context: OperationContext,
@@ -57,8 +57,8 @@ export async function createChannel(
 }
 
 /**
- * Changes the fields that the input names. A running request continues with the earlier channel. Throws 409 for a
- * channel that is not in the database, or was changed since the given version.
+ * Changes the fields that the input names. Running requests continue with the earlier channel. Throws 409 for a channel
+ * that is not in the database, or that was changed since the given version.
  */
 export async function updateChannel(
   context: OperationContext,
@@ -86,8 +86,8 @@ export async function updateChannel(
 }
 
 /**
- * Removes a channel of the database. Throws 409, with the names of the routes, while routes name it. `force`
- * removes it nevertheless, and those routes continue without it.
+ * Removes a channel of the database. Throws 409 with the names of routes while routes name the channel. With `force`
+ * the channel is removed nevertheless, and these routes continue without it.
  */
 export async function removeChannel(context: OperationContext, id: string, force = false): Promise<void> {
   const configured = await readConfigured(context);
@@ -105,7 +105,10 @@ export async function removeChannel(context: OperationContext, id: string, force
     throw unknown(configured, id);
 }
 
-/** Builds the channel of a stored form. Throws 400 for an unusable channel, or an address that it may not call. */
+/**
+ * Builds the channel of a stored entry. Throws 400 for a channel that cannot be used, or an address that it may not
+ * call.
+ */
 export async function checkChannel(
   context: OperationContext,
   configured: ConfiguredValues,
@@ -118,7 +121,7 @@ export async function checkChannel(
   return checked;
 }
 
-/** Returns the provider's description. Throws 400 with a suggestion for an unknown provider. */
+/** Throws 400 with a suggestion for an unknown provider. */
 export function requireProvider({ configuration }: OperationContext, name: string): void {
   const names = configuration.providers().map((each) => each.name);
   if (names.includes(name)) return;
@@ -126,14 +129,14 @@ export function requireProvider({ configuration }: OperationContext, name: strin
   throw new AdminError(400, "provider", `"${name}" is not a known provider${suggestion}`);
 }
 
-/** The channel, or 404 with a suggestion. */
+/** Returns the channel, or throws 404 with a suggestion. */
 export function requireChannel({ state }: ConfiguredValues, id: string): ConfiguredChannel {
   const channel = state.channels.get(id);
   if (!channel) throw unknown({ state }, id);
   return channel;
 }
 
-/** Translates a path of the stored form into the input's field names, for messages. */
+/** Returns a function that translates a path of the stored form into the input's field name, for messages. */
 export function fieldOf(id: string): (path: string) => string {
   return (path) => {
     const rest = path.startsWith(`channels.${id}`)

@@ -13,8 +13,8 @@ type ChannelChange = Omit<z.output<typeof channelChangeSchema>, "version">;
 type Parts = Readonly<Record<string, unknown>>;
 
 /**
- * The stored form of a channel after a change: names as in the configuration file, secrets sealed. A field that the
- * change does not name stays; null takes it away.
+ * Returns the stored form of a channel after a change, with names as in the configuration file and sealed secrets.
+ * Keeps a field that the change does not name, and removes one that is null.
  */
 export async function changeEntry(
   { configuration, store }: Pick<OperationContext, "configuration" | "store">,
@@ -60,8 +60,8 @@ export async function changeEntry(
 }
 
 /**
- * Throws 400 when a change would send a stored secret to another address, because whoever chooses that address could
- * read it.
+ * Throws 400 when a change would send a stored secret to another address. The person who chooses that address could
+ * otherwise read the secret.
  */
 export function requireSecretsForAddress(before: EntryValue, after: EntryValue): void {
   if (Bun.deepEquals(addressesOf(before), addressesOf(after))) return;
@@ -77,8 +77,8 @@ export function requireSecretsForAddress(before: EntryValue, after: EntryValue):
 }
 
 /**
- * Returns the entry with a note whether its addresses may be private; each change of an address decides that anew.
- * Owners may choose any address, others only the public internet and `server.allowed_networks`.
+ * Returns the entry with a mark that says whether its addresses may be private. Every change of an address decides this
+ * again: owners may choose any address, others only the public internet and `server.allowed_networks`.
  */
 export function withReach(caller: Caller, before: EntryValue, after: EntryValue): EntryValue {
   const isSame = Bun.deepEquals(addressesOf(before), addressesOf(after));
@@ -88,7 +88,7 @@ export function withReach(caller: Caller, before: EntryValue, after: EntryValue)
 }
 
 /**
- * Throws 400 for the first address that a channel may not call. Host names set by an owner are not looked up, because
+ * Throws 400 for the first address that a channel may not call. Does not look up host names set by an owner, because
  * each call checks the address again.
  */
 export async function requireReachable(channel: Channel, value: EntryValue): Promise<void> {
@@ -103,17 +103,17 @@ export async function requireReachable(channel: Channel, value: EntryValue): Pro
     });
 }
 
-/** Returns the address of a channel, else the provider's default; undefined where the provider derives it. */
+/** Returns the address of a channel, or the provider's default; undefined when the provider derives the address. */
 export function baseUrlOf({ settings }: Pick<Channel, "settings">): string | undefined {
   const { baseUrl } = partsOf(settings);
   return typeof baseUrl === "string" ? baseUrl : undefined;
 }
 
-/** Text for a refused address, the same in every message. */
+/** Message for a refused address, the same everywhere. */
 export const NOT_ALLOWED =
   "leads to an address that is not allowed: link-local and metadata addresses never are, private ones where an owner, the configuration file or `server.allowed_networks` names them";
 
-/** A path of the stored form as the input has it: `settings.client_secret` as `settings.clientSecret`. */
+/** Returns the input's name for a path of the stored form: `settings.clientSecret` for `settings.client_secret`. */
 export function inputField(path: string): string {
   const [first = "", second] = path.split(".");
   const renamed: Readonly<Record<string, string>> = { own_server: "isOwnServer" };
@@ -122,7 +122,7 @@ export function inputField(path: string): string {
   return first === "headers" ? path : `${name}.${camelCase(second)}`;
 }
 
-/** Every sealed secret with the field it is in. */
+/** Returns every sealed secret with its field. */
 export function secretsOf(value: EntryValue): [field: string, sealed: string][] {
   const found = (field: string, part: unknown): [string, string][] =>
     isSealed(part) ? [[field, part.sealed]] : [];
@@ -135,12 +135,12 @@ export function isSealed(part: unknown): part is SealedSecret {
   return typeof part === "object" && part !== null && "sealed" in part && typeof part.sealed === "string";
 }
 
-/** Returns a part of an entry as a mapping, empty for anything else. */
+/** Returns a part of an entry as a mapping; an empty mapping for any other value. */
 export function partsOf(value: unknown): Parts {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** Addresses that secrets are sent to. */
+/** Returns the addresses that secrets are sent to. */
 function addressesOf(value: EntryValue): unknown {
   return [value["provider"], namedAddresses(value)];
 }
@@ -154,7 +154,10 @@ function namedAddresses(value: EntryValue): [field: string, address: string][] {
   return all.filter((each): each is [string, string] => typeof each[1] === "string");
 }
 
-/** Throws 400 when the input has the mask where no secret is stored: the mask itself is never a secret. */
+/**
+ * Throws 400 when the input contains the mask but no secret is stored. The mask stands for a stored secret and is never
+ * one itself.
+ */
 export function requireKnown(known: unknown, field: string, path = inputField(field)): void {
   if (isSealed(known)) return;
   throw new AdminError(400, path, `${path} is masked, and not known here: write the secret`);

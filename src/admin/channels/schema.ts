@@ -22,7 +22,10 @@ const deadlines = z
   .strictObject({ firstByteMs: milliseconds, idleMs: milliseconds, totalMs: milliseconds })
   .partial();
 
-/** Text shown in place of a secret. Written back, it keeps the secret; it is refused where there is none. */
+/**
+ * Text shown instead of a secret. When it is written back, the stored secret stays; it is refused when no secret is
+ * stored.
+ */
 export const MASK = "********";
 
 export const channelCreationSchema = z.strictObject({
@@ -48,7 +51,7 @@ export const channelCreationSchema = z.strictObject({
   isOwnServer: z.boolean().optional(),
 });
 
-/** Null removes a field. In `headers` and `settings`, a missing name stays and null removes it. */
+/** Null removes a field. In `headers` and `settings`, null removes a name, and a missing name stays unchanged. */
 export const channelChangeSchema = z
   .strictObject({
     baseUrl: address.nullable(),
@@ -63,7 +66,7 @@ export const channelChangeSchema = z
   })
   .partial();
 
-/** A channel to try: an existing one, an existing one with changes, or a new one. */
+/** A channel to test: an existing one, an existing one with changes, or a new one. */
 export const channelTestSchema = channelChangeSchema
   .omit({ version: true })
   .extend({ id: z.string().optional(), provider: z.string().optional() });

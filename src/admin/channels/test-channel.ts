@@ -13,8 +13,8 @@ type TestResult = z.output<typeof channelTestResultSchema>;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Calls the vendor once, with the address and the credential of a channel that exists, would be changed or would be
- * added; nothing is stored. Takes ten seconds at most. The message says what to change, and nothing secret.
+ * Calls the vendor once with the address and credential of an existing channel, a changed one or a new one. Stores
+ * nothing. Takes at most ten seconds. The message says what to change, without any secret.
  */
 export async function testChannel(
   context: OperationContext,
@@ -60,7 +60,7 @@ async function candidate(
   return await checkChannel(context, configured, id, withReach(context, isStored ? before : {}, changed));
 }
 
-/** Returns the channel that the fields of a test change: the stored one, or one that does not exist yet. */
+/** Returns the channel that the fields of a test change: the stored one, or an empty one for a new channel. */
 function base(
   context: OperationContext,
   configured: ConfiguredValues,

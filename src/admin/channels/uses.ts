@@ -6,7 +6,10 @@ import type { OperationContext } from "../context.ts";
 /** Routes and organizations that removing a channel would change. */
 export type ChannelUses = z.output<typeof channelUsesSchema>;
 
-/** Default routes and routes of organizations that name a channel, and the models that nothing else serves. */
+/**
+ * Returns the default routes and the organizations' routes that name a channel, and the models that only this channel
+ * serves.
+ */
 export async function channelUses(
   { store, configuration }: OperationContext,
   { stored, state }: ConfiguredValues,
@@ -35,7 +38,7 @@ export async function channelUses(
   };
 }
 
-/** The uses in a sentence; null when there is none. */
+/** Returns the uses in a sentence; null when there are none. */
 export function describeUses({
   models,
   unroutable,

@@ -7,13 +7,13 @@ import { isoTime } from "../output.ts";
 import { isSealed, partsOf } from "./entry.ts";
 import { MASK, type channelSchema } from "./schema.ts";
 
-/** A channel as administration shows it, without secrets. */
+/** A channel in the form that administration shows, without secrets. */
 export type ChannelView = z.output<typeof channelSchema>;
 
 interface Surroundings {
   state: Pick<ConfigurationState, "problems">;
   entry: StoredEntry | undefined;
-  /** Null where it was not read. */
+  /** Null when the health was not read. */
   health: ChannelHealth | null;
 }
 
@@ -58,7 +58,7 @@ function masked(
   return Object.fromEntries(shown);
 }
 
-/** A secret of the file, or one that was decrypted. */
+/** True for a secret of the file and for a decrypted one. */
 function isReference(value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && ("env" in value || "file" in value || "text" in value)

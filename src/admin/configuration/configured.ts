@@ -8,19 +8,19 @@ import type {
 } from "./store-port.ts";
 import type { OperationContext } from "../context.ts";
 
-/** The configuration with the present entries of the database, and those entries. */
+/** The whole configuration including the entries of the database, and these entries. */
 export interface ConfiguredValues {
   stored: readonly StoredEntry[];
   state: ConfigurationState;
 }
 
-/** Reads both anew, so they contain every committed change of any process. */
+/** Reads the entries and the configuration again, so that they contain every committed change of any process. */
 export async function readConfigured({ store, configuration }: OperationContext): Promise<ConfiguredValues> {
   const stored = await store.configuration.list();
   return { stored, state: await configuration.read(stored) };
 }
 
-/** The entry of the database with this id. */
+/** Returns the entry of the database with this id. */
 export function storedEntry(
   { stored }: ConfiguredValues,
   kind: ConfigurationKind,
@@ -30,8 +30,8 @@ export function storedEntry(
 }
 
 /**
- * Returns the configuration as it would be with an entry added or replaced. Throws an `AdminError` 400 that names the
- * field as the input has it, by `fieldOf`, when the entry would not be in force.
+ * Returns the configuration as it would be with an entry added or replaced. Throws an `AdminError` 400 when the entry
+ * would not be in force; `fieldOf` gives the input's name of the field.
  */
 export async function readWith(
   { configuration, clock }: OperationContext,
@@ -49,7 +49,10 @@ export async function readWith(
   throw new AdminError(400, fieldOf(first.path) || "id", [...lines].join("; "));
 }
 
-/** Throws 409 for a declaration of the file or the environment, because each declaration is changed in one place. */
+/**
+ * Throws 409 for a declaration of the file or the environment, because each declaration can be changed only in its own
+ * place.
+ */
 export function requireChangeable(noun: string, id: string, origin: EntryOrigin): void {
   if (origin === "file")
     throw new AdminError(409, null, `the ${noun} "${id}" is in the configuration file: change it there`);

@@ -3,15 +3,15 @@ import type { EntryValue, SealedSecret, StoredEntry } from "./store-port.ts";
 import type { OperationContext } from "../context.ts";
 import { secretName } from "../sign-in/totp.ts";
 
-/** Number of secrets that were sealed anew, and the secrets that no key here opens. */
+/** The number of secrets that were sealed again, and the secrets that no key in this process can open. */
 interface Resealed {
   resealed: number;
   failed: { kind: "channel" | "model" | "member"; id: string; field: string }[];
 }
 
 /**
- * Encrypts every stored secret with the present master key, after it was changed: the one before is given as
- * GATEWAY_MASTER_KEY_PREVIOUS. What no key opens stays as it is.
+ * Encrypts every stored secret with the current master key, after a change of the key. The previous key is given as
+ * GATEWAY_MASTER_KEY_PREVIOUS. Secrets that no key opens stay unchanged.
  */
 export async function resealSecrets({ store, configuration, by }: OperationContext): Promise<Resealed> {
   const result: Resealed = { resealed: 0, failed: [] };
@@ -27,7 +27,7 @@ export async function resealSecrets({ store, configuration, by }: OperationConte
       else result.failed.push({ kind: entry.kind, id: entry.id, field });
     }
     if (sealed.size === 0) continue;
-    // A secret that was changed meanwhile is not in the map and stays as it is.
+    // A secret that was changed meanwhile is not in the map, and stays unchanged.
     const replace = ({ value }: StoredEntry): EntryValue =>
       JSON.parse(JSON.stringify(value), (_name, part: unknown) =>
         isSealed(part) ? (sealed.get(part.sealed) ?? part) : part,
@@ -51,7 +51,7 @@ async function resealTotp(
       result.failed.push({ kind: "member", id: member.name, field: "totp" });
       continue;
     }
-    // One that was changed meanwhile stays.
+    // A secret that was changed meanwhile stays unchanged.
     await store.members.update(
       member.id,
       ({ totp }) => (totp?.secret.sealed === old.sealed ? { totp: { ...totp, secret } } : {}),

@@ -7,29 +7,29 @@ import type { PriceRow } from "../../domain/price.ts";
 import type { Problem } from "../../lib/schema-problems.ts";
 import type { Actor } from "../actor.ts";
 
-/** The configured models, channels, default routes and prices; the settings have this shape. */
+/** The configured models, channels, default routes and prices, as the configuration provides them. */
 export interface Catalogue {
   models: PatternMap<Model>;
   channels: ReadonlyMap<string, Channel>;
   routes: PatternMap<Route>;
   prices: PatternMap<PriceRow>;
-  /** Limits of organizations and keys without limits of their own. */
+  /** Default limits, for organizations and keys that set none of their own. */
   limits: { organization: Limits; key: Limits };
-  /** Null where no mail is sent. */
+  /** Null when no mail is sent. */
   mail: { allowedDomains: readonly string[] } | null;
 }
 
 export type ConfigurationKind = "channel" | "model";
 
-/** A channel or model that administration has added, in the form that the configuration file has for it. */
+/** A channel or model that administration has added, in the form of the configuration file. */
 export interface StoredEntry {
   kind: ConfigurationKind;
   id: string;
-  /** As under `channels.<id>` or `models.<id>`; each secret is a `SealedSecret`. */
+  /** The value below `channels.<id>` or `models.<id>`. Each secret is a `SealedSecret`. */
   value: EntryValue;
   /** Unix milliseconds. */
   createdAt: number;
-  /** Revision of its last change. */
+  /** Revision of the entry's last change. */
   revision: bigint;
 }
 
@@ -41,13 +41,13 @@ export interface SealedSecret {
 }
 
 export interface ConfigurationStore {
-  /** Oldest first. */
+  /** Returns all entries, oldest first. */
   list(): Promise<StoredEntry[]>;
-  /** Removes the entry. False when there is none of that kind and id. */
+  /** Adds an entry. Returns false when an entry of this kind and id exists. */
   create(entry: Omit<StoredEntry, "revision">, by: Actor): Promise<boolean>;
   /**
-   * Writes the entry that `change` returns for the present one; when it throws, nothing is changed. Returns the entry
-   * afterwards, null when there is none.
+   * Replaces an entry by the result of `change` for its current state. When `change` throws, nothing is changed.
+   * Returns the entry afterwards, or null when there is none.
    */
   update(
     name: Pick<StoredEntry, "kind" | "id">,
@@ -55,13 +55,13 @@ export interface ConfigurationStore {
     by: Actor,
     action?: "update" | "reseal",
   ): Promise<StoredEntry | null>;
-  /** False when there is none. */
+  /** Removes an entry. Returns false when there is none. */
   remove(name: Pick<StoredEntry, "kind" | "id">, by: Actor): Promise<boolean>;
 }
 
 /**
- * Source that declares a channel or model. The file and the environment win over the database, the database over the
- * catalogue.
+ * The source that declares a channel or model. The file and the environment override the database, and the database
+ * overrides the catalogue.
  */
 export type EntryOrigin = "file" | "environment" | "database" | "catalogue";
 
@@ -69,9 +69,9 @@ export type EntryOrigin = "file" | "environment" | "database" | "catalogue";
 export interface ConfiguredChannel {
   id: string;
   origin: EntryOrigin;
-  /** As in the file, with references to secrets or sealed ones. */
+  /** The declaration as in the file, with references to secrets or sealed secrets. */
   declared: EntryValue & { provider: string };
-  /** Null when it cannot be used; the problems say why. */
+  /** Null when the channel cannot be used. The problems of the state say why. */
   channel: Channel | null;
 }
 
@@ -79,7 +79,7 @@ export interface ConfiguredChannel {
 export interface ConfiguredModel {
   id: string;
   origin: EntryOrigin;
-  /** Entry of the file or the database; null for a model that only the catalogue declares. */
+  /** The entry of the file or the database; null for a model that only the catalogue declares. */
   declared: EntryValue | null;
   model: Model;
   /** The model's default route. A model with an empty route is not served. */
@@ -88,11 +88,11 @@ export interface ConfiguredModel {
   isDisabled: boolean;
 }
 
-/** Configuration made of the file, the environment, the database and the catalogue. */
+/** The configuration, made from the file, the environment, the database and the catalogue. */
 export interface ConfigurationState {
   catalogue: Catalogue;
   channels: ReadonlyMap<string, ConfiguredChannel>;
-  /** Also those that are not served. */
+  /** All models, including those that are not served. */
   models: ReadonlyMap<string, ConfiguredModel>;
   /** The reasons why stored entries, or parts of them, are not in force. */
   problems: readonly EntryProblem[];
@@ -100,13 +100,13 @@ export interface ConfigurationState {
   settings: readonly ShownSetting[];
 }
 
-/** A channel of the shipped catalogue: one with its id serves the models listed for it. */
+/** A channel id of the shipped catalogue. A channel with this id serves the models that the catalogue lists for it. */
 export interface ShippedChannel {
   provider: string;
   id: string;
   baseUrl: string | null;
   settings: EntryValue;
-  /** Number of shipped models that it serves. */
+  /** Number of shipped models that the channel serves. */
   models: number;
 }
 
@@ -115,15 +115,15 @@ export interface EntryProblem extends Problem {
   id: string;
 }
 
-/** One effective setting, secrets masked. */
+/** One setting in force, with secrets masked. */
 interface ShownSetting {
-  /** As in the configuration file: `server.port`. */
+  /** Path as in the configuration file: `server.port`. */
   path: string;
   value: string;
   origin: "default" | "file" | "environment" | "database";
-  /** The variable or file it came from. */
+  /** The environment variable or file that sets the value; null for a default. */
   from: string | null;
-  /** True when a running process takes a change over. */
+  /** True when a running process applies a change of this setting. */
   isReloadable: boolean;
 }
 
@@ -132,36 +132,36 @@ export interface ProviderDescription {
   name: string;
   title: string;
   documentation: string;
-  /** JSON Schema of the settings besides address, credential, headers and region. */
+  /** JSON Schema of the settings, without address, credential, headers and region. */
   settings: Record<string, unknown>;
   credential: "required" | "optional" | "none";
   /**
-   * The provider's default address. Null where each customer has an address of its own, which a channel must then set.
+   * The provider's default address. Null when each customer has an address of its own, which the channel must then set.
    */
   defaultBaseUrl: string | null;
   needsBaseUrl: boolean;
   hasRegion: boolean;
-  /** The regions there are; null for any. */
+  /** The known regions; null when any region is allowed. */
   regions: string[] | null;
   hasHeaders: boolean;
 }
 
 /** The part of a running gateway, or of a command, that knows the configuration. */
 export interface Configuration {
-  /** Returns the configuration with these stored entries. Throws when the file itself is not valid. */
+  /** Returns the configuration with these stored entries. Throws when the file itself is invalid. */
   read(stored: readonly StoredEntry[]): Promise<ConfigurationState>;
   /**
-   * Encrypts a secret for one field of one record; makes the master key where the store has nothing encrypted yet.
-   * Throws an `AdminError` where it was encrypted with a key that is not here.
+   * Encrypts a secret for one field of one record. Makes the master key if the store contains nothing encrypted yet.
+   * Throws an `AdminError` if the store contains secrets of a key that this process does not have.
    */
   seal(store: SecretStore, name: SecretName, text: string): Promise<SealedSecret>;
-  /** The secret that `seal` has encrypted; null when no key opens it. */
+  /** Returns the secret that `seal` has encrypted; null when no key opens it. */
   unseal(name: SecretName, secret: SealedSecret): Promise<string | null>;
-  /** Encrypts with today's master key what an earlier one has sealed; null when no key opens it. */
+  /** Encrypts a sealed secret again with the current master key; returns null when no key opens it. */
   reseal(store: SecretStore, name: SecretName, secret: SealedSecret): Promise<SealedSecret | null>;
-  /** Makes stored changes effective in this process; others notice them within half a second. */
+  /** Applies stored changes in this process. Other processes notice them within half a second. */
   apply(): Promise<void>;
-  /** Parses a YAML text. Problems are reported by line and column. */
+  /** Parses a YAML text. Each problem has its line and column. */
   readYaml(text: string): {
     value: unknown;
     problems: readonly { line: number; column: number; message: string }[];
@@ -172,16 +172,16 @@ export interface Configuration {
   probe(channel: Channel, signal: AbortSignal): Promise<void>;
 }
 
-/** The records with sealed secrets, as seen by the transaction in which a secret is changed. */
+/** The records with sealed secrets, as the transaction that changes a secret sees them. */
 export interface SecretStore {
   configuration: Pick<ConfigurationStore, "list">;
   members: { list(): Promise<readonly { totp: { secret: SealedSecret } | null }[]> };
 }
 
-/** Identity of a secret: a sealed secret opens under no other. */
+/** Identity of a secret. A sealed secret cannot be opened under another identity. */
 export interface SecretName {
   kind: ConfigurationKind | "member" | "outcome";
   id: string;
-  /** Path of the secret in its record: `credential`, `headers.x-key`. */
+  /** Path of the secret in its record, such as `credential` or `headers.x-key`. */
   field: string;
 }

@@ -8,14 +8,14 @@ export const changeSchema = z.object({
   after: z.record(z.string(), z.unknown()).nullable(),
 });
 
-/** One object that a document changes. */
+/** The change of one object by a document. */
 export type DocumentChange = z.output<typeof changeSchema>;
 
 type Item = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the changes that turn the present objects into the wanted ones. A field that a wanted object leaves out stays
- * as it is, unless `isWhole`. Objects that are not wanted are removed, unless `isKept`.
+ * unchanged, unless `isWhole`. Objects that are not wanted are removed, unless `isKept`.
  */
 export function compare(
   kind: DocumentChange["kind"],
@@ -39,7 +39,7 @@ export function compare(
   return changes;
 }
 
-/** Without what JSON does not have. */
+/** Returns the item in the form that JSON can express, for example without undefined fields. */
 function plain(item: Item): unknown {
   return JSON.parse(JSON.stringify(item));
 }

@@ -17,7 +17,7 @@ const HEADER = `# What the database of a gateway declares. The configuration fil
 # A secret is shown as ********, which an import keeps as it is; write another text to change it.
 `;
 
-/** Everything that the database declares, as one YAML text without secrets. */
+/** Returns everything that the database declares as one YAML text, without secrets. */
 export async function exportConfiguration(context: OperationContext): Promise<{ yaml: string }> {
   const stored = await context.store.configuration.list();
   const parts: [name: string, entries: [string, unknown][]][] = [
@@ -32,7 +32,7 @@ export async function exportConfiguration(context: OperationContext): Promise<{ 
       await yieldToEventLoop();
       const part = { [name]: Object.fromEntries(entries.slice(start, start + ENTRIES_A_TURN)) };
       const text = context.configuration.writeYaml(JSON.parse(JSON.stringify(part)));
-      // Later parts of a section are written below its single heading.
+      // The heading of a section is written only once, with its first part.
       yaml += start === 0 ? text : text.slice(text.indexOf("\n") + 1);
     }
   const rows = parts.reduce((sum, [, entries]) => sum + entries.length, 0);
@@ -40,13 +40,13 @@ export async function exportConfiguration(context: OperationContext): Promise<{ 
   return { yaml };
 }
 
-/** Entries written in one turn of the event loop; each takes up to a tenth of a millisecond. */
+/** Number of entries written in one turn of the event loop. Each takes up to a tenth of a millisecond. */
 const ENTRIES_A_TURN = 50;
 
 /**
- * Makes the database declare what a document says: all of it or nothing. A section that the document leaves out stays
- * as it is; in one that it has, objects that it leaves out are removed, but organizations never. A dry run checks the
- * same and changes nothing.
+ * Changes the database so that it declares what a document says, completely or not at all. A section that the document
+ * leaves out stays unchanged. In a section that it contains, objects that it leaves out are removed, except for
+ * organizations. A dry run makes the same checks and changes nothing.
  */
 export async function importConfiguration(
   context: OperationContext,
@@ -82,7 +82,7 @@ export const importResultSchema = z.object({
 });
 
 type ImportResult = z.output<typeof importResultSchema>;
-/** Ends the transaction of a dry run. */
+/** Thrown to roll back the transaction of a dry run. */
 class DryRun extends Error {}
 
 const entriesSchema = z.record(z.string(), z.record(z.string(), z.unknown())).optional();
@@ -110,7 +110,7 @@ function readDocument({ configuration }: OperationContext, yaml: string): Docume
   return readInput(documentSchema, value ?? {});
 }
 
-/** The change without secrets that the document brings. */
+/** Returns the change with the new secrets of the document replaced by a placeholder. */
 function masked(change: DocumentChange): DocumentChange {
   const { after } = change;
   if (change.kind !== "channel" || !after) return change;
@@ -137,7 +137,7 @@ function masked(change: DocumentChange): DocumentChange {
 const NEW = "(a new secret)";
 
 /**
- * Compares each section with the store and applies the differences: entries first, because other sections may name
+ * Compares each section with the store and applies the differences. Entries come first, because other sections may name
  * them.
  */
 async function applyDocument(

@@ -19,7 +19,9 @@ import { requireChangeable } from "../configuration/configured.ts";
 import type { OperationContext } from "../context.ts";
 import type { DocumentChange } from "./change.ts";
 
-/** Entries of the database as the document has them: the file's form, with a mask in place of each secret. */
+/**
+ * Returns the entries of the database as the document has them: in the file's form, with a mask instead of each secret.
+ */
 export function maskedEntries(
   stored: readonly StoredEntry[],
   kind: ConfigurationKind,
@@ -29,8 +31,8 @@ export function maskedEntries(
 }
 
 /**
- * Writes changed channels and models, which are checked all together: a model may be routed to a channel of the same
- * document. Returns the configuration afterwards. Throws 400 for what would not be in force.
+ * Writes changed channels and models. They are checked together, because a model may be routed to a channel of the same
+ * document. Returns the configuration afterwards. Throws 400 for an entry that would not be in force.
  */
 export async function applyEntries(
   context: OperationContext,
@@ -71,7 +73,10 @@ export async function applyEntries(
   return state;
 }
 
-/** The value with a mask in place of each sealed secret, without what the importer's role decides. */
+/**
+ * Returns the value with a mask instead of each sealed secret. Leaves out `private_networks`, which the role of the
+ * importing member decides.
+ */
 function maskSecrets({ private_networks: _private, ...value }: EntryValue): EntryValue {
   return JSON.parse(JSON.stringify(value), (_name, part: unknown) => (isSealed(part) ? MASK : part));
 }
@@ -85,7 +90,7 @@ function requireOwn(state: ConfigurationState, kind: ConfigurationKind, id: stri
   if (existing) requireChangeable(kind, id, existing.origin);
 }
 
-/** The stored form of a document's entry: masked secrets stay as they were, other secrets are sealed. */
+/** Returns the stored form of a document's entry. Masked secrets stay unchanged; other secrets are sealed. */
 async function withSecrets(
   { configuration, store }: OperationContext,
   { kind, id, value }: Pick<StoredEntry, "kind" | "id" | "value">,

@@ -27,7 +27,8 @@ export const prices: Section = {
   },
   async create(context, id, { effectiveFrom, ...item }) {
     const start = typeof effectiveFrom === "string" ? Date.parse(effectiveFrom) : Number.NaN;
-    // A price of another installation that is already in force starts now instead, because past charges do not change.
+    // When an imported price is already in force in the other installation, it starts now, because past charges do not
+    // change.
     const from = start > context.clock.now() ? { effectiveFrom } : {};
     await setPrice(context, readInput(priceCreationSchema, { ...item, ...from }), { id });
     return null;

@@ -4,20 +4,20 @@ import type { DocumentChange } from "./change.ts";
 
 export type Item = Record<string, unknown>;
 
-/** One kind of records in the document, over the functions that administration has for it. */
+/** One kind of records in the document, with the functions of administration that read and change them. */
 export interface Section {
   kind: DocumentChange["kind"];
-  /** Strict: an unknown field is refused. */
+  /** The schema of one object. It refuses unknown fields. */
   schema: z.ZodType<Item>;
   read(context: OperationContext): Promise<Map<string, Item>>;
-  /** Returns a secret that is shown only now, where there is one. */
+  /** Creates an object. Returns a secret that is shown only now; null when there is none. */
   create(context: OperationContext, id: string, item: Item): Promise<string | null>;
   update(context: OperationContext, id: string, change: { before: Item; after: Item }): Promise<void>;
-  /** Absent where such an object is never removed. */
+  /** Removes an object; absent when objects of this kind are never removed. */
   remove?(context: OperationContext, id: string): Promise<void>;
 }
 
-/** Fields of a record are checked by its functions; here only their names. */
+/** Returns a schema that checks only the names of fields. The functions that change the record check the values. */
 export const namesOf = (schema: z.ZodObject, extra: readonly string[], without: readonly string[] = []) => {
   const names = [...Object.keys(schema.shape).filter((name) => !without.includes(name)), ...extra];
   return z.strictObject(Object.fromEntries(names.map((name) => [name, z.unknown().optional()])));

@@ -99,7 +99,7 @@ const keys: Section = {
       throw new AdminError(400, `keys.${id}.organizationId`, "a key stays in its organization");
     const unset = Object.keys(Object(before["limits"])).map((name) => [name, "default"]);
     const limits = { ...Object.fromEntries(unset), ...Object(after["limits"]) };
-    // An expiry that has passed stays as it is; only a new one must lie ahead.
+    // An expiry that has passed may stay unchanged, so only changed fields are checked.
     const changed = Object.entries(after).filter(([name, value]) => !Bun.deepEquals(value, before[name]));
     await updateKey(context, id, readInput(keyChangeSchema, { ...Object.fromEntries(changed), limits }));
   },
@@ -140,5 +140,5 @@ async function memberId({ store }: OperationContext, name: string): Promise<stri
   return member.id;
 }
 
-/** In the order in which they are created; they are removed in the opposite one. */
+/** The sections in the order of creation. Objects are removed in the opposite order. */
 export const SECTIONS = { organizations, keys, prices, budgets, alerts, members } as const;

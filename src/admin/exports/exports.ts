@@ -15,8 +15,8 @@ export type ExportName = (typeof EXPORTS)[number];
 export type ExportFormat = "csv" | "json";
 
 /**
- * Few rows: a page is checked and written within one turn of the event loop, with as many beside it as there are
- * exports.
+ * Number of rows of a page. It is small, because a page is checked and written within one turn of the event loop, and
+ * several exports may run at once.
  */
 const PAGE = 250;
 
@@ -26,8 +26,8 @@ interface ListedPage {
 }
 
 /**
- * Writes a list as text, piece by piece: a table with its headings, or one JSON object a line. It takes the filter of
- * the list and exports all pages, of which only one is in memory. At its end, also when the reader leaves early, an
+ * Writes a list as text in pieces, as a table with headings or as one JSON object on each line. Takes the filter of the
+ * list and exports all its pages, but holds only one in memory. At the end, and also when the reader leaves early, an
  * audit row notes what was exported. Throws as the list does, before the first piece.
  */
 export async function exportList(
@@ -58,7 +58,7 @@ export async function exportList(
   }
 }
 
-/** The operation whose filter and role an export has. */
+/** Returns the operation whose filter and role an export uses. */
 export function listOperation(name: string): Operation {
   const known = EXPORTS.find((each) => each === name);
   if (!known)
@@ -90,7 +90,7 @@ function columnsOf(name: ExportName): Columns {
   );
 }
 
-/** Lists and objects are JSON in their cell. */
+/** Returns a value as a cell. Lists and objects are written as JSON. */
 function cellOf(value: unknown): Cell {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : (value as Cell);
 }

@@ -3,7 +3,9 @@ import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import type { Cell } from "./csv.ts";
 import type { EntryView } from "../ledger/operations.ts";
 
-/** A column: its heading, its cell of an entry, and what the cell is where that is not text. */
+/**
+ * A column: its heading, the function that returns its cell for an entry, and the type of the cell if it is not text.
+ */
 export type LedgerColumn = readonly [
   heading: string,
   cell: (entry: EntryView) => Cell,

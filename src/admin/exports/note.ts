@@ -4,13 +4,13 @@ interface Exported {
   format: string;
   /** The filter as the caller gave it. */
   filter: Record<string, unknown>;
-  /** Number of rows that were given out. */
+  /** Number of exported rows. */
   rows: number;
-  /** False where the reader left, or the reading failed, before the end. */
+  /** False when the reader left, or the reading failed, before the end. */
   isWhole: boolean;
 }
 
-/** Leaves the audit row of an export: who took what, and how much of it. */
+/** Writes the audit row of an export: who exported what, and how much of it. */
 export async function noteExport(
   { store, by }: Pick<AdminContext, "store" | "by">,
   subject: string,

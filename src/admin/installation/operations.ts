@@ -3,7 +3,7 @@ import { operation } from "../operation.ts";
 import { limitsViewSchema } from "../output.ts";
 import type { AdminContext } from "../context.ts";
 
-/** Operations on what all organizations share. */
+/** Operations on things that all organizations share. */
 export const installationOperations = {
   "limits.defaults": operation({
     method: "GET",
@@ -35,8 +35,8 @@ export const installationOperations = {
 };
 
 /**
- * Signs links to results with a new secret from now on. Links made before stay valid until they expire, or become
- * invalid at once. Returns how many older secrets still verify links.
+ * Makes a new secret that signs links to results from now on. Earlier links stay valid until they expire, or become
+ * invalid at once. Returns the number of older secrets that still verify links.
  */
 async function rotateLinkSecret(
   { store, by, clock }: AdminContext,

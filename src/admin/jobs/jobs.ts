@@ -7,7 +7,7 @@ import type { JobRecord } from "./store-port.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { pageFields, readCursor, toPage, type Page } from "../paging.ts";
 
-/** Jobs, newest first. */
+/** Returns jobs, newest first. */
 export async function listJobs(
   context: AdminContext,
   input: z.output<typeof jobListSchema>,
@@ -18,14 +18,17 @@ export async function listJobs(
   return toPage(await context.store.jobs.list(page), limit);
 }
 
-/** The job, or a 404. */
+/** Returns a job, or throws 404. */
 export async function getJob({ store }: AdminContext, id: string): Promise<JobRecord> {
   const job = await store.jobs.get(id);
   if (!job) throw new AdminError(404, "id", `there is no job "${id}"`);
   return job;
 }
 
-/** Cancels a job: at once while it waits, as far as possible while it runs. Throws 409 when it has ended otherwise. */
+/**
+ * Cancels a job: at once while it waits, and as far as possible while it runs. Throws 409 when the job has ended in
+ * another way.
+ */
 export async function cancelJob(context: AdminContext, id: string): Promise<JobRecord> {
   const running = requireRunning(context);
   const { organizationId } = await getJob(context, id);

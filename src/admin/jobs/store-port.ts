@@ -1,10 +1,10 @@
 import type { Job, JobStatus } from "../../domain/job.ts";
 import type { ListPosition, OrganizationFilter } from "../list-page.ts";
 
-/** A job as administration sees it. */
+/** A job in the form that administration sees. */
 export interface JobRecord extends Job {
   keyId: string;
-  /** The caller's `X-Request-Id`, or the id that the gateway generated; its charge names it. */
+  /** The caller's `X-Request-Id`, or the id that the gateway generated. The job's charge has the same id. */
   requestId: string;
   /** Unix milliseconds. */
   deadlineAt: number;
@@ -15,15 +15,15 @@ interface JobFilter extends OrganizationFilter {
   keyId?: string;
   model?: string;
   statuses?: readonly JobStatus[];
-  /** Unix milliseconds of the creation, inclusive. */
+  /** Earliest creation in Unix milliseconds, inclusive. */
   from?: number;
-  /** Exclusive. */
+  /** Latest creation in Unix milliseconds, exclusive. */
   to?: number;
 }
 
-/** Reads jobs of all organizations. Only the `jobs` folder cancels them. */
+/** Reads jobs of all organizations. Only the folder `jobs` cancels them. */
 export interface JobAdminStore {
   get(id: string): Promise<JobRecord | null>;
-  /** Newest first. */
+  /** Returns a page of jobs, newest first. */
   list(page: JobFilter & { below?: ListPosition; limit: number }): Promise<JobRecord[]>;
 }

@@ -4,19 +4,19 @@ import type { AdminContext } from "../context.ts";
 import { explainRoute } from "../routes/explain-route.ts";
 import { getKey } from "./keys.ts";
 
-/** A model for a first call with a key, one that would reply now; null where there is none. */
+/** A model for a first call with a key, which would succeed now; null when there is none. */
 interface ExampleCall {
   model: string | null;
   kind: "text" | "image";
 }
 
-/** Most models that are tried. */
+/** Maximum number of models that are tried. */
 const MAX_TRIED = 50;
 const MONTH_MS = 31 * 24 * 60 * 60_000;
 
 /**
- * Finds a model that the key may call, that has a price and a target in service: one that the key has used lately, else
- * one of text, else one of pictures. Throws 404 for an unknown key.
+ * Finds a model that the key may call and that has a price and a target in service: preferably one that the key has
+ * used lately, then a text model, then an image model. Throws 404 for an unknown key.
  */
 export async function exampleCall(context: AdminContext, id: string): Promise<ExampleCall> {
   const { store, catalogue, clock, running } = context;

@@ -16,10 +16,10 @@ import {
 } from "./schema.ts";
 
 /**
- * Creates a key. Its secret is in the result and nowhere else: only the hash is stored. `id` is that of another
- * installation whose configuration is imported; `fixedSecret` is the operator's, which may lack the checksum of those
- * that are made. Throws 409 for a given secret that a key has or had, and for more keys than an organization may make
- * for itself.
+ * Creates a key. Only the result contains its secret; the store has only the hash. `id` is given for a key that is
+ * imported from another installation. `fixedSecret` is a secret that the operator has chosen, which may lack the
+ * checksum of generated ones. Throws 409 for a given secret that a key has or had, and for more keys than an
+ * organization may create for itself.
  */
 export async function createKey(
   context: AdminContext,
@@ -46,13 +46,13 @@ export async function createKey(
   return { secret, key };
 }
 
-/** A key whose secret was generated just now. */
+/** A key whose secret has just been generated. */
 interface NewSecret {
   secret: string;
   key: KeyRecord;
 }
 
-/** Keys of one organization, or of all, oldest first. */
+/** Returns the keys of one organization or of all, oldest first. */
 export async function listKeys(
   context: AdminContext,
   input: z.output<typeof keyListSchema>,
@@ -64,7 +64,7 @@ export async function listKeys(
   return toPage(await context.store.keys.page({ ...page, state: inState }), limit);
 }
 
-/** The key, or a 404. */
+/** Returns a key, or throws 404. */
 export async function getKey(
   { store }: Pick<AdminContext, "store">,
   id: string,
@@ -75,7 +75,7 @@ export async function getKey(
   return key;
 }
 
-/** Changes what the input names, for example `{isDisabled: true}`. Throws 404 for an unknown key. */
+/** Changes the fields that the input names, for example `{isDisabled: true}`. Throws 404 for an unknown key. */
 export async function updateKey(
   context: AdminContext,
   id: string,
@@ -95,8 +95,8 @@ export async function updateKey(
 }
 
 /**
- * Gives a key another secret, which is in the result and nowhere else. The earlier one is accepted for `overlapMs`
- * more, and older ones as long at most: their own time may be over sooner. Throws 404 for an unknown key.
+ * Gives a key a new secret, which only the result contains. The earlier secret is accepted for another `overlapMs`.
+ * Older ones are accepted at most as long, and not beyond their own end. Throws 404 for an unknown key.
  */
 export async function rotateKey(
   context: AdminContext,
@@ -136,5 +136,8 @@ function checkKey(
     throw new AdminError(400, "expiresAt", "expiresAt lies in the past");
 }
 
-/** Keys of one organization that its own members may create; those of all organizations may create any number. */
+/**
+ * Maximum number of an organization's keys up to which its own members may create more. Members of all organizations
+ * may create any number.
+ */
 const MAX_OWN_KEYS = 10_000;

@@ -35,13 +35,13 @@ export const keySchema = z.object({
   version: versionViewSchema,
 });
 
-/** A key as it is stored. */
+/** A stored key. */
 export type KeyRecord = z.output<typeof keySchema> & {
   /** Lower-case hex SHA-256 of the secret. */
   hash: string;
 };
 
-/** A key in a list, with times that one query finds for all of its keys. */
+/** A key in a list, with times that are read for all keys of the list by one query. */
 export const listedKeySchema = keySchema.extend({
   lastUsedAt: timeCodec.nullable().describe("When it was last charged for a request"),
   lastSeenAt: timeCodec

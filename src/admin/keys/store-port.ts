@@ -4,32 +4,35 @@ import type { KeyRecord, KeyState } from "./schema.ts";
 /** Filter of keys; an absent field matches every key. */
 export interface KeyFilter extends OrganizationFilter {
   search?: string;
-  /** The state of a key at a time, Unix milliseconds. A disabled key counts as disabled even after its expiry. */
+  /** The state of a key at a time in Unix milliseconds. A disabled key counts as disabled even after its expiry. */
   state?: { name: KeyState; now: number };
 }
 
-/** Deleted keys are not found; their rows stay for the ledger's sake. */
+/** The store of keys. Deleted keys are not found; their rows stay, because the ledger refers to them. */
 export interface KeyStore {
-  /** Null where a key of any organization has or had the secret, because its callers would then use another key. */
+  /**
+   * Stores a key. Returns null when a key of any organization has or had the secret, because callers with that secret
+   * would then use the other key.
+   */
   create(key: Omit<KeyRecord, "version">, by: Actor): Promise<KeyRecord | null>;
   get(id: string): Promise<KeyRecord | null>;
-  /** The key with this secret; not one that had it before a rotation. */
+  /** Returns the key whose current secret has this hash. A secret from before a rotation does not count. */
   findByHash(hash: string): Promise<KeyRecord | null>;
-  /** Returns true for the former secret of a rotated or deleted key, also while it is still accepted. */
+  /** True for a former secret of a rotated key and the secret of a deleted key, even while it is still accepted. */
   isRetired(hash: string): Promise<boolean>;
-  /** Oldest first, of one organization when named; no more than `most` when given. */
+  /** Returns keys, oldest first; of one organization if given, and at most `most` if given. */
   list(organizationId?: string, most?: number): Promise<KeyRecord[]>;
-  /** Oldest first; `search` is a part of the id, the name or the beginning of the secret. */
+  /** Returns a page of keys, oldest first. `search` is a part of the id or the name, or the beginning of the secret. */
   page(page: ListPage & KeyFilter): Promise<KeyRecord[]>;
-  /** Returns the number of an organization's keys, counted up to `most`. */
+  /** Returns the number of an organization's keys. Counting stops at `most`. */
   count(organizationId: string, most: number): Promise<number>;
-  /** The names of some keys, of deleted ones, too; of some organizations when named. */
+  /** Returns the names of keys by id, including deleted keys; only of the given organizations, if any. */
   names(ids: readonly string[], organizationIds?: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Returns the time of the last charge of each key that has one. Unix milliseconds. */
+  /** Returns the last uses of keys that have been used. */
   lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, LastUse>>;
   /**
-   * Writes the key that `change` returns for the present one, so that no two changes undo each other. Returns the key
-   * afterwards, null when there is none.
+   * Replaces a key by the result of `change` for its current state, so that no two changes undo each other. Returns the
+   * key afterwards, or null when there is none.
    */
   update(
     id: string,
@@ -39,8 +42,8 @@ export interface KeyStore {
     by: Actor,
   ): Promise<KeyRecord | null>;
   /**
-   * Gives a key another secret. Its earlier secrets are accepted until `overlapEndsAt` (Unix milliseconds), or until
-   * their own end where that is sooner. False when there is no such key.
+   * Gives a key another secret. Its earlier secrets are accepted until `overlapEndsAt` (Unix milliseconds) or their own
+   * end, whichever is earlier. Returns false when there is no such key.
    */
   rotate(
     id: string,
@@ -48,14 +51,14 @@ export interface KeyStore {
     overlapEndsAt: number,
     by: Actor,
   ): Promise<boolean>;
-  /** Deletes a key; all its secrets are refused from now on. False when there is no such key. */
+  /** Deletes a key, whose secrets are all refused from now on. Returns false when there is no such key. */
   remove(id: string, by: Actor): Promise<boolean>;
 }
 
-/** When a key was used last, in Unix milliseconds. */
+/** Times of the last uses of a key, in Unix milliseconds. */
 interface LastUse {
-  /** The last charge; null for none. */
+  /** Time of the last charge; null when there is none. */
   chargedAt: number | null;
-  /** The last request that was charged or recorded, also a refused one. */
+  /** Time of the last request that was charged or recorded, even if it was refused. */
   seenAt: number;
 }

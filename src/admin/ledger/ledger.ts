@@ -15,21 +15,21 @@ import type {
   PostedPosition,
 } from "./store-port.ts";
 
-/** A charge with its corrections, and their sum. */
+/** A charge with its corrections, and the sum of all of them. */
 interface LedgerView extends ChargeHistory {
   net: Nanos;
 }
 
-/** A page of entries, newest first, and the cursor of the next page where there is one. */
+/** A page of entries, newest first, and the cursor of the next page; null when it is the last. */
 interface LedgerListing {
   entries: LedgerEntry[];
   next: string | null;
 }
 
 /**
- * A page of the ledger, at most 1,000 entries, newest first; with `after`, the entries posted later than that cursor,
- * in the order of posting. `cursor` is `next` of the page before. Throws 404 for an unknown organization, key or
- * cursor.
+ * Returns a page of the ledger of at most 1,000 entries, newest first. With `after`, returns the entries posted later
+ * than that number, in the order of posting. `cursor` is `next` of the previous page. Throws 404 for an unknown
+ * organization, key or cursor.
  */
 export async function listLedger(
   context: AdminContext,
@@ -40,7 +40,7 @@ export async function listLedger(
   if (after !== undefined)
     return await listPosted(context, { ...filter, after: readPosition(after, cursor), limit });
   const below = cursor === undefined ? undefined : await positionOf(context, cursor);
-  // One more than the page shows whether another page follows.
+  // One entry more than the page is read, which shows whether another page follows.
   const found = await context.store.ledger.list({ ...filter, below, limit: limit + 1 });
   const entries = found.slice(0, limit);
   return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
@@ -56,7 +56,8 @@ async function listPosted({ store }: AdminContext, page: Omit<PostedPage, "upTo"
 }
 
 /**
- * Returns the position at which a list by posting continues: after its last entry, or after all entries of a number.
+ * Returns the position at which a list in the order of posting continues: after the entry of the cursor, or after all
+ * entries with the number `after`.
  */
 function readPosition(after: number, cursor: string | undefined): PostedPosition {
   if (cursor === undefined) return { sequence: after + 1, id: "", kind: "" };
@@ -77,7 +78,7 @@ async function positionOf({ store }: AdminContext, cursor: string): Promise<Ledg
   throw new AdminError(404, "cursor", `there is no entry "${cursor}" in the ledger to go on from`);
 }
 
-/** One charge with its corrections. Throws 404 for an unknown one. */
+/** Returns one charge with its corrections. Throws 404 for an unknown charge. */
 export async function getCharge(context: AdminContext, id: string): Promise<LedgerView> {
   const history = await context.store.ledger.history(id);
   if (!history) throw unknownCharge(id);
@@ -85,8 +86,8 @@ export async function getCharge(context: AdminContext, id: string): Promise<Ledg
 }
 
 /**
- * Refunds a charge, by default all that is left of it, and never more. `amount` is a decimal string; `reason` goes
- * to the audit. Throws 404 for an unknown charge, 400 for more than is left, 409 when nothing is.
+ * Refunds a charge: by default everything that is left of it, and never more. `amount` is a decimal string; `reason` is
+ * written to the audit. Throws 404 for an unknown charge, 400 for more than is left, and 409 when nothing is left.
  */
 export async function refund(
   context: AdminContext,
@@ -112,7 +113,7 @@ export async function refund(
   return entry;
 }
 
-/** Sum of the corrections of a charge's price. */
+/** Returns the sum of the corrections of a charge's price. */
 export function adjustedBy({ corrections }: ChargeHistory): Nanos {
   return sumOf(corrections.filter(isOfPrice));
 }
@@ -127,9 +128,9 @@ function isOfPrice({ flags }: LedgerEntry): boolean {
 }
 
 /**
- * An entry that corrects a charge: `<charge>:<n>`, n counting its corrections from 1, so that
- * several are possible and none is written twice. A negative amount is a refund, a positive one an adjustment. It has no
- * usage and no vendor cost, which would count twice.
+ * Returns an entry that corrects a charge. Its id is `<charge>:<n>`, where n counts the corrections of the charge from
+ * 1, so that several are possible and none is written twice. A negative amount is a refund, a positive one an
+ * adjustment. The entry has no usage and no vendor cost, because these would count twice.
  */
 export function newCorrection(
   { charge, corrections }: ChargeHistory,

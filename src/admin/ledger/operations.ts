@@ -137,7 +137,7 @@ export const ledgerOperations = {
 
 export type EntryView = z.output<typeof entrySchema>;
 
-/** An entry with money as decimals and times as ISO 8601. */
+/** Returns an entry with money as decimals and times as ISO 8601. */
 export function toEntryView(entry: LedgerEntry): EntryView {
   const { amount, orphanCost, at, admittedAt, vendorCost, usage, ...shown } = entry;
   const margin = marginOf(entry);

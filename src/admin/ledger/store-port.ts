@@ -3,24 +3,30 @@ import type { Nanos } from "../../lib/money.ts";
 import type { OrganizationFilter } from "../list-page.ts";
 import type { LedgerVerification } from "./verification-schema.ts";
 
-/** The ledger for administration. Entries never change; a correction is an entry of its own. */
+/** The ledger for administration. Entries never change; a correction is a separate entry. */
 export interface LedgerAdminStore {
-  /** Newest first: the first page, or the one below a position. */
+  /** Returns a page of entries, newest first: the first page, or the page below a position. */
   list(page: LedgerPage): Promise<LedgerEntry[]>;
-  /** In the order of posting, after a position and up to a number that is readable. */
+  /** Returns entries in the order of posting, after a position and up to a readable number. */
   listPosted(page: PostedPage): Promise<LedgerEntry[]>;
-  /** A number of the posting order up to which all entries are visible and none will be added. */
+  /** Returns a number in the order of posting up to which all entries are visible and no more will be added. */
   readableSequence(): Promise<number>;
-  /** Position of the entry with an id; null when these organizations, or all, have no such entry. */
+  /**
+   * Returns the position of the entry with an id; null when these organizations, or all organizations, have no such
+   * entry.
+   */
   position(id: string, organizationIds?: readonly string[]): Promise<LedgerPosition | null>;
-  /** A charge with its corrections, or null when there is no such charge. */
+  /** Returns a charge with its corrections, or null when there is no such charge. */
   history(charge: string): Promise<ChargeHistory | null>;
-  /** A page of an organization's charges for a model, oldest first. A page may be empty and yet not the last. */
+  /**
+   * Returns a page of an organization's charges for a model, oldest first. A page may be empty without being the last.
+   */
   charges(page: ChargePage): Promise<{ histories: ChargeHistory[]; next: LedgerPosition | null }>;
   /**
-   * Writes corrections of charges in one transaction, during which no other correction of them is written: `decide` is given each
-   * in its present state and returns the entry to write, if any. Adds to the `spent` of the charge's budgets as far as
-   * the charge fell in their running period. `note` makes it leave an audit row. Returns what was written.
+   * Writes corrections of charges in one transaction, while no other correction of these charges is written. `decide`
+   * receives each charge in its current state and returns the entry to write, or null. Adds to the `spent` of the
+   * charge's budgets if the charge belongs to their running period. With `note`, writes an audit row. Returns the
+   * written entries.
    */
   correct(
     charges: readonly string[],
@@ -29,11 +35,13 @@ export interface LedgerAdminStore {
   ): Promise<LedgerEntry[]>;
   /** Compares the ledger with budgets, leases and journals; changes nothing. */
   verify(): Promise<LedgerVerification>;
-  /** The month of the oldest entry, or of an unfinished archive in the folder where that is older; null for none. */
+  /**
+   * Returns the month of the oldest entry, or of an older unfinished archive in the folder; null when there is neither.
+   */
   oldestMonth(folder: string): Promise<string | null>;
   /**
-   * Writes the entries of a month to a file in a folder, reads it back, and only then removes from the ledger what
-   * the file has. A run that was interrupted is finished first. Null when there was nothing to do.
+   * Writes the entries of a month to a file in a folder, reads the file back, and only then removes these entries from
+   * the ledger. First finishes a run that was interrupted. Returns null when there was nothing to do.
    */
   archive(
     month: string,
@@ -42,15 +50,15 @@ export interface LedgerAdminStore {
   ): Promise<LedgerArchive | null>;
 }
 
-/** A file of entries that have left the ledger. */
+/** A file of entries that have been removed from the ledger. */
 export interface LedgerArchive {
-  /** `2026-01`, in UTC. */
+  /** The month in UTC, such as `2026-01`. */
   month: string;
   file: string;
   entries: number;
   /** Sums by currency and kind. */
   sums: Record<string, Partial<Record<LedgerEntry["kind"], Nanos>>>;
-  /** Hash of the file as it is on the disk, lower-case hex. */
+  /** SHA-256 of the file on the disk, in lower-case hex. */
   sha256: string;
 }
 
@@ -60,14 +68,14 @@ export interface LedgerFilter extends OrganizationFilter {
   model?: string;
   /** The caller's `X-Request-Id`, or the id that the gateway generated. */
   requestId?: string;
-  /** Unix milliseconds, inclusive. */
+  /** Earliest time in Unix milliseconds, inclusive. */
   from?: number;
-  /** Unix milliseconds, exclusive. */
+  /** Latest time in Unix milliseconds, exclusive. */
   to?: number;
 }
 
 export interface LedgerPage extends LedgerFilter {
-  /** The last entry of the page above. */
+  /** Position of the last entry of the previous page. */
   below?: LedgerPosition;
   limit: number;
 }
@@ -78,7 +86,7 @@ export interface PostedPage extends LedgerFilter {
   limit: number;
 }
 
-/** Position of an entry in the order of posting; entries of one transaction have one number. */
+/** Position of an entry in the order of posting. Entries of one transaction have the same number. */
 export interface PostedPosition {
   sequence: number;
   id: string;
@@ -94,7 +102,7 @@ export interface ChargeHistory {
 interface ChargePage {
   organizationId: string;
   model: string;
-  /** Inclusive and exclusive, Unix milliseconds. */
+  /** Range in Unix milliseconds; `from` is inclusive, `to` is exclusive. */
   from: number;
   to: number;
   after: LedgerPosition | null;
@@ -110,8 +118,8 @@ export interface LedgerPosition {
 interface CorrectionNote {
   by: { actor: string; source?: string };
   action: "refund" | "correct prices";
-  /** Subject in the audit: a charge's id, or a model. */
+  /** Subject of the audit row: the id of a charge, or a model. */
   subject: string;
-  /** Why and how much. */
+  /** Details for the audit: the reason and the amounts. */
   detail: object;
 }

@@ -4,15 +4,15 @@ import type { AdminContext } from "../context.ts";
 import type { LedgerArchive } from "./store-port.ts";
 import type { LedgerVerification } from "./verification-schema.ts";
 
-/** Compares the ledger with budgets, leases and the journals of this machine; the gateway may be running. */
+/** Compares the ledger with budgets, leases and the journals of this machine. The gateway may be running. */
 export async function verifyLedger({ store }: AdminContext): Promise<LedgerVerification> {
   return await store.ledger.verify();
 }
 
 /**
- * Moves the months before `before` (such as `2026-01`, in UTC) from the ledger to files in a folder, the oldest first,
- * and yields each as it is done. Only months that are over can be moved: budgets of the running one are checked with
- * its entries.
+ * Moves the months before `before` (such as `2026-01`, in UTC) from the ledger to files in a folder, oldest first.
+ * Yields each month when it is done. Only months that have ended can be moved, because budgets of the running month are
+ * checked against its entries.
  */
 export async function* archiveLedger(
   context: AdminContext,

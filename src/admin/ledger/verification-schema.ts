@@ -2,9 +2,10 @@ import { z } from "zod";
 import { amountCodec, timeCodec } from "../output.ts";
 
 /**
- * `spent`: of a budget, by its bookings. `held`: of a budget, by its leases. `booking`: of an entry, by the entry.
- * `journal`: of a charge in the ledger, by its journal. `refused`: an entry that the database did not take.
- * `quarantined`: a file of a journal that was not understood.
+ * A difference between an expected and a found amount. `spent`: the spent amount of a budget, expected from its
+ * bookings. `held`: the held amount of a budget, expected from its leases. `booking`: a booking, expected from its
+ * entry. `journal`: a charge in the ledger, expected from its journal. `refused`: an entry that the database refused.
+ * `quarantined`: a journal file that could not be understood.
  */
 const differenceSchema = z.object({
   check: z.enum(["spent", "held", "booking", "journal", "refused", "quarantined"]),
@@ -16,8 +17,8 @@ const differenceSchema = z.object({
 export type LedgerDifference = z.output<typeof differenceSchema>;
 
 /**
- * Comparison of the ledger with budgets, leases and journals. Counts at most 20,000 differences of entries with their
- * bookings.
+ * Result of comparing the ledger with budgets, leases and journals. At most 20,000 differences between entries and
+ * bookings are counted.
  */
 export const verificationSchema = z.object({
   at: timeCodec,

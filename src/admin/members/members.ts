@@ -10,8 +10,9 @@ import { accessOf, covers, decidesForAll, requireWithin } from "../sign-in/signe
 import { memberChangeSchema, memberCreationSchema, type MemberRecord } from "./schema.ts";
 
 /**
- * Creates a member with a password of the input's, with none (null, for the identity provider), or with a generated one
- * that is returned only now and has to be changed. Throws 409 for a taken name or address, 403 for more than the caller's.
+ * Creates a member with the given password, with no password (null, for the identity provider), or with a generated one
+ * that is returned only now and must be changed. Throws 409 for a name or address that exists, and 403 for more access
+ * than the caller has.
  */
 export async function createMember(
   context: AdminContext,
@@ -41,13 +42,13 @@ export async function createMember(
   return { member: await getMember(context, member.id), password: generated };
 }
 
-/** Members that the caller may see: those whose organizations are all the caller's. */
+/** Returns the members that the caller may see: those whose organizations all belong to the caller. */
 export async function listMembers(context: AdminContext): Promise<MemberRecord[]> {
   const access = accessOf(context);
   return (await context.store.members.list()).filter(({ organizations }) => covers(access, organizations));
 }
 
-/** The member, or a 404, also for one that the caller may not see. */
+/** Returns a member. Throws 404 when there is none, or the caller may not see the member. */
 export async function getMember(context: AdminContext, id: string): Promise<MemberRecord> {
   const member = await context.store.members.get(id);
   if (member && covers(accessOf(context), member.organizations)) return member;
@@ -55,8 +56,8 @@ export async function getMember(context: AdminContext, id: string): Promise<Memb
 }
 
 /**
- * Changes what the input names. Throws 409 for another `version` than the present one and where the installation would
- * be left without an owner, 403 for more than the caller's.
+ * Changes the fields that the input names. Throws 409 when `version` is not the current version and when the
+ * installation would have no owner left, and 403 for more access than the caller has.
  */
 export async function updateMember(
   context: AdminContext,
@@ -78,7 +79,7 @@ export async function updateMember(
   return after ?? (await getMember(context, id));
 }
 
-/** Removes a member with its sessions and tokens. Throws 409 for the last owner of the installation. */
+/** Removes a member with all sessions and tokens of the member. Throws 409 for the last owner of the installation. */
 export async function removeMember(context: AdminContext, id: string): Promise<void> {
   await getMember(context, id);
   const check = (before: MemberRecord, count: OwnerCount): void => {
@@ -89,9 +90,10 @@ export async function removeMember(context: AdminContext, id: string): Promise<v
 }
 
 /**
- * Gives a member a generated password, which is returned only now and has to be changed. Sessions and admin tokens end:
- * whoever had the earlier password may have made them. TOTP stays. Throws 403 for a member who signs in at the identity
- * provider unless the caller decides for all organizations: that member would not notice another's password.
+ * Gives a member a generated password, which is returned only now and must be changed. Ends the member's sessions and
+ * admin tokens, because anybody who knew the earlier password may have made them. TOTP stays on. Throws 403 for a
+ * member who signs in at the identity provider, who would not notice the new password, unless the caller decides for
+ * all organizations.
  */
 export async function resetPassword(
   context: AdminContext,
@@ -115,7 +117,7 @@ export async function resetPassword(
   return { member: member ?? (await getMember(context, id)), password };
 }
 
-/** Ends all sessions of a member. Returns how many there were. */
+/** Ends all sessions of a member. Returns the number of ended sessions. */
 export async function signOutMember(context: AdminContext, id: string): Promise<number> {
   requireManageable(context, await getMember(context, id));
   const { by, store } = context;
@@ -143,7 +145,10 @@ async function requireFreeEmail(
     throw new AdminError(409, "email", "another member has this e-mail address");
 }
 
-/** A member may have got more access since the caller was shown it. */
+/**
+ * Throws 403 when the member has more access than the caller. This is checked in the transaction, because the member
+ * may have got more access meanwhile.
+ */
 function requireManageable(context: AdminContext, member: MemberRecord): void {
   requireWithin(context, member);
 }

@@ -10,7 +10,7 @@ export const accessOrganizationsSchema = z.union([z.literal("*"), z.array(z.stri
   error: 'must be "*" or a list of organization ids',
 });
 
-/** The stored fields of a member that are shown as they are. */
+/** The stored fields of a member that are shown unchanged. */
 const storedSchema = z.object({
   id: z.string(),
   name: z.string().describe("For signing in; never changes"),
@@ -30,28 +30,28 @@ export const memberSchema = storedSchema.extend({
   hasIdentity: z.boolean().describe("True once the member has signed in at the identity provider"),
 });
 
-/** Somebody who administers, as stored. */
+/** A stored member, who administers the gateway. */
 export type MemberRecord = z.output<typeof storedSchema> & {
-  /** Argon2id; null for members who sign in at the identity provider alone. */
+  /** Argon2id hash; null for a member who signs in only at the identity provider. */
   passwordHash: string | null;
   totp: TotpRecord | null;
-  /** Issuer and subject at the identity provider. */
+  /** Issuer and subject of the member at the identity provider. */
   identity: string | null;
 };
 
 /** The second factor of a member. */
 export interface TotpRecord {
-  /** Base32. */
+  /** Base32 text, sealed. */
   secret: SealedSecret;
-  /** False until the first code has shown that the member has the secret. */
+  /** False until the member has shown by a first code that they have the secret. */
   isConfirmed: boolean;
-  /** Time step of the last code that was accepted; codes of it and before are refused. */
+  /** Time step of the last accepted code. Codes of this step and of earlier ones are refused. */
   lastStep: number;
-  /** SHA-256 of the recovery codes that are left. */
+  /** SHA-256 of the recovery codes that are not used yet. */
   recoveryHashes: string[];
 }
 
-/** Longer ones only cost time to hash. */
+/** Maximum length, because hashing a longer password only takes time. */
 const MAX_PASSWORD_LENGTH = 256;
 
 const passwordSchema = z
@@ -59,7 +59,7 @@ const passwordSchema = z
   .min(MIN_PASSWORD_LENGTH, { error: `must have at least ${MIN_PASSWORD_LENGTH} characters` })
   .max(MAX_PASSWORD_LENGTH);
 
-/** A password that somebody tries, right or wrong. */
+/** Schema of a password that a caller presents, right or wrong. */
 export const triedPasswordSchema = z.string().max(MAX_PASSWORD_LENGTH);
 
 export const passwordChangeSchema = z.strictObject({ current: triedPasswordSchema, next: passwordSchema });
@@ -99,7 +99,7 @@ export const memberChangeSchema = z
   })
   .partial();
 
-/** The stored fields of a sign-in to the console that are shown as they are. */
+/** The stored fields of a console session that are shown unchanged. */
 const storedSessionSchema = z.object({
   id: z.string(),
   address: z.string(),
@@ -113,9 +113,9 @@ export const sessionSchema = storedSessionSchema.extend({
   endsAt: timeCodec.describe("Unless it is used before"),
 });
 
-/** A sign-in to the console, as stored. */
+/** A stored session of the console. */
 export type SessionRecord = z.output<typeof storedSessionSchema> & {
-  /** SHA-256 of its token. */
+  /** SHA-256 of the session's token. */
   hash: string;
   memberId: string;
 };

@@ -2,31 +2,33 @@ import type { Actor } from "../actor.ts";
 import type { MemberRecord, SessionRecord } from "./schema.ts";
 import type { AdminTokenRecord } from "../tokens/schema.ts";
 
-/** Further facts about the members that decide whether a change is allowed. */
+/** Facts about other members that decide whether a change is allowed. */
 export interface OwnerCount {
-  /** Enabled owners of the whole installation but for this member. */
+  /** Number of enabled owners of the whole installation, without this member. */
   otherOwners: number;
 }
 
-/** Members. One transaction changes one after another, so no two changes undo each other. */
+/** The store of members. Transactions change members one after another, so no two changes undo each other. */
 export interface MemberStore {
-  /** False when the name, the e-mail address or the identity is another's. */
+  /** Stores a member. Returns false when another member has the same name, e-mail address or identity. */
   create(member: Omit<MemberRecord, "version">, by: Actor): Promise<boolean>;
   get(id: string): Promise<MemberRecord | null>;
   find(
     by: Partial<Pick<MemberRecord, "name">> & { email?: string; identity?: string },
   ): Promise<MemberRecord | null>;
-  /** Oldest first. */
+  /** Returns all members, oldest first. */
   list(): Promise<MemberRecord[]>;
   /**
-   * Writes the member that `change` returns for the present one; when it throws, nothing is changed. Ends the member's
-   * sessions where the password, the role, the organizations or `isDisabled` changes. Returns the member afterwards,
-   * null for an unknown one.
+   * Replaces a member by the result of `change` for the current state. When `change` throws, nothing is changed. Ends
+   * the member's sessions when the password, the role, the organizations or `isDisabled` changes. Returns the member
+   * afterwards, or null for an unknown one.
    */
   update(id: string, change: MemberChange, note: MemberNote): Promise<MemberRecord | null>;
-  /** Removes a member with the sessions and the tokens, unless `check` throws. False for an unknown one. */
+  /**
+   * Removes a member with the member's sessions and tokens, unless `check` throws. Returns false for an unknown member.
+   */
   remove(id: string, check: (before: MemberRecord, count: OwnerCount) => void, by: Actor): Promise<boolean>;
-  /** Leaves an audit row of an action that changed no member. */
+  /** Writes an audit row about an action that changed no member. */
   note(subject: string, note: MemberNote): Promise<void>;
 }
 
@@ -50,19 +52,19 @@ interface MemberNote {
   action: MemberAction;
   /** Details for the audit, without secrets. */
   detail?: object;
-  /** Removes the member's admin tokens, too. */
+  /** True to remove the member's admin tokens as well. */
   endsTokens?: true;
 }
 
 export interface SessionStore {
   create(session: SessionRecord): Promise<void>;
   get(hash: string): Promise<{ session: SessionRecord; member: MemberRecord } | null>;
-  /** Newest first. */
+  /** Returns the sessions of a member, newest first. */
   list(memberId: string): Promise<SessionRecord[]>;
-  /** Notes that the session, and with it its member, was used. */
+  /** Notes that the session and its member were active at a time. */
   touch(session: Pick<SessionRecord, "id" | "memberId">, at: number): Promise<void>;
   remove(memberId: string, id: string): Promise<boolean>;
-  /** Returns how many there were. */
+  /** Removes all sessions of a member and returns their number. */
   removeAll(memberId: string): Promise<number>;
   /** Removes the sessions that were last seen, or created, before a time. */
   sweep(ended: { seenBefore: number; createdBefore: number }): Promise<void>;
@@ -72,17 +74,21 @@ export interface AdminTokenStore {
   create(token: AdminTokenRecord, by: Actor): Promise<void>;
   get(id: string): Promise<AdminTokenRecord | null>;
   find(hash: string): Promise<{ token: AdminTokenRecord; member: MemberRecord } | null>;
-  /** Oldest first, of one member or of all. */
+  /** Returns tokens, oldest first, of one member or of all. */
   list(memberId?: string): Promise<AdminTokenRecord[]>;
   touch(id: string, at: number): Promise<void>;
   remove(id: string, by: Actor): Promise<boolean>;
 }
 
-/** Sign-ins by account and by address, counted in the database because several processes listen on the port. */
+/**
+ * Counts of sign-ins by account and by address. They are in the database, because several processes accept sign-ins.
+ */
 export interface SignInAttemptStore {
-  /** Counts one more in the window that is open at `now`, or else opens one. Times are Unix milliseconds. */
+  /**
+   * Counts one more attempt in the window that is open at `now`, or opens a new window. Times are in Unix milliseconds.
+   */
   count(subject: string, now: number, windowMs: number): Promise<{ count: number; endsAt: number }>;
-  /** Takes one back. */
+  /** Subtracts one attempt. */
   forgive(subject: string): Promise<void>;
   reset(subject: string): Promise<void>;
   sweep(endedBefore: number): Promise<void>;

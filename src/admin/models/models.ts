@@ -17,7 +17,7 @@ import { viewModel, type ModelView } from "./view.ts";
 import { getOrganization } from "../organizations/organizations.ts";
 import { priceIndex } from "../prices/price-index.ts";
 
-/** Models of every layer in order of their ids, served or not. */
+/** Returns models of all sources, ordered by id, including those that are not served. */
 export async function listModels(
   context: OperationContext,
   input: z.output<typeof modelsInputSchema>,
@@ -40,7 +40,7 @@ export async function listModels(
   return { data: page.map(view), next: matches.length > limit ? (page.at(-1)?.id ?? null) : null };
 }
 
-/** One model. Throws 404. */
+/** Returns one model. Throws 404. */
 export async function getModel(
   context: OperationContext,
   id: string,
@@ -50,7 +50,7 @@ export async function getModel(
   return (await viewer(context, configured, organizationId))(requireModelOf(configured, id));
 }
 
-/** Adds a model of the operator's own. Throws 400 for what it lacks, 409 for an id that exists. */
+/** Adds a model of the operator's own. Throws 400 for incomplete input and 409 for an id that exists. */
 export async function createModel(
   context: OperationContext,
   input: z.output<typeof modelCreationSchema>,
@@ -65,7 +65,7 @@ export async function createModel(
 }
 
 /**
- * Changes the fields that the input names. A shipped model gets an entry in the database with the differences from the
+ * Changes the fields that the input names. For a shipped model, stores an entry with the differences from the
  * catalogue. Throws 409 for a model of the configuration file.
  */
 export async function updateModel(
@@ -93,7 +93,7 @@ export async function updateModel(
   return await getModel(context, id);
 }
 
-/** Removes a model of the database; a shipped one is again as the catalogue has it. Throws 404 or 409. */
+/** Removes a model from the database. A shipped model gets the catalogue's values back. Throws 404 or 409. */
 export async function removeModel(context: OperationContext, id: string): Promise<void> {
   const configured = await readConfigured(context);
   const entry = storedEntry(configured, "model", id);
@@ -106,7 +106,7 @@ export async function removeModel(context: OperationContext, id: string): Promis
 
 type ModelChange = Omit<z.output<typeof modelChangeSchema>, "version">;
 
-/** The stored form of a model after a change, as in the configuration file. */
+/** Returns the stored form of a model after a change, as in the configuration file. */
 function changeModelEntry(
   before: EntryValue,
   { displayName, isDisabled, route, definition = {} }: ModelChange,
@@ -138,7 +138,10 @@ async function store({ store, by, clock }: OperationContext, id: string, value: 
   if (!(await store.configuration.create(entry, by))) throw taken(id);
 }
 
-/** Fields that the form has by name; all other fields are below `definition`. */
+/**
+ * Returns a function that translates a path of the stored form into the input's field name. The input has names for
+ * some fields; all other fields are below `definition`.
+ */
 function fieldOf(id: string): (path: string) => string {
   const own = formatPath(["models", id]);
   return (path) => {
@@ -168,7 +171,10 @@ function unknown({ state }: ConfiguredValues, id: string): AdminError {
   return new AdminError(404, "id", `there is no model "${id}"${didYouMean(id, [...state.models.keys()])}`);
 }
 
-/** Prices are those that the organization is billed by; where none is named, the default ones in their own currency. */
+/**
+ * Returns a function that makes the view of a model. Its prices are those that the organization pays; without an
+ * organization, the default prices in their own currency.
+ */
 async function viewer(context: OperationContext, configured: ConfiguredValues, organizationId?: string) {
   const { store, clock } = context;
   const payer = organizationId === undefined ? null : await getOrganization(context, organizationId);

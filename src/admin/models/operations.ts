@@ -4,7 +4,7 @@ import { createModel, getModel, listModels, removeModel, updateModel } from "./m
 import { operation } from "../operation.ts";
 import { doneSchema, pageOf } from "../output.ts";
 
-/** Ids of models have slashes, so that they are in the query or the body. */
+/** The id is in the query or the body, because ids of models contain slashes. */
 const idSchema = z.strictObject({ id: z.string() });
 
 export const modelOperations = {

@@ -42,7 +42,7 @@ export const modelCreationSchema = z.strictObject({
   definition: fields.definition.optional(),
 });
 
-/** Null resets a field, or a name of `definition`, to the catalogue's value. */
+/** Null resets a field, or a name in `definition`, to the catalogue's value. */
 export const modelChangeSchema = z.strictObject({
   displayName: fields.displayName.nullable().optional(),
   isDisabled: fields.isDisabled.nullable().optional(),

@@ -9,10 +9,10 @@ import type { ConfiguredModel } from "../configuration/store-port.ts";
 import type { modelSchema } from "./schema.ts";
 import type { Payer, PriceIndex } from "../prices/price-index.ts";
 
-/** A model as administration shows it. */
+/** A model in the form that administration shows. */
 export type ModelView = z.output<typeof modelSchema>;
 
-/** Most pictures of one request of any model (the images endpoints' `n`). */
+/** Maximum number of pictures of one request (`n` of the images endpoints), for every model. */
 const MAX_IMAGES = 4;
 const FORMATS = ["png", "jpeg", "webp"];
 

@@ -2,18 +2,20 @@ import type { ModelSet } from "../../domain/model.ts";
 import { includesKey, isPattern } from "../../lib/pattern-map.ts";
 import type { EnabledModels, OrganizationRecord } from "./schema.ts";
 
-/** Returns true when an organization may call a model. */
+/** True when an organization with these models may call the model. */
 export function isEnabled(models: EnabledModels, id: string): boolean {
   const set = modelSet(models);
   return set === "*" || set.has(id);
 }
 
-/** True for a model that the organization may call, and for a pattern with such models. */
+/** True for a model that the organization may call, and for a pattern that covers such a model. */
 export function mayCallModel({ models }: Pick<OrganizationRecord, "models">, model: string): boolean {
   return isPattern(model) || isEnabled(models, model);
 }
 
-/** The models of a stored list, in which patterns name every model with their beginning. */
+/**
+ * Returns the set of models that a stored list describes. A pattern in the list covers every model with its beginning.
+ */
 export function modelSet(models: EnabledModels): ModelSet {
   if (models === "*") return "*";
   const named = new Set(Array.isArray(models) ? models : models.except);

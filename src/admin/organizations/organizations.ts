@@ -16,7 +16,7 @@ import {
 } from "./schema.ts";
 import type { OrganizationStore } from "./store-port.ts";
 
-/** Creates an organization with all models enabled unless it names some. Throws 409 when the id is taken. */
+/** Creates an organization. All models are enabled unless the input names some. Throws 409 when the id exists. */
 export async function createOrganization(
   context: AdminContext,
   input: z.output<typeof organizationCreationSchema>,
@@ -38,7 +38,7 @@ export async function createOrganization(
   return await context.store.organizations.create(organization, context.by);
 }
 
-/** Organizations, oldest first. */
+/** Returns organizations, oldest first. */
 export async function listOrganizations(
   { store }: AdminContext,
   input: z.output<typeof organizationListSchema>,
@@ -48,7 +48,7 @@ export async function listOrganizations(
   return toPage(await store.organizations.page(page), limit);
 }
 
-/** The organization, or a 404 that suggests the one that was meant. */
+/** Returns an organization. Throws 404, with a suggestion, when there is none. */
 export async function getOrganization(
   context: Pick<AdminContext, "store">,
   id: string,
@@ -63,8 +63,8 @@ export async function getOrganization(
 }
 
 /**
- * Changes what the input names and leaves everything else as it is. Throws 403 where a member of some organizations names
- * what the installation gives to each.
+ * Changes the fields that the input names and leaves all others unchanged. Throws 403 when a member of only some
+ * organizations names a field that the installation decides.
  */
 export async function updateOrganization(
   context: AdminContext,
@@ -77,7 +77,7 @@ export async function updateOrganization(
   checkFallback(context, settings ?? {});
   return await changeOrganization(context, id, (before) => {
     requireVersion(before, version);
-    // A model may have left the configuration since it was named.
+    // Only added models are checked, because a listed model may have been removed from the configuration since.
     const named = new Set(namesOf(before.models));
     const added = namesOf(fields.models ?? []).filter((model) => !named.has(model));
     checkModels(context, added);
@@ -89,7 +89,7 @@ export async function updateOrganization(
   });
 }
 
-/** Changes the organization in its present state. Throws 404 for an unknown one. */
+/** Changes the current state of an organization. Throws 404 for an unknown one. */
 export async function changeOrganization(
   context: Pick<AdminContext, "store" | "by">,
   id: string,
@@ -99,7 +99,7 @@ export async function changeOrganization(
   return after ?? (await getOrganization(context, id));
 }
 
-/** Enables models; `"*"` enables all, and those that are added later. */
+/** Enables models. `"*"` enables all models, including those that are added later. */
 export async function enableModels(
   context: AdminContext,
   id: string,
@@ -113,7 +113,10 @@ export async function enableModels(
   });
 }
 
-/** Disables models. An organization with all models enabled keeps the others, and gets models that are added later. */
+/**
+ * Disables models. An organization with all models enabled keeps the others enabled, and also models that are added
+ * later.
+ */
 export async function disableModels(
   context: AdminContext,
   id: string,
@@ -121,14 +124,14 @@ export async function disableModels(
 ): Promise<OrganizationRecord> {
   return await changeOrganization(context, id, ({ models: before }) => {
     const named = before === "*" ? [] : Array.isArray(before) ? before : before.except;
-    // A model may have left the configuration since it was named.
+    // Models that are listed already are not checked, because they may have been removed from the configuration since.
     for (const model of models) if (!named.includes(model)) requireModels(context.catalogue, model, "models");
     if (Array.isArray(before)) return { models: before.filter((model) => !models.includes(model)) };
     return { models: allExcept([...new Set([...named, ...models])]) };
   });
 }
 
-/** The models that a list names, whether it allows or excepts them. */
+/** Returns the models that a list names, as allowed or as excepted. */
 function namesOf(models: EnabledModels): string[] {
   if (models === "*") return [];
   return Array.isArray(models) ? models : models.except;
@@ -142,7 +145,7 @@ function checkModels(context: AdminContext, models: readonly string[] | "*"): vo
   if (models !== "*") for (const model of models) requireModels(context.catalogue, model, "models");
 }
 
-/** Members of an organization decide neither its models and limits nor whether it is enabled. */
+/** Fields that members of only some organizations may not change: the installation decides them. */
 const GIVEN = ["isDisabled", "models", "limits"] as const;
 
 function requireGiver(

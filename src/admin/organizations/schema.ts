@@ -11,7 +11,7 @@ import {
 import { limitsViewSchema, timeCodec, versionViewSchema } from "../output.ts";
 import { pageFields } from "../paging.ts";
 
-/** Models that an organization may call: every one, today's and later ones; every one but some; or only some. */
+/** Models that an organization may call: all models, including later ones; all except some; or only some. */
 const enabledModelsSchema = z.union([
   z.literal("*"),
   z.object({ except: z.array(z.string()) }),

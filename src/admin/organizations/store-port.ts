@@ -5,13 +5,13 @@ export interface OrganizationStore {
   create(organization: Omit<OrganizationRecord, "version">, by: Actor): Promise<OrganizationRecord>;
   get(id: string): Promise<OrganizationRecord | null>;
   list(): Promise<OrganizationRecord[]>;
-  /** Oldest first; `search` is a part of the id or the name. */
+  /** Returns a page of organizations, oldest first. `search` is a part of the id or the name. */
   page(
     page: ListPage & { search?: string; organizationIds?: readonly string[] },
   ): Promise<OrganizationRecord[]>;
   /**
-   * Writes the organization that `change` returns for the present one, so that no two changes undo each other; when it
-   * throws, nothing is changed. Returns the organization afterwards, null when there is none.
+   * Replaces an organization by the result of `change` for its current state, so that no two changes undo each other.
+   * When `change` throws, nothing is changed. Returns the organization afterwards, or null when there is none.
    */
   update(
     id: string,

@@ -8,7 +8,7 @@ import { shareOf } from "../usage/totals.ts";
 import type { budgetUseSchema } from "../usage/schema.ts";
 import type { BudgetRecord } from "../budgets/schema.ts";
 
-/** The budgets with the largest used share, with forecasts for the ends of their periods. */
+/** Returns the budgets with the largest spent share, with forecasts for the ends of their periods. */
 export async function fullestBudgets(
   { store }: AdminContext,
   organizationId: string | undefined,
@@ -52,7 +52,9 @@ function viewOf(
   };
 }
 
-/** Returns the time at which the budget is used up at the pace of its period so far; null when it lasts to the end. */
+/**
+ * Returns the time at which the budget will be used up at the pace of its period so far; null when it lasts to the end.
+ */
 function lastsUntil({ amount, spent, periodStart, readAt: now }: BudgetRecord, end: number): string | null {
   if (spent >= amount) return isoTime(now);
   if (spent <= 0n) return null;

@@ -3,10 +3,10 @@ import { readEjections } from "../status/ejected-targets.ts";
 import { RECENT_MS } from "../status/recent-traffic.ts";
 import { every, type BackgroundWork } from "../../lib/waiting.ts";
 
-/** A change that followers are notified of. */
+/** A change that followers are told about. */
 export interface LiveEvent {
   kind: "jobs" | "channels" | "requests";
-  /** Organization that it concerns; null for all. */
+  /** The organization that the change concerns; null when it concerns all. */
   organizationId: string | null;
   data: object;
 }
@@ -16,14 +16,14 @@ type OnEvent = (event: LiveEvent) => void;
 type Sources = Pick<AdminContext, "store" | "clock" | "running">;
 
 const LOOK_MS = 2_000;
-/** Newest jobs whose changes are told. */
+/** Number of newest jobs whose changes are followed. */
 const JOBS = 100;
 
 /** Looks for changes every two seconds while there are followers, once for all of them. */
 export class LiveEvents {
   readonly #sources: Sources;
   readonly #followers = new Set<OnEvent>();
-  /** The last seen text by kind and name. */
+  /** The state that was last seen, as text, by kind and name. */
   #seen = new Map<string, string>();
   #looking: BackgroundWork | null = null;
 
@@ -31,12 +31,13 @@ export class LiveEvents {
     this.#sources = sources;
   }
 
-  /** Calls back at every change from now on; returns what ends that. */
+  /** Calls `onEvent` for every change from now on. Returns a function that ends this. */
   follow(onEvent: OnEvent): () => void {
     this.#followers.add(onEvent);
     const look = () => this.#look();
     if (this.#looking === null) {
-      // Other parts report a database that is away; the next look finds what has changed.
+      // Errors are ignored, because other parts report an unavailable database, and the next look finds what has
+      // changed.
       this.#looking = every(LOOK_MS, look, () => {});
       void look().catch(() => {});
     }

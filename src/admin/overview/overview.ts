@@ -14,7 +14,7 @@ import { spendView, spendingOf, trafficView } from "../usage/totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_BUDGETS = 12;
-/** Models with a share of their own in the series of spending. */
+/** Number of models that have a series of their own in the chart of spending. */
 const MAX_STACKED = 7;
 
 export const overviewInputSchema = z.strictObject({
@@ -24,7 +24,7 @@ export const overviewInputSchema = z.strictObject({
   currency: z.string().optional().describe("By default the one of most requests"),
 });
 
-/** Everything the first page of the console shows, from sums that were written with the ledger. */
+/** Returns everything that the console's first page shows, from sums that are stored with the ledger. */
 export async function readOverview(
   context: AdminContext,
   input: z.output<typeof overviewInputSchema>,
@@ -36,7 +36,7 @@ export async function readOverview(
     ...series.where,
     ...(organizationId !== undefined && { organizations: [organizationId] }),
   };
-  // All figures of a page include the latest counts, so that they do not contradict each other.
+  // The latest counts are written first, so that all figures of the page include them and do not contradict each other.
   await context.running?.writeCounts();
   const [sums, budgets, status, checklist] = await Promise.all([
     readSums(context.store.usage, where, { ...where, ...previousOf(series) }),
@@ -83,7 +83,10 @@ async function readSums(usage: UsageStore, where: UsageRange, before: UsageRange
   return { byModel, byOthers, overTime, counts, spentBefore, trafficBefore };
 }
 
-/** Requests are all that came; the ledger may know of more charged ones than were counted. */
+/**
+ * Joins spending and traffic. The ledger may contain more charged requests than were counted, so the larger number of
+ * requests is used.
+ */
 function joined(total: ReturnType<typeof spendingOf>, traffic: ReturnType<typeof trafficView>) {
   return {
     ...spendView(total),
@@ -108,7 +111,7 @@ function pointsOf(
   return points.map(pointAt);
 }
 
-/** Amounts of the dearest models and of all others, point by point. */
+/** Returns the amounts of the most expensive models and of all others together, for each point. */
 function spendByModel(
   { points }: Series,
   sums: readonly SpendingSum[],
@@ -136,7 +139,10 @@ function spendByModel(
   }));
 }
 
-/** Returns which of the first steps were taken. A key counts from the second on: the first start makes one. */
+/**
+ * Returns which of the first steps are done. The step of creating a key needs a second key, because the first start
+ * makes one.
+ */
 async function firstSteps({ store, catalogue }: AdminContext) {
   const [picture, keys, budgets, alerts] = await Promise.all([
     store.usage.hasPictures(),

@@ -12,13 +12,13 @@ const MAX_TOP = 10;
 
 interface Sums {
   byModel: readonly SpendingSum[];
-  /** By organization, key and channel. */
+  /** Sums by organization, key and channel. */
   byOthers: readonly SpendingSum[];
   /** By organization, key, model and channel. */
   counts: readonly CountSum[];
 }
 
-/** The dearest models, keys, organizations and channels of a range. */
+/** Returns the most expensive models, keys, organizations and channels of a range. */
 export async function topGroups(
   context: AdminContext,
   { byModel, byOthers, counts }: Sums,

@@ -9,20 +9,20 @@ import {
 import { TOKEN_CATEGORIES, TOKEN_CATEGORY_NAMES } from "../../domain/usage.ts";
 import { formatNanos, type Nanos } from "../../lib/money.ts";
 
-/** One priced cell under the name by which options set it: `cache_read`, `1K:high`. */
+/** One priced cell, with the name that options use for it: `cache_read`, `1K:high`. */
 interface NamedRate {
   name: string;
   value: Rate;
 }
 
-/** The rates of a resolved price. */
+/** Returns the rates of a resolved price. */
 export function namedRates(price: Price): NamedRate[] {
   return price.unit === "image"
     ? imageCells(price.perImage)
     : withOthers(price, tokenCells(price.perMillion));
 }
 
-/** The same rates with every category of tokens, including those without a rate of their own. */
+/** Returns the rates of a price for every token category, even for those that have no rate of their own. */
 export function effectiveRates(price: Price): NamedRate[] {
   if (price.unit === "image") return namedRates(price);
   const rates = TOKEN_CATEGORIES.map((category) => ({
@@ -32,13 +32,13 @@ export function effectiveRates(price: Price): NamedRate[] {
   return withOthers(price, rates);
 }
 
-/** Compares all rates before and after a change of prices. */
+/** Returns all rates before and after a change of prices. */
 export function comparedRates(before: Price | null, after: Price | null) {
   const [old, changed] = [before, after].map(
     (price) => new Map((price ? effectiveRates(price) : []).map(({ name, value }) => [name, value])),
   );
   return [...new Set([...(old?.keys() ?? []), ...(changed?.keys() ?? [])])].map((cell) => {
-    // A cell without an amount of its own costs as much as the general cell.
+    // A cell that has no amount of its own costs as much as its general cell.
     const general = cell.replace(/:.*/, ":*").replace(/ above .*/, "");
     const was = old?.get(cell) ?? old?.get(general);
     const is = changed?.get(cell) ?? changed?.get(general);
@@ -51,7 +51,7 @@ export function comparedRates(before: Price | null, after: Price | null) {
   });
 }
 
-/** Returns the amounts, before a row, of the cells that it names, in the form of a row. */
+/** Returns the amounts that the cells of a new row had before, in the form of a row. */
 export function replacedAmounts(price: Price, named: PriceAmounts): object {
   if (price.unit === "image" || named.unit === "image") {
     const tiers = new Map(price.unit === "image" ? Object.entries(price.perImage) : []);
@@ -86,7 +86,7 @@ function amountsOf(named: object, amountOf: (name: string) => Nanos | undefined)
   return Object.fromEntries(amounts.filter(([, amount]) => amount !== undefined));
 }
 
-/** Rates of tokens with those of long requests and of features behind them. */
+/** Appends the rates of long requests and of features to the rates of tokens. */
 function withOthers({ perUse = {} }: TokenPrice, rates: readonly NamedRate[]): NamedRate[] {
   const long = rates.flatMap(({ name, value: { longContext, ...rate } }) =>
     longContext

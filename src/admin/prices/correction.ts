@@ -17,7 +17,7 @@ export const priceCorrectionSchema = z.strictObject({
   reason: reasonSchema,
 });
 
-/** Result of a correction or of its dry run; `to` is exclusive. Amounts are in the currency of the corrected price. */
+/** Result of a correction or of its dry run. `to` is exclusive. Amounts are in the currency of the corrected price. */
 export const correctionSchema = z.object({
   isApplied: z.boolean(),
   model: z.string(),
@@ -34,12 +34,12 @@ export const correctionSchema = z.object({
 type PriceCorrection = z.output<typeof correctionSchema>;
 
 /**
- * Rates past charges of a model again and writes a correction for each that differs: a refund of what was too much, an
- * adjustment of what was too little. The result is the corrected price, but never less than was refunded for other
- * reasons. With `organizationId` it covers all charges of that organization, else the charges of every organization
- * that were rated by a default price. Repeating it changes nothing; a further price may correct the same charges again.
- * Requests count by the time of their admission; charges that reach the ledger later need another run. A dry run writes
- * nothing.
+ * Applies a price to past charges of a model and writes a correction for each charge that differs: a refund if it was
+ * too high, an adjustment if it was too low. Afterwards the charge equals the corrected price, but is never less than
+ * the amount that was refunded for other reasons. With `organizationId`, covers all charges of the organization;
+ * otherwise, the charges of every organization that were made at a default price. Running it again changes nothing. A
+ * later price may correct the same charges again. The time of a charge is that of its admission; charges that reach the
+ * ledger later need another run. A dry run writes nothing.
  */
 export async function correctPrice(
   context: AdminContext,
@@ -67,7 +67,7 @@ export async function correctPrice(
     charges: plan.charges,
     unrated: plan.unrated,
   };
-  // The audit row is written with the first change, so it contains what the dry run found.
+  // The audit row is written with the first corrections, so its figures are those of the plan.
   let note: object | null = { ...plan, isApplied: true, price: row, reason: fields.reason };
   await eachPage(context, ids, range, async (histories) => {
     const differing = histories
@@ -88,21 +88,21 @@ export async function correctPrice(
   return done;
 }
 
-/** The price that charges should have been rated by, and when. */
+/** The price that charges should have had, and the time range of the charges. */
 interface Corrected {
   price: Price;
   source: PriceSource;
   range: Range;
 }
 
-/** Range of admission times: a request is charged the price of the moment that admitted it. */
+/** Range of admission times, because a request is charged the price at its admission. */
 interface Range {
   model: string;
   from: number;
   to: number;
 }
 
-/** Longest time from a request's admission to its charge: the largest total time that can be configured. */
+/** Maximum time from a request's admission to its charge: the largest total timeout that can be configured. */
 const MAX_REQUEST_MS = 86_400_000;
 
 async function everyOrganization({ store }: AdminContext): Promise<string[]> {
@@ -115,7 +115,7 @@ async function eachPage(
   range: Range,
   work: (histories: ChargeHistory[]) => Promise<void> | void,
 ): Promise<void> {
-  // The ledger is ordered by the end of requests; one admitted in the range may have ended after it.
+  // The ledger is ordered by the end of requests. A request that was admitted in the range may have ended after it.
   const written = { ...range, to: range.to + MAX_REQUEST_MS };
   for (const organizationId of organizationIds) {
     let page = await store.ledger.charges({ organizationId, ...written, after: null });
@@ -154,14 +154,20 @@ function add(correction: PriceCorrection, organizationId: string, difference: Na
   }
 }
 
-/** A corrected default price does not apply to charges by an organization's own price. */
+/**
+ * True when the correction applies to a charge. A corrected default price does not apply to charges made at an
+ * organization's own price.
+ */
 function concerns({ charge }: ChargeHistory, { source, range }: Corrected): boolean {
   const admittedAt = charge.admittedAt ?? charge.at;
   if (admittedAt < range.from || admittedAt >= range.to) return false;
   return source === "organization" || charge.priceSource === "default";
 }
 
-/** The corrected amount less the charge and earlier adjustments; undefined when this price cannot rate it. */
+/**
+ * Returns the corrected amount minus the charge and its earlier adjustments; undefined when this price cannot rate the
+ * charge.
+ */
 function differenceOf(history: ChargeHistory, corrected: Corrected): Nanos | undefined {
   const { charge } = history;
   const { price } = corrected;

@@ -7,19 +7,19 @@ import { priceIndex, type Payer, type PriceIndex } from "./price-index.ts";
 import type { OrganizationRecord } from "../organizations/schema.ts";
 import type { PriceRecord } from "./store-port.ts";
 
-/** Effect of a change of a model's price rows at the moment it takes effect. */
+/** Effect of a change of a model's price rows at the time when it takes effect. */
 export interface PriceEffect {
   before: Price | null;
   after: Price | null;
-  /** Organizations that may call the model and have no price of it at all after the change. */
+  /** Organizations that may call the model and have no price for it after the change. */
   unpriced: string[];
   /** Organizations that may call the model and lose the price of a cell. */
   lost: { organization: string; cells: string[] }[];
-  /** Organizations that may call the model, and pay another price after the change. */
+  /** Organizations that may call the model and pay another price after the change. */
   concerned: { organization: string; before: Price | null; after: Price | null }[];
 }
 
-/** Resolves the prices of the changed row's model with the stored and with the changed rows, for everyone concerned. */
+/** Resolves the prices of the model before and after the change, for every organization that the change concerns. */
 export async function priceEffect(
   { store, catalogue }: AdminContext,
   { organizationId, currency, model: id }: PriceRecord,
@@ -50,12 +50,12 @@ export async function priceEffect(
   return effect;
 }
 
-/** Returns the message of the refusal of a row that leaves a model without any price. */
+/** Returns the message that refuses a row with which a model still has no price. */
 export function stillUnpriced({ model }: PriceRecord, { unpriced }: PriceEffect): string {
   return `with this row alone "${model}" still has no price for ${list(unpriced)}, and calls are refused; name prices of input and output, or force it`;
 }
 
-/** Returns the message of the refusal to end a row. */
+/** Returns the message that refuses the end of a row. */
 export function loses({ model }: PriceRecord, { lost }: PriceEffect): string {
   const cells = [...new Set(lost.flatMap((each) => each.cells))];
   return `"${model}" would have no price of ${list(cells)} for ${list(lost.map((each) => each.organization))}, and calls would be refused; set another price first, or force it`;
@@ -65,7 +65,7 @@ function mayCall({ isDisabled, models }: OrganizationRecord, { id }: Model): boo
   return !isDisabled && isEnabled(models, id);
 }
 
-/** Names of the cells that have a price: `1K:high`, or `tokens` for a text model. */
+/** Returns the names of the cells that have a price: `1K:high`, or `tokens` for a text model. */
 function pricedCells(model: Model, price: Price | null): Set<string> {
   if (!price) return new Set();
   if (model.type !== "image" || price.unit !== "image") return new Set(["tokens"]);

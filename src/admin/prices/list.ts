@@ -8,10 +8,13 @@ import { priceIndex } from "./price-index.ts";
 import { currencyOf } from "./prices.ts";
 import type { PriceRecord } from "./store-port.ts";
 
-/** A stored row, or one of the configuration, which has no id. */
+/** A price row. `id` is null for a row of the configuration. */
 export type AnyPriceRow = Omit<PriceRecord, "id" | "createdAt"> & { id: string | null };
 
-/** Price rows: those of the configuration unless an organization is named, and then the stored ones, oldest first. */
+/**
+ * Returns price rows, oldest first. Rows of the configuration come before the stored ones, unless an organization is
+ * named.
+ */
 export async function listPrices(
   context: AdminContext,
   input: z.output<typeof priceListSchema>,
@@ -21,7 +24,7 @@ export async function listPrices(
   const configured = organizationId === undefined ? configuredRows(context, model) : [];
   const last = configured.findIndex((row) => nameOf(row) === cursor);
   const isStored = cursor !== undefined && last < 0;
-  // One more than the page shows whether another page follows.
+  // One row more than the page is read, which shows whether another page follows.
   const rows: AnyPriceRow[] = isStored ? [] : configured.slice(last + 1, last + 2 + limit);
   const stored = await context.store.prices.page({
     ...(organizationId !== undefined && { organizationId }),
@@ -56,7 +59,10 @@ function configuredRows({ catalogue }: AdminContext, only: string | undefined): 
   }));
 }
 
-/** The price of a model now, of an organization or of one without rows of its own; null where it has none. */
+/**
+ * Returns the current price of a model, for an organization or for one without rows of its own; null when there is
+ * none.
+ */
 export async function effectivePrice(
   context: AdminContext,
   fields: z.output<typeof effectivePriceSchema>,

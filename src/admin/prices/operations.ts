@@ -175,7 +175,7 @@ function toChange({ row, before, after }: PriceChange): z.input<typeof changeSch
   return { price: toView(row), cells: comparedRates(before, after) };
 }
 
-/** A row with its amounts as decimals. */
+/** Returns the view of a row, with its amounts as decimals. */
 export function toView({ id, organizationId, model, currency, price, ...times }: AnyPriceRow): PriceView {
   return {
     id,

@@ -3,19 +3,20 @@ import { PatternMap } from "../../lib/pattern-map.ts";
 import { resolvePrice, type Price, type PriceRow } from "../../domain/price.ts";
 import type { PriceRecord } from "./store-port.ts";
 
-/** The paying organization. An unknown id gives the prices of organizations without rows of their own. */
+/** The paying organization. An unknown id gets the prices of organizations without rows of their own. */
 export interface Payer {
   id: string;
   currency: string;
 }
 
-/** The price of a model at a moment (Unix milliseconds), or null when the payer's currency has none. */
+/** Returns the price of a model at a time (Unix milliseconds); null when there is none in the payer's currency. */
 export type PriceIndex = (payer: Payer, model: string, unit: Price["unit"], now: number) => Price | null;
 
 /**
- * The one resolver of prices: lookup, hold, ledger and administration use it. Each cell comes from the organization's
- * rows, then from the stored defaults, then from the configured row; rows in another currency do not count. Of rows
- * with the same owner the latest that covers the cell wins. Stored rows of a pattern count for models without any.
+ * The only resolver of prices, used by lookup, hold, ledger and administration. Each cell comes from the organization's
+ * rows, otherwise from the stored defaults, otherwise from the configured row. Rows in another currency do not count.
+ * Of several rows with the same owner, the latest one that has the cell counts. Stored rows for a pattern apply to
+ * models that have no stored rows.
  */
 export function priceIndex(
   stored: readonly PriceRecord[],
@@ -28,7 +29,7 @@ export function priceIndex(
       ([model, records]) => [model, Map.groupBy(records, ({ organizationId }) => organizationId)] as const,
     );
   const owners = new PatternMap(new Map(grouped));
-  /** Prices by model, unit, currency and, where it has rows of its own, the organization. */
+  /** Resolved prices by model, unit and currency, and by organization if it has rows of its own. */
   let resolved = new NestedMap<Resolved>();
   return ({ id, currency }, model, unit, now) => {
     const own = owners.get(model)?.get(id);
@@ -43,7 +44,7 @@ export function priceIndex(
       currency,
       candidates.filter((row) => isInForce(row, now)),
     );
-    // Patterns cover any number of models.
+    // The map is limited, because patterns cover any number of models.
     if (resolved.size >= MAX_RESOLVED) resolved = new NestedMap();
     if (candidates.length > 0) resolved.set(key, { price, from: now, until: nextChange(candidates, now) });
     return price;
@@ -52,7 +53,7 @@ export function priceIndex(
 
 const MAX_RESOLVED = 10_000;
 
-/** A price and the time in which no row begins or ends. */
+/** A price, and the time range in which no row begins or ends. */
 interface Resolved {
   price: Price | null;
   from: number;

@@ -15,19 +15,20 @@ import type { PriceRecord } from "./store-port.ts";
 import { entriesOf } from "../../lib/json.ts";
 
 /**
- * Effect of a change of prices for the organization of its row or, for a default row, for one without rows of its own.
+ * Effect of a price change for the organization of its row. For a default row, the effect for an organization without
+ * rows of its own.
  */
 export interface PriceChange {
   row: PriceRecord;
-  /** Just before the change takes effect. */
+  /** The price just before the change takes effect. */
   before: Price | null;
   after: Price | null;
 }
 
 /**
- * Adds a price row, for one organization or (without `organizationId`) as the default of all. From `effectiveFrom`, by
- * default now, each cell it names takes over from earlier rows; rows themselves never change. Unless forced, refuses a
- * row with which a model that can be called still has no price.
+ * Adds a price row for one organization or, without `organizationId`, as the default of all. From `effectiveFrom` on
+ * (by default now), each cell that the row names replaces that of earlier rows; rows themselves never change. Unless
+ * forced, refuses a row that leaves a callable model without a price.
  */
 export async function setPrice(
   context: AdminContext,
@@ -42,7 +43,7 @@ export async function setPrice(
   return change;
 }
 
-/** Returns what `setPrice` would do, or why it would be refused. Writes nothing. */
+/** Returns the effect of `setPrice`, or the reason for which it would be refused. Writes nothing. */
 export async function previewPrice(
   context: AdminContext,
   fields: z.output<typeof priceCreationSchema>,
@@ -69,8 +70,8 @@ export async function previewPrice(
 }
 
 /**
- * Ends a price row, by default now; from then on its cells are priced by earlier rows, the defaults or the
- * configuration. Unless forced, refuses to end a row when a model that can be called loses a price by it.
+ * Ends a price row, by default now. From then on its cells are priced by earlier rows, the defaults or the
+ * configuration. Unless forced, refuses the end when a callable model would lose a price.
  */
 export async function removePrice(
   context: AdminContext,
@@ -94,7 +95,7 @@ export async function removePrice(
   return { row: ended, before: effect.before, after: effect.after };
 }
 
-/** The amounts of an input, checked against the tiers and qualities of the model. */
+/** Returns the amounts of an input, after checking them against the tiers and qualities of the model. */
 export function priceOf(model: Model, fields: PriceInput): PriceAmounts {
   return model.type === "image" ? imagePrice(model, fields) : tokenPrice(model.id, fields);
 }
@@ -110,7 +111,7 @@ const perMillionSchema = z.strictObject({
   imageOutput: amountSchema.optional(),
 });
 
-/** Longer than any model's context. */
+/** More tokens than any model's context. */
 const MAX_LONG_ABOVE = 100_000_000;
 
 /** Input fields of a price. */
@@ -135,7 +136,7 @@ type PriceInput = Pick<
   "perImage" | "perMillion" | "longContext" | "perUse"
 >;
 
-/** The currency of a price: the organization's own, or the one named, by default USD. */
+/** Returns the currency of a price: the organization's own, or the named one, or USD. */
 export async function currencyOf(
   context: AdminContext,
   organizationId: string | null,

@@ -1,29 +1,29 @@
 import type { Actor } from "../actor.ts";
 import type { OrganizationFilter } from "../list-page.ts";
 import type { PriceAmounts } from "../../domain/price.ts";
-/** A price row. Its amounts never change: a later row takes over cell by cell, or it is ended. */
+/** A price row. Its amounts never change: later rows replace single cells, or the row is ended. */
 export interface PriceRecord {
   id: string;
-  /** null is the default for every organization. */
+  /** Null for a default row, which applies to every organization. */
   organizationId: string | null;
   model: string;
   currency: string;
   price: PriceAmounts;
   effectiveFrom: number;
-  /** Unix milliseconds, exclusive; null while it has not been ended. */
+  /** End in Unix milliseconds, exclusive; null while the row has no end. */
   effectiveUntil: number | null;
   createdAt: number;
 }
 
 export interface PriceStore {
-  /** `replaced` has what the row's cells cost before it, for the audit. */
+  /** Adds a row. `replaced` contains the earlier amounts of the row's cells, for the audit. */
   add(price: PriceRecord, by: Actor, replaced?: object | null): Promise<void>;
-  /** Ends a row at a time. False when no such row is in force then. */
+  /** Ends a row at a time. Returns false when no such row is in force at that time. */
   end(id: string, until: number, by: Actor): Promise<boolean>;
   list(filter?: { organizationId?: string | null; model?: string }): Promise<PriceRecord[]>;
   /**
-   * Price rows by model and then oldest first, from behind the row with the id `after`; null where there is no such
-   * row. `organizationIds` restricts them to those organizations and the default rows.
+   * Returns price rows by model and then oldest first, beginning after the row with the id `after`; null when there is
+   * no such row. `organizationIds` restricts the rows to these organizations and the defaults.
    */
   page(
     page: OrganizationFilter & { model?: string; after?: string; limit: number },

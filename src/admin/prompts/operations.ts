@@ -34,7 +34,7 @@ export const promptOperations = {
   }),
 };
 
-/** Returns the logged prompt and reply of a request and audits the reading. Throws 404 where nothing is kept. */
+/** Returns the logged prompt and reply of a request, and audits the reading. Throws 404 when nothing is kept. */
 async function readPrompt({ store, by }: AdminContext, id: string): Promise<PromptRecord> {
   const record = await store.prompts.read(id, by);
   if (record) return record;

@@ -3,12 +3,12 @@ import type { PromptRecord, PromptRemoval } from "./schema.ts";
 
 export interface PromptStore {
   add(prompts: readonly PromptRecord[]): Promise<void>;
-  /** Reads one and leaves an audit row about that, or null where none is kept. */
+  /** Reads a prompt and writes an audit row about the reading; returns null when none is kept. */
   read(id: string, by: Actor): Promise<PromptRecord | null>;
-  /** Returns the organization of a request's prompt; null where none is kept. */
+  /** Returns the organization of a request's prompt; null when none is kept. */
   organizationOf(id: string): Promise<string | null>;
   /** Deletes those that are selected, with one audit row unless there are none; returns how many. */
   remove(selected: PromptRemoval, by: Actor): Promise<number>;
-  /** Removes those that have expired, a bounded number; returns how many. */
+  /** Removes a limited number of expired prompts; returns the number of removed ones. */
   sweep(now: number): Promise<number>;
 }

@@ -16,8 +16,8 @@ import { ownValue } from "../../lib/json.ts";
 type Detail = z.input<typeof requestDetailSchema>;
 
 /**
- * Returns all known facts of one request. The id may be the gateway's own, which is also that of its ledger entry; the
- * caller's, which stands for the newest such request; or that of a correction. Throws 404.
+ * Returns all known facts about one request. The id may be the gateway's own, which is also that of the ledger entry;
+ * the caller's, which means the newest request with it; or the id of a correction. Throws 404.
  */
 export async function getRequest(context: AdminContext, id: string): Promise<Detail> {
   const found = await context.store.requests.find(id);
@@ -42,7 +42,7 @@ export async function getRequest(context: AdminContext, id: string): Promise<Det
       tokensPerSecond: speedOf(request),
       client: record?.client ?? null,
       isStream: record?.isStream ?? null,
-      // Words of drivers and of the system, which may name what the installation runs on.
+      // The cause contains messages of drivers and the operating system, which may reveal details of the installation.
       cause: decidesForAll(context) ? (record?.cause ?? null) : null,
     },
     attempts: (record?.attempts ?? charge?.attempts ?? []).map(attemptView),
@@ -53,7 +53,7 @@ export async function getRequest(context: AdminContext, id: string): Promise<Det
   };
 }
 
-/** Output tokens a second of a stream; null where the time of its first byte is not known. */
+/** Returns the output tokens per second of a stream; null when the time of its first byte is unknown. */
 function speedOf({ record, charge }: ListedRequest): number | null {
   const usage = charge?.usage;
   if (!record || record.firstByteMs === null || usage?.unit !== "token") return null;
@@ -90,7 +90,7 @@ function entryView(entry: LedgerEntry): Detail["ledger"][number] {
   };
 }
 
-/** The charge line by line, by the prices that were in force when the request was admitted. */
+/** Returns the charge line by line, at the prices in force when the request was admitted. */
 async function costOf({ store, catalogue }: AdminContext, charge: LedgerEntry): Promise<Detail["cost"]> {
   const { usage, currency, model, organizationId } = charge;
   if (!usage) return null;

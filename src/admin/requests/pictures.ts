@@ -20,7 +20,7 @@ export const picturesInputSchema = z.strictObject({
 
 type Picture = z.input<typeof pictureSchema>;
 
-/** A page of the pictures that are still stored, newest first. Their links are signed now. */
+/** Returns a page of the pictures that are still stored, newest first, with newly signed links. */
 export async function listPictures(
   context: AdminContext,
   input: z.output<typeof picturesInputSchema>,
@@ -34,7 +34,7 @@ export async function listPictures(
     {
       since: Math.max(from, context.clock.now() - running.picturesKeptMs()),
       below: readCursor(cursor) ?? (to === undefined ? null : { at: to, id: "" }),
-      // One more than the page shows whether another page follows.
+      // One picture more than the page is read, which shows whether another page follows.
       limit: limit + 1,
     },
   );

@@ -27,7 +27,7 @@ export const requestsInputSchema = requestFilterSchema.extend(pageFields);
 
 type Row = z.input<typeof requestRowSchema>;
 
-/** A page of requests, newest first. Throws 404 for an unknown organization or key. */
+/** Returns a page of requests, newest first. Throws 404 for an unknown organization or key. */
 export async function listRequests(
   context: AdminContext,
   input: z.output<typeof requestsInputSchema>,
@@ -35,7 +35,7 @@ export async function listRequests(
   const { cursor, limit, ...wanted } = input;
   const filter = await requestFilter(context, wanted);
   const below = readCursor(cursor) ?? null;
-  // One more than the page shows whether another page follows.
+  // One request more than the page is read, which shows whether another page follows.
   const found = await context.store.requests.list(filter, { below, limit: limit + 1 });
   const page = found.slice(0, limit);
   const last = page.at(-1);
@@ -56,7 +56,7 @@ async function requestFilter(
   return { ...filter, ...(organizationId !== undefined && { organizations: [organizationId] }) };
 }
 
-/** Names of the keys of some requests, of deleted ones, too. */
+/** Returns the names of the keys of requests, including deleted keys. */
 export async function keyNames(
   { store }: AdminContext,
   requests: readonly ListedRequest[],
@@ -68,7 +68,10 @@ function keyOf({ record, charge }: ListedRequest): string | null {
   return record?.keyId ?? charge?.keyId ?? null;
 }
 
-/** A request as it is listed. A charge without a record answered at once and as it should. */
+/**
+ * Returns the list row of a request. A charge without a log record belongs to a request that succeeded quickly at its
+ * first attempt.
+ */
 export function rowOf(request: ListedRequest, names: ReadonlyMap<string, string>): Row {
   const { id, record, charge } = request;
   const keyId = keyOf(request);

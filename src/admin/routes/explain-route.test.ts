@@ -16,7 +16,7 @@ const question = { organization: "acme", model: "sandbox-chat" };
 const HERE = { channel: "sandbox", upstreamModel: "sandbox-chat" };
 const THERE = { channel: "openai", upstreamModel: "big-chat-2026" };
 
-/** Acme with its own route over two vendors. */
+/** Returns an organization Acme that has its own route with two vendors. */
 async function withRoute(strategy: "ordered" | "weighted") {
   const context = await withOrganization();
   const targets = [
@@ -147,7 +147,7 @@ describe("a draft that is not saved", () => {
       "draft.targets[0]",
       expect.any(String),
     ]);
-    // What is said of an unknown channel or model would name those of others.
+    // A message about an unknown channel or model would suggest names of other organizations' channels.
     const guessed = { ...draft, targets: [{ channel: "nope", upstreamModel: "x", weight: 1 }] };
     const [status, field, message] = await refusal(explainRoute(limited, { ...question, draft: guessed }));
     expect([status, field]).toEqual([403, "draft.targets[0]"]);

@@ -23,25 +23,25 @@ import type { OrganizationRecord } from "../organizations/schema.ts";
 /** The simulated request. */
 interface RouteQuestion {
   organization: string;
-  /** Id of a key; without one only the organization's rules apply. */
+  /** Id of a key. Without one, only the organization's rules apply. */
   key?: string;
   model: string;
-  /** A route that is not saved, to be followed in place of the saved one. */
+  /** A route that is not saved, which replaces the saved one in the dry run. */
   draft?: z.output<typeof routeDraftSchema>;
-  /** Targets out of service now, where a running gateway reports them. */
+  /** Targets that are out of service, if a running gateway reports them. */
   health?: readonly Ejection[];
 }
 
-/** Explains which channel would serve the request. */
+/** Explains which channel would serve a request. */
 export interface RouteExplanation {
   organization: string;
   key: string | null;
   model: string;
   source: "organization" | "default" | "draft";
-  /** A channel that the organization's own route names but that is not configured; the route is then ignored. */
+  /** A channel that is not configured but that the organization's own route names. The route is then ignored. */
   missingChannel: string | null;
   strategy: Route["strategy"];
-  /** In the order of calls; under `weighted` the likeliest first. */
+  /** Targets in the order of calls. For `weighted`, the most likely first. */
   targets: ExplainedTarget[];
   /** The price row in force now. */
   price: Price | null;
@@ -51,8 +51,9 @@ export interface RouteExplanation {
 }
 
 /**
- * A dry run of access, price and routing by the rules that requests go through. Sends nothing. Throws 404 for an
- * unknown organization or key, 400 for an unknown model and for a draft that cannot be saved; everything else is part of the explanation.
+ * Makes a dry run of access, price and routing by the rules that requests go through. Sends nothing. Throws 404 for an
+ * unknown organization or key, and 400 for an unknown model and for a draft that cannot be saved. Everything else is
+ * part of the explanation.
  */
 export async function explainRoute(
   context: AdminContext,
@@ -111,7 +112,10 @@ async function findKey({ store }: AdminContext, id: string, organizationId: stri
   throw new AdminError(404, "keyId", `the organization "${organizationId}" has no key "${id}"`);
 }
 
-/** The key as authentication sees it, used from an allowed address. Without a record: a key without restrictions. */
+/**
+ * Returns the key in the form that authentication uses, as if it were used from an allowed address. Without a record,
+ * returns a key without restrictions.
+ */
 function keyOf({ id: organizationId }: OrganizationRecord, record: KeyRecord | null): ApiKey {
   return {
     id: record?.id ?? "",

@@ -12,15 +12,15 @@ export interface ExplainedTarget {
   upstreamModel: string;
   weight: number;
   reasoning: TargetReasoning | undefined;
-  /** Part of the requests that call it first, from 0 to 1, ejections taken into account. */
+  /** Share of the requests that call this target first, from 0 to 1, considering ejections. */
   share: number;
-  /** The reason why it is skipped, and for how long. */
+  /** The reason why the target is skipped, and for how long; null when it is not skipped. */
   ejection: Ejection | null;
 }
 
-/** A route's targets in the order of calls; under `weighted` the likeliest first. */
+/** Returns a route's targets in the order of calls. For `weighted`, the most likely first. */
 export function explainTargets(route: Route, health: readonly Ejection[]): ExplainedTarget[] {
-  // A random number of 0 leaves the written order.
+  // With a random number of 0 the targets keep the order in which they are listed.
   const order = orderTargets(route, () => 0).map((target) => ({
     target,
     ejection: ejectionOf(target, health),
@@ -44,7 +44,10 @@ export function explainTargets(route: Route, health: readonly Ejection[]): Expla
   return route.strategy === "weighted" ? targets.toSorted((one, other) => other.share - one.share) : targets;
 }
 
-/** An ejection whose time is over does not count: the next request probes the target. */
+/**
+ * Returns the ejection of a target. An ejection whose time has passed does not count, because the next request probes
+ * the target.
+ */
 function ejectionOf(target: Target, health: readonly Ejection[]): Ejection | null {
   return health.find((each) => each.target === targetName(target) && each.durationMs > 0) ?? null;
 }

@@ -6,7 +6,7 @@ import { resolveRoute } from "./routes.ts";
 
 type Catalogue = AdminContext["catalogue"];
 
-/** The routes that an organization's requests follow, by model: its own, else the configured ones. */
+/** Returns the routes that an organization's requests follow, by model: its own route, or the configured one. */
 export function followedRoutes(
   organization: OrganizationRecord,
   catalogue: Pick<Catalogue, "routes" | "channels">,
@@ -27,7 +27,7 @@ export function callableChannels(
     organizations.flatMap((organization) => {
       const followed = followedRoutes(organization, catalogue);
       const { fallbackAfterMs, fallbackChannel } = organization.settings;
-      // A fallback may be a target of the configured route that the organization's own one leaves out.
+      // The fallback may be a target of the configured route that the organization's own route does not contain.
       const configured =
         fallbackAfterMs === null
           ? []
@@ -40,7 +40,7 @@ export function callableChannels(
   );
 }
 
-/** An organization's own routes that can be followed, by model. */
+/** Returns an organization's own routes that are in force, by model. */
 export function ownRoutes(
   { routes }: OrganizationRecord,
   { channels }: Pick<Catalogue, "channels">,

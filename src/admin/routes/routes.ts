@@ -10,9 +10,9 @@ import { decidesForAll } from "../sign-in/signed-in.ts";
 import type { OrganizationRecord, RouteRecord } from "../organizations/schema.ts";
 
 /**
- * Gives an organization its own route for a model. Refused when it names a model, channel or upstream model
- * that is not configured, so that every saved route can be followed. Throws 403 where a member of some organizations names
- * a target that is not in the route as it is: the model's price is meant for those.
+ * Gives an organization its own route for a model. Refuses a model, channel or upstream model that is not configured,
+ * so that every saved route works. Throws 403 when a member of only some organizations names a target that the route
+ * does not have yet, because the model's price was set for the existing targets.
  */
 export async function setRoute(
   context: AdminContext,
@@ -28,13 +28,14 @@ export async function setRoute(
   return effectiveRoute(context.catalogue, after, model);
 }
 
-/** Throws where the member may not save these targets as an organization's own route for a model. */
+/** Throws when the member may not save these targets as an organization's own route for a model. */
 function requireTargets(
   context: AdminContext,
   organization: OrganizationRecord,
   { model, targets, field }: { model: string; targets: RouteRecord["targets"]; field: string },
 ): void {
-  // First, since what is said of other targets names channels that only members of all organizations may list.
+  // This check comes first, because messages about other targets name channels that only members of all organizations
+  // may see.
   if (!decidesForAll(context))
     requireKnownTargets(context.catalogue, organization, { model, targets, field });
   for (const [index, target] of targets.entries())
@@ -52,8 +53,8 @@ function requireDistinct(targets: RouteRecord["targets"], field: string): void {
 }
 
 /**
- * Returns a route that is not saved. Throws where the member could not save it: an organization's own route, or the
- * default one, which may name any model of a channel.
+ * Returns the route of a draft. Throws when the member could not save it, as an organization's own route or as the
+ * default route, which may name any model of a channel.
  */
 export function resolveDraft(
   context: AdminContext,
@@ -74,8 +75,8 @@ export function resolveDraft(
 }
 
 /**
- * A member of the organization may order, weigh and leave out; another target could be a dearer model at this one's
- * price.
+ * Throws 403 for a new target. A member of the organization may order, weight and remove targets, but a new one could
+ * be a more expensive model at the same price.
  */
 function requireKnownTargets(
   { routes }: Catalogue,
@@ -98,7 +99,10 @@ function requireKnownTargets(
     );
 }
 
-/** Returns the model to the configured default route. Throws 404 when the organization has no own route. */
+/**
+ * Removes an organization's own route, so that the model has its default route again. Throws 404 when there is no own
+ * route.
+ */
 export async function removeRoute(
   context: AdminContext,
   organizationId: string,
@@ -112,17 +116,17 @@ export async function removeRoute(
   });
 }
 
-/** The route of an organization's requests, and where it is kept. */
+/** The route that an organization's requests follow, and the place where it is stored. */
 interface EffectiveRoute extends RouteRecord {
   model: string;
   source: "organization" | "default";
-  /** Version of the organization, whose row contains its routes. */
+  /** Version of the organization, whose row contains its own routes. */
   version: number;
 }
 
 /**
- * Effective routes of an organization, of one model or of all. A member of some organizations sees only those of models
- * that it may call.
+ * Returns the routes in force for an organization, for one model or for all. A member of only some organizations sees
+ * only the models that the organization may call.
  */
 export async function listRoutes(
   context: AdminContext,
@@ -151,7 +155,7 @@ function effectiveRoute(
   return { model, source: "default", strategy: route?.strategy ?? "ordered", targets, version };
 }
 
-/** A saved route with its channels, or the name of the first that is not configured any more. */
+/** Returns a saved route with its channels, or the name of its first channel that is no longer configured. */
 export function resolveRoute(record: RouteRecord, channels: Catalogue["channels"]): Route | string {
   const targets: Route["targets"] = [];
   for (const { channel: id, ...target } of record.targets) {
@@ -193,7 +197,7 @@ export const routeDraftSchema = z.strictObject({
 function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number], field: string): void {
   const channel = requireChannel(catalogue, target, field);
   const upstreams = upstreamModels(catalogue, channel.provider);
-  // `*` is the upstream model of a pattern, which may be any.
+  // `*` is the upstream model of a pattern, so any name is possible.
   if (upstreams.has(target.upstreamModel) || upstreams.has("*")) return;
   const suggestion =
     didYouMean(target.upstreamModel, upstreams) ||
@@ -205,7 +209,7 @@ function checkTarget(catalogue: Catalogue, target: RouteRecord["targets"][number
   );
 }
 
-/** The channel of a target. Throws 400 where there is none. */
+/** Returns the channel of a target. Throws 400 when there is none. */
 function requireChannel(catalogue: Catalogue, target: { channel: string }, field: string): Channel {
   const channel = catalogue.channels.get(target.channel);
   if (channel) return channel;
@@ -218,7 +222,7 @@ function requireChannel(catalogue: Catalogue, target: { channel: string }, field
   );
 }
 
-/** Every upstream model that the configuration calls at this provider, through any of its channels. */
+/** Returns every upstream model that the configuration uses at this provider, through any channel. */
 function upstreamModels(catalogue: Catalogue, provider: string): Set<string> {
   const targets = [...catalogue.routes.declared.values()].flatMap((route) => route.targets);
   return new Set(

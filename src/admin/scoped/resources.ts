@@ -16,7 +16,7 @@ import type { AuditStore } from "../audit/store-port.ts";
 import type { KeyStore } from "../keys/store-port.ts";
 import type { OrganizationStore } from "../organizations/store-port.ts";
 
-/** Organizations and what they own besides money. */
+/** Organizations and everything else that they own except money. */
 export const scopedResources = {
   organizations: (store: OrganizationStore, scope: OrganizationScope): OrganizationStore => ({
     create: refused,
@@ -97,7 +97,7 @@ export const scopedResources = {
     list: filteredOwn(scope, (page) => store.list(page)),
   }),
 
-  /** Every model is listed to every member; only what is shared is changed here. */
+  /** Every member may list all models. Changes are refused, because this store contains only shared entries. */
   configuration: ({ list }: ConfigurationStore): ConfigurationStore => ({
     list,
     create: refused,
@@ -111,7 +111,7 @@ export const scopedResources = {
 
   audit: (store: AuditStore, scope: OrganizationScope): AuditStore => ({
     async note(act) {
-      // An export may be of all organizations that its member sees.
+      // An export may cover all organizations that the member sees.
       if (act.organizationId || act.kind !== "export") requireOwn(scope, act.organizationId ?? null);
       await store.note(act);
     },

@@ -1,7 +1,7 @@
 import { AdminError } from "../admin-error.ts";
 import type { Role } from "../roles.ts";
 
-/** Organizations that a scoped store shows. */
+/** The organizations that a scoped store shows. */
 export interface OrganizationScope {
   organizations: readonly string[];
   role: Role;
@@ -12,21 +12,21 @@ export function isWithin({ organizations }: OrganizationScope, id: string | null
   return id !== null && id !== undefined && organizations.includes(id);
 }
 
-/** Throws 404, as for an organization that is not there. */
+/** Throws 404 for an organization outside of the scope, as for one that does not exist. */
 export function requireOwn(scope: OrganizationScope, id: string | null): void {
   if (id === null) refuseShared();
   if (!isWithin(scope, id)) throw new AdminError(404, "organizationId", `there is no organization "${id}"`);
 }
 
-/** For what concerns all organizations. */
+/** Throws 403, because the change would concern all organizations. */
 function refuseShared(): never {
   throw new AdminError(403, null, "this needs a member of all organizations");
 }
 
-/** `refuseShared` as a method of a store. */
+/** A method of a store that always refuses, as `refuseShared` does. */
 export const refused = async (): Promise<never> => refuseShared();
 
-/** The record if it is of the member's organizations. */
+/** Returns the record if it belongs to the member's organizations, otherwise null. */
 export function ownOrNull<Record extends { organizationId: string | null }>(
   scope: OrganizationScope,
   record: Record | null,
@@ -34,7 +34,7 @@ export function ownOrNull<Record extends { organizationId: string | null }>(
   return record && isWithin(scope, record.organizationId) ? record : null;
 }
 
-/** A list of one organization, or of all that the member belongs to, oldest first. */
+/** Returns a list of one organization, or of all organizations of the member, oldest first. */
 export async function listOwn<Record extends { createdAt: number }>(
   scope: OrganizationScope,
   organizationId: string | undefined,
@@ -45,7 +45,10 @@ export async function listOwn<Record extends { createdAt: number }>(
   return lists.flat().toSorted((one, other) => one.createdAt - other.createdAt);
 }
 
-/** A list whose filter is narrowed to the member's organizations; empty where it names another. */
+/**
+ * Returns a list function whose filter is narrowed to the member's organizations. Its result is empty when the filter
+ * names another organization.
+ */
 export function filteredOwn<Filter extends { organizationId?: string | null }, Item>(
   scope: OrganizationScope,
   list: (filter: Filter & { organizationIds?: readonly string[] }) => Promise<Item[]>,

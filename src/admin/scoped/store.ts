@@ -7,8 +7,8 @@ import type { OrganizationScope } from "./scope.ts";
 import type { SignedIn } from "../sign-in/signed-in.ts";
 
 /**
- * A store as a member of some organizations may see it, even if an operation forgets to check: rows of other
- * organizations are neither found nor written, and nothing that all organizations share is changed. Members of all
+ * Returns the store as a member of only some organizations may use it, which protects even if an operation forgets a
+ * check: rows of other organizations cannot be found or written, and shared rows cannot be changed. Members of all
  * organizations get the store itself.
  */
 export function scopedStore(store: AdminStore, { member, access }: SignedIn): AdminStore {
@@ -39,7 +39,7 @@ export function scopedStore(store: AdminStore, { member, access }: SignedIn): Ad
   };
 }
 
-/** A store that is missing here, and a method that a part leaves out, is an error of types. */
+/** A missing store, or a missing method of a part, does not compile. */
 const SCOPED: {
   [Name in keyof AdminStore]: (
     store: AdminStore[Name],

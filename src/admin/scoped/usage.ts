@@ -2,7 +2,7 @@ import type { PromptStore } from "../prompts/store-port.ts";
 import type { ListedRequest, PictureStore, RequestStore, UsageStore } from "../usage/store-port.ts";
 import { isWithin, refused, type OrganizationScope } from "./scope.ts";
 
-/** Sums, requests and pictures. What belongs to no organization, such as a request without a key, is not shown. */
+/** Sums, requests and pictures. Rows of no organization, such as a request without a key, are not shown. */
 export const scopedUsage = {
   usage: (store: UsageStore, scope: OrganizationScope): UsageStore => ({
     sums: narrowed(scope, (range, by) => store.sums(range, by)),
@@ -41,7 +41,10 @@ export const scopedUsage = {
   }),
 };
 
-/** A reading whose filter is narrowed to the member's organizations; empty where it names none of them. */
+/**
+ * Returns a reading whose filter is narrowed to the member's organizations. Its result is empty when the filter names
+ * none of them.
+ */
 function narrowed<Filter extends { organizations?: readonly string[] }, Second, Item>(
   scope: OrganizationScope,
   read: (filter: Filter, second: Second) => Promise<Item[]>,

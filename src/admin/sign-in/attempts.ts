@@ -9,11 +9,11 @@ const MAX_OF_ADDRESS = 30;
 /** Limit of an IPv6 site (48 bits), which contains 65,536 networks of 64 bits. */
 const MAX_OF_SITE = 100;
 
-/** A sign-in that has been counted. */
+/** A sign-in attempt that has been counted. */
 interface Attempt {
-  /** Takes back the count of an attempt whose password was right. */
+  /** Takes back the count, for an attempt whose password was right. */
   forgive(): Promise<void>;
-  /** Removes the counts of an account that a sign-in has proven. */
+  /** Removes the counts of the account after a successful sign-in. */
   succeed(): Promise<void>;
 }
 
@@ -21,14 +21,14 @@ interface Attempt {
 interface Trying {
   name: string;
   address: string;
-  /** A session, or a browser in which the member has signed in before: it has a count of its own. */
+  /** A session, or a browser in which the member has signed in before. It has a count of its own. */
   known: string | null;
 }
 
 /**
- * Counts a sign-in before anything is checked, so that simultaneous attempts are all counted. Throws 429 when the
- * account, existing or not, or its network has used its share of a quarter of an hour. Known sessions and browsers have
- * shares of their own, which strangers cannot use up.
+ * Counts a sign-in attempt before anything is checked, so that simultaneous attempts are all counted. Throws 429 when
+ * the account, existing or not, or its network has used up its attempts of a quarter of an hour. Known sessions and
+ * browsers have counts of their own, which strangers cannot use up.
  */
 export async function countAttempt(
   { store, clock }: Pick<AdminContext, "store" | "clock">,
@@ -69,6 +69,6 @@ function subjectsOf({ name, address, known }: Trying): { origins: Bound[]; accou
   const site = networkOf(address, 48);
   const origins: Bound[] = [[`address ${network}`, MAX_OF_ADDRESS]];
   if (site !== network) origins.push([`address ${site}`, MAX_OF_SITE]);
-  // Hashed: people type passwords for names.
+  // The name is hashed, because people sometimes type their password as the name.
   return { origins, account: `account ${hashSecret(name.toLowerCase())}` };
 }

@@ -14,38 +14,43 @@ export interface IdentitySettings {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Text of the button. */
+  /** Text of the button that leads to the provider. */
   label: string;
   scope: string;
-  /** Claim with the names of groups. */
+  /** Name of the claim that contains the groups of a person. */
   roleClaim: string | null;
-  /** Groups by the role that they give, which decides at each sign-in; null leaves roles to the owners. */
+  /**
+   * Groups by the role that they give. The role is decided again at each sign-in. Null when owners decide the roles.
+   */
   roles: Partial<Record<Role, readonly string[]>> | null;
   defaultRole: Role;
   defaultOrganizations: "*" | readonly string[];
-  /** Domains of addresses whose holders become members at their first sign-in. */
+  /** Domains of e-mail addresses whose holders become members at their first sign-in. */
   allowedDomains: readonly string[];
 }
 
 /** Claims that the provider has signed about a person. */
 export interface IdentityClaims {
-  /** Issuer and subject: never another's. */
+  /** Issuer and subject, which together identify one person. */
   identity: string;
-  /** In lower case; null where the provider has not verified it. */
+  /** E-mail address in lower case; null when the provider has not verified it. */
   verifiedEmail: string | null;
-  /** Values of the configured claim. */
+  /** Values of the claim that is configured as `roleClaim`. */
   groups: readonly string[];
 }
 
-/** The member's creator may have chosen an address of somebody else, and knows the earlier password. */
+/**
+ * The fields that end all other ways to sign in. The creator of the member may have used somebody else's address, and
+ * knows the earlier password.
+ */
 const NO_OTHER_WAY_IN = { passwordHash: null, mustChangePassword: false, totp: null } as const;
 
 type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
- * Opens a session of the member with this identity, else of the one with this verified address, else of a new one where
- * its domain is allowed. The first sign-in by address ends all other ways in. Throws 403 for everybody else, and for
- * disabled members. Every outcome is audited.
+ * Opens a session for the member with this identity, otherwise for the member with this verified address, otherwise for
+ * a new member if the domain is allowed. The first sign-in by address ends all other ways to sign in. Throws 403 for
+ * everybody else and for disabled members. Every outcome is audited.
  */
 export async function signInByIdentity(
   context: Stored,
@@ -129,7 +134,10 @@ async function newMember(
   return member;
 }
 
-/** The highest role that one of the groups is mapped to. A group's own name never is a role. */
+/**
+ * Returns the highest role that is mapped to one of the groups, otherwise the default role. The name of a group is
+ * never taken as a role.
+ */
 function roleOf({ groups }: Pick<IdentityClaims, "groups">, { roles, defaultRole }: IdentitySettings): Role {
   return ROLES.findLast((role) => roles?.[role]?.some((group) => groups.includes(group))) ?? defaultRole;
 }

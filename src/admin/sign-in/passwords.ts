@@ -20,19 +20,19 @@ export function hashPassword(password: string): Promise<string> {
   return Bun.password.hash(password, { algorithm: "argon2id", memoryCost: MEMORY_KIB, timeCost: PASSES });
 }
 
-/** Hash that no password matches, so that refusing a member without one takes as long. */
+/** A hash that no password matches. It makes the check for a member without a password take as long as any other. */
 const NO_HASH =
   "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/** Checks a password. Returns false for a missing hash after the same time. */
+/** Checks a password. For a missing hash, returns false after the same time. */
 export async function isPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const isRight = await Bun.password.verify(password, hash ?? NO_HASH);
   return isRight && hash !== null && hash !== undefined;
 }
 
 /**
- * Changes the password of the signed-in member. Every session of the member ends; the session that made the change
- * continues with a new token. Throws 403 for a wrong current password, 429 for too many attempts.
+ * Changes the password of the signed-in member. All sessions of the member end, except for the one that made the
+ * change, which gets a new token. Throws 403 for a wrong current password and 429 for too many attempts.
  */
 export async function changePassword(
   context: AdminContext,

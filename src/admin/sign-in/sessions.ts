@@ -5,7 +5,7 @@ import type { AdminContext } from "../context.ts";
 import type { MemberRecord, SessionRecord } from "../members/schema.ts";
 import { requireSession, type Origin } from "./signed-in.ts";
 
-/** 256 bits. */
+/** Number of characters that contain 256 random bits. */
 const TOKEN_LENGTH = 43;
 const IDLE_MS = 30 * 60_000;
 const MAX_SESSION_MS = 12 * 60 * 60_000;
@@ -15,8 +15,9 @@ const MAX_AGENT_LENGTH = 300;
 type Stored = Pick<AdminContext, "store" | "clock">;
 
 /**
- * Opens a session of a member who has signed in, and returns the token, of which only the hash is stored. `member` is
- * the member at that sign-in: throws 401 where it was changed since, because that change has ended all sessions.
+ * Opens a session for a member who has signed in, and returns its token; only the hash is stored. `member` is the
+ * member's state at the sign-in. Throws 401 when the member was changed since, because that change has ended all
+ * sessions.
  */
 export async function openSession(
   { store, clock }: Stored,
@@ -58,13 +59,13 @@ export async function readSession(
   return found;
 }
 
-/** Ends the session of a token, whether or not there is one. */
+/** Ends the session of a token, if there is one. */
 export async function forgetSession({ store }: Stored, token: string): Promise<void> {
   const found = await store.sessions.get(hashSecret(token));
   if (found) await store.sessions.remove(found.member.id, found.session.id);
 }
 
-/** Open sessions of the signed-in member, newest first. */
+/** Returns the open sessions of the signed-in member, newest first. */
 export async function listSessions(context: AdminContext): Promise<SessionRecord[]> {
   const { member } = requireSession(context);
   const now = context.clock.now();
@@ -80,7 +81,7 @@ export async function removeSession(context: AdminContext, id: string): Promise<
   if (id === session.id) session.setToken(null);
 }
 
-/** Ends the session of the request. */
+/** Ends the session that the request uses. */
 export async function signOut(context: AdminContext): Promise<void> {
   await removeSession(context, requireSession(context).session.id);
 }

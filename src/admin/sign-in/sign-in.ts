@@ -23,9 +23,10 @@ const NOT_OPENED =
 type SignInContext = Pick<AdminContext, "store" | "clock"> & TotpOpener;
 
 /**
- * Checks a name, a password and, where TOTP is on, a code, and opens a session. Throws 401 without saying which of name
- * and password was wrong, 401 `code_required` once both are right, and 429 for too many. Every outcome is audited.
- * `browser` is what an earlier sign-in left in the browser; this one returns the next.
+ * Checks name, password and, when TOTP is on, a code, and opens a session. Throws 401 without saying whether the name
+ * or the password was wrong, 401 `code_required` when both are right but a code is missing, and 429 for too many
+ * attempts. Every outcome is audited. `browser` is the mark that an earlier sign-in has stored in the browser; the
+ * result contains the next one.
  */
 export async function signIn(
   context: SignInContext,
@@ -83,20 +84,20 @@ const SHAPE = /^([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
 
 type Signing = Pick<MemberRecord, "id" | "passwordHash">;
 
-/** A text for the browser of a member who has signed in; another password makes it void. */
+/** Returns a mark for the browser of a member who has signed in. A change of the password makes it invalid. */
 function markBrowser(member: Signing): string {
   const id = randomText(ID_LENGTH);
   return `${id}.${signature(member, id).toString("hex")}`;
 }
 
-/** The id of a browser in which this member has signed in before; null for every other text. */
+/** Returns the id of a browser in which this member has signed in before; null for any other text. */
 function readBrowser(member: Signing | null, browser: string | null): string | null {
   const [, id, signed] = SHAPE.exec(browser ?? "") ?? [];
   if (!member?.passwordHash || id === undefined || signed === undefined) return null;
   return timingSafeEqual(signature(member, id), Buffer.from(signed, "hex")) ? id : null;
 }
 
-/** Nobody but the gateway knows the hash of a password, which every process can read. */
+/** Signs with the hash of the password as the key: only the gateway knows it, and every process can read it. */
 function signature({ id: memberId, passwordHash }: Signing, id: string): Buffer {
   return createHmac("sha256", `known browser ${passwordHash}`).update(`${memberId} ${id}`).digest();
 }

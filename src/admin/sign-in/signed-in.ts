@@ -2,12 +2,12 @@ import { AdminError } from "../admin-error.ts";
 import type { MemberRecord } from "../members/schema.ts";
 import { FULL_ACCESS, isAtLeast, type Access } from "../roles.ts";
 
-/** Somebody whose session or admin token was accepted. */
+/** A caller whose session or admin token was accepted. */
 export interface SignedIn {
   member: MemberRecord;
-  /** The member's; with an admin token at most the token's. */
+  /** The member's access. For an admin token, at most the access of the token. */
   access: Access;
-  /** Null where an admin token was sent. */
+  /** The session; null when the caller sent an admin token. */
   session: OpenSession | null;
 }
 
@@ -15,7 +15,7 @@ export interface SignedIn {
 interface OpenSession {
   id: string;
   origin: Origin;
-  /** Gives the browser another token, or with null none. */
+  /** Stores another token in the browser; null removes the token. */
   setToken(token: string | null): void;
 }
 
@@ -25,7 +25,7 @@ export interface Origin {
   agent: string;
 }
 
-/** The caller of an operation. `signedIn` is absent at the command line, which has the database anyway. */
+/** The caller of an operation. `signedIn` is absent on the command line, which can change the database anyway. */
 export interface Caller {
   signedIn?: SignedIn;
 }
@@ -35,20 +35,22 @@ export function accessOf({ signedIn }: Caller): Access {
   return signedIn?.access ?? FULL_ACCESS;
 }
 
-/** The member behind an operation. Throws 403 where there is none. */
+/** Returns the signed-in member of an operation. Throws 403 when there is none. */
 export function requireMember({ signedIn }: Caller): SignedIn {
   if (signedIn) return signedIn;
   throw new AdminError(403, null, "this is for members who are signed in");
 }
 
-/** The session behind an operation. Throws 403 for an admin token, which must not change who its member is. */
+/**
+ * Returns the session of an operation. Throws 403 for an admin token, which must not change how its member signs in.
+ */
 export function requireSession(caller: Caller): { member: MemberRecord; session: OpenSession } {
   const { member, session } = requireMember(caller);
   if (session) return { member, session };
   throw new AdminError(403, null, "this needs a session: an admin token is not enough");
 }
 
-/** Throws 403 unless the caller has all access that it gives to a member or token. */
+/** Throws 403 unless the caller has all the access that it gives to a member or token. */
 export function requireWithin(caller: Caller, given: Access): void {
   const own = accessOf(caller);
   if (!isAtLeast(own.role, given.role))
@@ -57,12 +59,12 @@ export function requireWithin(caller: Caller, given: Access): void {
     throw new AdminError(403, "organizations", "you can give access to your own organizations only");
 }
 
-/** Returns true for a caller of all organizations, who decides what each of them is given. */
+/** True for a member of all organizations, who decides what each organization is given. */
 export function decidesForAll(caller: Caller): boolean {
   return accessOf(caller).organizations === "*";
 }
 
-/** Returns true when an access includes all these organizations. */
+/** True when an access includes all these organizations. */
 export function covers({ organizations: own }: Access, organizations: Access["organizations"]): boolean {
   if (own === "*") return true;
   return organizations !== "*" && organizations.every((id) => own.includes(id));

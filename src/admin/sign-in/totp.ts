@@ -10,17 +10,20 @@ import { requireSession } from "./signed-in.ts";
 
 const ISSUER = "Model gateway";
 const STEP_SECONDS = 30;
-/** Steps that a member's clock may be off. */
+/** Number of time steps by which a member's clock may differ. */
 const WINDOW = 1;
 const RECOVERY_CODES = 10;
 const RECOVERY_LENGTH = 16;
 
-/** Six digits, or a recovery code. */
+/** Schema of a code: six digits, or a recovery code. */
 export const codeSchema = z.string().trim().min(6).max(40);
 
 export const codeInputSchema = z.strictObject({ code: codeSchema });
 
-/** Makes a secret, which counts once a code of it has been confirmed. Throws 409 where TOTP is on. */
+/**
+ * Makes a secret for TOTP. TOTP is on only after a code of the secret has been confirmed. Throws 409 when TOTP is on
+ * already.
+ */
 export async function beginTotp(context: OperationContext): Promise<{ secret: string; uri: string }> {
   const { member } = requireSession(context);
   const secret = new Secret({ size: 20 }).base32;
@@ -36,7 +39,9 @@ export async function beginTotp(context: OperationContext): Promise<{ secret: st
   return { secret, uri: totpOf(secret, member.name).toString() };
 }
 
-/** Turns TOTP on by a code and returns recovery codes, which are shown only now. Throws 400 for a wrong code. */
+/**
+ * Turns TOTP on with a first code, and returns recovery codes, which are shown only now. Throws 400 for a wrong code.
+ */
 export async function confirmTotp(
   context: OperationContext,
   input: z.output<typeof codeInputSchema>,
@@ -60,7 +65,7 @@ export async function confirmTotp(
   return { recoveryCodes };
 }
 
-/** Turns TOTP off by a code or a recovery code. Throws 403 for a wrong one, 429 for too many. */
+/** Turns TOTP off with a code or a recovery code. Throws 403 for a wrong code and 429 for too many attempts. */
 export async function removeTotp(
   context: OperationContext,
   input: z.output<typeof codeInputSchema>,
@@ -88,21 +93,21 @@ export async function removeTotp(
 
 export const WRONG_CODE = "the code is wrong or was used already; wait for the next one";
 
-/** Opens sealed secrets. */
+/** The part of the configuration that opens sealed secrets. */
 export interface TotpOpener {
   configuration: Pick<Configuration, "unseal">;
 }
 
-/** The secret of a second factor, with the sealed text that it was opened from. */
+/** The secret of a second factor, with the sealed text from which it was opened. */
 interface OpenedTotp {
   sealed: string;
-  /** Base32. */
+  /** Base32 text. */
   secret: string;
 }
 
 /**
- * Returns the secret of a member's second factor. Null where the member has none, and where no master key here opens
- * it: then only recovery codes are accepted.
+ * Returns the secret of a member's second factor. Returns null when the member has none, and when no master key in this
+ * process opens it; then only recovery codes are accepted.
  */
 export async function openSecret(
   { configuration }: TotpOpener,
@@ -118,7 +123,7 @@ export function secretName({ id }: Pick<MemberRecord, "id">): SecretName {
   return { kind: "member", id, field: "totp" };
 }
 
-/** Returns the second factor after a code was accepted, which cannot be used again; null for a wrong code. */
+/** Returns the second factor after accepting a code, which cannot be used again; null for a wrong code. */
 export function acceptCode(
   totp: TotpRecord,
   opened: OpenedTotp | null,
@@ -132,14 +137,14 @@ export function acceptCode(
   return recoveryHashes.length < totp.recoveryHashes.length ? { ...totp, recoveryHashes } : null;
 }
 
-/** Returns true for a member who has to give a code. */
+/** True for a member who has to enter a code. */
 export function isTotpOn({ totp }: Pick<MemberRecord, "totp">): boolean {
   return totp?.isConfirmed ?? false;
 }
 
-/** The time step of a right code that is newer than the last one used; else null. */
+/** Returns the time step of a right code that is newer than the last used one; null for any other code. */
 function stepOf(totp: TotpRecord, opened: OpenedTotp | null, code: string, now: number): number | null {
-  // It may have been replaced since it was opened.
+  // The secret may have been replaced since it was opened.
   if (opened?.sealed !== totp.secret.sealed) return null;
   const delta = totpOf(opened.secret, "").validate({
     token: code.replaceAll(" ", ""),
@@ -155,7 +160,7 @@ function totpOf(secret: string, label: string): TOTP {
   return new TOTP({ issuer: ISSUER, label, secret: Secret.fromBase32(secret), period: STEP_SECONDS });
 }
 
-/** Four groups of four letters and digits. */
+/** Makes a recovery code: four groups of four letters and digits. */
 function newRecoveryCode(): string {
   const text = randomText(RECOVERY_LENGTH).toLowerCase();
   return text.match(/.{4}/g)?.join("-") ?? text;

@@ -9,10 +9,10 @@ import type { channelHealthSchema } from "./schema.ts";
 
 export type ChannelHealth = z.output<typeof channelHealthSchema>;
 
-/** Sums by month are kept this long, so a channel without any was never called. */
+/** Time for which sums by month are kept. A channel without any sums was never called within it. */
 const KEPT_MS = 430 * 24 * 60 * 60_000;
 
-/** The health of each configured channel, by the same facts as the causes. */
+/** Returns the health of each configured channel, based on the same facts as the causes. */
 export async function channelHealths(
   { store, clock, catalogue }: AdminContext,
   { traffic, ejections, slow, organizations }: ChannelFacts,

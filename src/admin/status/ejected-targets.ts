@@ -6,17 +6,19 @@ import type { OrganizationRecord } from "../organizations/schema.ts";
 import { mayCallModel } from "../organizations/enabled-models.ts";
 import { followedRoutes, ownRoutes } from "../routes/followed-routes.ts";
 
-/** A target that some process holds out of service, for one organization or for all (null). */
+/** A target that a process has taken out of service, for one organization or, with null, for all. */
 export interface EjectedTarget {
   target: string;
   organizationId: string | null;
   reason: string;
-  /** The start of the ejection, and the time of the next probe. Unix milliseconds. */
+  /** Start of the ejection in Unix milliseconds. `until` is the time of the next probe. */
   since: number;
   until: number | null;
 }
 
-/** Joins the targets that this process holds out of service with those that other processes have noted in the store. */
+/**
+ * Joins the targets that this process has taken out of service with those that other processes have noted in the store.
+ */
 export async function readEjections({
   store,
   running,
@@ -40,9 +42,9 @@ export async function readEjections({
 }
 
 /**
- * Returns the targets out of service that some requests would call, and the models of which no target can be called.
- * With `isOfAll` every target counts, else those of the organizations' routes. `called` names models that came lately:
- * patterns cover any number.
+ * Returns causes for the targets out of service that some requests would call, and for the models that have no callable
+ * target left. With `isOfAll` every target counts, otherwise only the targets in the organizations' routes. `called`
+ * names models of recent requests, because patterns cover any number of models.
  */
 export function ejectionCauses(
   { catalogue }: Pick<AdminContext, "catalogue">,
@@ -102,7 +104,7 @@ function mayCall({ targets }: Route, name: string): boolean {
     .some((own) => (isPattern(own) ? name.startsWith(own.slice(0, -1)) : name === own));
 }
 
-/** A model is out from the time on at which its last target went. */
+/** Returns the time since which a model is unavailable: the time at which its last target was taken out of service. */
 function since({ targets }: Route, out: readonly EjectedTarget[]): number {
   const times = targets.map((target) =>
     Math.min(...out.filter((each) => each.target === targetName(target)).map((each) => each.since)),

@@ -5,26 +5,26 @@ import type { AdminContext } from "../context.ts";
 import type { TrafficSum } from "../usage/store-port.ts";
 import { isKeyOf } from "../../lib/json.ts";
 
-/** Calls and requests of the last 15 minutes by minute, and how long calls of each channel usually take. */
+/** Calls and requests of the last 15 minutes by minute, and the usual duration of calls of each channel. */
 export interface RecentTraffic {
   /** Calls to vendors by minute, model, channel and outcome. */
   calls: readonly TrafficSum[];
   /** Requests of the last minutes by minute, organization and error code. */
   requests: readonly TrafficSum[];
-  /** The median of the calls of a day by channel, in milliseconds. */
+  /** The median duration of a day's calls by channel, in milliseconds. */
   usualMs: ReadonlyMap<string, number>;
 }
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** The state of a channel is that of its calls in this time. */
+/** Time range of the calls that decide the state of a channel. */
 export const RECENT_MS = 15 * MINUTE_MS;
-/** A call counts as failing now when it has failed within this time. */
+/** Time within which a failed call counts as failing now. */
 const WINDOW_MS = 5 * MINUTE_MS;
-/** Fewest calls of a day that tell what is usual. */
+/** Minimum number of calls of a day from which a usual duration is derived. */
 const MIN_USUAL = 20;
 
-/** Reads the sums that the state is decided from: some rows of a few minutes and of a day's hours. */
+/** Reads the sums that decide the state: the rows of a few minutes and of a day's hours. */
 export async function readRecentTraffic(
   { store, running, clock }: AdminContext,
   organizations: readonly string[] | undefined,
@@ -60,10 +60,13 @@ function medians(sums: readonly TrafficSum[]): Map<string, number> {
   return new Map(known.map(({ channel, durations }) => [channel, percentile(durations, 0.5) ?? 0]));
 }
 
-/** Outcomes of calls for which the vendor is not to blame. */
+/** Outcomes of calls that are not a failure of the vendor. */
 const NOT_FAILED: ReadonlySet<string> = new Set(["", "rejected", "refused", "caller_gone", "stopped"]);
 
-/** True when a call failed at the vendor, or a request at the gateway or a vendor. A caller's mistake is no failure. */
+/**
+ * True for a failed call to a vendor, and for a request that failed at the gateway or a vendor. A caller's mistake is
+ * not a failure.
+ */
 function isFailure({ route, code }: Pick<TrafficSum, "route" | "code">): boolean {
   if (route === ATTEMPT_ROUTE) return !NOT_FAILED.has(code);
   return isKeyOf(ERROR_CODES, code) && ERROR_CODES[code].status >= 500;
@@ -74,20 +77,23 @@ export interface Failures {
   failed: number;
   all: number;
   minutes: number;
-  /** Start of the first minute of failures without a good one in between. */
+  /** Start of the first minute since which every minute had failures. */
   since: number;
-  /** The code or outcome of most of them. */
+  /** The code or outcome that most failures have. */
   code: string;
 }
 
 const ENOUGH = 10;
-/** Fewest and smallest share of failures that count as trouble: some of few, or a tenth of many. */
+/**
+ * Minimum number and share of failures that count as trouble: half when there are few calls, a tenth when there are
+ * many.
+ */
 const FEW = { failed: 3, share: 0.5 };
 const MANY = { failed: 5, share: 0.1 };
 
 /**
- * Returns the failures among the newest calls or requests, where they are many: only as many minutes count as it takes
- * to see ten, five at most, so that trouble that is over is soon forgotten. Null when all is well.
+ * Returns the failures among the newest calls or requests; null when there are too few failures. Counts only as many
+ * minutes as are needed to see ten calls, and at most five minutes, so that trouble that is over is soon forgotten.
  */
 export function recentFailures(sums: readonly TrafficSum[], now: number): Failures | null {
   const byMinute = Map.groupBy(sums, ({ at }) => at);
@@ -110,7 +116,7 @@ export function recentFailures(sums: readonly TrafficSum[], now: number): Failur
   return { failed, all, minutes, since: troubleSince(byMinute, newest), code: mostOf(failures) };
 }
 
-/** Goes back over the minutes in each of which at least a tenth failed. */
+/** Returns the start of the first minute since which at least a tenth failed in each minute. */
 function troubleSince(
   byMinute: ReadonlyMap<number, readonly TrafficSum[]>,
   newest: readonly number[],

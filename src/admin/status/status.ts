@@ -16,16 +16,16 @@ import { priceCauses, requestCauses, slowCauses, vendorCauses } from "./traffic-
 
 type Status = z.output<typeof statusSchema>;
 
-/** Most causes that are reported; further ones say nothing new. */
+/** Maximum number of reported causes. Further ones would say nothing new. */
 const MAX_CAUSES = 100;
 const MAX_ALERTS = 20;
-/** A database that takes longer than this is away. */
+/** Time after which a database that has not answered counts as unavailable. */
 const READ_MS = 5_000;
 
 /**
- * The one verdict on whether all is well now, for the installation or one organization: overview, channels, alerts and
- * `/readyz` read it. A member of some organizations is told what concerns those. While the database is away it is made of
- * what this process knows by itself.
+ * Decides whether all is well now, for the installation or one organization. Overview, channels, alerts and `/readyz`
+ * all use this verdict. A member of only some organizations learns what concerns these. While the database is
+ * unavailable, the verdict is based on what this process knows itself.
  */
 export async function readStatus(
   context: AdminContext,
@@ -50,9 +50,9 @@ export async function readStatus(
 }
 
 interface Scope {
-  /** Organizations whose state it is; undefined for all. */
+  /** Organizations whose state is decided; undefined for all. */
   organizations: readonly string[] | undefined;
-  /** True for what concerns all, such as a channel that nobody calls. */
+  /** True when the state includes what concerns no single organization, such as a channel that nobody calls. */
   isOfAll: boolean;
 }
 
@@ -95,7 +95,7 @@ async function readCauses(context: AdminContext, { organizations: ids, isOfAll }
   const targets = new Set(out.flatMap(({ kind, subject }) => (kind === "ejection" ? [subject] : [])));
   const held = ejections.filter(({ target }) => targets.has(target));
   const health = await channelHealths(context, { traffic, ejections: held, slow, organizations: ids });
-  // Organizations are not told of vendors that they cannot call.
+  // Members of organizations must not learn of vendors that the organizations cannot call.
   const callable = isOfAll ? null : callableChannels(organizations, context.catalogue);
   const channels = new Map([...health].filter(([id]) => callable?.has(id) ?? true));
   return { causes, channels, hasCalls: traffic.calls.length > 0 || traffic.requests.length > 0 };
@@ -107,7 +107,7 @@ function stateOf(causes: readonly StatusCause[], hasCalls: boolean): Status["sta
 
 function worstFirst(one: StatusCause, other: StatusCause): number {
   const rank = { critical: 0, warning: 1 };
-  // An open alert is a cause of its own beside the causes that it reports.
+  // An open alert is a cause besides the causes that it reports, so alerts come after them.
   const isAlert = ({ kind }: StatusCause) => Number(kind === "alert");
   return rank[one.severity] - rank[other.severity] || isAlert(one) - isAlert(other);
 }
@@ -169,7 +169,7 @@ function alertCause({ alertName, organizationId, message, firedAt }: AlertEvent)
   };
 }
 
-/** A member of some organizations does not see the money of all. */
+/** Returns nothing instead of a refusal: a member of only some organizations does not see the money of all. */
 function nothingWhereRefused(error: unknown): never[] {
   if (error instanceof AdminError && error.status === 403) return [];
   throw error;

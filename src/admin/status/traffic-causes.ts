@@ -7,10 +7,10 @@ import { trafficView } from "../usage/totals.ts";
 import { recentFailures, RECENT_MS, type RecentTraffic } from "./recent-traffic.ts";
 
 const MINUTE_MS = 60_000;
-/** The share of failed requests from which an organization counts as losing most of them. */
+/** Share of failed requests from which an organization counts as losing most of them. */
 const MOST = 0.5;
 
-/** The models of a channel whose calls fail. */
+/** Returns the models of channels whose calls fail. */
 export function vendorCauses({ calls }: RecentTraffic, now: number): StatusCause[] {
   const groups = Map.groupBy(calls, ({ channel, model }) => `${channel} ${model}`);
   return [...groups.values()].flatMap((sums): StatusCause[] => {
@@ -33,7 +33,7 @@ export function vendorCauses({ calls }: RecentTraffic, now: number): StatusCause
   });
 }
 
-/** Organizations whose requests fail at the gateway or its vendors. */
+/** Returns the organizations whose requests fail at the gateway or its vendors. */
 export function requestCauses({ requests }: RecentTraffic, now: number): StatusCause[] {
   const groups = Map.groupBy(requests, ({ organizationId }) => organizationId);
   return [...groups].flatMap(([organizationId, sums]): StatusCause[] => {
@@ -55,15 +55,21 @@ export function requestCauses({ requests }: RecentTraffic, now: number): StatusC
   });
 }
 
-/** Fewest calls that show that a vendor is slow. */
+/** Minimum number of calls that show that a vendor is slow. */
 const FEW_SLOW = 3;
-/** A call is slow when it takes longer than this and longer than this multiple of its channel's usual duration. */
+/**
+ * A call is slow when it takes longer than this time and longer than `TIMES_USUAL` times the usual duration of its
+ * channel.
+ */
 const LONG_MS = 10_000;
 const TIMES_USUAL = 8;
-/** The same bound for channels whose usual duration is unknown. */
+/** A call on a channel with an unknown usual duration is slow when it takes longer than this. */
 const UNKNOWN_MS = MINUTE_MS;
 
-/** Channels of which several calls wait for long, or most of the last ones took half of that to be answered. */
+/**
+ * Returns channels that are slow: several calls have waited longer than the bound, or the median duration of the last
+ * calls was at least half of it.
+ */
 export function slowCauses(
   { calls, usualMs }: RecentTraffic,
   waiting: readonly WaitingCall[],
@@ -101,7 +107,7 @@ export function slowCauses(
   });
 }
 
-/** Models that organizations have asked for lately and that still have no price in their currency. */
+/** Returns models that organizations have requested lately and that still have no price in their currency. */
 export async function priceCauses(
   { store, catalogue, clock }: AdminContext,
   { requests }: RecentTraffic,

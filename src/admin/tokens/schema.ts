@@ -3,7 +3,7 @@ import { nameSchema, timeSchema } from "../input.ts";
 import { timeCodec } from "../output.ts";
 import { accessOrganizationsSchema, roleSchema } from "../members/schema.ts";
 
-/** A bearer token of the administrative interface. */
+/** A bearer token for the administrative interface. */
 export const tokenSchema = z.object({
   id: z.string(),
   memberId: z.string().describe("Who created it; it never may do more than that member"),
@@ -16,7 +16,7 @@ export const tokenSchema = z.object({
   createdAt: timeCodec,
 });
 
-/** A token as it is stored. */
+/** A stored token. */
 export type AdminTokenRecord = z.output<typeof tokenSchema> & {
   /** SHA-256 of the token. */
   hash: string;

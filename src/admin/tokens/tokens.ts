@@ -21,8 +21,8 @@ const MAX_LIFE_MS = 366 * DAY_MS;
 const TOUCH_MS = 60_000;
 
 /**
- * Creates an admin token, which is returned only now. Throws 403 for more than the caller may do, and where the caller
- * is a token itself: one that leaks must not outlive its end.
+ * Creates an admin token, which is returned only now. Throws 403 for more access than the caller has. Also throws 403
+ * when the caller uses a token itself, because a leaked token could otherwise be replaced before it ends.
  */
 export async function createAdminToken(
   context: AdminContext,
@@ -52,13 +52,15 @@ export async function createAdminToken(
   return { secret, token };
 }
 
-/** The caller's own admin tokens; for an owner of the installation all. */
+/** Returns the caller's own admin tokens. An owner of the installation gets all tokens. */
 export async function listAdminTokens(context: AdminContext): Promise<AdminTokenRecord[]> {
   const { member } = requireMember(context);
   return await context.store.adminTokens.list(seesAll(context) ? undefined : member.id);
 }
 
-/** Removes an admin token; it is refused from now on. Throws 404 for an unknown one and for another's. */
+/**
+ * Removes an admin token, which is refused from now on. Throws 404 for an unknown token and for that of another member.
+ */
 export async function removeAdminToken(context: AdminContext, id: string): Promise<void> {
   const { member } = requireMember(context);
   const token = await context.store.adminTokens.get(id);

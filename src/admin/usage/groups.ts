@@ -2,29 +2,32 @@ import type { AdminContext } from "../context.ts";
 import type { CountSum, SpendingSum, TrafficDimension, UsageDimension } from "./store-port.ts";
 import type { Spending } from "./totals.ts";
 
-/** Dimension by which usage is grouped. */
+/** A dimension by which usage is grouped. */
 export type Group = Exclude<UsageDimension, "at">;
 
-/** Those by which traffic is counted too. */
+/** Dimensions by which traffic is counted as well. */
 export type CountedGroup = Extract<Group, TrafficDimension>;
 
-/** Requests by the id of a group. */
+/** Number of requests by the id of a group. */
 type Counts = ReadonlyMap<string, number>;
 export const NO_COUNTS: Counts = new Map();
 
 interface Grouped<Sum extends SpendingSum> {
   by: Group;
   sums: readonly Sum[];
-  /** Number of requests. Null where groups are keys, because traffic names keys only for failed requests. */
+  /**
+   * Number of requests of each group. Null when keys are the groups, because traffic contains keys only for failed
+   * requests.
+   */
   came: Counts | null;
   failed: Counts;
-  /** The failed ones that the ledger does not have, and so neither have the sums. */
+  /** Failed requests that are not in the ledger, and therefore not in the sums. */
   uncharged: Counts;
 }
 
 /**
- * All groups, the one with the largest amount first; groups whose requests all failed are included. `totalOf` adds up
- * the sums of one group.
+ * Returns all groups, largest amount first, including groups whose requests all failed. `totalOf` adds up the sums of
+ * one group.
  */
 export function groupsOf<Sum extends SpendingSum, Total extends Spending>(
   { by, sums, came, failed, uncharged }: Grouped<Sum>,
@@ -49,12 +52,12 @@ export function groupsOf<Sum extends SpendingSum, Total extends Spending>(
     );
 }
 
-/** Number of failed requests that the ledger does not have. */
+/** Returns the number of failed requests that are not in the ledger. */
 export function unchargedOf({ errors, charged }: CountSum): number {
   return errors - charged;
 }
 
-/** Adds one count of each sum to the total of its group; `nameOf` returns the group. */
+/** Adds a count of each sum to the total of the sum's group, which `nameOf` returns. */
 export function countBy<Sum>(
   sums: readonly Sum[],
   nameOf: (sum: Sum) => string,

@@ -15,13 +15,15 @@ const LAST_REQUESTS = 20;
 interface UsageOwner {
   keyId: string;
   currency: string;
-  /** Ids of the budgets that its requests are held against. */
+  /** Ids of the budgets that limit the key's requests. */
   budgets: readonly string[];
 }
 
 type Stores = Pick<AdminStore, "usage" | "budgets" | "requests">;
 
-/** Returns what the user of a key may see: usage of the last days, the rest of its budgets and its last requests. */
+/**
+ * Returns what the user of a key may see: usage of the last days, what its budgets have left, and its last requests.
+ */
 export async function readOwnUsage(
   store: Stores,
   { keyId, currency, budgets }: UsageOwner,
@@ -87,7 +89,7 @@ function budgetView({ keyId, amount, spent, period, periodStart }: BudgetRecord,
   };
 }
 
-/** Without the names of channels and vendors. */
+/** Returns the view of a request, without the names of channels and vendors. */
 function requestView(request: Parameters<typeof rowOf>[0]) {
   const row = rowOf(request, NO_NAMES);
   return {

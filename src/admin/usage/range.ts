@@ -5,35 +5,38 @@ import type { SpendingSum, UsageRange } from "./store-port.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Longest ranges with points of a minute, a quarter of an hour, an hour and a day, so that a series stays readable. */
+/** Maximum ranges with points of a minute, a quarter of an hour, an hour and a day, so that a series stays readable. */
 const MAX_MINUTES_MS = 2 * HOUR_MS;
 const MAX_QUARTERS_MS = DAY_MS + HOUR_MS;
 const MAX_HOURS_MS = 2 * DAY_MS;
 const MAX_DAYS_MS = 124 * DAY_MS;
-/** Ranges that began longer ago are cut at the hour, as sums of minutes are swept. */
+/**
+ * Maximum age of the start of a range with minutes. The ends of older ranges are rounded to the hour, because sums of
+ * minutes are removed.
+ */
 const MINUTES_KEPT_MS = 2 * DAY_MS - HOUR_MS;
-/** Longest range: traffic is kept this long. */
+/** Maximum range, which is the time for which traffic is kept. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
-/** The points of a series. */
+/** The lengths of the points of a series. */
 type Interval = "minute" | "quarter" | "hour" | "day" | "month";
 
-/** A range with its points. Its ends are cut at the minute, or at the hour where minutes are not known any more. */
+/** A range with its points. Its ends are rounded to the minute, or to the hour when the sums of minutes are gone. */
 export interface Series {
   /** Unix milliseconds. */
   from: number;
-  /** Exclusive; never in the future by more than a minute. */
+  /** End, exclusive, at most a minute in the future. */
   to: number;
   interval: Interval;
-  /** Beginnings of the points. The first and the last may lie partly outside of the range. */
+  /** Starts of the points. The first and the last point may extend beyond the range. */
   points: number[];
-  /** The last point's time has not ended. */
+  /** True when the last point is still running. */
   isUnfinished: boolean;
   /** The sums to read. */
   where: Pick<UsageRange, "from" | "to" | "span">;
 }
 
-/** The range of a reading, with its points. Throws 400 for one that is empty or too long. */
+/** Returns the range of a reading, with its points. Throws 400 for a range that is empty or too long. */
 export function readSeries(
   {
     from,
@@ -45,7 +48,7 @@ export function readSeries(
 ): Series {
   const wanted = to ?? now;
   const begin = from ?? wanted - usualMs;
-  // The future has no points.
+  // A range that has begun ends now at the latest, because the future has no points.
   const end = begin < now ? Math.min(wanted, now) : wanted;
   if (begin >= end) throw new AdminError(400, "from", "from must be before to");
   if (end - begin > MAX_RANGE_MS) throw new AdminError(400, "from", "the range is at most 400 days");
@@ -75,12 +78,12 @@ function usualInterval(lengthMs: number, hasMinutes: boolean): Interval {
   return lengthMs <= MAX_DAYS_MS ? "day" : "month";
 }
 
-/** The range of the same length before this one. */
+/** Returns the range of the same length before this one. */
 export function previousOf({ from, to, interval }: Series): { from: number; to: number; span: Interval } {
   return { from: from - (to - from), to: from, span: interval };
 }
 
-/** The currencies of some sums, the one with most requests first, and which of them amounts are shown in. */
+/** Returns the currencies of sums, the one with most requests first, and the currency in which amounts are shown. */
 export function chooseCurrency(
   sums: readonly SpendingSum[],
   wanted: string | undefined,

@@ -6,48 +6,48 @@ import type { TokenCategory } from "../../domain/usage.ts";
 import type { Nanos } from "../../lib/money.ts";
 import type { LedgerPosition } from "../ledger/store-port.ts";
 
-/** Sums of the ledger and of traffic, both kept beside what they sum up. */
+/** Sums of the ledger and of traffic. They are stored and updated together with what they sum up. */
 export interface UsageStore {
-  /** Sums of ledger entries by the dimensions in `by`; the names of all other dimensions are empty. */
+  /** Returns sums of ledger entries by the dimensions in `by`. The names of all other dimensions are empty. */
   sums(range: UsageRange, by: readonly UsageDimension[]): Promise<UsageSum[]>;
-  /** The same sums with the most requested figures only. */
+  /** Returns the same sums, but only the most requested figures. */
   spending(range: UsageRange, by: readonly UsageDimension[]): Promise<SpendingSum[]>;
-  /** Counts of requests; a count of calls to vendors has the route `attempt`. */
+  /** Returns counts of requests. A count of calls to vendors has the route `attempt`. */
   traffic(range: UsageRange, by: readonly TrafficDimension[]): Promise<TrafficSum[]>;
   /** The same counts without durations. Keys are known of requests that failed, and empty of others. */
   counts(range: UsageRange, by: readonly TrafficDimension[]): Promise<CountSum[]>;
-  /** Adds what a process has counted. */
+  /** Adds the counts of a process. */
   addTraffic(counts: readonly TrafficCount[]): Promise<void>;
-  /** Removes counts whose time is over. */
+  /** Removes counts whose retention has ended. */
   sweepTraffic(): Promise<void>;
-  /** Returns true once any picture was delivered. */
+  /** True once a picture was delivered. */
   hasPictures(): Promise<boolean>;
 }
 
 /** Filter of sums; an absent field matches everything. */
 export interface UsageRange {
-  /** Unix milliseconds, inclusive and exclusive. */
+  /** Unix milliseconds; `from` is inclusive, `to` is exclusive. */
   from: number;
   to: number;
-  /** The span of one row of sums over time. Minutes and quarters of an hour are known for two days. */
+  /** The time span of one row, for sums over time. Minutes and quarters of an hour are kept for two days. */
   span: Span;
-  /** At least one of each, where present. */
+  /** Each of these lists, if present, has at least one item. */
   organizations?: readonly string[];
   keys?: readonly string[];
   models?: readonly string[];
   channels?: readonly string[];
-  /** Known of the ledger alone. */
+  /** Only the sums of the ledger know sources and clients. */
   sources?: readonly string[];
   clients?: readonly string[];
 }
 
 export type UsageDimension = "at" | "organizationId" | "keyId" | "model" | "channel" | "source" | "client";
-/** Of traffic, senders and programs are not known. */
+/** Dimensions of traffic, which does not know sources and clients. */
 export type TrafficDimension = Exclude<UsageDimension, "source" | "client"> | "route" | "code";
 
-/** Names of a sum; empty for a dimension that was not requested or has no value. */
+/** Names of a sum. A name is empty when its dimension was not requested or has no value. */
 interface SumNames {
-  /** Start of the span, Unix milliseconds; 0 where it was not asked for. */
+  /** Start of the span in Unix milliseconds; 0 when it was not requested. */
   at: number;
   organizationId: string;
   keyId: string;
@@ -56,14 +56,14 @@ interface SumNames {
 }
 
 export interface SpendingSum extends SumNames {
-  /** As in the ledger. */
+  /** Source as in the ledger. */
   source: string;
   client: string;
   currency: string;
   /** Number of charged requests. */
   requests: number;
   images: number;
-  /** Tokens of all categories. */
+  /** Number of tokens of all categories. */
   tokens: number;
   amount: Nanos;
 }
@@ -71,9 +71,9 @@ export interface SpendingSum extends SumNames {
 export interface UsageSum extends SpendingSum {
   categories: Record<TokenCategory, number>;
   orphanCost: Nanos;
-  /** The part that is in `currency`. */
+  /** The part of the vendors' cost that is in `currency`. */
   vendorCost: Nanos;
-  /** Amount charged for requests whose vendor's cost is known. */
+  /** Amount charged for the requests whose vendor cost is known. */
   costed: Nanos;
 }
 
@@ -87,13 +87,13 @@ export interface CountSum extends SumNames {
 export interface TrafficSum extends Omit<CountSum, "charged"> {
   route: string;
   code: string;
-  /** Durations of requests without an error; see `durationBucket`. */
+  /** Durations of requests without an error, by bucket; see `durationBucket`. */
   durations: number[];
 }
 
 /** A request that failed, took several attempts or was slow. */
 export interface RequestRecord {
-  /** The gateway's own id; that of the ledger entry where it was charged. */
+  /** The gateway's own id, which is also the id of the ledger entry of a charged request. */
   id: string;
   requestId: string;
   traceId: string | null;
@@ -102,16 +102,16 @@ export interface RequestRecord {
   route: string;
   method: string;
   path: string;
-  /** Only of a request that was refused for its key, address or path. */
+  /** Set only for a request that was refused because of its key, address or path. */
   address: string | null;
   organizationId: string | null;
   keyId: string | null;
-  /** As in the ledger. */
+  /** Source as in the ledger. */
   source: string | null;
   model: string | null;
-  /** The name that the caller gave, where no model has it; cut. */
+  /** The model name that the caller gave, if no model has it; shortened. */
   askedModel: string | null;
-  /** The first product of the caller's `user-agent`, such as `OpenAI/Python`; cut. */
+  /** The first product in the caller's `user-agent`, such as `OpenAI/Python`; shortened. */
   client: string | null;
   channel: string | null;
   status: number;
@@ -135,12 +135,12 @@ export interface RequestFilter {
   outcome?: "succeeded" | "failed";
   statusClass?: "2xx" | "4xx" | "5xx";
   code?: string;
-  /** Unix milliseconds, inclusive and exclusive. */
+  /** Unix milliseconds; `from` is inclusive, `to` is exclusive. */
   from?: number;
   to?: number;
 }
 
-/** A request as it is listed: from its record, its charge, or both. */
+/** A request in a list, made from its log record, its charge, or both. */
 export interface ListedRequest {
   id: string;
   at: number;
@@ -148,17 +148,20 @@ export interface ListedRequest {
   charge: LedgerEntry | null;
 }
 
-/** Requests that need looking at, beside the ledger's charges. */
+/** The log of requests that need attention, which complements the ledger's charges. */
 export interface RequestStore {
   add(records: readonly RequestRecord[]): Promise<void>;
-  /** Newest first, merged from records and charges. */
+  /** Returns a page of requests, newest first, merged from log records and charges. */
   list(
     filter: RequestFilter,
     page: { below: LedgerPosition | null; limit: number },
   ): Promise<ListedRequest[]>;
-  /** Finds by the gateway's own id or the caller's, newest first, at most 20. */
+  /** Finds at most 20 requests by the gateway's own id or the caller's, newest first. */
   find(id: string): Promise<ListedRequest[]>;
-  /** Removes what is older than `before`, and the oldest beyond `maxRows`, a bounded number; returns how many. */
+  /**
+   * Removes a limited number of records that are older than `before` or beyond the newest `maxRows`; returns the number
+   * of removed ones.
+   */
   sweep(before: number, maxRows: number): Promise<number>;
 }
 
@@ -179,14 +182,17 @@ interface PictureFilter {
   ledgerId?: string;
 }
 
-/** Delivered pictures that are stored. */
+/** Records of the delivered pictures that are stored. */
 export interface PictureStore {
   add(pictures: readonly PictureRecord[]): Promise<void>;
-  /** Newest first. `id` of a position is the picture's name. */
+  /** Returns a page of pictures, newest first. `id` of a position is the picture's name. */
   list(
     filter: PictureFilter,
     page: { since: number; below: LedgerPosition | null; limit: number },
   ): Promise<PictureRecord[]>;
-  /** Forgets pictures that were delivered before a time, a bounded number; returns how many. */
+  /**
+   * Removes a limited number of records of pictures that were delivered before a time; returns the number of removed
+   * ones.
+   */
   sweep(before: number): Promise<number>;
 }

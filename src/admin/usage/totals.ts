@@ -4,7 +4,7 @@ import { formatNanos, type Nanos } from "../../lib/money.ts";
 import type { SpendingSum, TrafficSum, UsageSum } from "./store-port.ts";
 import { recordFrom } from "../../lib/json.ts";
 
-/** Sum of spending. Amounts are of one currency; counts include all currencies. */
+/** Returns the sum of spending. Amounts are of one currency, while counts include all currencies. */
 export function spendingOf(sums: readonly SpendingSum[], currency: string) {
   const total = { requests: 0, images: 0, tokens: 0, amount: 0n };
   for (const sum of sums) {
@@ -16,7 +16,7 @@ export function spendingOf(sums: readonly SpendingSum[], currency: string) {
   return total;
 }
 
-/** Sum of spending with every figure of usage. */
+/** Returns the sum of spending with all figures of usage. */
 export function totalOf(sums: readonly UsageSum[], currency: string) {
   const categories = recordFrom(TOKEN_CATEGORIES, () => 0);
   const cost = { orphanCost: 0n, vendorCost: 0n, costed: 0n };
@@ -35,12 +35,12 @@ export type Spending = ReturnType<typeof spendingOf>;
 /** Result of `totalOf`. */
 export type Total = ReturnType<typeof totalOf>;
 
-/** Spending as it is shown. */
+/** Returns the view of a sum of spending. */
 export function spendView({ amount, requests, images, tokens }: Spending) {
   return { amount: formatNanos(amount), requests, images, tokens };
 }
 
-/** A total as it is shown in full. */
+/** Returns the view of a total with all figures. */
 export function usageView(total: Total) {
   return {
     ...spendView(total),
@@ -51,7 +51,7 @@ export function usageView(total: Total) {
   };
 }
 
-/** Requests, errors and latency of some counts. */
+/** Returns requests, errors and latency of counts. */
 export function trafficView(counts: readonly TrafficSum[]) {
   const durations: number[] = [];
   let requests = 0;

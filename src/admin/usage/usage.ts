@@ -20,10 +20,10 @@ import { intervalSchema, type usageSchema } from "./schema.ts";
 import { shareOf, spendingOf, spendView, type Total, totalOf, usageView } from "./totals.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Default number and maximum of groups in a reading, by amount. */
+/** Default number of groups in a reading, the largest amounts first. `MAX_GROUPS` is the maximum. */
 const DEFAULT_GROUPS = 100;
 export const MAX_GROUPS = 10_000;
-/** Groups with points of their own. */
+/** Number of groups that have points of their own. */
 const MAX_WITH_POINTS = 20;
 
 const usageFilterSchema = z.strictObject({
@@ -42,7 +42,7 @@ export const usageInputSchema = usageFilterSchema.extend({
   limit: z.coerce.number().int().min(1).max(MAX_GROUPS).optional().describe(`${DEFAULT_GROUPS} by default`),
 });
 
-/** Dimension of each grouping in sums and in traffic, and the filter for some of its groups. */
+/** The dimension of each grouping in sums and in traffic, and the filter by which a group is selected. */
 const GROUPS: Record<
   z.output<typeof usageInputSchema>["groupBy"],
   { by: Group; counted: CountedGroup | null; filter: keyof UsageRange }
@@ -55,7 +55,7 @@ const GROUPS: Record<
   client: { by: "client", counted: null, filter: "clients" },
 };
 
-/** Usage of a range: in all, over time, and by group. */
+/** Returns the usage of a range: in total, over time, and by group. */
 export async function readUsage(
   context: AdminContext,
   input: z.output<typeof usageInputSchema>,
@@ -113,8 +113,8 @@ export async function readUsage(
 }
 
 /**
- * The requests of each group and those that failed. Where the ledger alone knows the groups, failed requests have no
- * group: `unnamed` is the number of those that it does not have.
+ * Counts the requests of each group and the failed ones. If only the ledger knows the groups, failed requests have no
+ * group: `unnamed` is then the number of those that are not in the ledger.
  */
 async function countRequests(
   { store: { usage } }: AdminContext,
@@ -139,7 +139,7 @@ async function countRequests(
   };
 }
 
-/** Returns a function that shows one group, after reading the names of all groups. */
+/** Returns a function that makes the view of a group. Reads the names of all groups first. */
 function groupView({
   names,
   before,
@@ -170,7 +170,7 @@ function groupView({
   });
 }
 
-/** The sums that a filter means, with its points. Throws 404 for an unknown organization or key. */
+/** Returns the range of sums that a filter selects, with its points. Throws 404 for an unknown organization or key. */
 async function usageRange(
   context: AdminContext,
   { organizationId, keyId, model, channel, ...times }: z.output<typeof usageFilterSchema>,

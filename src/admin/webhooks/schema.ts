@@ -4,7 +4,7 @@ import { timeCodec } from "../output.ts";
 import { isMasked } from "./shown-address.ts";
 import { pageFields } from "../paging.ts";
 
-/** An address that receives a message at each end of an organization's jobs. */
+/** An address that receives a message when a job of an organization ends. */
 export const webhookSchema = z.object({
   id: z.string(),
   organizationId: z.string(),
@@ -17,7 +17,7 @@ export const webhookSchema = z.object({
 
 export type WebhookEndpoint = z.output<typeof webhookSchema>;
 
-/** One message to one address, and its delivery. */
+/** A message to one address, and the state of its delivery. */
 export const deliverySchema = z.object({
   id: z.string(),
   organizationId: z.string(),

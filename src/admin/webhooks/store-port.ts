@@ -11,18 +11,18 @@ interface DeliveryFilter extends OrganizationFilter {
 export interface WebhookStore {
   add(endpoint: WebhookEndpoint & { secret: string }, by: Actor): Promise<void>;
   list(organizationId?: string): Promise<WebhookEndpoint[]>;
-  /** False when there is no such endpoint. */
+  /** Removes an endpoint. Returns false when there is none. */
   remove(id: string, by: Actor): Promise<boolean>;
   /**
-   * Gives an endpoint another secret; the earlier one also signs during the overlap. False when there is no such
+   * Gives an endpoint a new secret. The earlier one also signs during the overlap. Returns false when there is no such
    * endpoint.
    */
   rotate(id: string, secret: string, overlapMs: number, by: Actor): Promise<boolean>;
-  /** Newest first. */
+  /** Returns a page of messages, newest first. */
   deliveries(page: DeliveryFilter & { below?: ListPosition; limit: number }): Promise<WebhookDelivery[]>;
   /**
-   * Sends a message again, with as many attempts as a new one. False when these organizations, or all, have no such
-   * message.
+   * Sends a message again, with as many attempts as a new one. Returns false when these organizations, or all
+   * organizations, have no such message.
    */
   redeliver(id: string, by: Actor, organizationIds?: readonly string[]): Promise<boolean>;
 }

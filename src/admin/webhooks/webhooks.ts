@@ -16,12 +16,12 @@ import {
 import { shownAddress } from "./shown-address.ts";
 
 const SECRET_BYTES = 32;
-/** Most endpoints of one organization: each gets a message for each job. */
+/** Maximum number of endpoints of one organization, because each gets a message for each job. */
 const MAX_WEBHOOKS = 20;
 
 /**
- * Adds an endpoint and returns its secret, which is shown only now. Without a `url`, the secret signs messages to the
- * `webhook_url` of jobs; an organization has one such secret.
+ * Adds an endpoint and returns its secret, which is shown only now. An endpoint without a `url` has the secret that
+ * signs messages to the `webhook_url` of jobs; an organization has one such secret.
  */
 export async function addWebhook(
   { store, by, clock }: AdminContext,
@@ -44,7 +44,7 @@ export async function addWebhook(
   return { endpoint, secret };
 }
 
-/** Endpoints, oldest first. */
+/** Returns endpoints, oldest first. */
 export async function listWebhooks(
   context: AdminContext,
   input: z.output<typeof webhookListSchema>,
@@ -62,7 +62,7 @@ export async function removeWebhook({ store, by }: AdminContext, id: string): Pr
   if (!(await store.webhooks.remove(id, by))) throw unknown(id);
 }
 
-/** Returns the new secret. The earlier one signs as well until the overlap has passed. */
+/** Gives an endpoint a new secret and returns it. The earlier one also signs until the overlap has passed. */
 export async function rotateWebhook(
   { store, by }: AdminContext,
   id: string,
@@ -74,7 +74,7 @@ export async function rotateWebhook(
   return { secret };
 }
 
-/** Messages and their deliveries, newest first. */
+/** Returns messages and their deliveries, newest first. */
 export async function listDeliveries(
   context: AdminContext,
   input: z.output<typeof deliveryListSchema>,
@@ -94,7 +94,7 @@ export async function redeliver({ store, by }: AdminContext, id: string): Promis
     throw new AdminError(404, "id", `there is no delivery "${id}"`);
 }
 
-/** As Standard Webhooks writes secrets. */
+/** Makes a secret in the form that Standard Webhooks defines. */
 function newSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
