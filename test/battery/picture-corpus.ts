@@ -64,8 +64,10 @@ export async function judge(file: string, bytes: Uint8Array<ArrayBuffer>): Promi
   const decoded = distanceOf(await pixelsOf(blob, ours.header), theirs.pixels);
   if (decoded > MAX_DISTANCE) return `${file}: colours differ by ${decoded.toFixed(1)}`;
   if (ours.sent === blob) return null;
-  const { data } = await unpack(sharp(await ours.sent.bytes()));
-  const sent = distanceOf(data, theirs.pixels);
+  const sending = sharp(await ours.sent.bytes());
+  const { format } = await sending.metadata();
+  const { data } = await unpack(sending);
+  const sent = distanceOf(data, format === "jpeg" ? await asJpeg(theirs) : theirs.pixels);
   return sent > MAX_DISTANCE ? `${file}: colours of what is sent differ by ${sent.toFixed(1)}` : null;
 }
 
@@ -138,6 +140,15 @@ function unpack(picture: Sharp): Promise<{ data: Buffer; info: OutputInfo }> {
     .raw({ depth: "uchar" })
     .toBuffer({ resolveWithObject: true });
 }
+
+/** Returns the pixels after a JPEG of the other encoder, whose coarse colours differ from the picture's too. */
+async function asJpeg({ width, height, pixels }: Extract<Theirs, { verdict: "read" }>): Promise<Buffer> {
+  const picture = sharp(pixels, { raw: { width, height, channels: 4 } });
+  return (await unpack(sharp(await picture.jpeg({ quality: JPEG_QUALITY }).toBuffer()))).data;
+}
+
+/** As fine as the gateway's own JPEGs. */
+const JPEG_QUALITY = 95;
 
 /** As the gateway's codec gives them, in sRGB. */
 async function pixelsOf(blob: Blob, header: ImageHeader): Promise<Buffer> {
